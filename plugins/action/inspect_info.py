@@ -26,7 +26,7 @@ from ..plugin_utils.action import AsksProgram, OnController
 from ..plugin_utils.lock import resolve
 from .stack_lock import network
 
-#: What is in a package, and one finding about it, as sparkforge_proof.files has them.
+#: The contents of a package, and one finding about it, as sparkforge_proof.files has them.
 Contents = dict[str, t.Any]
 Finding = dict[str, t.Any]
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")

@@ -65,7 +65,7 @@ class ActionModule(Reconnecting, OnHost):
                     display.display(f"{host} | {shown.line(note)}")
             latest = self._look(latest, arguments, task_vars)
         if latest.get("failed"):
-            # What would have been made is no part of what went wrong.
+            # The result of a build that failed does not list what it would have made.
             return {**latest, "changed": True, "changes": first.get("changes", [])}
         return {**first, **latest, "changed": bool(first.get("changed"))}
 

@@ -22,7 +22,7 @@ from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils import schema
 from ..plugin_utils.action import OnHost
 
-#: What Ansible puts before the words of ssh.
+#: The text that Ansible puts before ssh's message.
 _WRAPPED = re.compile(r".*(?:over|via) ssh: (?:ssh: )?", re.S | re.I)
 _SUDO = re.compile(r"(Missing|Incorrect) (?:sudo|su) password")
 _FIND = "or run `make spark` (`sparkforge setup`), which finds Sparks and writes an inventory of its own"

@@ -28,7 +28,7 @@ from ..plugin_utils.wheelhouse.served import Served
 from ..plugin_utils.wheelhouse.wanted import Wanted
 from .stack_lock import network
 
-#: What ssh writes for itself, in bytes: its log and known_hosts.
+#: The space that ssh itself needs, in bytes, for its log and known_hosts.
 _LEAST = 16 << 20
 PLACES = ["url", "cache", "builder"]
 

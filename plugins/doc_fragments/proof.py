@@ -62,8 +62,8 @@ options:
     default: true
   user:
     description:
-      - The account that runs the checks, if the module runs as root. Empty, each environment has one of its own,
-        without rights, of which every process is killed at the end. Left out, root runs them.
+      - The account that runs the checks, if the module runs as root. If empty, each environment has a separate account
+        without rights, all of whose processes are killed at the end. If unset, root runs them.
     type: str
   accept:
     description: Names of checks whose failure this site accepts; they warn, and the report says so.

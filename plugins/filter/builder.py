@@ -12,13 +12,14 @@ short_description: Say which host builds for a host
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - The builder of a platform is its first host in the group C(builders); where none is there, its first host in the
+  - The builder of a platform is its first host in the group C(builders); if there is none, its first host in the
     inventory. Neither C(--limit) nor C(serial) changes that.
-  - Where the builder is not in the play, nobody builds if what it built is known (O(found)). Otherwise the first host
+  - If the builder is not in the play, nobody builds if its builds are known (O(found)). Otherwise the first host
     of the platform in the play builds, and the reason says so.
-  - A platform is known of hosts that M(sparkforge.dgx_spark.spark_info) observed, so of those in the play. It goes by
-    membership, never by C(run_once), which is the first host of each batch, and none where that is skipped.
-  - A group C(builders) that can build for nobody but itself is refused.
+  - The platform is known only for hosts that M(sparkforge.dgx_spark.spark_info) observed, so for those in the play. The
+    choice depends on membership, never on C(run_once), which is the first host of each batch, and none if that host is
+    skipped.
+  - A group C(builders) that can build for no other host is refused.
 positional: groups, play_hosts, platforms, reached, found
 options:
   _input:
@@ -35,15 +36,15 @@ options:
     elements: str
     required: true
   platforms:
-    description: The platform of every host that was observed, of P(sparkforge.dgx_spark.platforms#filter).
+    description: The platform of every observed host, from P(sparkforge.dgx_spark.platforms#filter).
     type: dict
     required: true
   reached:
-    description: The hosts of the play that are still in it, C(ansible_play_hosts); all where left out.
+    description: The hosts that are still in the play, C(ansible_play_hosts); all if unset.
     type: list
     elements: str
   found:
-    description: The manifest of what was built already, where one was found.
+    description: The manifest of existing builds, if one was found.
     type: dict
 """
 
@@ -60,7 +61,7 @@ _value:
   description:
     - C(name) of the host that builds, or built, the C(platform) it is for, whether this host builds (C(here)), and
       C(reason).
-    - C(outside) are the hosts to ask, the likeliest first, for what they built, because they come before C(name) and
+    - C(outside) are the hosts on which to look for builds, the likeliest first, because they come before C(name) and
       are not in the play.
   type: dict
   sample:

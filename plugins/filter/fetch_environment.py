@@ -8,13 +8,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: fetch_environment
-short_description: Say what a fetch needs in its environment
+short_description: Return the environment variables that a fetch needs
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Returns the proxies in both spellings and, with a CA, the variables by which Python, pip, git and curl find it.
-  - Where a proxy's URL holds a password, C(SPARKFORGE_PROXIES) names the file that the role
-    P(sparkforge.dgx_spark.network_access#role) keeps for root, and this collection's modules read that.
+  - If a proxy's URL contains a password, C(SPARKFORGE_PROXIES) names the file that the role
+    P(sparkforge.dgx_spark.network_access#role) writes for root, and this collection's modules read it.
   - A faulty proxy or certificate ends in one error that names the cause, never a password.
 positional: ca_certificate
 options:
@@ -42,7 +42,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The environment, empty where neither variable is set.
+  description: The environment, empty if neither variable is set.
   type: dict
   sample: {http_proxy: 'http://proxy.example.com:3128', HTTP_PROXY: 'http://proxy.example.com:3128'}
 """

@@ -14,9 +14,9 @@ author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Turns what M(sparkforge.dgx_spark.stack_status) and M(sparkforge.dgx_spark.spark_info) read on a host into one
     row of M(sparkforge.dgx_spark.fleet_status).
-  - Drift is what is another than at the last proof (driver, kernel, packages of CUDA, environment), the checks and
-    rates that this proof found other than the one before it, unless it was of another stack or lock, and what receipts
-    vouch for and is gone.
+  - Drift lists what changed since the last proof (driver, kernel, CUDA packages, environment), the checks and
+    rates in which this proof differs from the one before it, unless that was of another stack or lock, and files that
+    receipts name and that are gone.
 positional: look, observation, stack, changes, stops
 options:
   _input:
@@ -24,7 +24,7 @@ options:
     type: str
     required: true
   look:
-    description: What M(sparkforge.dgx_spark.stack_status) returned.
+    description: The result of M(sparkforge.dgx_spark.stack_status).
     type: dict
     required: true
   observation:
@@ -32,11 +32,11 @@ options:
     type: dict
     required: true
   stack:
-    description: What the inventory wants, the fact C(stack).
+    description: The stack that the inventory wants, the fact C(stack).
     type: dict
     required: true
   changes:
-    description: A role's name to what it would do, a list of phrases.
+    description: For each role's name, a list of phrases that say what it would do.
     type: dict
     required: true
   stops:

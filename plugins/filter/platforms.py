@@ -8,12 +8,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: platforms
-short_description: Say the platform of each host
+short_description: Return the platform of each host
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
   - A platform is what wheels are built for, the distribution with its version and the machine.
-  - Looking into C(hostvars) is what costs, a millisecond for each host, so ask once for all of them.
+  - Reading C(hostvars) takes a millisecond for each host, so call this once for all of them.
 positional: _input, hostvars
 options:
   _input:

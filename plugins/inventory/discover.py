@@ -12,11 +12,11 @@ short_description: Find DGX Sparks on the local network
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - Asks the local network by multicast DNS (mDNS, also known as Bonjour, Avahi or zeroconf) who offers ssh, and takes
-    those for Sparks whose name is one that machines with a GB10 have from the factory.
-  - Left out with a warning are machines that are called as a group is, or C(localhost), and all machines of one name
-    where ssh was announced more than once for that name.
-  - Sparks that do not answer, or in networks where multicast does not go, are listed under O(hosts).
+  - Searches the local network by multicast DNS (mDNS, also known as Bonjour, Avahi or zeroconf) for machines that offer
+    ssh. Those with a factory name of a GB10 machine count as Sparks.
+  - Machines with the name of a group, or C(localhost), and all machines of one name if ssh was announced more than once
+    for that name, are left out with a warning.
+  - List Sparks that do not answer, or that multicast does not reach, under O(hosts).
   - Needs a file that ends in C(discover.yml) or C(discover.yaml).
 requirements:
   - The Python package C(zeroconf) on the controller, unless O(browse=false).
@@ -29,18 +29,18 @@ options:
     choices: [sparkforge.dgx_spark.discover]
   names:
     description:
-      - Patterns of names, as the shell has them. Case does not count, and neither does what follows the first dot.
-      - A Spark that was renamed needs its own name here, or under O(hosts).
+      - Shell patterns of names. Case and everything after the first dot are ignored.
+      - A renamed Spark needs its own name here, or under O(hosts).
     type: list
     elements: str
     default: [spark-*, gx10-*, zgx-*, promaxgb10-*, thinkstationpgx-*, edgexpert-*, aitopatom-*, gn100-*]
   services:
-    description: The types of services that are asked for.
+    description: The types of services to search for.
     type: list
     elements: str
     default: [_ssh._tcp, _hpzgx._tcp]
   browse:
-    description: Whether the network is asked. With V(false) only O(hosts) are in the inventory.
+    description: Whether to search the network. With V(false) only O(hosts) are in the inventory.
     type: bool
     default: true
   wait:
@@ -48,14 +48,14 @@ options:
     type: float
     default: 4.0
   interfaces:
-    description: Addresses of the controller, of the interfaces that are asked on; all of them by default.
+    description: The controller's addresses on the interfaces to search; all of them by default.
     type: list
     elements: str
     default: []
   hosts:
     description:
-      - Sparks that are in the inventory whether they answer or not, by name. What they have here prevails.
-      - Where the network cannot be asked and there are some, that is a warning; where there are none, an error.
+      - Sparks that are always in the inventory, by name, even if they do not answer. Their values here take precedence.
+      - If the network cannot be searched, that is a warning if there are such Sparks, otherwise an error.
     type: dict
     default: {}
     suboptions:
@@ -67,20 +67,20 @@ options:
         type: int
         default: 22
   group:
-    description: The group that the Sparks are put into.
+    description: The group of the Sparks.
     type: str
     default: sparks
   connect_by:
     description:
-      - Whether C(ansible_host) is the C(address) or the C(name) that was announced, C(spark-ab12.local).
-      - A name stays when a router gives out new addresses, and needs a controller that resolves such names; macOS and
-        desktops of Ubuntu do.
+      - Whether C(ansible_host) is the C(address) or the announced C(name), C(spark-ab12.local).
+      - A name stays valid when a router assigns new addresses, but needs a controller that resolves such names; macOS
+        and Ubuntu desktops do.
     type: str
     choices: [address, name]
     default: address
 notes:
-  - Each host gets C(discovered_addresses), all that it announced, and C(discovered_name).
-  - A network where no Spark answered is asked again, whatever is cached.
+  - Each host gets C(discovered_addresses), all addresses that it announced, and C(discovered_name).
+  - A network in which no Spark answered is searched again, whatever is cached.
 """
 
 EXAMPLES = r"""

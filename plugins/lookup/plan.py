@@ -8,19 +8,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: plan
-short_description: Return what a role would do on a host as it was observed
+short_description: Return what a role would do on the observed host
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Decides from the role's variables and the fact C(spark_info) what the tasks of the role have to do.
-  - What is not set where the role does not run, is as in its C(defaults) and C(vars).
-  - A step may hold a password or a key where the role is P(sparkforge.dgx_spark.network_access#role) or
-    P(sparkforge.dgx_spark.wheelhouse#role). Show it nowhere.
+  - Unset variables have the values of the role's C(defaults) and C(vars).
+  - A step of the roles P(sparkforge.dgx_spark.network_access#role) and P(sparkforge.dgx_spark.wheelhouse#role) may
+    contain a password or a key. Do not print it.
 options:
   _terms:
     description:
       - Names of roles that have a plan, without the collection's name.
-      - V(bridge) is what C(playbooks/bridge.yml) does, V(publication) whether what was built may be published.
+      - V(bridge) is the plan of C(playbooks/bridge.yml), V(publication) whether the builds may be published.
     required: true
 """
 

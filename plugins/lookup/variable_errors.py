@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lookup that says which variables the roles of the collection do not take."""
+"""The lookup that lists variables whose values the roles of the collection do not accept."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: variable_errors
-short_description: Say which variables the roles do not take
+short_description: List variables whose values the roles do not accept
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
@@ -16,7 +16,7 @@ description:
     when a role begins, but of all roles at once and without a task for each of them.
   - A variable without a value is an error, unless nothing is its default. So is a name that differs from a
     variable's in a letter or two, which would silently leave the default in force.
-  - Other variables that no role knows are none of its business, nor are those that refer to what is not defined
+  - Other variables that no role knows are ignored, and so are those that refer to something that is not defined
     here, such as the default of a role.
 options: {}
 """
@@ -32,7 +32,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: One sentence for each variable that cannot be taken, in Ansible's own words.
+  description: One sentence for each variable that is not accepted, in Ansible's own words.
   type: list
   elements: str
   sample: ["argument 'python_env_keep' is of type str and we were unable to convert to int"]

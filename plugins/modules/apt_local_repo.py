@@ -22,7 +22,7 @@ description:
     .deb around it. Then the signature over C(Release), the sums in C(Release) over C(Packages) and those in C(Packages)
     over each .deb are verified with C(gpgv), and only what they cover is installed, without the maintainer scripts.
   - With neither, the .deb is refused.
-  - Local repositories of the same name and an older version are retired, with their sources and keyrings.
+  - Local repositories of the same name and an older version are removed, with their sources and keyrings.
 options:
   name:
     description: The beginning of the repository's package name.

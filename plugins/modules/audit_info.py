@@ -11,10 +11,10 @@ short_description: Re-read every installed file and list differences from the re
 version_added: "0.1.0"
 description:
   - Compares the files of every environment with RECORD, and RECORD with the wheels that are still on the host; wheels,
-    units and archives with the sha256 in their receipts; manifests with what this host published; packages with what
-    dpkg knows of their files.
-  - Reads only, and starts nothing of what it reads. It takes as long as reading everything once.
-  - A receipt is believed. Who can change it, and the file that it names, is root.
+    units and archives with the sha256 in their receipts; manifests with what this host published; packages with
+    dpkg's record of their files.
+  - Only reads files and runs none of them. It takes as long as reading everything once.
+  - Receipts are trusted, since only root can change them and the files that they name.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -25,7 +25,7 @@ options:
     type: path
     default: /opt/sparkforge
   sbom:
-    description: The environment to return the bill of materials of, V(torch) for one.
+    description: The environment whose bill of materials to return, for example V(torch).
     type: str
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
@@ -48,7 +48,7 @@ checked:
   returned: success
   sample: {environment: 12043, wheel: 4, unit: 4, manifest: 1, archive: 311, package: 23}
 differs:
-  description: What differs.
+  description: The files that differ.
   type: list
   elements: dict
   returned: success
@@ -66,7 +66,7 @@ differs:
 sbom:
   description:
     - With O(sbom), CycloneDX 1.6 in JSON - the packages of the environment and the archives with their files, each with
-      its sha256, the packages of the host, and of what was built here the commit, the patches and the unit.
+      its sha256, the packages of the host, and for everything built here the commit, the patches and the unit.
   type: dict
   returned: success
   sample: {bomFormat: CycloneDX, specVersion: "1.6"}

@@ -13,7 +13,7 @@ description:
   - Runs checks in the environment's own interpreter, in child processes with a time limit each, so that a crash, a
     hang or a C(FATAL) printed by a kernel is a result and does not end the run.
   - Each numeric check compares its result with float64 on the CPU, within a bound derived from the number format and
-    the length of the sums, forward and, where there is one, backward.
+    the length of the sums, forward and, if the operation has one, backward.
   - Also inspects the host's GPU, driver and library closure.
   - Never fails because of its findings. Evaluate RV(report), or use the role P(sparkforge.dgx_spark.verify#role).
 extends_documentation_fragment:
@@ -32,10 +32,10 @@ attributes:
     details: The history is a log, and writing to it is never counted as a change.
 options:
   history:
-    description: Where reports are kept on the host; none are kept by default.
+    description: The directory of the reports on the host; none are kept by default.
     type: path
   require:
-    description: What the proof of a staged environment must say before it may replace a proven one, for RV(hindrance).
+    description: The verdict that a staged environment needs before it may replace a proven one, for RV(hindrance).
     type: str
     choices: [proven, unproven]
     default: proven

@@ -20,7 +20,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.info
 options:
   rails:
-    description: What the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric) as C(steps.rails).
+    description: The C(steps.rails) that the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric).
     type: list
     elements: dict
     required: true

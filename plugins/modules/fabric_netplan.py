@@ -28,7 +28,7 @@ options:
     default: present
   rails:
     description:
-      - What the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric) as C(steps.rails).
+      - The C(steps.rails) that the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric).
       - Needed for O(state=present).
     type: list
     elements: dict

@@ -10,12 +10,12 @@ module: guard
 short_description: Guard a host's memory, power and clocks
 version_added: "0.1.0"
 description:
-  - Brings a service of systemd that watches the memory of a host whose CPU and GPU share it. Below O(warn_percent) of
+  - Installs a systemd service that watches the memory of a host whose CPU and GPU share it. Below O(warn_percent) of
     available memory it warns, below O(ask_percent) it sends SIGTERM to the right process, below O(end_percent)
     SIGKILL.
-  - The right process is the one that took the memory within the last seconds, else the most recent that holds much of
-    the GPU's memory. Never ssh, systemd or the display; builds only where no model is left.
-  - With O(state=absent) it takes all of that away, and takes caps back.
+  - The right process is the one that took the memory within the last seconds, else the most recent one that holds much
+    of the GPU's memory. It is never ssh, systemd or the display, and a build only if no model is left.
+  - With O(state=absent) it removes all of that and resets the caps.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -42,24 +42,24 @@ options:
     type: float
     default: 3
   protected:
-    description: Further processes or units that are never ended, by patterns of their names.
+    description: More processes or units that are never ended, by patterns of their names.
     type: list
     elements: str
     default: []
   first:
-    description: Processes or units that go first.
+    description: Processes or units that are ended first.
     type: list
     elements: str
     default: []
   last:
-    description: Processes or units that go last, beside builds.
+    description: Processes or units that are ended last, like builds.
     type: list
     elements: str
     default: []
   units:
     description:
-      - Services with brakes. They start O(starts) times within an hour, later each time, and stay off after a boot in
-        which the machine went down within ten minutes of their start.
+      - Services with brakes. They start O(starts) times within an hour, after longer and longer pauses, and stay off
+        if the machine went down within ten minutes of their start.
     type: list
     elements: str
     default: []
@@ -83,7 +83,7 @@ options:
     type: int
     default: 0
   nvml:
-    description: A file in place of NVIDIA's management library, for tests.
+    description: A file to use instead of NVIDIA's management library, for tests.
     type: path
 seealso:
   - module: sparkforge.dgx_spark.proof_publish

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: hub_model
-short_description: Get a model from the Hugging Face hub, with the hub's own client
+short_description: Download a model from the Hugging Face hub, with the hub's own client
 version_added: "0.1.0"
 description:
-  - Downloads a model's files below O(directory) as an account of its own, C(sparkforge-models), in a process that
-    outlives the connection. A second call follows it, and one after an interruption continues where it was.
+  - Downloads a model's files below O(directory) as a separate account, C(sparkforge-models), in a process that
+    outlives the connection. A second call follows it, and a call after an interruption resumes it.
   - Compares every file with the hash that the hub names, the sha256 of weights, and records revision and licence in a
-    receipt. A converged call asks no network.
+    receipt. A converged call uses no network.
   - Weights in pickle files and in formats of other frameworks are left out.
   - Proxies and certificates are taken from the task's environment.
 extends_documentation_fragment:
@@ -21,10 +21,10 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
 attributes:
   check_mode:
-    details: The hub is not asked.
+    details: The hub is not contacted.
 options:
   name:
-    description: The model, C(ORGANISATION/NAME). Without it O(state=absent) removes all models, and the account.
+    description: The model, C(ORGANISATION/NAME). Without a name O(state=absent) removes all models, and the account.
     type: str
   state:
     description: Whether the model is to be on the host.
@@ -32,10 +32,10 @@ options:
     choices: [present, absent]
     default: present
   revision:
-    description: A branch, tag or commit. If unset, the revision that is on the host will do, or else C(main) is got.
+    description: A branch, tag or commit. If unset, any revision on the host is kept, else C(main) is downloaded.
     type: str
   directory:
-    description: Where models are kept, as the hub's client keeps them. Every user can read them.
+    description: The directory of the models, in the layout of the hub's client. Every user can read them.
     type: path
     default: /opt/sparkforge/models
   root:
@@ -43,14 +43,14 @@ options:
     type: path
     default: /opt/sparkforge
   token:
-    description: A token of the hub. It is in no command line or log, and in no file once the process runs.
+    description: A hub token. It appears in no command line or log, and in no file once the process runs.
     type: str
   hub:
-    description: The hub.
+    description: The URL of the hub.
     type: str
     default: https://huggingface.co
   allow_pickle:
-    description: Whether to get pickle files too, which run code when they are loaded.
+    description: Whether to download pickle files too, which run code when they are loaded.
     type: bool
     default: false
   python:
@@ -61,7 +61,7 @@ options:
     type: str
     default: sparkforge-models
   attach:
-    description: The process that a call began; set by the action plugin, which follows it.
+    description: The process that an earlier call started; set by the action plugin, which follows it.
     type: str
 seealso:
   - module: sparkforge.dgx_spark.model_info
@@ -92,11 +92,11 @@ license:
   returned: if it is on the host
   sample: apache-2.0
 license_link:
-  description: Where its text is, if the page says so.
+  description: The URL of the licence's text, if the page names it.
   type: str
   returned: if it is on the host
 gated:
-  description: Whether the hub gives it to those alone who accepted the licence there.
+  description: Whether the hub gives it only to users who accepted the licence there.
   type: bool
   returned: if it is on the host
 directory:
@@ -110,7 +110,7 @@ bytes:
   returned: if it is on the host
   sample: 16381470720
 running:
-  description: Whether a process still gets it; C(id) and C(progress) are of that.
+  description: Whether a process still downloads it; C(id) and C(progress) describe that process.
   type: bool
   returned: with O(state=present)
 """

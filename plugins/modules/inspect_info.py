@@ -12,12 +12,12 @@ version_added: "0.1.0"
 description:
   - Reads the files of a requirement, a wheel, a virtual environment or an image's file system. Runs, imports and builds
     nothing.
-  - A requirement, and what a wheel requires, is resolved by uv for O(machine) and O(python). The wheels are fetched by
+  - uv resolves a requirement, and the requirements of a wheel, for O(machine) and O(python). The wheels are fetched by
     sha256, read and removed; the findings are kept in O(cache).
   - Checks machine code and PTX against O(capability), and looks for CPU builds, wheels for another machine, source-only
     packages, conflicting CUDA versions, and libraries that no package provides.
-  - V(yes) means that nothing in the files rules it out. That the numbers are right, only
-    M(sparkforge.dgx_spark.cuda_proof) says.
+  - V(yes) means that nothing in the files rules it out. Only M(sparkforge.dgx_spark.cuda_proof) shows whether the
+    numbers are right.
   - Requirements and wheels are inspected on the controller, directories on the host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes

@@ -11,9 +11,9 @@ short_description: Tell whether a model server fits into the memory
 version_added: "0.1.0"
 description:
   - Reads config.json and the headers of the weights, and the arguments of vLLM, SGLang, llama.cpp or a Python program,
-    and compares what they take with the memory that is available.
-  - Fails if it does not fit, with the arguments with which it would, and if the model's files are torn or do not belong
-    together. If nobody can tell, RV(answer) is V(unknown).
+    and compares the memory that they need with the available memory.
+  - Fails if the server does not fit, with arguments that would fit, and if the model's files are torn or do not belong
+    together. If the memory cannot be computed, RV(answer) is V(unknown).
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -24,11 +24,11 @@ options:
     elements: str
     required: true
   needs:
-    description: What it takes, such as V(40G), if that is known.
+    description: The memory that it takes, such as V(40G), if known.
     type: str
     default: ""
   releases:
-    description: A unit that will be stopped first, so that what it holds is available.
+    description: A unit that will be stopped first, so that its memory counts as available.
     type: str
     default: ""
 seealso:
@@ -50,7 +50,7 @@ answer:
   type: str
   sample: start
 said:
-  description: The arithmetic, line by line, or why it is unknown.
+  description: The arithmetic, line by line, or the reason why it is unknown.
   returned: success
   type: list
   elements: str

@@ -10,8 +10,8 @@ module: model_info
 short_description: Find the weights of a model on a host, and tell whether a server may load them
 version_added: "0.1.0"
 description:
-  - Reads names and modes of a model's files, in a bounded number of steps. No weights are opened, and no link is
-    followed out of the directory.
+  - Reads the names and modes of a model's files, in a bounded number of steps. It opens no weights and follows no link
+    out of the directory.
   - Refuses weights in pickle files, which run code when they are loaded.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -21,7 +21,7 @@ options:
     description:
       - An absolute path, of a directory with C(config.json), of a snapshot in a cache of the hub's client, or of
         that cache's directory of one model, C(~/.cache/huggingface/hub/models--ORGANISATION--NAME).
-      - Or the name of a model that M(sparkforge.dgx_spark.hub_model) brought.
+      - Or the name of a model that M(sparkforge.dgx_spark.hub_model) downloaded.
     type: str
     required: true
   root:
@@ -29,7 +29,7 @@ options:
     type: path
     default: /opt/sparkforge
   allow_pickle:
-    description: Whether pickle files will do.
+    description: Whether pickle files are accepted.
     type: bool
     default: false
   required:
@@ -50,7 +50,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 exists:
-  description: Whether the model is on the host; without it nothing else is returned.
+  description: Whether the model is on the host; if not, nothing else is returned.
   type: bool
   returned: success
 directory:
@@ -74,16 +74,16 @@ bytes:
   returned: if it exists
   sample: 16381470720
 account:
-  description: C(uid) and C(gid) of the account that alone can read some of the files; null if everybody can.
+  description: C(uid) and C(gid) of the only account that can read some of the files; null if everybody can.
   type: dict
   returned: if it exists
   sample: null
 revision:
-  description: The commit, of a model that M(sparkforge.dgx_spark.hub_model) brought.
+  description: The commit, for a model that M(sparkforge.dgx_spark.hub_model) downloaded.
   type: str
   returned: if it exists
 license:
-  description: Its licence as the hub names it, of a model that M(sparkforge.dgx_spark.hub_model) brought.
+  description: Its licence as the hub names it, for a model that M(sparkforge.dgx_spark.hub_model) downloaded.
   type: str
   returned: if it exists
   sample: apache-2.0

@@ -12,8 +12,8 @@ version_added: "0.1.0"
 description:
   - Writes the verdict, the counts and the rates of the last proof of the current environment as metrics for the
     textfile collector of Prometheus' node_exporter, and a script that prints one line at login.
-  - Files of an earlier run that are no longer requested are removed. Without O(textfile) and O(motd) nothing of it is
-    left.
+  - Files of an earlier run that are no longer requested are removed. Without O(textfile) and O(motd) all of them are
+    removed.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes

@@ -10,11 +10,11 @@ module: proof_timer
 short_description: Make a host repeat its proof by itself
 version_added: "0.1.0"
 description:
-  - Puts the program of M(sparkforge.dgx_spark.cuda_proof) and its settings into C(proof) below O(root), and timers of
-    systemd that run it by a calendar, five minutes after a boot, and after dpkg has worked.
+  - Writes the program of M(sparkforge.dgx_spark.cuda_proof) and its settings into C(proof) below O(root), and installs
+    systemd timers that run it by a calendar, five minutes after a boot, and after dpkg has changed packages.
   - The latter two compute only if the kernel, the driver or a CUDA package differs from the last report.
-  - Reports go to O(history) like those of M(sparkforge.dgx_spark.cuda_proof), failures to the journal, and a unit in
-    the state failed means a failed proof.
+  - Reports are written to O(history) like those of M(sparkforge.dgx_spark.cuda_proof), and failures to the journal; if
+    a proof fails, its unit is in the state failed.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes

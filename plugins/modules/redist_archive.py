@@ -21,8 +21,8 @@ description:
     C(sparkforge-<component>.conf), and C(ldconfig) runs once for all archives.
   - The manifests are read and compared with the pins before anything is downloaded, and every archive is
     verified and unpacked before the first symlink is switched. Bad input leaves the host as it was.
-  - A host that is already up to date is recognised by its receipts, without contacting a server. Files
-    that are missing or have another size are noticed, and the archive is installed again.
+  - The receipts show whether a host is already up to date, without contacting a server. If files are missing or have a
+    different size, the archive is installed again.
   - If a shipped pkg-config file names a wrong prefix, a corrected copy is written to C(share/sparkforge/pkgconfig) in
     the unpacked archive, and comes first in C(PKG_CONFIG_PATH). The shipped file is kept.
   - Concurrent runs work one after the other.
@@ -33,7 +33,8 @@ attributes:
   check_mode:
     support: full
     details:
-      - Contacts no server. What only a manifest knows, as the version of an archive without that pin, is C(null) then.
+      - Contacts no server. Values that only a manifest has, such as the version of an archive without that pin, are
+        then C(null).
 options:
   base_url:
     description:
@@ -49,7 +50,7 @@ options:
     type: str
   variant:
     description:
-      - The variant's name in manifests, C(cuda13) or C(cuda12). Empty for products without variants, as NVPL is.
+      - The variant's name in manifests, C(cuda13) or C(cuda12). Empty for products without variants, such as NVPL.
     type: str
     default: ""
   prefix:
@@ -74,7 +75,7 @@ options:
     description:
       - V(present) installs, upgrades and downgrades.
       - V(absent) removes every version, symlink, loader entry and receipt of the components, and nothing else.
-        Directories go where they are empty.
+        Directories that are then empty are removed.
     type: str
     choices: [present, absent]
     default: present
@@ -108,7 +109,7 @@ options:
             C(libcudss.so.1), and programs linked against the former cannot load it.
         type: str
       variant:
-        description: Overrides O(variant) for this archive. V("") where its manifest has none.
+        description: Overrides O(variant) for this archive. V("") if its manifest has none.
         type: str
 notes:
   - The licences of the archives are NVIDIA's. RV(archives) names each, and the text lies in the unpacked archive.
@@ -155,7 +156,7 @@ archives:
   description:
     - One row per archive, in the order of O(archives). With O(state=absent) it has its C(component), its C(action) and
       the paths that are C(removed).
-    - The C(version) is null where no pin gives it and it is not installed. C(path) is the directory of this version,
+    - The C(version) is null if no pin gives it and it is not installed. C(path) is the directory of this version,
       which never changes its content, and C(current) the symlink to the version in use.
     - C(sonames) are those under which the loader finds libraries of the archive; C(license) is named as the manifest
       does, and C(fingerprint) is the sha256 over every input that decides the content.

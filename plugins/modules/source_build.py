@@ -104,7 +104,7 @@ options:
         type: str
         required: true
       match:
-        description: The text, or the regular expression where O(edits[].regex) is set.
+        description: The text, or the regular expression if O(edits[].regex) is set.
         type: str
         required: true
       replace:
@@ -342,7 +342,7 @@ name:
   returned: always
   sample: torchvision
 fingerprint:
-  description: What identifies the inputs.
+  description: The hash that identifies the inputs.
   type: str
   returned: when present
   sample: 4b5c1f0e9a37d286
@@ -412,7 +412,7 @@ state:
   returned: when running or built
   sample: {phase: build, status: running, done: 4231, total: 6231, jobs: 9, available_mib: 42105}
 removed:
-  description: What O(state=absent) removes.
+  description: The paths that O(state=absent) removes.
   type: list
   elements: str
   returned: when absent
@@ -424,7 +424,7 @@ lines:
   returned: on failure of a command
   sample: ["c++: fatal error: Killed signal terminated program cc1plus"]
 notices:
-  description: What else the log tells that is no failure by itself, as an option that CMake turned off.
+  description: Other findings in the log that are no failures by themselves, such as an option that CMake turned off.
   type: list
   elements: str
   returned: on failure of a command

@@ -24,8 +24,8 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   method:
     description:
-      - How PyTorch comes to the host. V(build) builds it from source, V(wheel) installs official wheels.
-      - A stack that cannot have the method, or whose lock does not have what it needs, is refused.
+      - How PyTorch is installed. V(build) builds it from source, V(wheel) installs official wheels.
+      - A stack that does not support the method, or whose lock lacks something that the method needs, is refused.
     type: str
     choices: [wheel, build]
     default: build
@@ -35,16 +35,16 @@ options:
     default: gb10
   libraries:
     description:
-      - Which of NVIDIA's libraries and compilers the host gets. V(auto) is all for a stack that is built, and only what
-        official wheels lack for others.
-      - V(all) is always all.
+      - Which of NVIDIA's libraries and compilers are installed. V(auto) installs all for a stack that is built, and
+        for others only those that official wheels lack.
+      - V(all) always installs all.
     type: str
     choices: [auto, all]
     default: auto
   lock_required:
     description:
       - Whether to refuse a stack whose lock lacks what the method needs.
-      - Without it a unit whose commit is not known has C(null) for its source, which is enough to take things back.
+      - If false, a unit whose commit is unknown has C(null) for its source, which is enough to remove things.
     type: bool
     default: true
 """
@@ -124,7 +124,7 @@ stack:
       sources: {}
       run_requirements: {cp312-linux-aarch64: {pytorch: ["filelock==4.2.11 --hash=sha256:020e229e…"]}}
 files:
-  description: The files on the controller that it comes from.
+  description: The files on the controller from which it was read.
   returned: success
   type: dict
   sample: {stack: /site/stacks/torch-2.9.1.yml, lock: /site/locks/torch-2.9.1.yml}

@@ -12,13 +12,13 @@ module: stack_lock
 short_description: Resolve a stack into its lock
 version_added: "0.1.0"
 description:
-  - Asks NVIDIA's redist manifests, the Python package index and the sources' repositories what a stack is
-    today, and writes it to C(<inventory>/locks/<name>.yml).
-  - Where the stack names no reference of a source, the commit is read from the tree of the source that pins it,
-    Triton's from PyTorch's and LLVM's from Triton's. The lock says which file of which commit said so.
-  - Dependencies of wheels, and what units are built with, are resolved by uv for the stack's Python and machines, not
+  - Resolves a stack with NVIDIA's redist manifests, the Python package index and the sources' repositories, and writes
+    the result to C(<inventory>/locks/<name>.yml).
+  - If the stack names no reference for a source, the commit is read from the tree of the source that pins it,
+    Triton's from PyTorch's and LLVM's from Triton's. The lock names the file and commit from which it was read.
+  - uv resolves the dependencies of wheels and the build requirements of units for the stack's Python and machines, not
     for the controller.
-  - A sha256 that the stack itself pins is never moved. A manifest with another one fails the task.
+  - A sha256 that the stack itself pins is never changed. A manifest with a different one fails the task.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -30,20 +30,20 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   parts:
     description:
-      - What is asked for. A part that is left out keeps what the lock has, the inventory's or else the shipped one.
-      - A part whose upstream cannot be reached fails the task.
+      - The parts to resolve. The others stay as they are in the inventory's lock or else in the shipped one.
+      - If the upstream of a part cannot be reached, the task fails.
     type: list
     elements: str
     choices: [archives, wheels, sources, requirements]
     default: [archives, wheels, sources, requirements]
   directory:
-    description: The directory that the lock is written into, by default C(locks/) beside the inventory.
+    description: The directory of the lock, by default C(locks/) next to the inventory.
     type: path
   index_url:
     description:
-      - The package index. Not given, it is the one that uv's environment names, else the one that the pip of Ansible's
+      - The package index. If unset, the one that uv's environment names, else the one that the pip of Ansible's
         own Python is configured for, else uv's default.
-      - Empty or V(none) asks no index, so that O(find_links) alone answers.
+      - If empty or V(none), no index is used, only O(find_links).
     type: str
   uv:
     description:
@@ -83,13 +83,13 @@ path:
   type: str
   sample: /site/inventory/locks/torch-2.15.0.yml
 moved:
-  description: One sentence for each pin that is not what it was.
+  description: One sentence for each changed pin.
   returned: success
   type: list
   elements: str
   sample: ["wheels cp312-linux-aarch64 filelock: 4.2.10 -> 4.2.11"]
 notes:
-  description: What was left as it is, and why.
+  description: The parts that were left unchanged, and why.
   returned: success
   type: list
   elements: str

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: stack_mirror
-short_description: Collect what a stack needs into a directory
+short_description: Collect everything that a stack needs in a directory
 version_added: "0.1.0"
 description:
-  - Brings NVIDIA's archives, the wheels and the sources that a stack's lock pins into one directory, for hosts that
-    have no route to where they are from. Repositories come with all their submodules.
-  - What is there already and is what the lock says is not fetched again, so that what was interrupted goes on. Another
-    stack may be collected into the same directory.
-  - The directory is served as it is by any server of files, or lies on the hosts.
-  - Packages of apt are collected as a part of each repository with its own signed indexes, given O(apt_snapshot).
+  - Fetches NVIDIA's archives, the wheels and the sources that a stack's lock pins into one directory, for hosts that
+    cannot reach their servers. Repositories are fetched with all their submodules.
+  - Files that are present and match the lock are not fetched again, so an interrupted run resumes. Several stacks may
+    be collected in the same directory.
+  - Any file server can serve the directory unchanged, or it can be on the hosts.
+  - With O(apt_snapshot) the needed part of each apt repository is collected, with its own signed indexes.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -29,59 +29,59 @@ options:
   method:
     description:
       - V(wheel) collects the wheels of the stack. V(build) collects the sources of its units, and the wheels that they
-        are built with and need at run time.
+        need at build time and at run time.
     type: str
     choices: [wheel, build]
     default: build
   libraries:
-    description: Whether the archives of NVIDIA's libraries are collected for V(wheel) too (V(all)).
+    description: V(all) collects the archives of NVIDIA's libraries for V(wheel) too.
     type: str
     choices: [auto, all]
     default: auto
   meanwhile:
     description:
-      - A stack whose wheels are collected too where O(method) is V(build), which hosts have until theirs is built.
+      - A stack whose wheels hosts use until their build is finished; with O(method=build) they are collected too.
     type: str
     default: ""
   directory:
-    description: What everything is collected into. It is made where it is missing.
+    description: The target directory, created if missing.
     type: path
     required: true
   url:
-    description: What the hosts reach the directory under. By default V(file://) and the directory.
+    description: The URL of the directory for the hosts. By default V(file://) and the directory.
     type: str
   machines:
-    description: What the kernels of the hosts name their machines.
+    description: The machines of the hosts, as their kernels name them.
     type: list
     elements: str
     default: [aarch64]
   extensions:
     description:
-      - The units that are built beside LLVM, Triton and PyTorch, by default those of the stack that are not optional.
+      - The units to build in addition to LLVM, Triton and PyTorch, by default those of the stack that are not optional.
     type: list
     elements: str
   index_url:
     description:
-      - The package index. Not given, it is the one that uv's environment names, else the one that the pip of Ansible's
+      - The package index. If unset, the one that uv's environment names, else the one that the pip of Ansible's
         own Python is configured for.
-      - Empty or V(none) asks no index, so that O(find_links) alone answers.
+      - If empty or V(none), no index is used, only O(find_links).
     type: str
   rewrite:
     description:
-      - The beginning of a URL and what stands in its place, where the controller itself reaches repositories, their
-        submodules and archives of sources through a mirror.
+      - URL prefixes and their replacements, if the controller itself reaches repositories, their submodules and source
+        archives through a mirror.
     type: dict
     default: {}
   apt_snapshot:
     description:
-      - An archive of a host as the hosts will be, with its apt sources, keyrings and dpkg's status, by which packages
-        of apt are collected. Without it none are.
-      - C(tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status) writes it there.
+      - An archive of the apt sources, keyrings and dpkg status of a host like those to be provisioned. It decides which
+        apt packages are collected; without it none are.
+      - C(tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status) writes it on that host.
     type: path
   apt_packages:
     description:
-      - The packages that such a host gets, as M(sparkforge.dgx_spark.apt_packages) takes them. Those of cuSPARSELt are
-        added where a source has them.
+      - The packages to install on such a host, in the form of M(sparkforge.dgx_spark.apt_packages). Those of cuSPARSELt
+        are added if a source has them.
     type: list
     elements: str
     default: []
@@ -94,7 +94,7 @@ options:
     type: str
     default: EB693B3035CD5710E231E123A4B469963BF863CC
   cusparselt_local_repo_sha256:
-    description: The sha256 of the package that is cuSPARSELt's local repository, which is collected then.
+    description: The sha256 of cuSPARSELt's local repository package; if set, the package is collected.
     type: str
     default: ""
 attributes:
@@ -104,7 +104,7 @@ attributes:
     support: none
   idempotent:
     support: full
-    details: What is there is read again and compared with its sha256, and nothing is asked.
+    details: Existing files are read again and compared with their sha256, and no server is contacted.
 """
 
 EXAMPLES = r"""
@@ -129,17 +129,17 @@ directory:
   type: str
   sample: /srv/mirror
 manifest:
-  description: The file that names every other one, its sha256 and where it came from.
+  description: The file that lists every other file with its sha256 and its origin.
   returned: success
   type: str
   sample: /srv/mirror/mirror.json
 variables:
-  description: The file with the variables of a site that runs from the mirror.
+  description: The file with the variables for a site that uses the mirror.
   returned: success
   type: str
   sample: /srv/mirror/mirror-vars.yml
 missing:
-  description: One line for each thing that was not there, or in check mode is not.
+  description: One line for each item that was missing, or in check mode is missing.
   returned: success
   type: list
   elements: str

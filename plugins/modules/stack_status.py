@@ -7,15 +7,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: stack_status
-short_description: Read what a host has of its stack
+short_description: Read which parts of its stack a host has
 version_added: "0.1.0"
 description:
-  - Returns the environments of a name (current, previous, staged), the units that were built, the builds that run, and
+  - Returns the environments of a name (current, previous, staged), the built units, the running builds, and
     the last proof that the host kept, in one call.
   - With O(wanted) it also returns what M(sparkforge.dgx_spark.python_env) would do, by that module's own plan.
-  - Receipts, links and directories are read. Nothing is imported, and no GPU is asked.
+  - It reads receipts, links and directories. It imports nothing and uses no GPU.
   - An action plugin of this name adds the sha256 of wheels on the controller.
-  - A host on which nothing was installed yet has empty lists. A damaged receipt vouches for nothing and counts as none.
+  - A host without any installation has empty lists. A damaged receipt counts as missing.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -30,20 +30,20 @@ options:
     default: torch
   history:
     description:
-      - Where M(sparkforge.dgx_spark.cuda_proof) keeps its reports on the host. Empty, the proof is not looked for.
+      - Where M(sparkforge.dgx_spark.cuda_proof) keeps its reports on the host. If empty, no proof is read.
     type: path
     default: /var/log/sparkforge/proof
   wanted:
     description:
-      - Options of M(sparkforge.dgx_spark.python_env), without O(name) and O(root), that say what the environment is
-        to be.
+      - Options of M(sparkforge.dgx_spark.python_env), without O(name) and O(root), that describe the wanted
+        environment.
       - Wheels that have a C(sha256) there need not be on the controller.
     type: dict
   units:
     description:
       - Units whose receipts are on another host, each with C(name), C(fingerprint) and C(wheels), a list of mappings
         with C(sha256), as the manifest of a wheelhouse has them.
-      - An environment is known by them to be made of a unit that this host did not build.
+      - With these a unit in an environment is recognised even if this host did not build it.
     type: list
     elements: dict
     default: []
@@ -89,25 +89,25 @@ name:
   returned: success
   sample: torch
 current:
-  description: Id of the environment that is in use; null where there is none.
+  description: Id of the environment in use; null if there is none.
   type: str
   returned: success
   sample: 5d41402abc4b
 previous:
-  description: Id of the environment that a rollback leads to; null where there is none.
+  description: Id of the environment to which a rollback goes; null if there is none.
   type: str
   returned: success
   sample: null
 staged:
-  description: Id of the environment that was made and not switched to yet; null where there is none.
+  description: Id of the environment that is created but not activated yet; null if there is none.
   type: str
   returned: success
   sample: null
 environments:
   description:
-    - The environments that are whole, first the current one. C(state) is V(current), V(staged), V(previous) or
+    - The complete environments, first the current one. C(state) is V(current), V(staged), V(previous) or
       V(older).
-    - C(missing) has what an environment lacks of what its receipt vouches for. C(units) has the fingerprint of each
+    - C(missing) lists what the receipt names and the environment lacks. C(units) has the fingerprint of each
       unit that it was made from, as far as receipts or O(units) tell.
   type: list
   elements: dict
@@ -121,7 +121,7 @@ environments:
       missing: []
       units: {pytorch: 4b5c1f0e9a37d286}
 units:
-  description: The receipts of what was built here, in short, the newest first.
+  description: The receipts of the units built here, shortened, the newest first.
   type: list
   elements: dict
   returned: success
@@ -134,7 +134,7 @@ units:
       source: {commit: 5811a8d7da873dd699ff6687092c225caffcf1bb}
       wheels: [{name: torch, version: 2.9.1+cu130.sf4b5c1f0e, sha256: 5c2f…}]
 running:
-  description: The builds that run, each with a C(line) that a person can read.
+  description: The running builds, each with a human-readable C(line).
   type: list
   elements: dict
   returned: success
@@ -144,21 +144,21 @@ running:
       line: "pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, about 0:29 left | 9 jobs, 41 GiB free"
 unfinished:
   description:
-    - The builds that do not run and have no artefact, with the C(phase) they were in and the C(cause) of a failure.
+    - The stopped builds without an artefact, with the C(phase) they were in and the C(cause) of a failure.
   type: list
   elements: dict
   returned: success
   sample: []
 changed_receipts:
-  description: Receipts of units that were changed after they were written; they vouch for nothing.
+  description: Receipts of units that were changed after they were written; they cannot be trusted.
   type: list
   elements: str
   returned: success
   sample: []
 proof:
   description:
-    - The last report that the host kept on the current environment, in short; the last of all where none is on it, and
-      null where there is none.
+    - The last report that the host kept on the current environment, shortened; if it has none, the last report of all,
+      or null if there is none.
   type: dict
   returned: success
   sample:
@@ -176,7 +176,7 @@ proof:
     accepted: []
     drift: {since: null, changes: []}
 staged_proof:
-  description: The last report on the staged environment, as RV(proof); null where it was not proven since.
+  description: The last report on the staged environment, as RV(proof); null if it has not been proven.
   type: dict
   returned: success
   sample: null
@@ -187,8 +187,8 @@ scheduled:
   sample: false
 stopped:
   description:
-    - Why each model server is off that systemd gave up (P(sparkforge.dgx_spark.serving#role)), and each unit that the
-      guard keeps off (M(sparkforge.dgx_spark.guard)).
+    - Why a model server is off that systemd no longer restarts (P(sparkforge.dgx_spark.serving#role)), and why a unit
+      is off that the guard stopped (M(sparkforge.dgx_spark.guard)).
   type: list
   elements: str
   returned: success
@@ -202,8 +202,8 @@ held:
 plan:
   description:
     - What M(sparkforge.dgx_spark.python_env) would do with O(wanted); null without it.
-    - C(environment_id) is the environment that would be current, null where that follows from what is not there yet.
-      C(actions) is empty where nothing would change. C(cause) and C(remedy) say why the module would fail, null where
+    - C(environment_id) is the environment that would be current, null if that depends on something that is missing.
+      C(actions) is empty if nothing would change. C(cause) and C(remedy) say why the module would fail, null if
       it would not.
   type: dict
   returned: success

@@ -12,8 +12,8 @@ module: update_forecast
 short_description: Forecast what the next upgrade of each host would break
 version_added: "0.1.0"
 description:
-  - Compares what P(sparkforge.dgx_spark.update_info#module) observed with a ledger of what upgrades broke before.
-  - Each host gets one answer, which is C(go), C(go with steps) or C(hold), with why, what to do, and the sources.
+  - Compares the observation of P(sparkforge.dgx_spark.update_info#module) with a ledger of what earlier upgrades broke.
+  - Each host gets one answer, C(go), C(go with steps) or C(hold), with the reason, what to do, and the sources.
   - Prints one table of all hosts and the findings below it. Or the same as JSON, in one line.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
@@ -36,17 +36,17 @@ options:
     default: []
   ledger:
     description:
-      - Another ledger than that of this collection.
-      - A folder with a file a rule, a sealed JSON file, or the URL of one.
+      - A ledger to use instead of this collection's.
+      - It is a folder with a file for each rule, a sealed JSON file, or the URL of one.
     type: str
     default: ""
   signers:
-    description: The OpenSSH public keys, one of which must have signed the ledger. A URL needs them.
+    description: OpenSSH public keys. One of them must have signed the ledger. Required for a URL.
     type: list
     elements: str
     default: []
   accept:
-    description: The ids of rules that you have dealt with, or take upon yourself.
+    description: The ids of rules that you have dealt with, or whose risk you accept.
     type: list
     elements: str
     default: []
@@ -99,7 +99,7 @@ hosts:
       hold: [libnccl2]
       kernel: {running: 6.17.0-1021-nvidia, after: 7.0.0-1019-nvidia, new: [7.0.0-1019-nvidia]}
 ledger:
-  description: The date and the age of the ledger, the number of its rules, and where it is from.
+  description: The date and age of the ledger, the number of its rules, and its origin.
   returned: success
   type: dict
   sample: {date: "2026-11-25", age_days: 3, rules: 42, source: ledger}

@@ -13,22 +13,22 @@ module: update_host
 short_description: Upgrade a host by apt with a way back
 version_added: "0.1.0"
 description:
-  - Keeps the files of the versions that go, the configuration and the running kernel, then upgrades by apt, and either
-    keeps the upgrade or goes back to the packages that were there before.
-  - Each step can be called again after a loss of power and goes on from what is on the disk.
-  - Installs no new kernel. What brings one is held.
+  - Saves the packages of the replaced versions, the configuration and the running kernel, then upgrades by apt, and
+    either keeps the upgrade or goes back to the previous packages.
+  - Each step can be called again after a power loss and continues from the state on the disk.
+  - Installs no new kernel. Packages that bring one are held.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
 author: The sparkforge maintainers (!UNKNOWN)
 options:
   step:
     description:
-      - V(begin) keeps what will change, and holds what the ledger holds. It refuses a host in no state to begin, and a
-        plan that does more than was forecast; nothing is changed then.
+      - V(begin) saves what will change, and holds the packages that the ledger holds. It refuses a host that is not in
+        a state to begin, and a plan that does more than was forecast; nothing is changed then.
       - V(upgrade) upgrades.
       - V(check) fails if the driver or the kernel is not as before.
       - V(keep) ends an upgrade that was proven.
-      - V(back) goes back to the packages that were there before.
+      - V(back) goes back to the previous packages.
       - V(look) only reads.
     type: str
     required: true
@@ -42,7 +42,7 @@ options:
     type: dict
     default: {}
   over:
-    description: The packages whose rule is over. Only holds that this module set are taken back.
+    description: The packages whose rule is over. Only holds that this module set are removed.
     type: list
     elements: str
     default: []
@@ -90,14 +90,14 @@ phase:
   sample: upgraded
 lacking:
   description:
-    - After V(begin) the packages whose version no source has any more, for which there is no way back.
+    - After V(begin) the packages whose version is no longer in any source, for which there is no way back.
     - After V(back) the packages that are not as before.
   returned: success
   type: list
   elements: str
   sample: []
 reboot:
-  description: Whether a driver changed and the host was not booted since.
+  description: Whether a driver changed and the host has not been rebooted since.
   returned: success
   type: bool
   sample: true
@@ -107,7 +107,7 @@ holds:
   type: dict
   sample: {libcudnn9-cuda-13: cudnn-driver}
 broke:
-  description: What broke, if it was gone back from.
+  description: What broke, if the upgrade was reverted.
   returned: success
   type: str
   sample: The driver 580.173.02 was loaded before the upgrade, and none is now.

@@ -14,9 +14,9 @@ short_description: Observe what the next upgrade of a host would do
 version_added: "0.1.0"
 description:
   - Lets apt simulate the upgrade, with every source, pin, hold and phased update of the host.
-  - Reads all that decides whether the host survives it. This is the space in C(/boot), the driver's modules of each
-    kernel, DKMS, Secure Boot, the boot loader, unattended upgrades, what fwupd has not finished, NVIDIA's recipes of
-    the release, and what environments take from packages.
+  - Reads everything that decides whether the host survives it. This is the space in C(/boot), the driver's modules of
+    each kernel, DKMS, Secure Boot, the boot loader, unattended upgrades, unfinished updates of fwupd, NVIDIA's recipes
+    of the release, and the packages that environments load libraries from.
   - Changes nothing, locks nothing, and starts no update.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -25,7 +25,7 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   mode:
     description:
-      - V(full) is what C(apt full-upgrade) and NVIDIA's updater do.
+      - V(full) is the upgrade that C(apt full-upgrade) and NVIDIA's updater do.
       - V(safe) is C(apt upgrade), which removes nothing.
     type: str
     choices: [full, safe]
@@ -57,7 +57,7 @@ update_info:
   type: dict
   contains:
     plan:
-      description: What apt would install and remove, keep back, defer and no longer need, and the bytes it takes.
+      description: The packages that apt would install, remove, keep back, defer or no longer need, and the bytes.
       type: dict
       sample:
         install: [{name: libnccl2, previous: 2.28.3-1+cuda13.0, version: 2.30.7-1+cuda13.2, origin: NVIDIA}]

@@ -12,9 +12,9 @@ module: verify_report
 short_description: Write the report of a verified host on the controller
 version_added: "0.1.0"
 description:
-  - Writes a report as JSON, which C(docs/report.schema.json) describes, and as a page of one file, each whole or not at
-    all, and returns what failed.
-  - What is no report is refused with what is wrong with it.
+  - Writes a report as JSON, which C(docs/report.schema.json) describes, and as a self-contained page, each atomically,
+    and returns what failed.
+  - An invalid report is refused, and the message says what is wrong with it.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -22,27 +22,27 @@ extends_documentation_fragment:
 author: The sparkforge maintainers (!UNKNOWN)
 options:
   directory:
-    description: The directory on the controller, which is made if it is not there.
+    description: The directory on the controller, created if missing.
     type: path
     required: true
   name:
     description:
-      - The host's name in the inventory, after which the files C(<name>.json) and C(<name>.html) are named. Where that
-        is no name for a file, or one that the merged reports have, it is changed and part of a hash is added.
+      - The host's name in the inventory, after which the files C(<name>.json) and C(<name>.html) are named. If it is
+        not a valid file name, or is that of a merged report, it is changed and part of a hash is added.
     type: str
     required: true
   report:
     description:
-      - What M(sparkforge.dgx_spark.cuda_proof) returned.
-      - C(stack), C(method), C(profile), C(lock), C(gpu_required), C(verdict) and C(checks) must be there, and of each
-        check C(name) and C(status). C(host) and C(summary) are worked out where they are missing, C(check_mode) and
-        C(written) always. The rest is empty where it is missing.
+      - The report that M(sparkforge.dgx_spark.cuda_proof) returned.
+      - C(stack), C(method), C(profile), C(lock), C(gpu_required), C(verdict) and C(checks) are required, and for each
+        check C(name) and C(status). C(host) and C(summary) are computed if they are missing, C(check_mode) and
+        C(written) always. All other missing keys are empty.
     type: dict
     required: true
 attributes:
   check_mode:
     support: full
-    details: The report goes to C(<name>.check.json) and C(<name>.check.html), so that what a real run found stays.
+    details: The report goes to C(<name>.check.json) and C(<name>.check.html), so that a real run's report is kept.
   diff_mode:
     support: none
     details: The report's only lasting change is when it was written.

@@ -11,36 +11,36 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 ---
 module: wheelhouse
-short_description: Publish the wheels that were built on a host, and prune those that nothing needs
+short_description: Publish the wheels that a host built, and prune those that nothing needs
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), which is all that
-    another host needs to install what this one built, and the simple index that pip and uv read (PEP 503),
+  - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), with which another
+    host can install what this one built, and the simple index that pip and uv read (PEP 503),
     C(<root>/wheelhouse/<platform>/simple/).
-  - Signs manifests with a key of root's, C(<root>/keys/wheelhouse), which the first call makes by ssh-keygen. Where a
-    host has no ssh-keygen, they are not signed and a warning says so.
-  - Reads the sha256 of each wheel before and compares it with the receipt of its unit. Where one differs, nothing is
-    published. A file whose size and times are those of the last look is not read again.
-  - Prunes by O(keep). A build that an environment of this host points to through its receipt, that O(in_use) names, or
-    that a build which stays depends on is never removed.
-  - One call does it all. It runs on the host that builds, after M(sparkforge.dgx_spark.source_build).
+  - Signs manifests with root's key C(<root>/keys/wheelhouse), which the first call creates with ssh-keygen. If a
+    host has no ssh-keygen, manifests are not signed and a warning says so.
+  - Before that, computes the sha256 of each wheel and compares it with the receipt of its unit. If one differs, nothing
+    is published. A file with unchanged size and times is not read again.
+  - Prunes by O(keep). A build is never removed if an environment of this host points to it through its receipt, if
+    O(in_use) names it, or if a kept build depends on it.
+  - One call does all of this. It runs on the host that builds, after M(sparkforge.dgx_spark.source_build).
 options:
   root:
     description: Directory that holds the wheelhouse, the receipts and the environments.
     type: path
     default: /opt/sparkforge
   log_root:
-    description: Directory of the logs of builds; that of a build which is pruned goes too.
+    description: Directory of the build logs; the log of a pruned build is removed too.
     type: path
     default: /var/log/sparkforge
   platform:
     description:
       - The platform, as the filter P(sparkforge.dgx_spark.builder#filter) returns it. Needed for O(state=present);
-        without it V(absent) is for all platforms.
+        without it V(absent) applies to all platforms.
     type: str
   name:
-    description: What the manifest calls this host, C(inventory_hostname).
+    description: The name of this host in the manifest, C(inventory_hostname).
     type: str
   stack:
     description: The name of the stack.
@@ -49,18 +49,18 @@ options:
     description: The id of its lock, C(stack.lock.id).
     type: str
   python:
-    description: The version of the Python that the wheels are for, V(3.12) for one.
+    description: The version of the Python that the wheels are for, for example V(3.12).
     type: str
   units:
     description:
-      - The fact C(sparkforge_built). Of each unit, by its name, the C(fingerprint) and the C(wheels) that
+      - The fact C(sparkforge_built). It has for each unit, by its name, the C(fingerprint) and the C(wheels) that
         M(sparkforge.dgx_spark.source_build) returned.
     type: dict
   keep:
     description:
-      - How many manifests of one stack name stay, the latest ones. The builds that only older ones name are removed,
-        with their receipts and logs.
-      - What was built and never published goes once so many manifests with its unit are newer.
+      - How many manifests of one stack name to keep, the latest ones. Builds that only older manifests name are
+        removed, with their receipts and logs.
+      - A build that was never published is removed once that many manifests with its unit are newer.
     type: int
     default: 2
   in_use:
@@ -80,8 +80,8 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
 notes:
   - In check mode a unit that is not built yet is no failure; RV(pending) names it.
-  - An earlier manifest of the same stack and lock, with other wheels, counts for O(keep) though the new one takes its
-    name.
+  - An earlier manifest of the same stack and lock, with other wheels, counts for O(keep) even though the new manifest
+    replaces its file.
 seealso:
   - module: sparkforge.dgx_spark.source_build
 """
@@ -106,7 +106,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 manifest:
-  description: The manifest; null in check mode where a unit is not built yet.
+  description: The manifest; null in check mode if a unit is not built yet.
   returned: success with O(state=present)
   type: dict
   sample:
@@ -134,7 +134,7 @@ path:
   type: str
   sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/manifests/torch-2.9.1-0123456789ab.json
 public_key:
-  description: The key that signs manifests, to be pinned in C(sparkforge_wheelhouse_signers); null where there is none.
+  description: The key that signs manifests, to pin in C(sparkforge_wheelhouse_signers); null if there is none.
   returned: success with O(state=present)
   type: str
   sample: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI…
@@ -156,7 +156,7 @@ pruned:
   elements: dict
   sample: [{"name": "pytorch", "fingerprint": "0e9a37d2864b5c1f", "size": 912345678}]
 kept:
-  description: The builds that are older than the keep rule asks for and stay, and why.
+  description: The builds that are kept although the keep rule would remove them, and why.
   returned: success with O(state=present)
   type: list
   elements: dict

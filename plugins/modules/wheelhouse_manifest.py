@@ -9,17 +9,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: wheelhouse_manifest
-short_description: Find the manifest of what was built, and bring its wheels to the controller
+short_description: Find the manifest of a built stack, and fetch its wheels to the controller
 version_added: "0.1.0"
 description:
   - Looks for the manifest of a stack and its lock in O(places), in order, and verifies its seal, platform, stack and
-    lock id. What is found is kept in the controller's cache.
-  - With O(wheels) the wheels are brought to the cache too, from O(url) or the builder, each verified by its sha256.
-    This is for hosts that cannot see one another.
-  - A place that does not answer, or has no manifest, is passed over and named in RV(tried). One that answers something
+    lock id. The controller's cache keeps it.
+  - With O(wheels) the wheels are fetched to the cache too, from O(url) or the builder, each verified by its sha256.
+    This is for hosts that cannot reach one another.
+  - A place that does not answer, or has no manifest, is skipped and named in RV(tried). A place that answers something
     else, such as an HTML page, a refused password or the manifest of another platform, fails the task.
-  - This is an action plugin. The builder, which is the host of the task or the one that it is delegated to, is
-    connected to only for what no other place has.
+  - This is an action plugin. It connects to the builder, which is the host of the task or the one that it is delegated
+    to, only for files that no other place has.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
@@ -39,19 +39,19 @@ options:
     type: str
     required: true
   python:
-    description: The version of Python that the wheels must be for, V(3.12) for one. Empty, any.
+    description: The version of Python that the wheels must be for, for example V(3.12). Any if empty.
     type: str
     default: ""
   places:
-    description: Where to look, in this order.
+    description: The places to search, in this order.
     type: list
     elements: str
     choices: [url, cache, builder]
     default: [url, cache, builder]
   url:
     description:
-      - The URL that the wheelhouse is served under; empty where it is not.
-      - A manifest from there is taken only if one of O(signers) signed it, the cache has one with the same seal, or
+      - The URL of the served wheelhouse; empty if it is not served.
+      - A manifest from there is accepted only if one of O(signers) signed it, the cache has one with the same seal, or
         O(manifest_sha256) is its seal.
     type: str
     default: ""
@@ -64,26 +64,26 @@ options:
     type: str
     default: ""
   transport:
-    description: How the wheels come to the hosts. V(pull) without O(url) is refused; it has no other effect here.
+    description: How the hosts get the wheels. V(pull) without O(url) is refused; it has no other effect here.
     type: str
     choices: [auto, pull, push]
     default: auto
   manifest_sha256:
-    description: The seal that the manifest of O(url) must have; empty where none is pinned.
+    description: The seal that the manifest of O(url) must have; empty if none is pinned.
     type: str
     default: ""
   signers:
     description:
-      - Public keys of OpenSSH, as M(sparkforge.dgx_spark.wheelhouse) returns its own in C(public_key). A manifest that
-        none of them signed is refused, wherever it comes from. Empty, none has to be signed.
+      - OpenSSH public keys, in the form that M(sparkforge.dgx_spark.wheelhouse) returns as C(public_key). A manifest
+        that none of them signed is refused, wherever it comes from. If empty, no signature is required.
     type: list
     elements: str
     default: []
   allow_older:
     description:
-      - Whether to take a manifest from O(url) or the builder that is older than the one in the cache. Whoever serves it
-        again keeps back what was built since.
-      - Without O(signers), only a manifest of the same builder is compared.
+      - Whether to accept a manifest from O(url) or the builder that is older than the one in the cache. A server could
+        otherwise withhold newer builds.
+      - Without O(signers), only manifests of the same builder are compared.
     type: bool
     default: false
   cache:
@@ -95,24 +95,24 @@ options:
     type: str
     default: /opt/sparkforge
   proxies:
-    description: The variable C(sparkforge_proxies), for what the controller fetches.
+    description: The variable C(sparkforge_proxies), for the controller's own downloads.
     type: dict
     default: {}
   ca_certificate:
-    description: A CA certificate on the controller, PEM, that is trusted beside those of the system.
+    description: A CA certificate on the controller, PEM, that is trusted in addition to those of the system.
     type: str
     default: ""
   manifest:
-    description: A manifest that is known already, so that none is looked for.
+    description: An already known manifest; then no place is searched.
     type: dict
   wheels:
-    description: Whether to bring the wheels to the cache.
+    description: Whether to fetch the wheels to the cache.
     type: bool
     default: false
   used_by:
     description:
-      - The host whose environment was just made of this manifest. The cache remembers it, so that a builder does not
-        prune what the host may have to be repaired from.
+      - The host whose environment was just created from this manifest. The cache remembers it, so that a builder does
+        not prune wheels that a repair of that host may need.
     type: str
     default: ""
   keep:
@@ -120,7 +120,7 @@ options:
     type: int
     default: 2
   required:
-    description: Whether to fail where no place has the manifest.
+    description: Whether to fail if no place has the manifest.
     type: bool
     default: true
 seealso:
@@ -153,7 +153,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 manifest:
-  description: The manifest; null where no place has it.
+  description: The manifest; null if no place has it.
   returned: success
   type: dict
   sample:
@@ -172,30 +172,30 @@ where:
   type: str
   sample: url
 served:
-  description: Whether it is served under O(url); null where that was not asked, or did not answer.
+  description: Whether it is served under O(url); null if the server was not queried or did not answer.
   returned: success
   type: bool
   sample: true
 tried:
-  description: The places that were asked, and what each said.
+  description: The places that were searched, and what each answered.
   returned: always
   type: list
   elements: dict
   sample: [{place: "https://spark01.example.com/wheelhouse", said: has it}]
 wheels:
-  description: With O(wheels), the wheels on the controller, as M(sparkforge.dgx_spark.python_env) takes them.
+  description: With O(wheels), the wheels on the controller, in the form that M(sparkforge.dgx_spark.python_env) takes.
   returned: success
   type: list
   elements: dict
   sample: [{path: /home/me/.cache/sparkforge/wheelhouse/…/torch-2.9.1-cp312-cp312-linux_aarch64.whl, sha256: 6f1d…}]
 in_use:
-  description: The fingerprints that environments of hosts were made of, as far as this controller knows.
+  description: The fingerprints from which environments of hosts were created, as far as this controller knows.
   returned: success
   type: list
   elements: str
   sample: [4b5c1f0e9a37d286]
 saved:
-  description: Whether the cache changed. It is the controller's; no host changed.
+  description: Whether the controller's cache changed. No host changed.
   returned: success
   type: bool
   sample: false

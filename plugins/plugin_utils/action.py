@@ -96,7 +96,7 @@ class OnHost(ActionBase):
         """
         said = answer.get("ansible_facts")
         facts = {key: said[key] for key in self.FACTS if key in said} if isinstance(said, dict) else {}
-        # Which interpreter it is was found by Ansible, which asks again where it is not told.
+        # Ansible found the interpreter, and would search for it again if it were not in the facts.
         if self._discovered_interpreter_key:
             facts[self._discovered_interpreter_key] = self._discovered_interpreter
         rest = {key: value for key, value in answer.items() if key != "ansible_facts"}

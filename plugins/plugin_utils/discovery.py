@@ -34,12 +34,12 @@ FACTORY_NAMES = (
     "aitopatom-*",  # Gigabyte AI TOP ATOM
     "gn100-*",  # Acer Veriton GN100
 )
-#: What is announced: NVIDIA's own script (dgx-spark-playbooks, connect-two-sparks/assets/discover-sparks) looks for the
-#: first, HP's ZGX Toolkit (src/constants/net.ts) for both.
+#: Announced services: NVIDIA's own script (dgx-spark-playbooks, connect-two-sparks/assets/discover-sparks) searches for
+#: the first, HP's ZGX Toolkit (src/constants/net.ts) for both.
 SERVICES = ("_ssh._tcp", "_hpzgx._tcp")
 SERVICE = re.compile(r"_[A-Za-z0-9-]{1,15}\._(?:tcp|udp)")
 SSH_PORT = 22
-#: What the first label of a name may be (RFC 1123). Anybody in the network announces what they like, and the name of a
+#: The form of a name's first label (RFC 1123). Anybody in the network can announce anything, and the name of a
 #: host becomes the name of files.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 #: Names that mean something else to Ansible, or are groups of the collection.
@@ -151,7 +151,7 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = 4.0, interfaces: 
         answers = []
         for kind, instance in sorted(collector.instances):
             info = client.get_service_info(kind, instance, timeout=RESOLVE_TIMEOUT)
-            # Who announced itself and is gone again answers nothing more.
+            # A machine that announced itself and is gone again no longer answers.
             if info and info.server and info.parsed_addresses():
                 service = kind.removesuffix(".local.")
                 addresses = tuple(info.parsed_scoped_addresses())

@@ -22,7 +22,7 @@ from ..module_utils._core.modules import PROXIES_VARIABLE
 
 CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
-# What the collection's modules read instead of an environment with a password.
+# The collection's modules read this file instead of an environment with a password.
 PROXIES_FILE = "/etc/sparkforge-proxies.json"
 # Where Debian and Ubuntu keep the bundle that update-ca-certificates makes: the system's CAs and ours.
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
@@ -30,7 +30,7 @@ CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE",
 PROXY_KEYS = ("http", "https", "no_proxy")
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----\s+([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE-----")
-# What a URL may hold; quotes, spaces and backslashes would end apt's or a shell's value early.
+# The characters that a URL may have; quotes, spaces and backslashes would end apt's or a shell's value early.
 _URL_TEXT = re.compile(r"^[A-Za-z0-9._~:/?#\[\]@!$&()*+,=%-]+$")
 _HOST_TEXT = re.compile(r"^[A-Za-z0-9.*_:/\[\]-]+$")
 

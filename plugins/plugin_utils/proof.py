@@ -28,7 +28,7 @@ HOME = pathlib.Path(__file__).parents[2]
 SOURCES = HOME / "proof/src"
 NAME = "sparkforge-proof.pyz"
 BUILT = HOME / "proof" / NAME
-#: What the page is drawn with, beside its code.
+#: The files that the page needs besides its code.
 _PAGE = "plugin_utils/fleet/report"
 _PAGE_FILES = ("report.css", "report.html.j2", "report.js")
 _MAIN = """import sys

@@ -28,7 +28,11 @@ def preview(place: Path, *locked: str) -> dict[str, t.Any]:
         "stack": {
             "name": "mine",
             "python": {"version": "3.13"},
-            "lock": {"id": "0123456789ab", "run_requirements": {"cp313-linux-x86_64": {"pytorch": list(locked)}}},
+            "lock": {
+                "id": "0123456789ab",
+                "wheels": {},
+                "run_requirements": {"cp313-linux-x86_64": {"pytorch": list(locked)}},
+            },
         },
     }
     say = {

@@ -36,7 +36,7 @@ _OPTIONS = (
     "--no-install-recommends",
     *("-o", "Dpkg::Options::=--force-confold"),
     *("-o", "Dpkg::Use-Pty=0"),
-    # What nobody needs any more is for the administrator to judge: autoremove could sweep DGX packages away.
+    # The administrator decides about packages that nobody needs: autoremove could remove DGX packages.
     *("-o", "APT::Get::AutomaticRemove=0"),
 )
 
@@ -50,7 +50,7 @@ def read_only() -> tuple[str, ...]:
     return ("-o", "Debug::NoLocking=1", *(cache if os.geteuid() == 0 else ()))
 
 
-#: What apt and dpkg say, of themselves and of what they need, in the order of the whole table.
+#: The rules for messages of apt, dpkg and what they need, in the order of the whole table.
 _RULES = load(memory, network, apt)
 
 

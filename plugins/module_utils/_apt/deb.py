@@ -29,7 +29,7 @@ _GRAMMAR = {
 _ENTRY = re.compile(r"^(\S)\S{9}\S* \S+/\S+ +(\d{1,18})(?:,\d+)? +\S+ +\S+ (.*)$")
 # tar takes four times as much as a name is said to have, and a .deb of some KB may say gigabytes.
 _MEMORY = 1 << 30
-# What stays free on the file system that it is unpacked on.
+# The space to leave free on the file system to which it is unpacked.
 _RESERVE = 64 << 20
 
 

@@ -245,7 +245,7 @@ class LocalRepository:
         ring = openpgp.require_fingerprint(local_repo_chain.read_key(keyring), fingerprint, f"{package} (inside)")
         disk.write_file(pinned, ring)
         local_repo_chain.verify_chain(repository, pinned, fingerprint, self._run)
-        # What gpg has read of it is what is installed.
+        # Install exactly the bytes that gpg has read.
         disk.write_file(keyring, ring)
         return tree
 

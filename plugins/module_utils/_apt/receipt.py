@@ -10,7 +10,7 @@ import typing as t
 
 from .._core import receipts
 
-#: What the names of the receipts begin with; the rest is that of the set, or of the repository.
+#: The prefixes of the receipts' names; the rest is the name of the set, or of the repository.
 SETS, REPOSITORIES = "apt-", "apt_local_repo-"
 
 

@@ -180,7 +180,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
         nothing = os.open(os.devnull, os.O_RDONLY)
         for number, descriptor in ((0, nothing), (1, output), (2, output)):
             os.dup2(descriptor, number)
-        # What this process holds, among it the pipe to ssh, would keep the connection open.
+        # Close all that this process inherited: its end of the pipe to ssh would keep the connection open.
         os.dup2(writing, 3)
         os.set_inheritable(3, False)
         os.closerange(4, 65536)

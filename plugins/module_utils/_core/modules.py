@@ -63,7 +63,7 @@ def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
     """
     # Ansible shows a module's options with -vvv, and some of them in its error messages.
     module.no_log_values |= {word for url in _urls(module.params) for word in passwords(url)}
-    # What is made is read by other accounts: those that use it, nobody, and apt's.
+    # Other accounts read the new files: those of the users, nobody, and apt's.
     os.umask(0o022)
     try:
         take_proxies(os.environ)

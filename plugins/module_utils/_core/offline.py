@@ -24,7 +24,7 @@ _AF_UNIX, _AF_NETLINK = 1, 16
 #: prctl(2)
 _PR_GET_SECCOMP, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 22, 38
 _SECCOMP_MODE_FILTER = 2
-#: What a filter answers (linux/seccomp.h).
+#: The return values of a filter (linux/seccomp.h).
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 #: Instructions (linux/bpf_common.h): load a word, compare, return.
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
@@ -66,7 +66,7 @@ def closing() -> t.Callable[[], None]:
     )
     instructions = (_Instruction * len(rows))(*(_Instruction(*row) for row in rows))
     program = _Program(len(rows), instructions)
-    # What a child of a process with threads calls is looked up before the fork.
+    # A child of a process with threads must not look up symbols, so this happens before the fork.
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def close() -> None:

@@ -26,7 +26,7 @@ ARGUMENT: dict[str, t.Any] = {
     "type": "dict",
     "options": {"sha256": {"type": "str", "required": True}, "path": {"type": "path"}},
 }
-#: What is proven, as ``cuda_proof`` and ``proof_timer`` take it.
+#: The options that ``cuda_proof`` and ``proof_timer`` share.
 PROOF: dict[str, dict[str, t.Any]] = {
     "python": {"type": "path"},
     "checks": {"type": "list", "elements": "str", "default": ["*"]},

@@ -12,7 +12,7 @@ import urllib.parse
 # Up to the last @ before the path: a password may hold one. A password may hold a slash too, though it should not; a
 # number before the slash is a port.
 _CREDENTIALS = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://)(?:[^/\s'\"<>]*@|[^/:@\s'\"<>]*:(?!\d+[/?#])[^\s'\"<>]*@)")
-# What the value of a query's key is a password by: ?token=, &X-Amz-Signature=
+# Keys in a query whose value is a password: ?token=, &X-Amz-Signature=
 _TOKENS = re.compile(
     r"([?&][^=&\s'\"<>]*(?:token|key|secret|sig|signature|password|credential|auth)[^=&\s'\"<>]*=)[^&#\s'\"<>]+", re.I
 )

@@ -36,7 +36,7 @@ ACCOUNTS = range(60706, 60945)
 #: An account's id and this make the real id of what kills its processes. No two kill with one: kill(2) also reaches the
 #: processes of the sender's real id.
 _BESIDE = len(ACCOUNTS)
-#: What a process needs of the environment that it is started in; the rest may hold passwords, of a proxy for one.
+#: The only variables that a process inherits; the others may hold passwords, such as a proxy's.
 _KEPT = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 _OWN = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",

@@ -11,7 +11,7 @@ import re
 from .._elf import providers
 from .table import Facts
 
-# What a header or a library for linking is part of: (pattern of the name, what provides it). Packages are those of
+# The product that a header or a library for linking belongs to: (pattern of the name, provider). Packages are those of
 # the roles' variables.
 _PARTS: tuple[tuple[str, str], ...] = (
     (r"(lib)?cudnn", "cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)"),

@@ -156,22 +156,22 @@ _ERROR_KEYS = (
     *(b"ssertion", b"Segmentation fault", b"Aborted", b"Killed", b"enied", b"terminate called", b"ninja: "),
     *(b"memory exhausted", b"unbound variable", b"final link failed", b"not recognized", b"curl: ("),
 )
-# What a tool itself calls an error.
+# Lines that a tool itself calls an error.
 _ERROR = re.compile(
     r"(?:^|[\s:)│])(?:fatal |Fatal )?error\s*:|CMake Error|^[\s│╰─>]*(?:[\w]+\.)*\w*(?:Error|Exception)\b(?::|\s*$)"
     r"|(?:^|\s)(?:fatal|FATAL|E|ERROR|nvcc fatal|ptxas fatal|LLVM ERROR)\s*:|undefined reference to"
     r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
     r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized"
 )
-# What is one where no tool says more: a script that only tries something continues after it.
+# Lines that are errors if no tool says more: a script that only tries something continues after them.
 _PERHAPS = re.compile(r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)")
-# What follows from an error that is elsewhere.
+# Lines that follow from an error elsewhere.
 _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$"
     r"|error: command '|Failed (?:building|to build)|non-zero exit status|ERROR: Exception:|^\s*note: "
     r"|errors occurred|CMake build failed|Encountered error while|Could not build wheels"
 )
-# What looks like an error and is not: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
+# Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
 _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |DeprecationWarning|Wno-error"

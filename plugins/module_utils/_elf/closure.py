@@ -135,7 +135,7 @@ class Closure:
             if load.loaded[0].identity not in brought:
                 reached.update(library.identity for library in load.loaded)
                 yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
-        # What is left is a circle, or hangs on one: each of its files brings in the others.
+        # The rest is a circle, or depends on one: each of its files loads the others.
         for load in loads:
             if load.loaded[0].identity not in reached:
                 reached.update(library.identity for library in load.loaded)

@@ -35,7 +35,7 @@ ENGLISH = {"LC_ALL": "C.UTF-8"}
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-#: What the activation sets itself; a person who wants to add to them uses library_paths.
+#: Variables that the activation sets itself; library_paths adds to them.
 _RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
 
 Facts = dict[str, t.Any]

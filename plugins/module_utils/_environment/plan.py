@@ -23,7 +23,7 @@ from .model import Options, Run
 from .naming import LINKS
 from .receipt import OWN_ALONE, SCHEMA, Own, Receipt
 
-#: What is wrong and what is newer of the host's packages, compared with those that a receipt names (``fit``).
+#: Compares the host's packages with those in a receipt: (misfits, newer ones), see ``fit``.
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
 
 
@@ -33,7 +33,7 @@ class Plan:
 
     identity: Identity
     previous: str | None = None
-    #: What ``current`` and ``staged`` name once this is done.
+    #: The environments that ``current`` and ``staged`` name once this is done.
     current: str | None = None
     staged: str | None = None
     actions: list[str] = dataclasses.field(default_factory=list)
@@ -90,7 +90,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
         plan.actions.append(f"repair ({damage} is missing)" if own else "install")
         plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.is_here]
         own = None
-    # What is not given stays as the environment has it; a new one has none.
+    # An unset option keeps the environment's value; a new environment has none.
     libraries = options.library_paths if options.library_paths is not None else (own or {}).get("library_paths", [])
     values = options.environment if options.environment is not None else (own or {}).get("environment", {})
     proven = own is not None and own["library_paths"] == libraries and own["environment"] == values
@@ -101,7 +101,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     environments = survey.environments(paths)
     _plan_links(plan, options, environments)
     _plan_files(plan, options, own, libraries, values)
-    # Who may enter is the current environment's to say.
+    # Access depends on the current environment.
     if (not plan.stages or plan.current is None) and access.is_wrong(options):
         plan.actions.append("access")
     plan.members = sorted({*survey.members_of(options.group), *access.missing_members(options)})
@@ -277,6 +277,6 @@ def _receipt(plan: Plan, options: Options, own: Own | None, libraries: list[str]
             "kernel": paths.kernel if paths.kernel in plan.files else None,
         },
         "files": sorted(plan.files),
-        # What this environment brought and what goes with it, the outermost first.
+        # The directories that this environment created, which are removed with it, the outermost first.
         "directories": made["directories"],
     }

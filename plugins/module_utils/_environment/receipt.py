@@ -13,7 +13,7 @@ import typing as t
 from .._core import disk
 
 SCHEMA = 2
-#: What only the receipt in the environment itself has.
+#: Keys that only the receipt in the environment itself has.
 OWN_ALONE = ("entries", "made")
 
 

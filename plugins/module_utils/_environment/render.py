@@ -20,7 +20,7 @@ def render_activation(
 ) -> str:
     """Return the script ``bin/activate-sparkforge`` of one environment: POSIX sh, sound under ``set -eu``."""
     names = sorted(variables)
-    # What the role fabric writes; NCCL reads the file that this variable names (2.23 and newer).
+    # The role fabric writes this file; NCCL reads the one that this variable names (2.23 and newer).
     fabric = shlex.quote(
         os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(environment))), "fabric/nccl.env")
     )

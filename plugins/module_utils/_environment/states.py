@@ -134,7 +134,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
             "environments": sorted({*survey.environments(paths), done.environment_id} - set(done.prune)),
             **{key: receipt[key] for key in ("python", "requirements", "library_paths", "environment")},
             "wheels": [wheel.file for wheel in given(receipt)],
-            # Who may enter and what people start follow the current environment.
+            # Access, scripts and kernel follow the current environment.
             "group": before.get("group") if done.stages else receipt["group"],
             "members": before.get("members", []) if done.stages else done.members,
             "files": before.get("files", []) if done.stages else sorted(done.files),

@@ -30,7 +30,7 @@ TIMER = "/etc/systemd/system/sparkforge-proof.timer"
 #: Where the guard says which units stay off (``_guard.brakes``).
 BRAKED = "/var/lib/sparkforge-guard/braked"
 
-#: What an environment can be, the likeliest to be asked for first.
+#: The states of an environment, the likeliest to be asked for first.
 STATES = ("current", "staged", "previous", "older")
 
 

@@ -16,7 +16,7 @@ from .model import Facts, Paths
 from .naming import LINKS
 from .receipt import Made, Own, Receipt, own_of, read_json, upgraded
 
-#: What the calls made whose download is to go on.
+#: The directories that earlier calls created, whose download continues.
 DOWNLOADING = ".download/directories.json"
 
 
@@ -86,7 +86,7 @@ def shown(paths: Paths) -> Facts:
     receipt = last_receipt(paths)
     if current is None and not receipt and staged is None:
         return {}
-    # What was made last: the staged environment, where there is one.
+    # The latest environment is the staged one, if there is one.
     latest = staged or current
     own = (own_receipt(paths, latest) if latest else None) or {}
     return {

@@ -28,7 +28,7 @@ VENDOR, CONNECTX7 = "0x15b3", "0x1021"
 NETPLAN_FOLDERS = ("/etc/netplan", "/run/netplan", "/usr/lib/netplan", "/lib/netplan")
 #: In NetworkManager.conf(5): 2 is "disable", 3 is "enable".
 POWERSAVE_OFF = 2
-#: What CMA areas and drifting counters may differ by without a reserve behind it.
+#: The difference that CMA areas and drifting counters can make without a reserve.
 KHO_NOISE_MIB = 256
 MIB = 1024 * 1024
 

@@ -12,7 +12,7 @@ import typing as t
 from .._core.errors import SparkforgeError
 
 HEADER = "# Written by the role sparkforge.dgx_spark.fabric: change its variables instead.\n"
-#: What a value of the environment may hold: it is read by shells, systemd, docker and NCCL alike.
+#: The characters of a value in the environment: shells, systemd, docker and NCCL all read it.
 _VALUE = re.compile(r"[A-Za-z0-9_.,:/+^-]*")
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 

@@ -34,7 +34,7 @@ MEMORY_LIMIT = 256 << 20
 #: Bytes of a zip archive's directory, which zipfile reads at once.
 DIRECTORY_LIMIT = 32 << 20
 
-#: What these libraries raise for bytes that are no archive of theirs. RuntimeError: an encrypted member of a zip
+#: The errors that these libraries raise for damaged archives. RuntimeError: an encrypted member of a zip
 #: archive, or (NotImplementedError) a compression that zipfile does not know.
 DAMAGED = (
     tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, struct.error,

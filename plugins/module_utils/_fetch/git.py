@@ -124,7 +124,7 @@ class Repositories:
                     disk.remove(f"{store}.pieces")
         raise AssertionError("unreachable: the second round returns or raises")
 
-    # What is called from here on holds the lock of the store.
+    # The methods from here on are called with the lock of the store held.
 
     def obtain(self, wanted: Wanted, store: str) -> None:
         """Make sure that ``store`` has all objects of the commit; ask the network only for what it lacks.
@@ -222,7 +222,7 @@ class Repositories:
         """Fetch all branches and tags, from a server that gives no single commit (old, or a plain file server)."""
         self.say(f"{wanted.label}: the server does not serve single commits; fetching all branches and tags")
         if os.path.exists(os.path.join(store, "shallow")):
-            # What is behind the shallow commits would never be sent.
+            # The server would never send the parents of the shallow commits.
             disk.remove(store)
             self.make_repository(store)
         kinds = ("heads", "tags")

@@ -279,7 +279,7 @@ class Retry:
                 if error.kind in give_way or error.kind not in (Kind.NETWORK, Kind.BROKEN, Kind.UNKNOWN):
                     raise
                 now = self.patience.clock()
-                # What broke off had begun: the network was there.
+                # A transfer that broke off had begun, so the network was there.
                 lost = now if lost is None or error.kind is Kind.BROKEN else lost
                 failures.append(error.kind)
                 if failures.count(Kind.UNKNOWN) >= UNKNOWN_ATTEMPTS:

@@ -53,7 +53,7 @@ DISK_FACTOR = 5
 
 _LOCK = "redist"
 
-#: What a platform's libraries have as e_machine in their ELF header (linux-aarch64 is Tegra).
+#: The e_machine in the ELF header of a platform's libraries (linux-aarch64 is Tegra).
 MACHINES = {"linux-sbsa": 183, "linux-aarch64": 183, "linux-x86_64": 62, "linux-ppc64le": 21}
 
 Run = t.Callable[[list[str]], tuple[int, str, str]]
@@ -93,7 +93,7 @@ class RedistArchives:
         self.run = run
         self.lock_wait = lock_wait
 
-    # What both states share
+    # Methods that both states share
 
     def loader_file(self, component: str) -> str:
         return loader_path(self.loader_directory, component)

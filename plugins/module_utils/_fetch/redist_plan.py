@@ -24,7 +24,7 @@ from .._core.errors import SparkforgeError
 #: Where NVIDIA's archives keep libraries; the first that exists counts.
 LIBRARY_DIRECTORIES = ("lib", "lib64")
 
-#: What a version is called, perhaps with a variant behind it; never as the symlink beside it.
+#: The name of a version's directory, perhaps with a variant; never that of the symlink beside it.
 VERSION = re.compile(r"[0-9][A-Za-z0-9._+-]{0,127}")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")

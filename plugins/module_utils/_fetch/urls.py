@@ -146,7 +146,7 @@ def read_remote(url: str, what: str) -> Remote:
                     user, password = (urllib.parse.unquote(text or "") for text in (parts.username, parts.password))
                     token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
                     header = f"Authorization: Basic {token}"
-                # What begins with TLS stays with TLS, redirections included.
+                # A transfer that begins with TLS keeps to TLS, redirections included.
                 return Remote(clean(url), "https" if protocol == "https" else "http:https", header)
     elif sound and _SCP.fullmatch(url):
         return Remote(url, "ssh")

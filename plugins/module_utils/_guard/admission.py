@@ -52,12 +52,12 @@ class Demand(t.NamedTuple):
     engine: str
     parts: tuple[Part, ...]
     pool: int
-    #: What has to be within that pool, or is all of it: weights, activations, and the cache of ``length`` tokens.
+    #: The contents of that pool, or all of it: weights, activations, and the cache of ``length`` tokens.
     least: int
     length: int
     #: Bytes of the KV cache by its length.
     cache: t.Callable[[int], int]
-    #: What the pool is filled with first.
+    #: The first contents of the pool.
     within: tuple[Part, ...] = ()
 
     @property

@@ -38,7 +38,7 @@ class Memory(t.NamedTuple):
     swap_free: int
     some: float
     full: float
-    #: What is in no account of processes, caches or the kernel: on a unified machine, what the GPU holds.
+    #: Memory that belongs to no process, cache or the kernel: on a unified machine, the GPU's.
     unaccounted: int
 
 

@@ -80,7 +80,7 @@ class Guard:
         self._next = 0
         #: Tables of processes: when, available, and what each holds, by itself and on the GPU.
         self._tables: list[tuple[float, int, dict[int, tuple[int, int]]]] = []
-        #: What each process held of the GPU when it was first seen there.
+        #: The GPU memory of each process when it was first seen there.
         self._first: dict[int, int] = {}
         self._warned = -1e9
         self._asked: tuple[float, tuple[Process, ...]] | None = None

@@ -134,7 +134,7 @@ def apply_caps(device: t.Any, power: float, clock: int) -> list[str]:
         codes = []
         if power and row.get("limit") != power:
             codes.append((device.set_power(index, power), f"power limit {power:g} W"))
-        # What is locked shows nowhere, so it is set each time.
+        # No query shows a locked clock, so it is set each time.
         if clock:
             codes.append((device.set_clocks(index, clock), f"clock at most {clock} MHz"))
         for code, what in codes:

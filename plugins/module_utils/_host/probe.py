@@ -191,7 +191,7 @@ class SparkInfo:
         try:
             return probe()
         except Exception as error:
-            # Whatever a strange host makes a probe do, the others still count; the reason is returned.
+            # If a strange host breaks one probe, the results of the others still count; the reason is returned.
             self.host.note(name, f"{type(error).__name__}: {error}")
             return otherwise
 

@@ -60,7 +60,7 @@ class Host:
         self.statvfs = statvfs if statvfs is not None else (lambda path: os.statvfs(self.path(path)))
         live = os.uname()
         self.release, self.machine = uname if uname is not None else (live.release, live.machine)
-        # What is there and could not be read, never what is simply absent.
+        # Lists files that exist and could not be read, never files that are simply absent.
         self.unread: list[dict[str, str]] = []
 
     @property

@@ -33,7 +33,7 @@ RUNNING = "/run/sparkforge-models"
 #: Where Debian and Ubuntu keep the system's CAs, a company's own among them.
 _CAS = "/etc/ssl/certs/ca-certificates.crt"
 _REVISION = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w./-]{0,199}", re.ASCII)
-#: What a process needs of the task's environment.
+#: The variables of the task's environment that a process needs.
 _NETWORK = re.compile(r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)", re.IGNORECASE)
 #: Seconds that one call waits for the process.
 LONG_POLL = 20.0

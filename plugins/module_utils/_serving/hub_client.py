@@ -25,7 +25,7 @@ import threading
 import time
 import typing as t
 
-#: What an engine does not load: the weights of other frameworks, and a second copy of them.
+#: Files that an engine does not load: the weights of other frameworks, and a second copy of them.
 OTHERS = ("original/*", "*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.tflite", "*.ot", "openvino/*", "coreml/*")
 #: How often in a row a connection may break off without a byte of news: half a minute.
 PATIENCE = 4

@@ -29,7 +29,7 @@ CONFIGURATIONS = ("config.json", "params.json")
 #: A model of the hub, as huggingface_hub's validate_repo_id has it.
 NAME = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[\w.-]{0,94}\w", re.ASCII)
 _REVISION = re.compile(r"[0-9a-f]{40}")
-#: What a unit's line cannot hold within quotes (systemd.exec(5), BindReadOnlyPaths=).
+#: Characters that a unit's line cannot have within quotes (systemd.exec(5), BindReadOnlyPaths=).
 _UNQUOTED = re.compile(r'[\x00-\x1f\x7f"\\]')
 _CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)", re.ASCII)
 

@@ -23,9 +23,9 @@ import stat
 import sys
 import typing as t
 
-#: What a compiler reads, so that ninja knows from its dependency files which objects that touches, and documentation.
+#: Files that compilers read, so that ninja knows which objects they affect, and documentation.
 _HARMLESS = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|cuh|inc|inl|ipp|tpp|def|c|cc|cpp|cxx|cu|s|S|asm|m|mm|md|rst)$")
-#: What setuptools copies together below ``build`` and packs whole, also what the sources have no more.
+#: Directories below ``build`` that setuptools packs whole, including files that the sources no longer have.
 _COLLECTED = ("lib.*", "bdist.*")
 
 
@@ -80,7 +80,7 @@ def differences(
         if have is not None and (have != changed[path] if path in changed else path in pristine.differ):
             raise Doubt(f"the build itself changed {path}, which a patch or an edit also changes")
         found.append(path)
-    # What the build or a loss of power removed.
+    # Files that the build or a power loss removed.
     found += sorted(path for path in pristine.missing if digest(os.path.join(wanted, path)) and path not in found)
     return found
 
@@ -166,11 +166,11 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
     caches = [path for path in files if os.path.basename(path) == "CMakeCache.txt"]
     for path in caches:
         nested = any(path.startswith(os.path.dirname(other) + "/") for other in caches if other != path)
-        # What configure itself configures, to try something or to fetch, comes again with it.
+        # Trees that configure itself configures, to try something or to fetch, are created again with it.
         scratch = "/_deps/" in path or "/CMakeFiles/" in path
         if nested and not scratch and path not in outputs and not steps:
             raise Doubt(f"it is unknown what configured {os.path.dirname(path)}")
-    # What CMake has found it would not look for again, and an external project's sources are not ninja's to watch.
+    # CMake would not search again for what it has found, and ninja does not watch an external project's sources.
     gone = {*caches, *steps}
     for path in files:
         # A header that configuring writes among the sources is written again where it differs, and has its time else.

@@ -28,7 +28,7 @@ from .attempt import Attempt
 _LOOK = 2.0
 #: Seconds between two synced checkpoints of the objects.
 _CHECKPOINT = 300.0
-#: What a command that wants the network and has none prints.
+#: The diagnoses of a command that needs the network and has none.
 _NETWORK = ("download-in-build", "proxy", "host-unknown", "connection-failed")
 
 # --- environment -----------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def run(
 
 def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progress: bool) -> int:
     """Wait for ``child``; keep the state true meanwhile."""
-    # What an earlier attempt at this phase reached: ninja's counter begins at the objects that are missing.
+    # Start from the earlier attempt's progress: ninja's counter begins at the missing objects.
     known = attempt.state.data if progress else {}
     ninja = _progress.Ninja(known.get("done") or 0, known.get("total") or 0)
     estimate = _progress.Estimate(known.get("rate"))

@@ -23,7 +23,7 @@ from . import follow, model, outcome, patching, start, survey, toolchain
 from .receipt import Receipt
 
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
-#: What a fetch needs of the task's environment; the build itself gets none of it.
+#: The variables of the task's environment that a fetch needs; the build itself gets none of them.
 _NETWORK = re.compile(
     r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|(REQUESTS|CURL)_CA_BUNDLE"
     r"|PIP_(CERT|CLIENT_CERT|CONFIG_FILE|(EXTRA_)?INDEX_URL|TRUSTED_HOST)"
@@ -235,7 +235,7 @@ class Engine:
         found = [path for path in found if os.path.lexists(path)]
         if found and not self.check_mode:
             for fingerprint in disk.names(os.path.join(builds, name)):
-                # Whatever else the account has put there names no unit of systemd.
+                # Any other name that the account put there names no systemd unit.
                 if not re.fullmatch(r"[0-9a-f]{16}", fingerprint):
                     continue
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")

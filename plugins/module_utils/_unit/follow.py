@@ -19,19 +19,19 @@ import sys
 import time
 import typing as t
 
-#: What ``state.json`` and receipts say of themselves.
+#: The format of ``state.json`` and of receipts.
 FORMAT = 1
 #: The account that builds may put a link there, which is not followed, or a pipe, at which opening would wait.
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: Bytes of a state or a receipt; what is longer is none.
 _LONGEST = 16 << 20
-#: What a state says, by the types that the worker writes; numbers are finite and no larger than any real one.
+#: The keys of a state, by the types that the worker writes; numbers are finite and no larger than any real one.
 _WORDS = frozenset({"name", "phase", "status", "unit", "failed_phase", "log", "tree", "host", "fingerprint", "started"})
 _NUMBERS = frozenset({"attempts", "done", "total", "elapsed", "remaining", "jobs", "available_mib", "rate"})
 _MOST = 1e15
 #: Seconds that one look at a running build waits for news.
 LONG_POLL = 30.0
-#: What the line begins with that the program prints: whatever else the host says is not the answer.
+#: The prefix of the line that this program prints: no other output of the host is the answer.
 MARK = "sparkforge-build: "
 #: Seconds between two glances at the state meanwhile, as long as the end of a build may go unnoticed.
 _GLANCE = 0.2

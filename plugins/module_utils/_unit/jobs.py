@@ -30,7 +30,7 @@ from .._host.reader import Host
 from . import model
 
 MEMORY_PER_JOB_MIB = 4096
-#: What is left to the host at least: the share of all memory, and MiB. Below 64 GiB those would be most of a host,
+#: The memory to leave to the host: a share of all memory, and MiB. Below 64 GiB those would be most of a host,
 #: and a quarter of it does.
 RESERVE_SHARE = 0.15
 RESERVE_MIB = 16 * 1024

@@ -29,13 +29,13 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a-z][a-z0-9_]*)\.prefix)\}")
 #: Tools that are packages of the index too, by the same name.
 _BROUGHT = frozenset({"cmake", "ninja"})
-#: What a build makes on its way, and what can be made again.
+#: Intermediate directories of a build, which can be created again.
 TREES = ("source", "wanted", "build", "environment", "out", "home", "tmp", "launchers")
-#: What may differ between two fingerprints that use one tree, one after the other: see _unit.carry.
+#: Inputs that may differ between two fingerprints that use one tree, one after the other: see _unit.carry.
 _CARRIED = ("changes", "build_tag")
 #: The end of a local version as roles write it, sf{digest}: eight digits, which plans.units puts in.
 _DIGEST = re.compile(r"\bsf[0-9a-f]{8}\b")
-#: What a build must not be given, because the engine sets it, and what to give instead.
+#: Variables that only the engine may set, and the options to use instead.
 _RESERVED = {
     "MAX_JOBS": "jobs",
     "CMAKE_BUILD_PARALLEL_LEVEL": "jobs",
@@ -249,7 +249,8 @@ class Unit:
         if self.kind == "wheel" and (self.cmake_args or self.targets):
             raise SparkforgeError(
                 f"The unit {self.name} is a wheel, which takes no cmake_args and no targets.",
-                "Put them into the environment variable that its build reads, such as CMAKE_ARGS.",
+                "Put them into the environment variable that its setup reads, such as CMAKE_ARGS, or "
+                "TRITON_APPEND_CMAKE_ARGS for Triton.",
                 option="cmake_args",
             )
         if self.kind == "cmake" and self.build_tag:
@@ -309,15 +310,15 @@ class Unit:
             "changes": dict(digest),
             "environment": dict(self.environment),
             "requirements": _by_name(self.requirements),
-            # What such a host has installed is no input: whoever asks for this answers for it.
+            # The host's packages are no input: the user who sets this is responsible for them.
             **({"system_site_packages": "true"} if self.system_site_packages else {}),
-            # What it fetches by itself no other input stands for.
+            # No other input stands for the files that the build fetches itself.
             **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),
             "targets": list(self.targets),
             "build_tag": self.build_tag or "",
             "toolchain": dict(tools),
-            # What was asked for and not what was found: a newer one of the same SONAME is no reason to build for hours.
+            # The requested version, not the found one: a newer one of the same SONAME is no reason to build for hours.
             **({"libraries": asked} if (asked := self._libraries("version")) else {}),
             "platform": platform,
             "depends": dict(depends),

@@ -49,7 +49,7 @@ class Ninja:
         self.runs = 0
         self._unfinished: list[tuple[int, int]] = [(done, total)] if 0 < done < total else []
         self._tail = b""
-        # What the run itself counts, and the steps that were done before it.
+        # The counter of this run of ninja, and the steps that were done before it.
         self._run: tuple[int, int] | None = None
         self._before = 0
 

@@ -63,7 +63,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     disk.fsync_directory(os.path.dirname(target))
     _prune(attempt)
     attempt.say(f"== {paths.name} {paths.fingerprint}: published in {target}")
-    # What is left of the tree is what a build of the same inputs continues from, should the artefact get lost.
+    # If the artefact gets lost, a build of the same inputs continues from the rest of the tree.
     known = attempt.state.data["phases"] if os.path.isdir(paths.inside("source")) else {}
     phases = {name: value for name, value in known.items() if name not in ("package", "check")}
     attempt.state.update(

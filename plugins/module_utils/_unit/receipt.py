@@ -16,7 +16,7 @@ import typing as t
 from .._core import digests
 from . import follow
 
-#: What an artefact has in its directory: wheels, or the prefix of what was installed.
+#: The names in an artefact's directory: wheels, or the prefix of an installation.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 
@@ -82,7 +82,7 @@ def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:
 
 
 def _is_output(item: t.Mapping[str, t.Any]) -> bool:
-    # What has a version is a wheel.
+    # An output with a version is a wheel.
     texts = [item.get(key) for key in ("path", *(("name", "version", "sha256") if "version" in item else ()))]
     is_sized = "version" not in item or isinstance(item.get("size"), int)
     return is_sized and all(isinstance(text, str) for text in texts) and bool(_NAME.fullmatch(item["path"]))

@@ -31,7 +31,7 @@ def take_stock(attempt: Attempt) -> None:
     if not last:
         _begin_anew(attempt)
     elif last is not data:
-        # What this build did before is in no tree any more; what is there another one did.
+        # This build's earlier work is no longer in any tree; the tree has the work of another build.
         state.update(
             **{key: last.get(key) for key in ("boot_id", "checkpoint", "failed_phase")}, phases=dict(last["phases"])
         )
@@ -46,7 +46,7 @@ def take_stock(attempt: Attempt) -> None:
         )
     failed = data.get("failed_phase")
     if failed == "check":
-        # What CMake has not found it remembers; the objects stay.
+        # CMake remembers what it did not find, so its cache goes; the objects stay.
         for path in attempt.files("CMakeCache.txt"):
             os.unlink(path)
         state.undo("configure", "build", "package", "check")

@@ -291,7 +291,7 @@ def _ask(name: str, found: str, path: str) -> Tool:
         line = next(line for line in output.splitlines() if release[0] in line)
         return Tool(name, found, release[2], line.strip(), release[1])
     for line in output.splitlines():
-        # What is in parentheses is the package's version, which may have a number before the compiler's own.
+        # The text in parentheses is the package's version, whose number may come before the compiler's own.
         number = _VERSION.search(re.sub(r"\([^()]*\)", " ", line))
         if number:
             return Tool(name, found, number[0], line.strip(), _tool_identity(name, number[0], output))

@@ -72,7 +72,7 @@ def run(attempt: Attempt) -> None:
         attempt.say(f"== {paths.name} {paths.fingerprint}: {phase}, attempt {state.data['attempts']}")
         go_through(attempt)
         if phase == "configure":
-            # What the compilers are given. It takes minutes, and is made again where power is lost before this.
+            # Sync the compilers' input. That takes minutes; after a power loss before this it is created again.
             attempt.checkpoint()
         phases = dict(state.data["phases"])
         seconds = time.monotonic() - began + float(phases.get(phase, {}).get("seconds") or 0)
@@ -93,7 +93,7 @@ def main(directory: str) -> int:
     lock = detached.Lock(os.path.join(directory, "lock"))
     deadline = time.monotonic() + 5
     while not lock.take():
-        # Whoever only looks holds it for an instant.
+        # A process that only looks holds the lock for an instant.
         if time.monotonic() > deadline:
             return 0
         time.sleep(0.05)

@@ -127,7 +127,7 @@ class UpdateInfo:
         try:
             return work()
         except Exception as error:
-            # Whatever a strange host makes a part do, the others still count; the reason is in the observation.
+            # If a strange host breaks one part, the others still count; the reason is in the observation.
             self.host.note(name, f"{type(error).__name__}: {error}")
             return None
 

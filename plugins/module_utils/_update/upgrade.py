@@ -334,7 +334,7 @@ class Upgrade:
         return self._write(state, RETURNED)
 
     def _finish_dpkg_back(self) -> None:
-        # What cannot be configured is about to be replaced: it must not stop the way back.
+        # A package that cannot be configured is about to be replaced, so it must not stop the way back.
         with contextlib.suppress(SparkforgeError):
             self._finish_dpkg()
 

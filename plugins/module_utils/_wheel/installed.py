@@ -289,7 +289,7 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
             "Remove it; playbooks/deploy.yml brings it again.",
             path=wheel,
         ) from error
-    # What is in .data is moved to other places when it is installed.
+    # Installation moves the files below .data to other places.
     return sorted(
         row.path
         for row in theirs

@@ -19,8 +19,8 @@ from .._unit import trees
 from .._wheel.wheel import Wheel
 from . import keep
 
-#: What is no unit below ``wheelhouse/<platform>``. Unlike a unit's directory, which the building account owns, both are
-#: root's, as are the receipts: what a host installs follows from root's alone.
+#: The names below ``wheelhouse/<platform>`` that are no units. Unlike a unit's directory, which the building account
+#: owns, both are root's, as are the receipts: what a host installs follows from root's files alone.
 MANIFESTS, SIMPLE = "manifests", "simple"
 
 

@@ -241,7 +241,7 @@ class Store:
         candidates = list(before.get("published") or [])
         places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
         others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [follow.read(path)] if one]
-        # Two may be of one second.
+        # Two manifests can have the same second.
         others.sort(key=lambda row: (str(row[0].get("written")), row[1]), reverse=True)
         candidates += [one for one, _time in others]
         for candidate in candidates:

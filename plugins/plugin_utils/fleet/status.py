@@ -19,10 +19,10 @@ FORMATS = ("table", "json")
 #: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
 AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
 STANDINGS = (AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE)
-#: What is listed of one role's changes, or of a host's drift, before the rest is only counted.
+#: The number of a role's changes, or of a host's drift, that are listed; the rest is only counted.
 LISTED = 12
 
-#: What the actions of python_env are in words.
+#: The actions of python_env in words.
 _ACTIONS = {
     "install": "install environment {wanted}",
     "stage": "stage environment {wanted}",
@@ -37,7 +37,7 @@ _ACTIONS = {
 }
 #: Of these a role does many at once.
 _VERBS = ("install", "write", "remove", "build")
-#: What Ansible says before the words of a plugin.
+#: The text that Ansible puts before a plugin's message.
 _WRAPPING = re.compile(r"^(Task failed: )?(.*The filter plugin '[^']*' failed: |Action failed: )?", re.S)
 #: From here on a terminal or a table would be changed by it.
 _UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")

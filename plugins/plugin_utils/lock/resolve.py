@@ -39,7 +39,7 @@ with contextlib.suppress(ImportError):
 # The glibc of the oldest host that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
 GLIBC_MINOR = 39
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-# What people expect beside torch is in a lock under this name, next to the units'.
+# A lock has the packages that people expect beside torch under this name, next to the units'.
 BESIDE = "beside"
 # Options of pip, which uv has under other names and does not read from pip's configuration.
 _PIP_OPTIONS = {

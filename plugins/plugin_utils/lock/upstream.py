@@ -30,7 +30,7 @@ GIT_SECONDS = 600.0
 _COMMIT = re.compile(r"^[0-9a-f]{40}$")
 _SHA256 = re.compile(r"^[0-9a-f]{64}$")
 _REMOTE_LINE = re.compile(r"^(?P<commit>[0-9a-f]{40})\t(?P<ref>\S+)$")
-# What git says where asking in another way would not help either.
+# Errors of git after which asking in another way would not help either.
 _NO_ANSWER = re.compile(
     r"Could not resolve|Connection (refused|timed out|reset)|Failed to connect|Authentication failed|"
     r"does not appear to be a git repository|[Rr]epository .* (not found|does not exist)|SSL certificate problem"
@@ -208,7 +208,7 @@ KEEP_SOURCES = "Set sparkforge_proxies, or remove sources from the parts: the lo
 def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
     """Return what git said went wrong, without a password that the URL may hold."""
     lines = [line.strip() for line in done.stderr.replace(url, redact(url)).splitlines() if line.strip()]
-    # What a server says of a repository; the lines after it are general advice.
+    # These lines are the server's answer; the lines after them are general advice.
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
     return (errors or lines or ["no output"])[-1].rstrip(".")
 
@@ -300,7 +300,7 @@ class Pin:
     files: tuple[str, ...]
 
 
-# What the sources say of each other: PyTorch of Triton, and Triton of LLVM (llvm-hash.txt to 3.7, llvm-info.json
+# Sources that pin each other: PyTorch pins Triton, and Triton pins LLVM (llvm-hash.txt to 3.7, llvm-info.json
 # from 3.8 on). A stack names others with `pin`.
 PINS = {
     "triton": Pin("pytorch", (".ci/docker/ci_commit_pins/triton.txt",)),

@@ -35,7 +35,7 @@ from ...module_utils._host.apt_state import parse_deb822_sources, parse_one_line
 from ..plans import cusparselt
 from .directory import OURS, Directory
 
-#: What the archive of a host has, and all that is read of it.
+#: The command that archives a host; only the paths that it names are read.
 TAKE = "tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status"
 KEY = "3bf863cc.pub"
 NVIDIA_KEY = "EB693B3035CD5710E231E123A4B469963BF863CC"
@@ -43,7 +43,7 @@ NVIDIA_KEY = "EB693B3035CD5710E231E123A4B469963BF863CC"
 SNAPSHOT_LIMIT = 256 << 20
 #: Of names as posixpath.normpath has them. The passwords in auth.conf and auth.conf.d stay on the host.
 _PARTS = re.compile(r"(etc/apt(?!/auth)|usr/share/keyrings|var/lib/dpkg/status)(?:/|$)")
-#: What apt reads of etc/apt/sources.list.d (sources.list(5)).
+#: The files that apt reads in etc/apt/sources.list.d (sources.list(5)).
 _SOURCES = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\.(?:list|sources)")
 _SCHEMES = ("http", "https")
 #: Programs of apt that fetch by http and https, verify signatures, unpack and patch. Others of its programs, such as
@@ -51,7 +51,7 @@ _SCHEMES = ("http", "https")
 _METHODS = (*_SCHEMES, "gpgv", "sqv", "store", "rred")
 _METHODS_OF_APT = "/usr/lib/apt/methods"
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) \d+(?: SHA256:(?P<sha256>[0-9a-f]{64}))?", re.M)
-#: What is kept as it was signed grows old, and of the indexes only the packages' own are there.
+#: A kept signature expires, and the mirror has only the indexes of its packages.
 _OPTIONS = {"Check-Valid-Until": "no", "Target": "Packages", "Lang": "none", "By-Hash": "no"}
 _NAMES = {**{key: key for key in _OPTIONS}, "Target": "Targets", "Lang": "Languages"}
 _DISABLE = "Disable it in the host's archive, or give it an http or https URL."
@@ -256,7 +256,7 @@ class _Host:
             "Dir::State::Status": self.at("var/lib/dpkg/status"),
             "Dir::Cache": self.at("cache"),
             "Dir::Bin::Methods": self.at("methods"),
-            # What else the host's apt or the controller's is configured for is neither's business here.
+            # No other configuration applies, neither the host's nor the controller's.
             "Dir::Etc::Main": "/dev/null",
             "Dir::Etc::Parts": "/dev/null",
             "APT::Architecture": self.architecture,

@@ -112,7 +112,7 @@ class Directory:
         :raises SparkforgeError: if one is another than it was.
         """
         for path, row in list(self.rows.items()):
-            # What is written by us is written again.
+            # Files that this code writes itself are simply written again.
             if row["from"] != OURS and not self.has(path):
                 del self.rows[path]
                 if path.startswith("git/"):

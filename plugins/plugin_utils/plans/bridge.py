@@ -28,6 +28,6 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if gpu_required and stack["wheel"]["cuda"] is None:
         causes.append(f"The wheels of stack {stack['name']} are CPU builds, and a GPU is required.")
     if causes:
-        # What is missing is no reason not to build, and whoever builds is told what to do about it there.
+        # These problems do not prevent the build, which reports its own with their remedies.
         return Plan(refusals=[{"cause": " ".join(causes), "remedy": ""}])
     return Plan({"stack": stack})

@@ -11,7 +11,7 @@ import typing as t
 
 from . import Plan, for_wheels, packages
 
-#: What official wheels lack of the list: a C compiler, and Python's headers and venv.
+#: The part of the list that official wheels lack: a C compiler, and Python's headers and venv.
 _FOR_WHEELS = re.compile(r"(build-essential|gcc|python3[0-9.]*-(dev|venv))$")
 
 

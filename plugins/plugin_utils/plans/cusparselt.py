@@ -169,7 +169,7 @@ def choose(request: Request, observation: t.Mapping[str, t.Any]) -> Choice:
     packages = wanted_packages(version, request.cuda_major)
     names = [one.name for text in packages for one in parse_wanted(text)]
     newer = "" if request.exact else _newer(names, version, request.soname, installed)
-    # What a newer package lacks beside it is of its version.
+    # Packages that are missing next to a newer one must have its version.
     asked = newer or version
     packages = wanted_packages(asked, request.cuda_major)
     choice = Choice(

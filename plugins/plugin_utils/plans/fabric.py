@@ -22,9 +22,10 @@ from . import Plan
 HALVES = (0, 1)
 PORTS = (0, 1)
 TOPOLOGIES = ("auto", "pair", "ring", "switch")
-# What NVIDIA sets for three Sparks in a ring (dgx-spark-playbooks nvidia/nccl/README.md, "Ring-specific NCCL settings",
-# NCCL 2.30 and newer): each peer is behind another port, and NCCL takes the device whose subnet reaches it. Merged
-# ports of one card would be one device for two peers; eugr/spark-vllm-docker docs/NETWORKING.md sets it to 0 for that.
+# NVIDIA's settings for three Sparks in a ring (dgx-spark-playbooks nvidia/nccl/README.md, "Ring-specific NCCL
+# settings", NCCL 2.30 and newer): each peer is behind a different port, and NCCL takes the device whose subnet reaches
+# it. Merged ports of one card would be one device for two peers, which is why eugr/spark-vllm-docker
+# docs/NETWORKING.md sets it to 0.
 RING_ENVIRONMENT = {"NCCL_IB_SUBNET_AWARE_ROUTING": "1", "NCCL_NET_PLUGIN": "none", "NCCL_IB_MERGE_NICS": "0"}
 
 

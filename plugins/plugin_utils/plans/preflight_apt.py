@@ -125,7 +125,7 @@ def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t
         if kind == "origin":
             reaches = value == host
         elif kind == "release":
-            # What NVIDIA's Release file says of itself is not known here: its name and `*` are taken.
+            # The fields of NVIDIA's Release file are not known here, so its name and `*` count as a match.
             reaches = value.strip() in ("*", "a=*", "o=*") or "nvidia" in value.lower()
         else:
             reaches = kind == "version" and value == "*"

@@ -74,7 +74,7 @@ def _unmet(
 
 def _requirements(lines: t.Iterable[str]) -> t.Iterator[Requirement]:
     for line in lines:
-        # What packaging does not understand, pip will not either, and say so.
+        # pip will refuse a line that packaging does not understand, and say so.
         with contextlib.suppress(InvalidRequirement):
             yield Requirement(str(line))
 

@@ -17,7 +17,7 @@ from ..stack.model import Stack
 from ..versions import older
 from . import Plan, archives, source_unit
 
-#: What is compiled against torch: whether it fits shows only when it is imported.
+#: Packages that are compiled against torch: only an import shows whether they fit.
 COMPILED = ("torchaudio", "torchvision", "triton")
 #: The units whose wheels an environment has, beside the stack's extensions.
 UNITS = ("triton", "pytorch")

@@ -55,7 +55,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             "root": settings["sparkforge_root"],
             "unit": combined("pytorch", [of_stack, of_user], platform, {}),
             "known_fixes": settings["__pytorch_known_fixes"],
-            # What did not compile in this run (role source_unit).
+            # The units that did not compile in this run (role source_unit).
             "unbuilt": settings.get("sparkforge_unbuilt") or {},
         },
     )

@@ -34,7 +34,7 @@ class Build:
         self.loader: t.Mapping[str, str] = (observation.get("loader") or {}).get("libraries") or {}
         self.toolkits: t.Sequence[t.Mapping[str, t.Any]] = observation.get("cuda_toolkits") or []
         self.devices: t.Sequence[t.Mapping[str, t.Any]] = (observation.get("gpu") or {}).get("devices") or []
-        #: What stack and user say of the unit.
+        #: The unit's options from the stack and the user.
         self.unit: t.Mapping[str, t.Any] = settings.get("unit") or {}
         self.given: dict[str, str] = {}
         self.toolkit = ""

@@ -119,7 +119,7 @@ def _place(
     build.libraries.append(soname)
 
 
-#: What is worked out of each library that the build may be linked with.
+#: One function for each library that the build may be linked with.
 LIBRARIES: dict[str, t.Callable[[Build], None]] = {
     "cudnn": _cudnn,
     "nccl": _nccl,

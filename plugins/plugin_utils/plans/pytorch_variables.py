@@ -16,7 +16,7 @@ NCCL_CLONED = (2, 7)
 #: setup.py is gone, and scikit-build-core calls CMake (the wheels' generator; pytorch#189758).
 SCIKIT_BUILD = (2, 14)
 
-#: What never does what its writer wants: (reason, what to do). Sources: PyTorch 2.9.1's CMakeLists.txt, setup.py,
+#: Options that never have the wanted effect: (reason, remedy). Sources: PyTorch 2.9.1's CMakeLists.txt, setup.py,
 #: cmake/Dependencies.cmake and cmake/public/cuda.cmake; the last of them was run with CUDAARCHS=12.1.
 _REFUSED: dict[str, tuple[str, str]] = {
     "CUDAARCHS": (
@@ -82,7 +82,7 @@ _REACHING = frozenset(
 )
 _FINDS = re.compile(r"(CUDSS|CUSPARSELT|NCCL|NVPL_\w+|Numa)_\w+|\w+_(ROOT|DIR)|\w+EXITCODE(__TRYRUN_OUTPUT)?")
 
-#: What turns verification off, as seeds/003's wget --no-check-certificate does.
+#: Options that turn verification off, such as seeds/003's wget --no-check-certificate.
 _UNVERIFIED = re.compile(r"--no-check-certificate|--insecure\b|--trusted-host|sslverify=false", re.IGNORECASE)
 _UNVERIFIED_NAMES = frozenset({"GIT_SSL_NO_VERIFY", "PIP_TRUSTED_HOST", "PYTHONHTTPSVERIFY"})
 

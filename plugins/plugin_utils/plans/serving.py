@@ -13,7 +13,7 @@ import typing as t
 from ...module_utils._serving.weights import NAME
 from . import Plan
 
-#: What a unit's line cannot hold within quotes: the path of a bind knows no escapes (systemd.exec(5)).
+#: Characters that a unit's line cannot have within quotes: the path of a bind knows no escapes (systemd.exec(5)).
 _PATH = re.compile(r'/[^\x00-\x1f\x7f"\\]*')
 _DEVICE = re.compile(r"(char-|block-|/dev/)[\w*?./-]+", re.ASCII)
 _MEMORY = re.compile(r"[0-9]+[KMGT%]?|infinity")

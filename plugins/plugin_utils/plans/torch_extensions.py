@@ -70,7 +70,7 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
     # would take the directory that our nvcc is started from for a toolkit's.
     toolkit = dict.fromkeys(("CUDA_HOME", "CUDA_PATH"), stack["cuda"]["home"])
     environment = {**toolkit, "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
-    # What must be embedded, without what says how it is (PTX).
+    # The architectures that must be embedded, without the suffix for PTX.
     embedded = {"architectures": [one.removesuffix("+PTX") for one in listed]} if cuda else {}
     return {
         "*": {
@@ -84,7 +84,7 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
                 "BUILD_VERSION": f"{stack['versions'].get('torchvision')}+{local}",
                 # setup.py asks torch.cuda.is_available(), which a builder need not have.
                 "FORCE_CUDA": str(int(cuda)),
-                # What setup.py does not find of these it leaves out with a warning: `expect` makes a failure of that.
+                # If setup.py does not find one of these, it warns and leaves it out; `expect` makes that a failure.
                 "TORCHVISION_USE_JPEG": "1",
                 "TORCHVISION_USE_PNG": "1",
                 "TORCHVISION_USE_WEBP": "1",

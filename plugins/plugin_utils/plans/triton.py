@@ -57,7 +57,7 @@ def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[st
     copied into the wheel.
     """
     cuda, build_type, linker = stack["cuda"]["home"], settings["triton_build_type"], settings["triton_linker"]
-    # What setup.py has no option for, and CMake reads last: the build type instead of its own choice; lld, which
+    # setup.py has no option for these, and CMake reads them last: the build type instead of its own; lld, which
     # third_party/amd looks for with NO_DEFAULT_PATH; -s, which leaves out debug information and the symbols of LLVM.
     flags = " ".join(([f"-fuse-ld={linker}"] if linker else []) + (["-Wl,-s"] if settings["triton_strip"] else []))
     cmake_args = [

@@ -37,7 +37,7 @@ REPLACED = {name: metadata["without"] for name, metadata in _LAYERED.items() if 
 COMPUTE_LIBRARY = "compute_library"
 #: The distribution's, by their paths.
 TOOLS = {"cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
-#: What a stack says of a unit that is no option of source_build.
+#: Keys of a stack's unit that are no options of source_build.
 OTHER = ("name", "optional")
 #: How an argument reaches the CMake that a wheel's own build starts. PyTorch: CMAKE_ARGS has no effect before 2.14
 #: (2.9.1's tools/setup_helpers/cmake.py).

@@ -23,7 +23,7 @@ FORMAT = 1
 GO, STEPS, HOLD, UNREAD = "go", "go with steps", "hold", "not read"
 ANSWERS = (GO, STEPS, HOLD, UNREAD)
 NOTE = "note"
-#: What an observation is made of besides its lists.
+#: The parts of an observation besides its lists.
 EMPTY: dict[str, t.Any] = {"apt": {"packages": {}}, "kernel": {}, "os": {}, "gpu": {}, "driver": {}}
 
 Finding = dict[str, t.Any]

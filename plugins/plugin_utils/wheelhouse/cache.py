@@ -79,7 +79,7 @@ class Cache:
         try:
             known = self.load(wanted)
         except SparkforgeError:
-            # What is not believed says nothing of others.
+            # A manifest that is not trusted proves nothing about the age of others.
             return
         if known is None or manifest["written"] >= known["written"]:
             return

@@ -21,7 +21,7 @@ _KEY = re.compile(r"([a-z0-9@.-]+ [A-Za-z0-9+/]+=*)(?: [^\n]*)?")
 
 
 SETTING = "sparkforge_wheelhouse_signers"
-#: What a person does about a manifest that is not signed as it should be.
+#: The remedy for a manifest that is not signed as it should be.
 REMEDY = (
     "Find out who wrote it; if it was your builder, publish it again with playbooks/build.yml, which prints the "
     "key to pin."

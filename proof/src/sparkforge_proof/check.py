@@ -32,7 +32,7 @@ from ._shared.module_utils._core.verdict import (
 if t.TYPE_CHECKING:
     import torch
 
-#: What to do about a torch without CUDA.
+#: The remedy for a torch without CUDA.
 CPU_BUILD_REMEDY = (
     "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
     "(stack_method: build), then run playbooks/deploy.yml."
@@ -66,7 +66,7 @@ class Evidence:
 #: Source, as of all of these: docs/evidence/proof-runs.json. The wheels of the default stack, on a GPU host.
 H200 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.14.1+cu130")
 X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
-#: That host's own torch, which has torchvision and torchaudio beside it, each file as its wheel brought it.
+#: The torch of that host, with torchvision and torchaudio, each file as in its wheel.
 H200_2_11 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.11.0+cu130")
 #: A check that was changed after that run has lost it (docs/evidence/survey.md).
 H100_2_11 = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-25", "2.11.0+cu130")

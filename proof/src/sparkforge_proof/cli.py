@@ -27,7 +27,7 @@ from .check import FAIL, FULL, WARN
 from .endpoint import cli as endpoint
 from .files import judge
 
-#: What the process ends with. 2 is a wrong command line or an environment that cannot be looked at.
+#: The exit statuses. 2 is a wrong command line or an environment that cannot be inspected.
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
@@ -169,7 +169,7 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
     name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
     profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
     if given.family or given.check:
-        # Who asks for a part does not ask for the rest.
+        # A user who selects some checks does not require the others.
         profile["required_checks"] = []
     options = {
         "python": sys.executable,

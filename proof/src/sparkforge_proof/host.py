@@ -48,7 +48,7 @@ REAP_LIMIT = 5.0
 PROVISIONING_ROLES = ("cuda_libraries", "cusparselt", "math_libraries", "build_toolchain", "python_env")
 NOT_PROVISIONED = "not provisioned yet"
 NO_GPU_REQUIRED = "no GPU is required on this host (sparkforge_gpu_required is false)"
-# What ld.so says of the library that it cannot find, which may be another than the one that was asked for.
+# The message of ld.so for a missing library, which may be a dependency of the requested one.
 _CANNOT_OPEN = re.compile(r"(\S+): cannot open shared object file: No such file or directory")
 
 
@@ -471,7 +471,7 @@ def open_apart(soname: str, limit: float = OPEN_LIMIT) -> dict[str, str | None]:
         status = 1
         try:
             os.close(reading)
-            # What a library prints while it is loaded is none of the caller's output.
+            # Keep what a library prints while it is loaded out of the caller's output.
             nothing = os.open(os.devnull, os.O_RDWR)
             for descriptor in (0, 1, 2):
                 os.dup2(nothing, descriptor)

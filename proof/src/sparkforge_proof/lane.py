@@ -39,7 +39,7 @@ _LONGEST = 1 << 20
 #: Bytes that the processes of a run may print.
 PRINTED = 64 << 20
 
-#: What runs in the environment, where the families of the lane were imported.
+#: The program that runs in the environment, in which the families of the lane were imported.
 PROGRAM = runner.__name__
 _MAIN = """import importlib
 import sys
@@ -186,7 +186,7 @@ def _run_in(
     keeping = threading.Thread(target=_keep, args=(printed, output, end), daemon=True)
     keeping.start()
     try:
-        # What it waits for takes as long as it may itself.
+        # The lanes that it waits for may take as long as it may itself.
         seconds = lanes.limits["seconds"] * (2 if gate else 1)
         with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
             found = [
@@ -267,7 +267,7 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
-        # What runs side by side shares the cores, and waiting for one must not take another.
+        # Lanes that run in parallel share the cores, and a waiting thread must not occupy one.
         "OMP_WAIT_POLICY": "PASSIVE",
         "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.beside)),
     }

@@ -215,7 +215,7 @@ class Proof:
         by_itself = dataclasses.replace(lanes, beside=1)
         gate = lane.Gate()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            # It imports torch beside the others, and begins behind them.
+            # This lane imports torch while the others run, and starts its checks after them.
             last = pool.submit(lane.run, by_itself, [alone], gate) if alone else None
             try:
                 found = lane.run(lanes, beside) if beside else []

@@ -49,12 +49,12 @@ MOST_PASSED_OVER = 10
 #: How much of what a check printed is kept, in bytes.
 KEPT_OUTPUT = 64 << 10
 
-#: What a kernel prints that found itself compiled for another GPU (PyTorch's generated CUTLASS kernels): it has
+#: The message of a kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has
 #: computed nothing, and torch returns what was in that memory before.
 _EMPTY_KERNEL = re.compile(r"\bFATAL\b")
 #: The same, a device-side assertion, and the sanitizer of a damaged heap.
 _FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double free).*$", re.MULTILINE)
-#: What torch and its libraries say of what they do not offer for this GPU. An illegal access is not among it.
+#: The messages of torch and its libraries for operations that they do not offer on this GPU; no illegal access.
 _NOT_OFFERED = re.compile(
     r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
     re.IGNORECASE,
@@ -382,7 +382,7 @@ class Child:
                     self._tell(Result(**said))
                     left.remove(said["name"])
                     current = None
-            # What it started may hold the pipe open after its end.
+            # Processes that it started may hold the pipe open after its end.
             if (ready and not block) or (not ready and has_ended(process)):
                 status = self._end(process)
                 lost = current or (left[0] if left == self.names else None)

@@ -12,10 +12,10 @@ import typing as t
 from . import catalogue, verdict
 from ._shared.module_utils._core.errors import SparkforgeError
 
-#: What a share of the device's memory, a factor of each check's time and the seconds in all are by default; and of the
+#: The defaults: the share of the device's memory, the factor of each check's time, the seconds in all; and for the
 #: survey of operators the inputs of each and the seconds for each format.
 LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
-#: What may be given beside them: which inputs of the survey are drawn, by default by the date.
+#: Optional: the seed that selects the inputs of the survey, by default the date.
 OPTIONAL = ("seed",)
 #: Rows of the host's side that a profile may require, or how their names begin (``open libcudss.so.0``).
 HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure", "open", "path", "python")
@@ -62,7 +62,7 @@ def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]],
     found = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
     notices = []
     for rate in site:
-        # What the site sets is meant.
+        # A site's own value blocks, whatever evidence the profile has.
         found[rate].pop("evidence", None)
     for rate, floor in found.items():
         for key in ("nominal", "ratio"):

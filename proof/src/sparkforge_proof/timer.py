@@ -34,7 +34,7 @@ from ._shared.module_utils._core.errors import SparkforgeError
 UNITS = "/etc/systemd/system"
 NAME = "sparkforge-proof"
 SETTINGS = ("python", "checks", "profile", "reference", "limits", "gpu_required", "user", "accept", "history")
-#: What systemd starts at boot or on a change, in the order in which they are enabled.
+#: The units that systemd starts at boot or on a change, in the order in which they are enabled.
 STARTED = (f"{NAME}.timer", f"{NAME}-changed.timer", f"{NAME}-changed.path")
 #: dpkg holds it while it works (dpkg(1)).
 DPKG_LOCK = "/var/lib/dpkg/lock"

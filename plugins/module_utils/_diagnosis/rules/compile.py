@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# What its fields mean: __init__.py beside it.
+# __init__.py in this directory explains the fields.
 
 """Compiling and linking
 

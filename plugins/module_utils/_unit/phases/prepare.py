@@ -14,7 +14,7 @@ from ..._wheel import requirement
 from .. import commands, toolchain
 from ..attempt import Attempt
 
-#: What pip reads beside the account's own, which has none.
+#: pip's configuration files; the account has none of its own.
 _PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")
 
 

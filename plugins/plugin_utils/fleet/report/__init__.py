@@ -26,7 +26,7 @@ from ....module_utils._core.verdict import (
 NO_REPORT = "no report"
 #: The worst first.
 VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
-#: What ``require`` may be; what is at the right satisfies what is at the left.
+#: The values of ``require``; a verdict also satisfies the values to its left.
 REQUIREMENTS = ("none", UNPROVEN, PROVEN)
 
 Report = dict[str, t.Any]

@@ -157,7 +157,7 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     if require not in REQUIREMENTS:
         raise ValueError(require)
     verdict = row["verdict"]
-    # Whatever the proof may say: the run did not do what was asked for.
+    # The run did not do what was asked for, whatever the verdict of the proof.
     if row["stopped"]:
         return shown.text(f"{row['host']} {row['stopped']}.")
     if require == "none" or verdict == PROVEN or (verdict == UNPROVEN and require == UNPROVEN):

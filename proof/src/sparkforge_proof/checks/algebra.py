@@ -279,7 +279,7 @@ def _rectangles(cases: Cases, context: Context, form: str, chance: t.Any) -> Non
             if rows >= columns:
                 sides = _matrix(context, f"least {form}", (*batch, rows, 2), judge.dtype).to(judge.dtype).to(wide)
                 found = torch.linalg.lstsq(a, sides.to(judge.dtype).to(context.device)).solution
-                # What is left is orthogonal to the columns.
+                # The residual is orthogonal to the columns.
                 wanted = torch.linalg.lstsq(exact, sides).solution
                 judge.value("lstsq", found, wanted, torch.linalg.vector_norm(sides, dim=-2, keepdim=True))
             taus = torch.geqrf(a)

@@ -73,12 +73,12 @@ SMALL_HEAD_SIZES = (32, 64, 128)
 
 #: float32 that truncates instead of rounding to nearest.
 _TRUNCATED = 2.0**-23
-#: What three TF32 products instead of one float32 product may drop.
+#: The error of three TF32 products instead of one float32 product.
 _SPLIT_PRODUCT = 2.0**-20
 _EXPONENTIAL = {False: 2.0**-19, True: 2.0**-13}
 #: Queries and keys after which torch's kernel for the CPU rounds its sums of gradients.
 _CPU_BLOCKS = (32, 512)
-#: What every bound is multiplied by, for products of two errors.
+#: The factor on every bound, for products of two errors.
 _SECOND_ORDER = 1 + 1 / 32
 
 
@@ -342,7 +342,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
         more = of_scores(e_product, dp.abs())
         o_unit, dq_unit, dk_unit, dv_unit = (x + y for x, y in zip((o_unit, dq_unit, dk_unit, dv_unit), more))
 
-    # What truncation makes smaller by one factor everywhere: S, and D in relation to dP.
+    # Truncation makes these smaller by one factor everywhere: S, and D in relation to dP.
     factor = g(queries + keys + size)
     p_hot = p * (s - (p * s).sum(-1, keepdim=True))
     o_hot = p_hot @ v

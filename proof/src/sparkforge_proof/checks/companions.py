@@ -21,7 +21,7 @@ if t.TYPE_CHECKING:
     import torch
 
 _UNIT = UNIT_ROUNDOFF["float32"]
-#: What torchaudio's filter is made of by default: zero crossings on each side, and the edge of its pass band.
+#: The defaults of torchaudio's filter: zero crossings on each side, and the edge of its pass band.
 _CROSSINGS, _ROLLOFF = 6, 0.99
 
 

@@ -33,7 +33,7 @@ if t.TYPE_CHECKING:
 
 TRANSFORM = 2.0**10
 
-#: What the magnitudes of a sum may add up to so that any partial sum is exact in the format.
+#: The largest sum of magnitudes with which any partial sum is exact in the format.
 LARGEST_SUM = {"float16": 2**11, "bfloat16": 2**8}
 
 REMEDY = (

@@ -12,7 +12,7 @@ from .. import sampler
 from ..check import BUSY, H200, MEMORY, Context, Failed, Measured, Unanswered, check
 
 NAME = "device.cuda"
-#: What torch, CUDA and their libraries say when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, and the
+#: The messages of torch, CUDA and their libraries when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, the
 #: names of the errors in driver_types.h, cublas_api.h, cudnn.h and cusolver_common.h.
 OUT_OF_MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryAllocation|(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT)_(STATUS_)?ALLOC_FAILED"

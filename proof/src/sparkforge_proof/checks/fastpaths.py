@@ -56,7 +56,7 @@ def keys(context: Context) -> Measured:
                          *torch.randint(0, length, (40,), generator=generator).tolist()})  # fmt: skip
         query = torch.cat([key[places] * (4 if size == 64 else 3), torch.zeros(1, size, dtype=torch.float64)])
         marks = torch.zeros(length, size, dtype=torch.float64)
-        # What part of the keys each of the blocks is that a column stands for.
+        # Each column stands for one block of the keys.
         marks[torch.arange(length), torch.arange(length) * size // length] = 1.0
         for name, kernel in kernels.items():
             if name == "math" and length > 4097:

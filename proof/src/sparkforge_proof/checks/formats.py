@@ -131,7 +131,7 @@ def conversions(context: Context) -> Measured:
         for other in forms:
             if other is not form:
                 _patterns(cases, f"all of {form.name}", there, exact, other)
-        # What lies between: each pair's middle, and the float32 numbers next to it.
+        # The values in between: each pair's middle, and the float32 numbers next to it.
         finite = exact[torch.isfinite(exact)].unique()
         middle = ((finite[1:] + finite[:-1]) / 2).float()
         ends = torch.tensor([finite[-1] * 1.5, finite[-1] * 3, finite[0] * 3, math.inf, -math.inf, math.nan, -0.0, 0.0])

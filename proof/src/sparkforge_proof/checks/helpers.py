@@ -120,7 +120,7 @@ def checkpoint(context: Context) -> Measured:
         leaf = values.to(device).requires_grad_()
         torch.manual_seed(11)
         result = wrap(network, leaf)
-        # What is drawn between the passes must not change what is drawn again.
+        # Numbers drawn between the passes must not change those that the second pass draws again.
         other = torch.rand(1000, device=device)
         (result * torch.arange(12.0, device=device)).sum().backward()
         gradients = [t.cast("torch.Tensor", one.grad) for one in (leaf, *network.parameters())]

@@ -124,7 +124,7 @@ def import_error(module: str) -> str | None:
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         if not any(pattern.search(said) for pattern in (_NO_LIBRARY, _NO_SYMBOL, _NO_VERSION, _NO_MODULE)):
-            # What the loader said may have been swallowed on the way.
+            # An except clause on the way may have swallowed the loader's message.
             spec = importlib.util.find_spec(module)
             for directory in (spec.submodule_search_locations if spec else None) or []:
                 said = extension_error(directory) or said
@@ -495,7 +495,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
                 f"the environment's receipt and the copy in {os.path.realpath(prefix)} differ in {key}:"
                 f" {_short(receipt.get(key))} and {_short(own[key])}"
             )
-            # That of another environment differs in all.
+            # The receipt of another environment differs in everything.
             break
     return problems
 

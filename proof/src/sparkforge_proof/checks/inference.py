@@ -87,7 +87,7 @@ class Cache:
 
     def __init__(self, like: torch.Tensor) -> None:
         shape = (like.shape[0], SHARED, LENGTH, WIDTH // HEADS)
-        # What was never written must never be read.
+        # A position that was never written must never be read.
         self.keys = [like.new_full(shape, math.nan) for _layer in range(LAYERS)]
         self.values = [like.new_full(shape, math.nan) for _layer in range(LAYERS)]
 

@@ -30,7 +30,7 @@ if t.TYPE_CHECKING:
 #: Bits of the significand, the implicit one included.
 SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
 
-#: What the sum of magnitudes of integer products may reach so that any partial sum is exact where it is stored: sums of
+#: The largest sum of magnitudes of integer products with which any stored partial sum is exact: sums of
 #: float16 and bfloat16 are split, and their parts rounded into the format (allow_bf16_reduced_precision_reduction).
 LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "tf32": 2**24, "float16": 2**11, "bfloat16": 2**8}
 

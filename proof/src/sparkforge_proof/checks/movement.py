@@ -27,7 +27,7 @@ REMEDY = (
 MOST_BYTES = {"cuda": 25, "cpu": 17}
 #: Elements and pieces of what is rearranged, as exponents.
 MOST_ELEMENTS, MOST_PIECES = {"cuda": 18, "cpu": 13}, {"cuda": 11, "cpu": 9}
-#: What lies on both sides of a target and must stay as it is.
+#: The elements on both sides of a target, which must stay unchanged.
 MARGIN = 64
 FORMATS = "bool uint8 int16 int32 int64 float8_e4m3fn float16 bfloat16 float32 float64 complex64 complex128"
 

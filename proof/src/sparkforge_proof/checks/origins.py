@@ -235,7 +235,7 @@ def places(reference: t.Mapping[str, t.Any], cuda: str | None) -> Places:
     named = [os.path.realpath(path) for path in receipt.get("library_paths") or []]
     version = reference.get("cuda_version") or cuda
     toolkits = [os.path.realpath(f"/usr/local/cuda-{version}")] if version else []
-    # What is compiled while the proof runs, Triton's launcher for one.
+    # Code that is compiled while the proof runs, such as Triton's launcher, is in these directories.
     caches = [os.environ.get(name) for name in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")]
     archives = [os.path.realpath(match) for path in reference.get("paths") or [] for match in glob.glob(path)]
     return Places(

@@ -250,7 +250,8 @@ def subnormals(context: Context) -> Measured:
 # -- what leaves a format
 
 
-#: What torch adds in the format itself on a CPU, between threads or altogether; see docs/evidence/survey.md.
+#: Operators whose sums torch adds up in the format itself on a CPU, between threads or altogether; see
+#: docs/evidence/survey.md.
 OF_ITS_FORMAT = (
     "sum",
     "sum of columns",

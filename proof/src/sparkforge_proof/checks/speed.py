@@ -36,7 +36,7 @@ SETTLED = 1.2
 #: Per cent of utilization from which on a device is busy, though nvidia-smi names nobody: a desktop takes some.
 BUSY = 25.0
 
-#: What the faults of the field notes look like as people report them: W, and MHz.
+#: The symptoms of the faults in the field notes, as people report them: W, and MHz.
 POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
 
@@ -235,7 +235,7 @@ def clock_fault(
     drawn = [one.power_w for one in samples if one.power_w is not None]
     power = max(drawn) if drawn else None
     limit = next((one.power_limit_w for one in samples if one.power_limit_w is not None), None)
-    # What slows a device for one sample of many is no fault.
+    # A reason that slows the device in a few samples is no fault.
     often = collections.Counter(reason for one in samples for reason in one.reasons)
     reasons = {reason for reason, count in often.items() if 2 * count >= len(samples)}
     short = short_of(clock, (own, floor))

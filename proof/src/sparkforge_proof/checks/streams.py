@@ -23,7 +23,7 @@ REMEDY = (
     "of order."
 )
 SIZE = 2**18
-#: What a stream is kept busy for, in milliseconds, so that what does not wait for it comes before.
+#: How long a stream is kept busy, in milliseconds, so that work that does not wait for it runs earlier.
 DELAY = 4.0
 ROUNDS = 3
 

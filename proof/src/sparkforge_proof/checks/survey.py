@@ -43,7 +43,7 @@ NAMED = 5
 #: times as far off.
 VANISHING, CANCELLED = 1e-6, 1e4
 
-#: What an operator of the catalogue has.
+#: The attributes of an operator in the catalogue.
 INTERFACE = (
     *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
     "supported_backward_dtypes",
@@ -273,7 +273,7 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             raise
         except RuntimeError as error:
             if "CUDA error" in str(error):
-                # What comes after it would end so as well.
+                # All later operators would end in the same error.
                 raise RuntimeError(f"{name}: {short(error)}") from error
             found.ended[name] = f"failed with an error: {short(error)}"
             continue
@@ -445,7 +445,7 @@ def exact_of(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor
 
     changed = sample.transform(change)
     if changed.kwargs.get("device") is not None:
-        # What makes tensors is told where, which a transformation leaves as it is.
+        # Operators that create tensors have a device argument, which a transformation does not change.
         changed.kwargs["device"] = "cpu"
     return changed, leaves(changed)
 
@@ -500,7 +500,7 @@ def units(
     elif not expected.is_floating_point():
         # A place that a step of the inputs decides, such as which of two equal values comes first, may be any.
         return 0.0 if bool(((got.to(expected.dtype) == expected) | (moved != expected)).all()) else math.inf
-    # What is beyond the format is infinite there, and only there.
+    # A value beyond the format's range is infinite, and no other value is.
     got, expected, moved = (one.to(torch.float64) for one in (got, expected, moved))
     largest = torch.finfo(dtype).max
     away = (moved - expected).abs()

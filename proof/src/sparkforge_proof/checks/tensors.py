@@ -22,9 +22,9 @@ MIB, GIB = 2**20, 2**30
 #: The caching allocator takes memory for small tensors in segments of 2 MiB and 20 MiB and keeps the last in use.
 SEGMENT = 20 * MIB
 
-#: What is left to others on a host whose processes and GPU share one memory: its last part takes the host down.
+#: The memory to leave to others if processes and GPU share it: without it the host goes down.
 UNIFIED_RESERVE = 8 * GIB
-#: What is left to others in a memory of the GPU's own.
+#: The memory to leave to others on a GPU with its own memory.
 RESERVE = 512 * MIB
 
 REMEDY = (

@@ -36,7 +36,7 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "sparkforge_proof
 PyMODINIT_FUNC PyInit_sparkforge_proof(void) { return PyModule_Create(&definition); }
 """
 
-#: What Triton's driver module includes before Python.h.
+#: The header that Triton's driver module includes before Python.h.
 HEADER = '#include "cuda.h"\nint sparkforge_proof_header(void) { return CUDA_VERSION; }\n'
 
 #: How long one compiler run may take, in seconds; the runner's limit is the one that counts on slow hosts.

@@ -36,7 +36,7 @@ STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
 #: Of a format of 16 bits: what is computed in it, and float32 for the weights.
 MIXED = ("bfloat16", "float16")
 
-#: What torch, and oneDNN behind it, say of what they do not offer.
+#: The messages of torch and oneDNN for operations that they do not offer.
 _NOT_OFFERED = re.compile("not (implemented|supported)|could not create a primitive")
 
 REMEDY = (
@@ -428,7 +428,7 @@ def _allowed(
             noise = _Moved(way.form, context.generator(f"training {name} {way.form} {way.optimizer} {number}"))
             moved.append(_train(network, batches, way, "exact", noise))
     unit = UNIT_ROUNDOFF["float32"]
-    # What a step's loss is off by comes and goes: as far as any before it was.
+    # The error of a step's loss comes and goes, so the largest one up to that step counts.
     away = itertools.accumulate(
         (max(abs(one.losses[step] - loss) for one in moved) for step, loss in enumerate(exact.losses)), max
     )

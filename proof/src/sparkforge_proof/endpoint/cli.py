@@ -24,7 +24,7 @@ from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skippe
 from . import answers, tiny
 from .client import Endpoint
 
-#: What the process ends with, as the proof's own: 2 is a wrong command line, or a server that cannot be asked.
+#: The exit statuses, as the proof's own: 2 is a wrong command line, or a server that cannot be queried.
 PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
 #: Tokens of the longest text by default: behind a chunk of 2,048, vLLM's.
@@ -105,7 +105,7 @@ def prove(given: argparse.Namespace) -> dict[str, t.Any]:
         raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct it.")
     began = time.monotonic()
     endpoint = Endpoint(given.url, key(given), given.timeout)
-    # What is quick to refuse goes first: the server, then the directory, then minutes of loading.
+    # Quick checks go first: the server, then the directory, then minutes of loading.
     listed = answers.models(endpoint.get("/v1/models"))
     one = _named(listed, given.served_name)
     reference, where = _loaded(given)
@@ -200,7 +200,7 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
         row.status, row.cause, row.remedy, row.reason = FAIL, failure.cause, failure.remedy, failure.reason
         row.measured, row.bound, row.ratio = failure.measured, failure.bound, failure.ratio
     except SparkforgeError as error:
-        # What answers one request and breaks off at the next is no server to rely on; the other checks still say more.
+        # A server that breaks off after one answer is unreliable, but the other checks still say more about it.
         row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, CRASH
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         # An answer of a form that nobody thought of.

@@ -231,7 +231,7 @@ class Reference:
         from . import formats
 
         longest = max(map(len, texts))
-        # What is behind a token changes nothing before it, so that padding needs no mask.
+        # A token does not depend on those after it, so padding needs no mask.
         batch = torch.tensor([[*ids, *[ids[0]] * (longest - len(ids))] for ids in texts], device=self.model.device)
         line = torch.tensor([group.index(number) for number, _ in rows])
         column = torch.tensor([place - 1 for _, place in rows])

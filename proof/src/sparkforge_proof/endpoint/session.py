@@ -20,7 +20,7 @@ from .texts import GENERATED, Ids, Text
 
 #: Tokens of which an answer names the log-probability at each position.
 TOP = 5
-#: What engines offer beyond OpenAI's interface: the ids of tokens; nothing that a model's generation_config.json or an
+#: Options of engines beyond OpenAI's interface: the ids of tokens; nothing that a model's generation_config.json or an
 #: engine's own defaults would do to a distribution; and no end before the text is as long as was asked for.
 _IDS = {"return_token_ids": True, "return_tokens_as_token_ids": True}
 _PLAIN = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}

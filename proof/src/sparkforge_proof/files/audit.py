@@ -26,7 +26,7 @@ from .._shared.module_utils._wheel.requirement import normalised
 from .._shared.module_utils._wheel.wheel import Wheel, given
 from .._shared.module_utils._wheelhouse import publication
 
-#: What small images leave out (dpkg.cfg, path-exclude); nothing loads it.
+#: Directories that small images leave out (dpkg.cfg, path-exclude); nothing loads their files.
 _LEFT_OUT = ("/usr/share/doc", "/usr/share/info", "/usr/share/lintian", "/usr/share/locale", "/usr/share/man")
 
 #: Runs a command: exit status and standard output.

@@ -113,7 +113,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
         for one in packages.installed([site], files).values():
             record = packages.record(one, files)
             rows = [row.path for row in record or []]
-            # Whatever RECORD and links say, what is read is in the file system.
+            # Whatever RECORD and links say, only files below the root are read.
             paths = [os.path.normpath(os.path.join(site, row)) for row in rows]
             binaries = ((path, outside) for path in paths for outside in _elf(files, path))
             read = _contents(one.name, one.version, list(one.requires), rows, binaries, deadline)
@@ -128,7 +128,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
             lacking.setdefault(path, []).append(gap["soname"])
     provided = sonames(found)
     for library in (library for one in found for library in one["libraries"]):
-        # What another package of the environment has is there once that one is imported, as torch's libraries are.
+        # A library of another package is loaded once that package is imported, as torch's libraries are.
         library["lacking"] = [name for name in lacking.get(library["path"], []) if name not in provided]
     return found
 

@@ -102,7 +102,7 @@ class Recorder:
         try:
             return work()
         except Exception as error:
-            # Whatever a strange host makes a part do, the others still count; the reason is in the record.
+            # If a strange host breaks one part, the others still count; the reason is in the record.
             self.host.note(name, f"{type(error).__name__}: {error}")
             return None
 
@@ -136,7 +136,7 @@ class Recorder:
             },
             "pressure": {name: float(share) for name, share in re.findall(r"(avg\d+)=([\d.]+)", pressure)},
             "swappiness": int(self._word("/proc/sys/vm/swappiness") or 0),
-            # What `nvidia-smi --lock-gpu-clocks` set shows nowhere but in the unit that sets it: measured with driver
+            # Only the unit that runs `nvidia-smi --lock-gpu-clocks` shows the locked clock: measured with driver
             # 580.178.04 by the owner of eight GB10s, "GB10 power-offs at long-prefill onset" (2026-09).
             "clock_units": [name for name in self.host.names("/etc/systemd/system") if "clock" in name],
             "torch": torches,

@@ -244,8 +244,8 @@ def _table(*rows: tuple[t.Any, str]) -> dict[str, t.Any]:
     return {key: rule for rule, keys in rows for key in keys.split()}
 
 
-#: What may stay of an observation of ``spark_info``, and of the rest of a record below ``record``, by key; where a key
-#: means something else below another one, by both.
+#: The keys that may stay in an observation of ``spark_info``, and below ``record`` in the rest of a record. If a key
+#: has a different meaning below another one, the rule names both.
 RULES = _table(
     (
         "keys",
