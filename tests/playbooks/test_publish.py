@@ -27,6 +27,8 @@ def preview(place: Path, *locked: str) -> dict[str, t.Any]:
         "sparkforge_found": {"in_use": []},
         "stack": {
             "name": "mine",
+            "units": {},
+            "versions": {},
             "python": {"version": "3.13"},
             "lock": {
                 "id": "0123456789ab",

@@ -154,7 +154,7 @@ def test_pip_installs_a_wheel_with_another_build_tag(tmp_path: Path) -> None:
     said = install(new, tmp_path)
     assert said.startswith("42 ")
     assert "'Build: 1d3adbeef', 'Tag: py3-none-any'" in said
-    assert wheels(new)[0].build == "1d3adbeef"
+    assert wheels(new)[0].file == new.name
 
 
 def test_a_build_tag_is_replaced_and_set_only_once(tmp_path: Path) -> None:
