@@ -19,6 +19,9 @@ from sparkforge_proof.endpoint import cli, tiny
 
 from lab import proof, torch
 
+# Each starts servers and computes a model, in an environment that takes two minutes to make.
+pytestmark = pytest.mark.long
+
 CHECKOUT = Path(__file__).parents[2]
 KEY = "a-key-that-nobody-may-see"
 #: By fault, the check that must fail, and words of its cause.
@@ -42,8 +45,6 @@ CAUGHT = {
     "drafts": ("endpoint.greedy", "its speculative decoding"),
     "tokenizer": ("endpoint.tokenizer", "The server makes"),
 }
-#: In every `make test`; `make test-long` has all.
-SHORT = ("neighbours_cache", "prefix_cache")
 #: What needs longer texts, or another format.
 MORE = {"context": ["--longest", "280"], "fp8_scale": ["--format", "fp8"]}
 
@@ -93,7 +94,7 @@ def report(
     return json.loads((place / "r.json").read_text()), done
 
 
-@pytest.mark.parametrize("form", ["bf16", pytest.param("fp8", marks=pytest.mark.long)])
+@pytest.mark.parametrize("form", ["bf16", "fp8"])
 def test_a_sound_server_is_proven(python: Path, file: Path, model: Path, tmp_path: Path, form: str) -> None:
     words = ["--fp8"] if form == "fp8" else []
     with served(python, model, "--key", KEY, *words) as url:
@@ -107,9 +108,7 @@ def test_a_sound_server_is_proven(python: Path, file: Path, model: Path, tmp_pat
     assert KEY not in done.stdout + done.stderr + json.dumps(found)
 
 
-@pytest.mark.parametrize(
-    "fault", [fault if fault in SHORT else pytest.param(fault, marks=pytest.mark.long) for fault in CAUGHT]
-)
+@pytest.mark.parametrize("fault", CAUGHT)
 def test_a_fault_is_caught_and_said_what_brings_it_about(
     python: Path, file: Path, model: Path, tmp_path: Path, fault: str
 ) -> None:
@@ -128,7 +127,6 @@ def test_every_fault_has_a_check() -> None:
     assert set(CAUGHT) == set(ast.literal_eval(assigned["FAULTS"]))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("family", [family for family in tiny.FAMILIES if family != "llama"])
 def test_every_family_is_made_and_computed(python: Path, file: Path, model: Path, tmp_path: Path, family: str) -> None:
     """The server here knows Llama alone, whose numbers are not those of the others."""
@@ -141,7 +139,6 @@ def test_every_family_is_made_and_computed(python: Path, file: Path, model: Path
     assert "the server has other weights" in found["checks"][0]["cause"]
 
 
-@pytest.mark.long
 def test_other_weights_and_another_tokenizer_are_told(python: Path, file: Path, model: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     assert run(python, file, "--make-model", "llama", "--seed", "9", "--model", other).returncode == 0

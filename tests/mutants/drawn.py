@@ -39,7 +39,9 @@ AREAS = {
     "environment": ["plugins/module_utils/_environment"],
     "fetch": ["plugins/module_utils/_fetch"],
     "apt": ["plugins/module_utils/_apt"],
-    "inspect": ["plugins/module_utils/_inspect", "plugins/modules/inspect_info.py", "plugins/action/inspect_info.py"],
+    "inspect": [
+        "proof/src/sparkforge_proof/files", "plugins/modules/inspect_info.py", "plugins/action/inspect_info.py",
+    ],
 }  # fmt: skip
 #: A bound that moves by one.
 BOUNDS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}

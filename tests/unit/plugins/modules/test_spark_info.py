@@ -26,7 +26,7 @@ def host(name: str) -> dict[str, t.Any]:
 
 def run(arguments: t.Mapping[str, t.Any], expect: int = 0) -> dict[str, t.Any]:
     done = subprocess.run(
-        [sys.executable, spark_info.__file__],
+        [sys.executable, "-m", spark_info.__name__],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
         env={**os.environ, "PYTHONPATH": os.path.join(ROOT, ".collections")},
         capture_output=True,
