@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import form
 from sparkforge_proof import catalogue, cli
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
-from sparkforge_proof._shared.plugin_utils.fleet.report import form
 
 from lab import proof, torch
 

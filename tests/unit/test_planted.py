@@ -58,7 +58,7 @@ def test_it_is_found_on_a_command_line_and_in_the_environment_of_a_stranger() ->
         sleeping = [sys.executable, "-c", "import sys; sys.stdin.read()"]
         shown = subprocess.Popen([*sleeping, secret], stdin=subprocess.PIPE)
         hidden = subprocess.Popen(sleeping, stdin=subprocess.PIPE, env={**os.environ, "TOKEN": secret})
-        while {str(shown.pid), str(hidden.pid)} - {pid for pid, _part in sampler.found}:
+        while {str(shown.pid), str(hidden.pid)} - {pid for pid, _part in tuple(sampler.found)}:
             assert shown.poll() is None and hidden.poll() is None
         shown.communicate()
         hidden.communicate()

@@ -254,7 +254,9 @@ class Upgrade:
     def _finish_dpkg(self) -> None:
         """Let dpkg finish what was cut off."""
         if self.apt.packages().broken:
-            self.apt.run(["dpkg", "--force-confold", "--configure", "-a"], "configure what was interrupted")
+            # What one package lacks of another that was cut off, apt brings next; it also says what is really wrong.
+            with contextlib.suppress(SparkforgeError):
+                self.apt.run(["dpkg", "--force-confold", "--configure", "-a"], "configure what was interrupted")
             self.apt.run(["apt-get", "--yes", "-q", *OPTIONS, "-f", "install"], "mend what was interrupted")
 
     def upgrade(self) -> State:
@@ -317,8 +319,14 @@ class Upgrade:
         state["broke"] = state["broke"] or broke
         self._write(state, RETURNING)
         self._finish_dpkg_back()
-        now = self.apt.packages().versions
         debs = os.path.join(self.folder, "debs")
+        if state["kept"] and self.apt.packages().broken:
+            # apt takes a package that a power cut left half unpacked for one that is there, and refuses. dpkg unpacks
+            # it anew: all that was kept, which fits together, in whatever order.
+            kept = [self._file(debs, name, state["changed"][name]) for name in state["kept"]]
+            self.apt.run(["dpkg", "--force-depends", "--force-conflicts", "--unpack", *kept], "go back")
+            self._finish_dpkg_back()
+        now = self.apt.packages().versions
         wanted = [name for name in state["kept"] if now.get(name) != state["changed"][name]]
         files = [self._file(debs, name, state["changed"][name]) for name in wanted]
         # The kernel that runs is never removed: it is the one before, or the host is not yet where it can go back.
