@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -26,7 +27,7 @@ class ProofHook(BuildHookInterface):  # type: ignore[type-arg]
         sys.path.insert(0, str(CHECKOUT))
         from plugins.plugin_utils import proof
 
-        directory = Path(tempfile.mkdtemp(prefix="sparkforge-proof-"))
+        self.directory_of_files = directory = Path(tempfile.mkdtemp(prefix="sparkforge-proof-"))
         place = self.config.get("file")
         files = (
             {place: proof.program()[0]} if place else {name: text.encode() for name, text in proof.sources().items()}
@@ -38,3 +39,8 @@ class ProofHook(BuildHookInterface):  # type: ignore[type-arg]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             build_data["force_include"][str(path)] = name
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was made for the archive, which is written by now."""
+        if version != "editable":
+            shutil.rmtree(self.directory_of_files)
