@@ -102,8 +102,8 @@ def current(host: Host) -> str:
     return host.execute(f"readlink {ENVIRONMENTS}/current || true")
 
 
-def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
-    """The role alone, in an environment that is none, so that every run of the tests can afford to ask."""
+def with_an_engine(bench: Bench) -> Host:
+    """Return a host with systemd, a model, and an environment that is none but for a stand-in of the engine."""
     host = bench.fresh("systemd", ["--cap-add=SYS_ADMIN"])
     host.execute("systemctl is-system-running --wait")
     engine = f"{ENVIRONMENTS}/one/vllm/entrypoints/cli"
@@ -114,6 +114,12 @@ def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
         cd /opt/sparkforge/bin; chmod 0755 serving-python
         printf '#!/bin/sh\nPYTHONPATH={ENVIRONMENTS}/one exec /usr/bin/python3 "$@"\n' > serving-python
     """)
+    return host
+
+
+def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
+    """The role alone, in an environment that is none, so that every run of the tests can afford to ask."""
+    host = with_an_engine(bench)
     given = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60}
     host.roles("serving", **given).succeeded()
     found = shown(
@@ -164,16 +170,7 @@ sys.exit("--wrong" in sys.argv)
 
 @pytest.mark.long
 def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Path) -> None:
-    host = bench.fresh("systemd", ["--cap-add=SYS_ADMIN"])
-    host.execute("systemctl is-system-running --wait")
-    engine = f"{ENVIRONMENTS}/one/vllm/entrypoints/cli"
-    host.copy(Path(model_server.__file__), f"{engine}/main.py")
-    host.execute(f"""
-        groupadd --system sparkforge; mkdir -p {MODEL} /opt/sparkforge/bin; echo '{{}}' > {MODEL}/config.json
-        ln -s one {ENVIRONMENTS}/current; touch /opt/sparkforge/bin/serving-python
-        cd /opt/sparkforge/bin; chmod 0755 serving-python
-        printf '#!/bin/sh\nPYTHONPATH={ENVIRONMENTS}/one exec /usr/bin/python3 "$@"\n' > serving-python
-    """)
+    host = with_an_engine(bench)
     given = {
         "serving_engine": "vllm",
         "serving_model": MODEL,
