@@ -58,6 +58,14 @@ def systemd_runs() -> bool:
     return os.path.isdir("/run/systemd/system") and shutil.which("systemd-run") is not None
 
 
+def systemd(*argv: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of systemd's; where it cannot be started, it has ended with 127, as in a shell."""
+    try:
+        return subprocess.run(list(argv), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
+    except OSError as error:
+        return subprocess.CompletedProcess(list(argv), 127, "", error.strerror or "")
+
+
 def start(
     command: t.Sequence[str],
     *,

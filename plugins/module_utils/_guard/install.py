@@ -23,7 +23,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import typing as t
 
 from .._core import bundle, detached, disk
@@ -243,25 +242,18 @@ class Installation:
             fixed.append(f"{self.units}/{name}/50-{NAME}.conf")
         return [path for path in fixed if os.path.isfile(path)]
 
-    @staticmethod
-    def _systemd(*argv: str) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(list(argv), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
-        except OSError as error:
-            return subprocess.CompletedProcess(list(argv), 127, "", error.strerror or "")
-
     def _is_running(self, unit: str, enabled: bool = True) -> bool:
-        if enabled and self._systemd("systemctl", "is-enabled", "--quiet", unit).returncode != 0:
+        if enabled and detached.systemd("systemctl", "is-enabled", "--quiet", unit).returncode != 0:
             return False
-        return self._systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
+        return detached.systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
 
     def _apply(self, changes: t.Mapping[str, tuple[bytes | None, bytes | None]], modes: t.Mapping[str, int]) -> None:
         gone = [path for path, (_old, new) in changes.items() if new is None]
         before = self._told()
         if not self.present:
-            self._systemd("systemctl", "disable", "--now", "--quiet", f"{NAME}.service", f"{CAPS}.timer")
+            detached.systemd("systemctl", "disable", "--now", "--quiet", f"{NAME}.service", f"{CAPS}.timer")
         elif f"{self.units}/{CAPS}.timer" in gone:
-            self._systemd("systemctl", "disable", "--now", "--quiet", f"{CAPS}.timer")
+            detached.systemd("systemctl", "disable", "--now", "--quiet", f"{CAPS}.timer")
         if f"{self.units}/{CAPS}.service" in gone:
             watched.remove_caps(nvml.connect(before.get("nvml") or ""), before)
         for path, (_old, new) in sorted(changes.items()):
@@ -282,7 +274,7 @@ class Installation:
         if not self.present:
             shutil.rmtree(self.directory, ignore_errors=True)
             shutil.rmtree(STATE, ignore_errors=True)
-        self._systemd("systemctl", "daemon-reload")
+        detached.systemd("systemctl", "daemon-reload")
         if self.present:
             self._start()
 
@@ -295,10 +287,10 @@ class Installation:
         return found if isinstance(found, dict) else {}
 
     def _start(self) -> None:
-        done = self._systemd("systemctl", "enable", "--quiet", *self._started())
-        started = self._systemd("systemctl", "restart", *self._started())
+        done = detached.systemd("systemctl", "enable", "--quiet", *self._started())
+        started = detached.systemd("systemctl", "restart", *self._started())
         if self.capped:
-            started = self._systemd("systemctl", "start", f"{CAPS}.service")
+            started = detached.systemd("systemctl", "start", f"{CAPS}.service")
         if done.returncode or started.returncode or not self._is_running(f"{NAME}.service"):
             said = " ".join((done.stderr + started.stderr).split())[:300]
             raise SparkforgeError(f"systemd cannot start the guard: {said}", f"See: journalctl -u {NAME}")

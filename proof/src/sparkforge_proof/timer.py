@@ -22,7 +22,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 import typing as t
@@ -143,7 +142,7 @@ class ProofTimer:
                 "systemd does not run on this host, so the proof cannot be scheduled.",
                 "Leave verify_schedule null here, and run playbooks/verify.yml from cron instead.",
             )
-        done = self._systemd("systemd-analyze", "calendar", "--iterations=1", self.calendar)
+        done = detached.systemd("systemd-analyze", "calendar", "--iterations=1", self.calendar)
         if not self.calendar or done.returncode != 0:
             said = " ".join(done.stderr.split())[:200]
             raise SparkforgeError(
@@ -159,19 +158,12 @@ class ProofTimer:
             own += [path for path in _files(self.directory) if path.endswith(".pyz")]
         return [path for path in [*units, *own] if os.path.exists(path)]
 
-    @staticmethod
-    def _systemd(*argv: str) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(list(argv), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
-        except OSError as error:
-            return subprocess.CompletedProcess(list(argv), 127, "", error.strerror or "")
-
     def _is_enabled(self, unit: str) -> bool:
-        return self._systemd("systemctl", "is-enabled", "--quiet", unit).returncode == 0
+        return detached.systemd("systemctl", "is-enabled", "--quiet", unit).returncode == 0
 
     def _apply(self, changes: t.Mapping[str, tuple[str | None, str | None]]) -> None:
         if not self.present:
-            self._systemd("systemctl", "disable", "--now", "--quiet", *STARTED)
+            detached.systemd("systemctl", "disable", "--now", "--quiet", *STARTED)
         for path, (_old, new) in sorted(changes.items()):
             try:
                 if new is None:
@@ -187,11 +179,11 @@ class ProofTimer:
         if not self.present:
             # This program is in it; all that it needs from here on is loaded.
             shutil.rmtree(self.directory, ignore_errors=True)
-        self._systemd("systemctl", "daemon-reload")
+        detached.systemd("systemctl", "daemon-reload")
         if self.present:
-            done = self._systemd("systemctl", "enable", "--now", "--quiet", *STARTED)
+            done = detached.systemd("systemctl", "enable", "--now", "--quiet", *STARTED)
             # A changed calendar counts from now on.
-            self._systemd("systemctl", "restart", *STARTED)
+            detached.systemd("systemctl", "restart", *STARTED)
             if done.returncode != 0:
                 raise SparkforgeError(
                     f"systemd cannot start the timers: {' '.join(done.stderr.split())[:300]}.",
