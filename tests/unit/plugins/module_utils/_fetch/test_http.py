@@ -9,6 +9,8 @@ import hashlib
 import itertools
 import os
 import subprocess
+import time
+import types
 import typing as t
 from pathlib import Path
 
@@ -32,7 +34,8 @@ def server() -> t.Iterator[Server]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     pauses: list[float] = []
-    monkeypatch.setattr(http.time, "sleep", pauses.append)
+    # The module's own clock: a thread that another test of this process has left may sleep as well.
+    monkeypatch.setattr(http, "time", types.SimpleNamespace(sleep=pauses.append, monotonic=time.monotonic))
     for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     return pauses
