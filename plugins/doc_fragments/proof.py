@@ -93,10 +93,6 @@ options:
     # For what works on a host that has kept a proof.
     KEPT = r"""
 options:
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   history:
     description: Where the host keeps its reports, as M(sparkforge.dgx_spark.cuda_proof) writes them.
     type: path

@@ -53,10 +53,6 @@ options:
         installed them.
     type: bool
     default: false
-  root:
-    description: Directory of the receipts.
-    type: path
-    default: /opt/sparkforge
   lock_timeout:
     description: Seconds to wait for another process that holds the dpkg lock.
     type: int
@@ -64,6 +60,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 author: The sparkforge maintainers (!UNKNOWN)
 requirements:
   - gpg (package C(gpg)) on the host, and gpgv with O(key_fingerprint)

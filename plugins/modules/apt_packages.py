@@ -59,10 +59,6 @@ options:
     description: Seconds to wait for another process that holds an apt or dpkg lock.
     type: int
     default: 120
-  root:
-    description: Directory of the receipts.
-    type: path
-    default: /opt/sparkforge
   update_cache:
     description:
       - Update all package lists first if something is missing. A source that cannot be fetched is a warning.
@@ -71,6 +67,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 author: The sparkforge maintainers (!UNKNOWN)
 notes:
   - In check mode a package that no source offers yet is not a failure, since an earlier step may add the source;

@@ -19,11 +19,8 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
   - sparkforge.dgx_spark.proof.program
+  - sparkforge.dgx_spark.root
 options:
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   sbom:
     description: The environment whose bill of materials to return, for example V(torch).
     type: str

@@ -15,11 +15,8 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.root
 options:
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   name:
     description: The unit to report; all units by default.
     type: str

@@ -20,6 +20,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 options:
   state:
     description: Whether the host is part of a fabric. V(absent) undoes what V(present) did.
@@ -62,10 +63,6 @@ options:
     description: Additional variables, or replacements for the module's own; null removes one.
     type: dict
     default: {}
-  root:
-    description: Directory below which C(fabric/nccl.env) and the receipt are kept.
-    type: path
-    default: /opt/sparkforge
 seealso:
   - module: sparkforge.dgx_spark.fabric_info
   - module: sparkforge.dgx_spark.fabric_check

@@ -19,11 +19,8 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 options:
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   state:
     description: Whether the host is guarded.
     type: str

@@ -19,6 +19,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 attributes:
   check_mode:
     details: The hub is not contacted.
@@ -38,10 +39,6 @@ options:
     description: The directory of the models, in the layout of the hub's client. Every user can read them.
     type: path
     default: /opt/sparkforge/models
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   token:
     description: A hub token. It appears in no command line or log, and in no file once the process runs.
     type: str

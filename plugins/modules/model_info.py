@@ -16,6 +16,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.root
 options:
   model:
     description:
@@ -24,10 +25,6 @@ options:
       - Or the name of a model that M(sparkforge.dgx_spark.hub_model) downloaded.
     type: str
     required: true
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   allow_pickle:
     description: Whether pickle files are accepted.
     type: bool

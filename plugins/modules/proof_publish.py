@@ -19,6 +19,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.proof.kept
   - sparkforge.dgx_spark.proof.program
+  - sparkforge.dgx_spark.root
 attributes:
   idempotent:
     details:

@@ -21,6 +21,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.proof
   - sparkforge.dgx_spark.proof.kept
   - sparkforge.dgx_spark.proof.program
+  - sparkforge.dgx_spark.root
 options:
   state:
     description: Whether the timers are installed.

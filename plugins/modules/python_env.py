@@ -24,7 +24,9 @@ description:
     run without the task's variables as a user id that nothing else on the host has. They are killed with all that they
     started when they end, after 15 minutes, or if they print more than 4 MiB.
   - A converged environment costs one call that starts no process and fetches nothing.
-extends_documentation_fragment: sparkforge.dgx_spark.attributes
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.root
 attributes:
   check_mode:
     support: full
@@ -39,10 +41,6 @@ options:
     description: Name of the environment; letters, digits, C(.), C(_) and C(-).
     type: str
     required: true
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   state:
     description:
       - V(present) creates the environment and switches to it.
@@ -349,8 +347,14 @@ download:
   description: The C(files) and C(bytes) that were fetched so far, and the C(finished) wheels of this call.
   type: dict
   returned: when something was installed
-  sample: {finished: [{file: torch-2.13.0-cp312-cp312-manylinux_2_28_aarch64.whl, size: 412345678}], files: 61,
-    of_files: 61, bytes: 3120000000, of_bytes: 3120000000, seconds: 61.7, next: []}
+  sample:
+    finished: [{file: torch-2.13.0-cp312-cp312-manylinux_2_28_aarch64.whl, size: 412345678}]
+    files: 61
+    of_files: 61
+    bytes: 3120000000
+    of_bytes: 3120000000
+    seconds: 61.7
+    next: []
 missing_wheels:
   description: Wheels that the host lacks. The action plugin sends them.
   type: list

@@ -29,6 +29,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 attributes:
   check_mode:
     support: full
@@ -57,10 +58,6 @@ options:
     description: The directory that the archives are unpacked below.
     type: path
     default: /opt/sparkforge/redist
-  root:
-    description: The directory of the receipts, C(<root>/receipts/redist-<component>.json).
-    type: path
-    default: /opt/sparkforge
   loader_directory:
     description:
       - The directory of the loader entries.

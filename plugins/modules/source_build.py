@@ -26,6 +26,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 attributes:
   idempotent:
     support: full
@@ -263,10 +264,6 @@ options:
   override:
     description: What the user overrode at their own risk; kept in the receipt.
     type: str
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   log_root:
     description: Directory of the logs.
     type: path

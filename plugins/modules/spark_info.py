@@ -22,6 +22,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.root
 options:
   offers:
     description:
@@ -35,10 +36,6 @@ options:
       - The seconds since 1970 on the controller, as in the example.
       - It is used to compute C(spark_info.clock.offset).
     type: float
-  root:
-    description: The collection's root directory, for RV(spark_info.environments).
-    type: path
-    default: /opt/sparkforge
 notes:
   - Root reads everything. An ordinary user gets the same except files that only root can read.
 """

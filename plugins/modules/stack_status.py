@@ -19,11 +19,8 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.root
 options:
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
   name:
     description: Name of the environment.
     type: str

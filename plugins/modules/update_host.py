@@ -19,6 +19,7 @@ description:
   - Installs no new kernel. Packages that bring one are held.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.root
 author: The sparkforge maintainers (!UNKNOWN)
 options:
   step:
@@ -58,10 +59,6 @@ options:
     description: Seconds to wait for another process that holds an apt or dpkg lock.
     type: int
     default: 120
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
 attributes:
   check_mode:
     support: full

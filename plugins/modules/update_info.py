@@ -21,6 +21,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.root
 author: The sparkforge maintainers (!UNKNOWN)
 options:
   mode:
@@ -36,10 +37,6 @@ options:
       - Otherwise the forecast is as old as the lists of the host.
     type: bool
     default: false
-  root:
-    description: The collection's root directory.
-    type: path
-    default: /opt/sparkforge
 notes:
   - An ordinary user gets the same, except files that only root can read.
 """

@@ -26,10 +26,6 @@ description:
     O(in_use) names it, or if a kept build depends on it.
   - One call does all of this. It runs on the host that builds, after M(sparkforge.dgx_spark.source_build).
 options:
-  root:
-    description: Directory that holds the wheelhouse, the receipts and the environments.
-    type: path
-    default: /opt/sparkforge
   log_root:
     description: Directory of the build logs; the log of a pruned build is removed too.
     type: path
@@ -78,6 +74,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.root
 notes:
   - In check mode a unit that is not built yet is no failure; RV(pending) names it.
   - An earlier manifest of the same stack and lock, with other wheels, counts for O(keep) even though the new manifest
