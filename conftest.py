@@ -7,6 +7,8 @@ import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
+# Imported here, since it starts ldconfig when the first template is rendered.
+import ansible.utils.encrypt  # noqa: F401
 import pytest
 
 from tests.unit import interpreter

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sessions that collections have in common, by antsibull-nox, and the unit tests on each ansible-core: `make nox`."""
+"""antsibull-nox's sessions, which collections have in common, and the unit tests on each ansible-core: `make nox`."""
 
 import antsibull_nox
 import nox

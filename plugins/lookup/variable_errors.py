@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: variable_errors
-short_description: List variables whose values the roles do not accept
+short_description: List variables whose values the collection does not accept
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
@@ -18,7 +18,14 @@ description:
     variable's in a letter or two, which would silently leave the default in force.
   - Other variables that no role knows are ignored, and so are those that refer to something that is not defined
     here, such as the default of a role.
-options: {}
+options:
+  _terms:
+    description:
+      - Names of playbooks of this collection, for example V(status), whose own variables are compared, and not those of
+        the roles.
+    type: list
+    elements: str
+    default: []
 """
 
 EXAMPLES = r"""
@@ -41,6 +48,7 @@ _raw:
 import contextlib
 import difflib
 import functools
+import re
 import typing as t
 from pathlib import Path
 
@@ -55,9 +63,13 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
         """Return what is wrong with the variables, each templated as a role would see it."""
-        errors = list(misspelt(variables or {}))
-        for name, value in self._given(variables or {}):
-            option = dict(options()[name])
+        wanted, known = options(*terms), variables or {}
+        errors = list(misspelt(known, wanted))
+        # Of roles one sets what another requires.
+        missing = [name for name in wanted if terms and wanted[name].get("required") and name not in known]
+        errors += [f"{name} is required: {_plain(wanted[name]['description'])}" for name in missing]
+        for name, value in self._given(known, wanted):
+            option = dict(wanted[name])
             if value is None and option.get("default") is not None:
                 errors.append(f"{name} has no value: give it one, or remove the line")
                 continue
@@ -69,36 +81,51 @@ class LookupModule(LookupBase):
             errors += [error for error in said if name in error] or [f"{name}: {error}" for error in said]
         return errors
 
-    def _given(self, variables: t.Mapping[str, t.Any]) -> t.Iterator[tuple[str, t.Any]]:
-        """Yield the variables that a role takes, each as it would see it."""
-        for name in options():
+    def _given(self, variables: t.Mapping[str, t.Any], wanted: t.Iterable[str]) -> t.Iterator[tuple[str, t.Any]]:
+        """Yield those of the wanted variables that there are, each as a role would see it."""
+        for name in wanted:
             if name in variables:
                 # Where one refers to another role's default, that role alone can tell what it is.
                 with contextlib.suppress(AnsibleUndefinedVariable):
                     yield name, self._templar.template(variables[name])
 
 
+ROOT = Path(__file__).parents[2]
+
+
 @functools.cache
-def options() -> dict[str, dict[str, t.Any]]:
-    """Return what each role takes, by the variable's name."""
-    found: dict[str, dict[str, t.Any]] = {}
-    for path in sorted((Path(__file__).parents[2] / "roles").glob("*/meta/argument_specs.yml")):
-        specs = yaml_load(path.read_text(encoding="utf-8"))["argument_specs"]
-        for name, option in specs["main"]["options"].items():
-            found[name] = option
-    return found
+def options(*playbooks: str) -> dict[str, dict[str, t.Any]]:
+    """Return what these playbooks take, or where none is named, what each role takes, by the variable's name."""
+    if playbooks:
+        specs = _specs(ROOT / "playbooks/meta/argument_specs.yml")
+        taken = [specs[playbook]["options"] for playbook in playbooks]
+    else:
+        roles = sorted((ROOT / "roles").glob("*/meta/argument_specs.yml"))
+        taken = [_specs(path)["main"]["options"] for path in roles]
+    return {name: option for options in taken for name, option in options.items()}
+
+
+def _specs(path: Path) -> dict[str, t.Any]:
+    specs: dict[str, t.Any] = yaml_load(path.read_text(encoding="utf-8"))["argument_specs"]
+    return specs
+
+
+def _plain(description: str) -> str:
+    """Return a description without the markup and the full stop."""
+    return re.sub(r"\b[A-Z]\(([^)]*)\)", r"\1", description).rstrip(".")
 
 
 #: How much alike two names are, of 1, that differ in a letter or two; of those in use none are.
 ALIKE = 0.93
 
 
-def misspelt(variables: t.Mapping[str, t.Any]) -> t.Iterator[str]:
-    """Yield an error for each variable that is almost one of a role's."""
+def misspelt(variables: t.Mapping[str, t.Any], wanted: t.Collection[str] | None = None) -> t.Iterator[str]:
+    """Yield an error for each variable that is almost one of those wanted, which are the roles' by default."""
+    wanted = options() if wanted is None else wanted
     # Those of one beginning, so that of a host's hundred variables few are compared.
-    beginnings = {name[:4] for name in options()}
+    beginnings = {name[:4] for name in wanted}
     for name in variables:
-        if name in options() or name[:4] not in beginnings or name.startswith("ansible_"):
+        if name in wanted or name[:4] not in beginnings or name.startswith("ansible_"):
             continue
-        if alike := difflib.get_close_matches(name, options(), 1, ALIKE):
+        if alike := difflib.get_close_matches(name, wanted, 1, ALIKE):
             yield f"{name} is no variable of this collection: {alike[0]} is"

@@ -150,5 +150,5 @@ def test_a_host_that_preflight_refuses_says_that_the_site_would_stop(provisioned
 def test_a_format_that_there_is_none_of_ends_in_one_message(provisioned: Host) -> None:
     play = provisioned.run("status", "-vvv", status_format="yaml").failed()
     assert play.output.count("fatal: ") == 1
-    assert "status_format is yaml. Set it to table or json." in play.text
+    assert "value of status_format must be one of: table, json, got: yaml." in play.text
     assert "Using module file" not in play.output

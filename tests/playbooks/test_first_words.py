@@ -65,3 +65,21 @@ def test_an_inventory_that_is_edited_halfway_is_one_message_before_any_call(
     said = " ".join((done.stdout + done.stderr).split())
     assert done.returncode != 0 and "Observe the host" not in said
     assert [word for word in words if word not in said] == [], said
+
+
+def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path: Path) -> None:
+    done = run_playbook(
+        tmp_path,
+        "-i",
+        "localhost,",
+        str(ROOT / "playbooks/mirror.yml"),
+        "-e",
+        '{"mirror_machines": 7, "mirror_directry": "x"}',
+    )
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 2 and "Collect it into the directory" not in said
+    assert (
+        "mirror_directry is no variable of this collection: mirror_directory is" in said
+        and "mirror_directory is required: The target directory" in said
+    )
+    assert "docs/playbooks.md lists them" in said

@@ -8,17 +8,20 @@ import re
 import typing as t
 from pathlib import Path
 
+import pytest
 import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.sparkforge.dgx_spark.plugins.lookup.variable_errors import LookupModule, misspelt, options
 
 ROLES = Path(__file__).parents[4] / "roles"
+PLAYBOOKS = ROLES.parent / "playbooks"
+SPECS = yaml.safe_load((PLAYBOOKS / "meta/argument_specs.yml").read_text())["argument_specs"]
 
 
-def errors(**variables: t.Any) -> list[str]:
+def errors(*playbooks: str, **variables: t.Any) -> list[str]:
     loader = DataLoader()
-    return LookupModule(loader, Templar(loader, variables)).run([], variables)
+    return LookupModule(loader, Templar(loader, variables)).run(list(playbooks), variables)
 
 
 def test_every_role_s_options_are_known() -> None:
@@ -75,3 +78,33 @@ def test_no_variable_of_the_playbooks_and_of_ansible_is_taken_for_a_misspelt_one
     }
     # The data of the stacks' profiles, which no play has among its variables.
     assert list(misspelt(dict.fromkeys(words - {"stack_profiles"}))) == []
+
+
+def test_a_playbook_s_own_variables_are_compared_by_its_name() -> None:
+    assert errors("mirror", mirror_directory="/srv/mirror", mirror_machines=["aarch64"], python_env_keep="many") == []
+    assert errors("mirror") == ["mirror_directory is required: The target directory; several stacks may share it"]
+    (wrong,) = errors("status", status_format="xml")
+    assert wrong == "value of status_format must be one of: table, json, got: xml"
+    assert errors("report", report_require=None) == ["report_require has no value: give it one, or remove the line"]
+    (close,) = errors("rollback", rollback_enviroment_id="1a2b")
+    assert close.endswith("rollback_environment_id is")
+
+
+@pytest.mark.parametrize("playbook", SPECS)
+def test_a_playbook_reads_each_variable_that_it_says_it_takes_and_validates_it_first(playbook: str) -> None:
+    plays = yaml.safe_load((PLAYBOOKS / f"{playbook}.yml").read_text())
+    first = next(play["tasks"] for play in plays if "tasks" in play)[0]
+    assert first["ansible.builtin.import_tasks"] == "tasks/variables.yml"
+    assert first["vars"] == {"__variables_of": playbook}
+    text = (PLAYBOOKS / f"{playbook}.yml").read_text()
+    assert [name for name in SPECS[playbook]["options"] if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_what_a_playbook_gives_a_default_is_said_to_be_a_variable() -> None:
+    of_roles = set(options())
+    everything = "".join(path.read_text() for path in PLAYBOOKS.glob("**/*.yml"))
+    made = set(re.findall(r"^ +(?:register: )?(\w+)(?=:|$)", everything, re.MULTILINE))
+    for path in PLAYBOOKS.glob("*.yml"):
+        taken = set(re.findall(rf"\b({path.stem}_[a-z_]+) \| default\(", path.read_text()))
+        own = set((SPECS.get(path.stem) or {"options": {}})["options"])
+        assert taken - made - own - of_roles == set(), path

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Makes docs/playbooks.md of the specification of the playbooks' own variables: python -m lab.playbooks."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+import typing as t
+
+import yaml
+
+ROOT = pathlib.Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "playbooks.md"
+SPECS = ROOT / "playbooks" / "meta" / "argument_specs.yml"
+
+INTRODUCTION = """\
+# Variables of the playbooks
+
+What a playbook takes beside the variables of the roles that it runs, which
+`ansible-doc -t role sparkforge.dgx_spark.<role>` lists. A value that does not fit, and a name that is almost one of
+these, ends the run before anything is done.
+
+This page is made by `python -m lab.playbooks` from `playbooks/meta/argument_specs.yml`.
+"""
+
+
+def page(specs: t.Mapping[str, t.Any]) -> str:
+    """Return the page: a table for each playbook."""
+    return "\n".join([INTRODUCTION, *(section(name, specs[name]) for name in sorted(specs))])
+
+
+def section(name: str, spec: t.Mapping[str, t.Any]) -> str:
+    """Return the table of one playbook."""
+    rows = [f"| `{option}` | {default(found)} | {text(found)} |" for option, found in spec["options"].items()]
+    head = [
+        f"## playbooks/{name}.yml",
+        "",
+        f"{spec['short_description']}.",
+        "",
+        "| variable | default | |",
+        "|---|---|---|",
+    ]
+    return "\n".join([*head, *rows, ""])
+
+
+def default(option: t.Mapping[str, t.Any]) -> str:
+    """Return the default as one writes it in an inventory."""
+    if option.get("required"):
+        return "required"
+    if "default" not in option:
+        return ""
+    written = yaml.safe_dump(option["default"], default_flow_style=True)
+    return f"`{written.strip().removesuffix('...').strip()}`"
+
+
+def text(option: t.Mapping[str, t.Any]) -> str:
+    """Return the description in Markdown, with the choices."""
+    said = option["description"] if isinstance(option["description"], list) else [option["description"]]
+    choices = [f"One of {', '.join(f'`{one}`' for one in option['choices'])}."] if "choices" in option else []
+    return re.sub(r"\b[A-Z]\(([^)]*)\)", r"`\1`", " ".join([*said, *choices]))
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    """Write the page, or with ``--check`` tell whether it is current."""
+    made = page(yaml.safe_load(SPECS.read_text(encoding="utf-8"))["argument_specs"])
+    if "--check" not in (sys.argv[1:] if argv is None else argv):
+        PAGE.write_text(made, encoding="utf-8")
+    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != made:
+        print(f"{PAGE.relative_to(ROOT)} is not current: run python -m lab.playbooks", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
