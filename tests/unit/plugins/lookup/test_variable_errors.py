@@ -105,6 +105,6 @@ def test_what_a_playbook_gives_a_default_is_said_to_be_a_variable() -> None:
     everything = "".join(path.read_text() for path in PLAYBOOKS.glob("**/*.yml"))
     made = set(re.findall(r"^ +(?:register: )?(\w+)(?=:|$)", everything, re.MULTILINE))
     for path in PLAYBOOKS.glob("*.yml"):
-        taken = set(re.findall(rf"\b({path.stem}_[a-z_]+) \| default\(", path.read_text()))
+        taken = set(re.findall(rf"(?<![.\w])({path.stem}_[a-z_]+) \| default\(", path.read_text()))
         own = set((SPECS.get(path.stem) or {"options": {}})["options"])
         assert taken - made - own - of_roles == set(), path
