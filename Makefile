@@ -30,7 +30,7 @@ LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01 -e s
 
 .DEFAULT_GOAL := help
 .PHONY: help machine spark setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof record lint unit integration molecule lab
-.PHONY: lab-down bench build docs recording release-notes release-check release github-release publish
+.PHONY: lab-down bench build docs nox recording release-notes release-check release github-release publish
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -112,6 +112,12 @@ chaos: setup ## break the site on lab hosts at every point of tests/chaos, see i
 
 test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's source; interrupted, it goes on
 	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests/long/test_pytorch_cpu.py
+
+# `make nox` for those that need nothing but Python and an index; CI has the others too.
+SESSIONS := lint docs-check extra-checks build-import-check
+
+nox: setup ## antsibull-nox's sessions (SESSIONS="ansible-test-sanity-2.21 units(core-2.20.10)"); `nox -l` lists them
+	$(BIN)/nox --sessions $(foreach session,$(SESSIONS),"$(session)")
 
 lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint

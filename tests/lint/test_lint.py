@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+import yaml
 
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -49,7 +53,33 @@ def test_mypy_finds_nothing_in_the_plugins_and_the_lab():
 
 
 def test_yamllint_finds_nothing():
+    # antsibull-nox looks at what is in git alone.
     run(BIN / "yamllint", "--strict", ".")
+
+
+def test_the_sessions_that_collections_have_in_common_find_nothing(tmp_path: Path):
+    asked = re.findall(r"^SESSIONS := (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()
+    told = run(BIN / "nox", "--envdir", tmp_path, "--sessions", *asked)
+    assert [name for name in asked if f"* {name}: success" not in told] == []
+
+
+def test_what_nox_and_pre_commit_install_is_what_the_tests_install():
+    pinned = dict(
+        re.findall(r"^([a-z-]+)==(\S+)", "".join(path.read_text() for path in CHECKOUT.glob("requirements*.txt")), re.M)
+    )
+    named = re.findall(r'_package = "([a-z-]+)==(\S+)"', (CHECKOUT / "antsibull-nox.toml").read_text())
+    assert named and [(name, version) for name, version in named if pinned[name] != version] == []
+    cores = set(re.findall(r"ansible-core==([\d.]+)", (CHECKOUT / "requirements.txt").read_text()))
+    assert cores <= set(re.findall(r'"([\d.]+)": "3', (CHECKOUT / "noxfile.py").read_text()))
+
+
+def test_ci_runs_every_session_of_nox():
+    listed = set(re.findall(r"^[*-] (\S+) ->", run(BIN / "nox", "--list"), re.MULTILINE))
+    # What only starts others, and what is for other systems of CI.
+    listed -= {"yamllint", "antsibull-nox-config", "ansible-test-sanity", "matrix-generator"}
+    workflow = yaml.safe_load((CHECKOUT / ".github/workflows/ci.yml").read_text())
+    asked = {name for line in workflow["jobs"]["nox"]["strategy"]["matrix"]["session"] for name in line.split()}
+    assert asked == listed
 
 
 def test_ansible_lint_passes_the_production_profile(tmp_path: Path):
@@ -58,3 +88,12 @@ def test_ansible_lint_passes_the_production_profile(tmp_path: Path):
 
 def test_the_changelog_fragments_are_valid():
     run(BIN / "antsibull-changelog", "lint")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("core", ["2.20.10", "2.21.5", "candidate"])
+def test_the_unit_tests_pass_on_another_ansible_core(core: str, tmp_path: Path):
+    told = run(BIN / "nox", "--envdir", tmp_path, "--sessions", f"units(core-{core})")
+    if missing := re.search(r"Python interpreter (\S+) not found", told):
+        pytest.skip(f"ansible-core {core} is tried with Python {missing[1]}, which this machine does not have")
+    assert f"units(core-{core}) was successful" in told
