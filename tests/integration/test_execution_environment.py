@@ -4,7 +4,7 @@
 
 """The execution environment as an image, built on the lab's Debian, and a host of the lab provisioned from it.
 
-The base that execution-environment.yml names is in a registry. What differs here is what :func:`on_debian` changes.
+The base that execution-environment.yml names is in a registry; the lab's image is of the same Debian.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -31,36 +30,20 @@ NAME = f"localhost/sparkforge-ee-test:{os.getpid()}"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
-def on_debian(definition: dict[str, Any], base: str) -> dict[str, Any]:
-    """Return the definition for a base with apt, whose Python has no ensurepip of its own."""
-    packages = "python3-pip python3-venv"
-    return {
-        **definition,
-        "images": {"base_image": {"name": base}},
-        "dependencies": {**definition["dependencies"], "system": ["openssh-client", "sshpass", "git"]},
-        "options": {**definition["options"], "package_manager_path": "/usr/bin/apt-get", "skip_pip_install": True},
-        "additional_build_steps": {
-            **definition["additional_build_steps"],
-            "prepend_base": [f"RUN apt-get update && apt-get install -y --no-install-recommends {packages}"],
-        },
-    }
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Give the name of the image."""
     clone = copy_of_the_tracked_files(tmp_path_factory.mktemp("ee") / "clone")
-    definition = yaml.safe_load((clone / "execution-environment.yml").read_text())
     machine = subprocess.run(
         ["dpkg", "--print-architecture"], check=True, capture_output=True, text=True
     ).stdout.strip()
-    (clone / "debian.yml").write_text(yaml.safe_dump(on_debian(definition, image.build(machine))))
+    base = ["--build-arg", f"EE_BASE_IMAGE={image.build(machine)}"]
     settings = {"ANSIBLE_CONFIG": ""}
     run(BIN / "ansible-galaxy", "collection", "build", "--force", cwd=clone, **settings)
-    run(BIN / "ansible-builder", "create", "-f", "debian.yml", "--context", clone / "context", cwd=clone, **settings)
+    run(BIN / "ansible-builder", "create", "--context", clone / "context", cwd=clone, **settings)
     trust = ["--env", f"PIP_CERT={CERTIFICATES}"] if Path(CERTIFICATES).exists() else []
     mounted = ["-v", "/etc/ssl/certs:/etc/ssl/certs:ro"]
-    image.podman("build", "--layers=false", "-t", NAME, "--network", "host", *mounted, *trust, clone / "context")
+    image.podman("build", "--layers=false", "-t", NAME, "--network", "host", *mounted, *trust, *base, clone / "context")
     yield NAME
     image.podman("rmi", "-f", NAME, quiet=True)
 
