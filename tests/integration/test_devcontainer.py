@@ -1,0 +1,48 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The development container as an image, on the lab's Debian, which is of the release that its Dockerfile names."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lab import image
+from tests.integration.conftest import CHECKOUT
+from tests.lint.test_collection import copy_of_the_tracked_files
+
+pytestmark = pytest.mark.long
+
+NAME = f"localhost/sparkforge-devcontainer-test:{os.getpid()}"
+FOLDER = CHECKOUT / ".devcontainer"
+
+
+@pytest.fixture(scope="module")
+def built() -> Iterator[str]:
+    """Give the name of the image."""
+    machine = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True)
+    base = image.build(machine.stdout.strip())
+    image.podman("build", "--layers=false", "-t", NAME, "--network", "host", "--build-arg", f"BASE={base}", FOLDER)
+    yield NAME
+    image.podman("rmi", "-f", NAME, quiet=True)
+
+
+def test_its_user_can_begin_with_make_setup(built: str, tmp_path: Path) -> None:
+    # JSON with comments, which YAML reads without them.
+    text = re.sub(r"^\s*//.*$", "", (FOLDER / "devcontainer.json").read_text(), flags=re.MULTILINE)
+    asked = yaml.safe_load(text)
+    clone = copy_of_the_tracked_files(tmp_path / "clone")
+    os.chmod(tmp_path, 0o755)
+    first = asked["postCreateCommand"].replace("make", "make -n")
+    script = f"id -un; sudo -n id -un; python3 -c 'import ensurepip, venv'; cd /clone && {first}"
+    told = image.podman("run", "--rm", "-v", f"{clone}:/clone:ro", built, "bash", "-ec", script).stdout
+    assert told.splitlines()[:2] == [asked["remoteUser"], "root"]
+    assert "-m venv .venv" in told and "requirements-dev.txt" in told
