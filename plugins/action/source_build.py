@@ -18,7 +18,7 @@ from ansible.utils.display import Display
 
 from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
-from ..module_utils._unit import follow, progress
+from ..module_utils._unit import progress, state_file
 from ..plugin_utils.action import OnHost, Reconnecting, expanded
 
 display = Display()
@@ -31,7 +31,7 @@ class ActionModule(Reconnecting, OnHost):
 
     _supports_check_mode = True
     TRANSFERS_FILES = False
-    #: Whether the host is asked by ``_unit.follow``'s text alone; by the module once that did not answer.
+    #: Whether the host is asked by ``_unit.state_file``'s text alone; by the module once that did not answer.
     _light = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
@@ -53,7 +53,7 @@ class ActionModule(Reconnecting, OnHost):
         told: set[str] = set()
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
-            state = follow.sound(state) if isinstance(state, dict) else {}
+            state = state_file.sound(state) if isinstance(state, dict) else {}
             phase = (state.get("phase"), state.get("attempts"))
             # Before its first phase a build has nothing to tell.
             if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - printed_at >= _QUIET):
@@ -73,7 +73,7 @@ class ActionModule(Reconnecting, OnHost):
         self, latest: dict[str, t.Any], arguments: dict[str, t.Any], task_vars: dict[str, t.Any] | None
     ) -> dict[str, t.Any]:
         """Ask how it goes; a connection that is lost meanwhile is made again."""
-        seen = follow.news(latest.get("state") or {})
+        seen = state_file.news(latest.get("state") or {})
         # Only what finds the build: patches may be large.
         wanted = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in wanted if key in arguments}
@@ -92,7 +92,7 @@ class ActionModule(Reconnecting, OnHost):
         """Return the state of a build that runs; None where the module has to say what is the case.
 
         A module call costs the host a third of a second of CPU time, and the controller half of that, whatever it does.
-        What is sent in its place is the text of ``_unit.follow``, to the interpreter that ran the module, with its
+        What is sent in its place is the text of ``_unit.state_file``, to the interpreter that ran the module, with its
         rights.
         """
         interpreter = shlex.split((getattr(self, "_used_interpreter", None) or "").removeprefix("#!"))
@@ -101,7 +101,7 @@ class ActionModule(Reconnecting, OnHost):
         if not (self._light and interpreter and latest.get("directory") and self._is_pipelining_enabled("new")):
             return None
         command = [*interpreter, "-I", "-S", "-", latest["directory"], user, json.dumps(seen)]
-        text = pathlib.Path(follow.__file__).read_bytes()
+        text = pathlib.Path(state_file.__file__).read_bytes()
         try:
             answer = self._low_level_execute_command(shlex.join(command), in_data=text)
             state = _answer(answer["stdout"])
@@ -133,13 +133,13 @@ class ActionModule(Reconnecting, OnHost):
 
 
 def _answer(output: str) -> dict[str, t.Any] | None:
-    """Return the state that ``_unit.follow`` printed; None where it said that the build is over.
+    """Return the state that ``_unit.state_file`` printed; None where it said that the build is over.
 
     :raises ValueError: if it said neither.
     """
     for line in output.splitlines():
-        if line.startswith(follow.MARK):
-            state = json.loads(line.removeprefix(follow.MARK))
+        if line.startswith(state_file.MARK):
+            state = json.loads(line.removeprefix(state_file.MARK))
             if state is None or isinstance(state, dict):
                 return state
     raise ValueError(f"no answer in {output[-500:]!r}")

@@ -75,7 +75,7 @@ import typing as t
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
-from ..module_utils._unit import survey
+from ..module_utils._unit import observation
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        return {"changed": False, **survey.survey(module.params["root"], module.params["name"])}
+        return {"changed": False, **observation.observe(module.params["root"], module.params["name"])}
 
     modules.run(module, work)
 

@@ -15,7 +15,7 @@ import shutil
 
 from sparkforge_proof._shared.module_utils._core import receipts
 from sparkforge_proof._shared.module_utils._environment import naming, receipt as recorded
-from sparkforge_proof._shared.module_utils._unit import follow, model
+from sparkforge_proof._shared.module_utils._unit import model, state_file
 
 from proof.tests.environment import Environment
 
@@ -60,7 +60,7 @@ def provision(environment: Environment) -> Environment:
         "paths": {"environment": str(environment.directory), "python": str(environment.python)},
     }
     unit = {
-        "format": follow.FORMAT,
+        "format": state_file.FORMAT,
         "name": "pytorch",
         "platform": f"linux-{machine}",
         "fingerprint": "fedcba9876543210",

@@ -33,9 +33,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, probe
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
-    follow,
     progress,
     receipt as unit_receipt,
+    state_file,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import (
     artefact,
@@ -145,8 +145,8 @@ _REDIST = {
     },
 }
 _UNIT = {
-    "format": follow.FORMAT, "name": "tiny", "fingerprint": "1" * 16, "platform": "debian13-x86_64", "finished": "2026",
-    "inputs": {"depends": {"llvm": "2" * 16}},
+    "format": state_file.FORMAT, "name": "tiny", "fingerprint": "1" * 16, "platform": "debian13-x86_64",
+    "finished": "2026", "inputs": {"depends": {"llvm": "2" * 16}},
     "outputs": [{"path": "a.whl", "name": "a", "version": "1", "size": 1, "sha256": A}],
 }  # fmt: skip
 
@@ -158,7 +158,7 @@ def _sealed(data: bytes, place: Path) -> object:
     except (ValueError, RecursionError):
         given = None
     if isinstance(given, dict):
-        data = json.dumps(unit_receipt.sealed({**given, "format": follow.FORMAT})).encode()
+        data = json.dumps(unit_receipt.sealed({**given, "format": state_file.FORMAT})).encode()
     (place / "receipt.json").write_bytes(data)
     found = unit_receipt.read(str(place / "receipt.json"))
     return keep.Build.of(found) if found else None
@@ -250,7 +250,7 @@ PARSERS: dict[str, Parser] = {
     ),
     "manifest": Parser([_manifest()], lambda data, _place: publication.read(data)),
     "manifest of NVIDIA": Parser([json.dumps(_REDIST).encode()], _redist),
-    "state": of_file(follow.read, json.dumps({"format": follow.FORMAT, "status": "failed"}).encode()),
+    "state": of_file(state_file.read, json.dumps({"format": state_file.FORMAT, "status": "failed"}).encode()),
     "receipt of a unit": Parser([json.dumps(_UNIT).encode()], _sealed),
     "receipt": of_file(
         lambda path: receipts.read(str(Path(path).parents[1]), "a"), b'{"kind": "wheelhouse"}', name="receipts/a.json"

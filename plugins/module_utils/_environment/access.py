@@ -15,7 +15,7 @@ import re
 from .._core.errors import SparkforgeError
 from .._host import members
 from .._wheel.requirement import short
-from . import model, survey
+from . import model, observation
 from .model import Options, Paths, Run
 from .receipt import Made, Receipt, read_json
 
@@ -29,7 +29,7 @@ def is_wrong(options: Options) -> bool:
         return True
     if not options.group:
         return status.st_mode & 0o7777 != 0o755
-    group = survey.group_of(options.group)
+    group = observation.group_of(options.group)
     return group is None or status.st_gid != group.gr_gid or status.st_mode & 0o7777 != 0o750 or bool(absent)
 
 
@@ -37,7 +37,7 @@ def missing_members(options: Options) -> list[str]:
     """Return who is to be added to the group."""
     if not options.group:
         return []
-    made = survey.made(options.paths)
+    made = observation.made(options.paths)
     ours = made["group_created"] and made["group"] == options.group
     return members.missing(options.group, options.users, options.login, ours)
 
@@ -57,7 +57,7 @@ def correct(options: Options, receipt: Receipt, run: Run) -> None:
     if not group:
         os.chmod(directory, 0o755)  # noqa: S103 - everybody may use it
         return
-    if survey.group_of(group) is None:
+    if observation.group_of(group) is None:
         rc, out, err = run(["groupadd", "--system", group], environ_update=model.ENGLISH)
         if rc != 0:
             raise SparkforgeError(
@@ -85,10 +85,10 @@ def remove(paths: Paths, made: Made, run: Run) -> None:
         if _is_used_by_another(paths, group):
             continue
         for member in names:
-            if member in survey.members_of(group):
+            if member in observation.members_of(group):
                 run(["gpasswd", "--delete", member, group], environ_update=model.ENGLISH)
     name = made["group"]
-    entry = survey.group_of(name) if name and made["group_created"] else None
+    entry = observation.group_of(name) if name and made["group_created"] else None
     if entry is None or entry.gr_mem or any(user.pw_gid == entry.gr_gid for user in pwd.getpwall()):
         return
     if not _is_used_by_another(paths, entry.gr_name):

@@ -21,7 +21,7 @@ from .._core.errors import SparkforgeError
 from .._fetch import http
 from .._wheel.requirement import SHA256, short
 from .._wheel.wheel import Wheel, given
-from . import access, fit, model, receipt as recorded, survey, tree
+from . import access, fit, model, observation, receipt as recorded, tree
 from .download import UnfinishedError
 from .failures import import_failure
 from .installer import Installer
@@ -87,7 +87,7 @@ class Apply:
         if paths.kernel in plan.files:
             wanted.append(os.path.dirname(paths.kernel))
         # Also those that an earlier call made, whose download was not finished.
-        earlier = (recorded.read_json(paths.of(survey.DOWNLOADING)) or {}).get("directories", [])
+        earlier = (recorded.read_json(paths.of(observation.DOWNLOADING)) or {}).get("directories", [])
         new = list(dict.fromkeys([*earlier, *_missing_directories(wanted)]))
         try:
             wait = ROLLBACK_WAIT if self.options.state == "previous" else LOCK_WAIT
@@ -149,7 +149,7 @@ class Apply:
     def _make(self, plan: Plan) -> Own:
         """Return the receipt in the environment, once that is made and imports."""
         receipt = plan.receipt
-        own = survey.own_receipt(self.paths, plan.environment_id)
+        own = observation.own_receipt(self.paths, plan.environment_id)
         if own is None or any(action.startswith("repair") for action in plan.actions):
             return self._install(plan)
         if "prove" in plan.actions:
@@ -247,7 +247,7 @@ class Apply:
         path = self.paths.of(name)
         if target is None:
             tree.unlink(path)
-        elif survey.link(self.paths, name) != target:
+        elif observation.link(self.paths, name) != target:
             disk.switch_symlink(path, target)
 
     def _clean_up(self, plan: Plan, error: BaseException) -> None:
@@ -256,7 +256,7 @@ class Apply:
             # The next call continues with what was fetched by now, or when the network failed.
             if isinstance(error, UnfinishedError) or http.is_transient(error):
                 made = {"directories": plan.receipt["directories"]}
-                disk.write_file(self.paths.of(survey.DOWNLOADING), json.dumps(made).encode(), 0o600)
+                disk.write_file(self.paths.of(observation.DOWNLOADING), json.dumps(made).encode(), 0o600)
             else:
                 disk.remove(self.paths.of(".download"))
                 remove_unused_wheels(self.paths)

@@ -16,7 +16,7 @@ from .._core import digests
 from .._core.errors import SparkforgeError
 from .._wheel import requirement
 from .._wheel.wheel import Wheel
-from . import survey
+from . import observation
 from .model import ENGLISH, Options, Run
 from .naming import fingerprint
 
@@ -52,7 +52,7 @@ def identify(options: Options, run: Run) -> Identity:
     """
     asked = options.environment_id
     if not options.installs:
-        receipt = survey.own_receipt(options.paths, asked) if asked else None
+        receipt = observation.own_receipt(options.paths, asked) if asked else None
         if asked is None or receipt is None:
             cause = "Neither requirements nor wheels are set, so there is nothing to install."
             if asked:
@@ -60,7 +60,7 @@ def identify(options: Options, run: Run) -> Identity:
             raise SparkforgeError(
                 cause,
                 "Set the lock's requirements; installed here: "
-                f"{', '.join(survey.environments(options.paths)) or 'nothing'}.",
+                f"{', '.join(observation.environments(options.paths)) or 'nothing'}.",
             )
         return Identity(asked, receipt["fingerprint"], receipt["python"]["path"])
     python, version = _find_python(options, run)

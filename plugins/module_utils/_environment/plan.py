@@ -17,7 +17,7 @@ import typing as t
 from .._core import disk, unprivileged
 from .._core.errors import SparkforgeError
 from .._wheel.wheel import Wheel
-from . import access, render, survey, tree
+from . import access, observation, render, tree
 from .identity import Identity, identify
 from .model import Options, Run
 from .naming import LINKS
@@ -69,7 +69,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     """
     paths = options.paths
     plan = Plan(identify(options, run))
-    own = survey.own_receipt(paths, plan.environment_id)
+    own = observation.own_receipt(paths, plan.environment_id)
     if own and own["fingerprint"] != plan.identity.fingerprint:
         raise SparkforgeError(
             f"The id {plan.environment_id} already belongs to an environment of {paths.name} with other inputs.",
@@ -98,13 +98,13 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     check_cuda(options, known)
     if own and (not proven or any(name not in known for name in options.imports)):
         plan.actions.append("prove")
-    environments = survey.environments(paths)
+    environments = observation.environments(paths)
     _plan_links(plan, options, environments)
     _plan_files(plan, options, own, libraries, values)
     # Access depends on the current environment.
     if (not plan.stages or plan.current is None) and access.is_wrong(options):
         plan.actions.append("access")
-    plan.members = sorted({*survey.members_of(options.group), *access.missing_members(options)})
+    plan.members = sorted({*observation.members_of(options.group), *access.missing_members(options)})
     if own and "switch" in plan.actions and not options.installs:
         newer = _check_fit(options, plan.environment_id, own, misfit)
         if newer:
@@ -115,7 +115,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
         plan.actions.append("stack")
         own["stack"] = dict(options.stack)
     plan.receipt = _receipt(plan, options, own, libraries, values)
-    if not plan.actions and not plan.stages and survey.last_receipt(paths) != plan.receipt:
+    if not plan.actions and not plan.stages and observation.last_receipt(paths) != plan.receipt:
         plan.actions.append("receipt")
     return plan
 
@@ -137,7 +137,7 @@ def check_cuda(options: Options, modules: t.Mapping[str, t.Any]) -> None:
 
 def _plan_links(plan: Plan, options: Options, environments: list[str]) -> None:
     """Say what the three links are to name. One that names what is not there counts as none."""
-    current, previous, staged = (survey.link(options.paths, name) for name in LINKS)
+    current, previous, staged = (observation.link(options.paths, name) for name in LINKS)
     if not options.switch and current != plan.environment_id:
         plan.current = current if current in environments else None
         plan.previous = previous if previous in environments else None
@@ -180,7 +180,7 @@ def _plan_files(
                 f"The environment {paths.name} has no ipykernel, so no Jupyter kernel was written; "
                 "add ipykernel to the requirements or set jupyter to false."
             )
-    recorded = [] if plan.stages else survey.last_receipt(paths).get("files", [])
+    recorded = [] if plan.stages else observation.last_receipt(paths).get("files", [])
     plan.stale_files = [
         path
         for path in recorded
@@ -195,7 +195,7 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
     """Choose what nobody needs: debris, older environments beyond ``keep``, never one that is used."""
     paths = options.paths
     others = [one for one in environments if one not in (plan.environment_id, plan.current, plan.previous, plan.staged)]
-    found = {entry: survey.own_receipt(paths, entry) for entry in others}
+    found = {entry: observation.own_receipt(paths, entry) for entry in others}
     spare = {entry: receipt["installed"] or "" for entry, receipt in found.items() if receipt is not None}
     kept = len({plan.current, plan.previous} - {None})
     newest = sorted(spare, key=lambda entry: spare[entry], reverse=True)
@@ -238,7 +238,7 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
 def _receipt(plan: Plan, options: Options, own: Own | None, libraries: list[str], values: dict[str, str]) -> Receipt:
     """Return the receipt of the current environment as it will be, but for what only making it shows."""
     paths, identity = options.paths, plan.identity
-    made = survey.made(paths)
+    made = observation.made(paths)
     body = own or Own(
         schema=SCHEMA,
         environment_id=plan.environment_id,

@@ -14,7 +14,7 @@ from .._core import disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from .._wheel.requirement import short
 from .._wheel.wheel import given
-from . import access, apply, fit, plan, survey
+from . import access, apply, fit, observation, plan
 from .download import UnfinishedError
 from .identity import UndeterminedError
 from .installer import Installer
@@ -51,13 +51,13 @@ def back(options: Options) -> Options:
     """
     paths = options.paths
     target = options.environment_id or _before_current(paths)
-    if survey.own_receipt(paths, target) is None:
+    if observation.own_receipt(paths, target) is None:
         raise SparkforgeError(
             f"There is no environment {target} of {paths.name} on this host.",
             f"Use an installed one: {_known(paths)}; or run playbooks/deploy.yml with its stack.",
             environment_id=target,
         )
-    known = survey.last_receipt(paths)
+    known = observation.last_receipt(paths)
     return Options(
         paths,
         options.machine,
@@ -72,9 +72,9 @@ def back(options: Options) -> Options:
 
 def _before_current(paths: Paths) -> str:
     """Return the environment before the current one, also where a switch was cut short."""
-    current, environments = survey.link(paths, "current"), survey.environments(paths)
-    known = survey.last_receipt(paths)
-    for entry in (survey.link(paths, "previous"), known.get("environment_id"), known.get("previous")):
+    current, environments = observation.link(paths, "current"), observation.environments(paths)
+    known = observation.last_receipt(paths)
+    for entry in (observation.link(paths, "previous"), known.get("environment_id"), known.get("previous")):
         if entry in environments and entry != current:
             return entry
     now = f"{current} is current" if current in environments else "none is current"
@@ -86,12 +86,14 @@ def _before_current(paths: Paths) -> str:
 
 
 def _known(paths: Paths) -> str:
-    return ", ".join(entry for entry in survey.environments(paths) if survey.own_receipt(paths, entry)) or "none"
+    return (
+        ", ".join(entry for entry in observation.environments(paths) if observation.own_receipt(paths, entry)) or "none"
+    )
 
 
 def present(options: Options, run: Run, installer: Installer) -> Facts:
     """Make the environment what is asked for, and current unless it is only to be staged."""
-    before = survey.shown(options.paths)
+    before = observation.shown(options.paths)
 
     def make() -> plan.Plan:
         return plan.make(options, run, lambda recorded: fit.misfit(recorded, fit.installed()))
@@ -131,7 +133,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
             "current": done.current,
             "previous": done.previous,
             "staged": done.staged,
-            "environments": sorted({*survey.environments(paths), done.environment_id} - set(done.prune)),
+            "environments": sorted({*observation.environments(paths), done.environment_id} - set(done.prune)),
             **{key: receipt[key] for key in ("python", "requirements", "library_paths", "environment")},
             "wheels": [wheel.file for wheel in given(receipt)],
             # Access, scripts and kernel follow the current environment.
@@ -163,9 +165,9 @@ def absent(options: Options, run: Run) -> Facts:
     :raises SparkforgeError: if a process uses one of them and ``force`` is not set.
     """
     paths = options.paths
-    before = survey.shown(paths)
-    receipt = survey.last_receipt(paths)
-    made = survey.made(paths)
+    before = observation.shown(paths)
+    receipt = observation.last_receipt(paths)
+    made = observation.made(paths)
     files = [
         path
         for path in dict.fromkeys([paths.activate, paths.launcher, paths.kernel, *receipt.get("files", [])])

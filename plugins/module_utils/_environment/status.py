@@ -17,10 +17,10 @@ import typing as t
 
 from .._core import disk, receipts, verdict
 from .._core.errors import SparkforgeError
-from .._unit import receipt as sealing, survey as builds
+from .._unit import observation as builds, receipt as sealing
 from .._wheel.requirement import split
 from .._wheel.wheel import built, given
-from . import model, naming, plan, survey, tree
+from . import model, naming, observation, plan, tree
 from .identity import UndeterminedError
 from .model import Facts
 from .receipt import own_of, read_json
@@ -63,7 +63,7 @@ class StackStatus:
 
     def observe(self) -> Facts:
         """Return what there is, and what ``python_env`` would do where that was asked."""
-        built = builds.survey(self.root)
+        built = builds.observe(self.root)
         units = [self._unit(receipt) for receipt in built["receipts"]]
         return {
             "now": int(self.clock()),
@@ -91,8 +91,8 @@ class StackStatus:
     # -- environments
 
     def _environments(self, units: t.Sequence[Facts]) -> Facts:
-        links = {link: survey.link(self.paths, link) for link in naming.LINKS}
-        rows = [self._environment(entry, links) for entry in survey.environments(self.paths)]
+        links = {link: observation.link(self.paths, link) for link in naming.LINKS}
+        rows = [self._environment(entry, links) for entry in observation.environments(self.paths)]
         whole = [row for row in rows if row is not None]
         for row in whole:
             row["units"] = self._units_of(row.pop("sha256"), units)
@@ -151,7 +151,7 @@ class StackStatus:
         A report that names no environment is taken for one on the current environment, and so is the last of all where
         none is on it. A damaged report counts as none.
         """
-        current, staged = survey.link(self.paths, "current"), survey.link(self.paths, "staged")
+        current, staged = observation.link(self.paths, "current"), observation.link(self.paths, "staged")
         found: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
         last: Facts | None = None
         for name in reversed([name for name in disk.names(self.history or "") if name.endswith(".json")]):

@@ -24,7 +24,7 @@ import typing as t
 
 from .._core import accounts, detached, disk, receipts
 from .._core.errors import SparkforgeError
-from .._unit import follow
+from .._unit import state_file
 from . import hub_client, weights
 
 #: The receipt of the account, where this made it.
@@ -79,10 +79,10 @@ class Model:
         if self.check_mode:
             return {"changed": True, "running": False, "diff": diff}
         wanted = self.options.get("attach") or ""
-        if not wanted and not follow.is_running(self.work):
+        if not wanted and not state_file.is_running(self.work):
             wanted = self._start()
         state = self._wait()
-        if follow.is_running(self.work):
+        if state_file.is_running(self.work):
             return {"changed": True, "running": True, "id": state.get("id") or wanted, "progress": self._said(state)}
         if wanted and state.get("id") != wanted:
             state = {}
@@ -172,10 +172,10 @@ class Model:
     def _wait(self) -> dict[str, t.Any]:
         """Return the state at the end of the process or of a while."""
         deadline = time.monotonic() + LONG_POLL
-        while follow.is_running(self.work) and time.monotonic() < deadline:
+        while state_file.is_running(self.work) and time.monotonic() < deadline:
             time.sleep(0.2)
         with self.account.acting():
-            return follow.state(self.work)
+            return state_file.state(self.work)
 
     def _said(self, state: t.Mapping[str, t.Any]) -> str:
         done, total, rate = (float(state.get(key) or 0) for key in ("done", "total", "rate"))

@@ -19,7 +19,7 @@ import typing as t
 from .._core import accounts, detached, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._fetch import sources
-from . import follow, model, outcome, patching, start, survey, toolchain
+from . import model, observation, outcome, patching, start, state_file, toolchain
 from .receipt import Receipt
 
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
@@ -64,7 +64,7 @@ class Engine:
         unit = model.Unit.from_options(self.options)
         with self.account.acting():
             plan = self._plan(unit)
-            running = follow.is_running(plan.paths.build_directory)
+            running = state_file.is_running(plan.paths.build_directory)
             receipt, result = self._compare(plan, running)
         if self.check_mode:
             return result
@@ -146,7 +146,7 @@ class Engine:
                 source["repo"], source["version"], {"PATH": _PATH, **self._network()}, rewrite=unit.rewrite
             )
         except SparkforgeError as error:
-            for receipt in survey.receipts_of(self.root, unit.name)[0]:
+            for receipt in observation.receipts_of(self.root, unit.name)[0]:
                 if receipt.get("version") == source["version"] and receipt["inputs"]["source"].get("commit"):
                     self.warnings.append(f"{error.cause} The last built commit is kept.")
                     commit = receipt["inputs"]["source"]["commit"]
@@ -160,7 +160,7 @@ class Engine:
 
         :raises SparkforgeError: if it was not built on this host.
         """
-        for receipt in survey.receipts_of(self.root, depend.name)[0]:
+        for receipt in observation.receipts_of(self.root, depend.name)[0]:
             if depend.fingerprint in (None, receipt["fingerprint"]):
                 directory = os.path.join(
                     self.root, "wheelhouse", receipt["platform"], receipt["name"], receipt["fingerprint"]
@@ -184,8 +184,8 @@ class Engine:
         receipt = None
         if running or not self.options["rebuild"]:
             receipt = outcome.find_receipt(paths, self.warnings)
-        state = follow.state(paths.build_directory)
-        known = survey.receipts_of(self.root, unit.name)[0]
+        state = state_file.state(paths.build_directory)
+        known = observation.receipts_of(self.root, unit.name)[0]
         old = receipt or (known[0] if known else None)
         changes = [] if receipt else model.changes(old["inputs"], plan.inputs) if old else ["receipt: (none) -> built"]
         if not receipt and not changes:

@@ -18,7 +18,7 @@ import typing as t
 from .._core import accounts, disk
 from .._core.errors import SparkforgeError
 from .._wheel.wheel import built
-from . import follow, model, receipt as sealing
+from . import model, receipt as sealing, state_file
 
 #: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
 _NO_ROOM = 64 << 10
@@ -31,18 +31,18 @@ def look(
     seen: t.Mapping[str, t.Any] | None,
     warnings: list[str],
 ) -> dict[str, t.Any]:
-    """Return how the build goes, after a ``_unit.follow.look``, or how it ended.
+    """Return how the build goes, after a ``_unit.state_file.look``, or how it ended.
 
     :param seen: the news that are known; None to look once.
     :param warnings: gets what the user should know.
     :raises SparkforgeError: if the build failed: the cause and remedy that the worker found.
     """
     with account.acting():
-        state = follow.look(paths.build_directory, seen)
+        state = state_file.look(paths.build_directory, seen)
         if state is not None:
             return {**_describe(paths, state), "status": "running"}
         # Its last words may have come after the look.
-        state = follow.state(paths.build_directory)
+        state = state_file.state(paths.build_directory)
         receipt = find_receipt(paths, warnings)
         result = {**_describe(paths, state), "status": _STATES.get(str(state.get("status")), "lost")}
     if receipt is not None and result["status"] == "built":

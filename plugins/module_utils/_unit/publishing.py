@@ -15,7 +15,7 @@ import typing as t
 from .._core import digests, disk
 from .._core.errors import SparkforgeError
 from .._wheel import artefact, wheel_file
-from . import follow, receipt as sealing, trees
+from . import receipt as sealing, state_file, trees
 from .attempt import Attempt
 from .phases import package
 from .state import now
@@ -75,7 +75,7 @@ def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.
     data, paths, request = attempt.state.data, attempt.paths, attempt.request
     return sealing.sealed(
         {
-            "format": follow.FORMAT,
+            "format": state_file.FORMAT,
             "name": paths.name,
             "fingerprint": paths.fingerprint,
             "platform": paths.platform,
@@ -119,7 +119,7 @@ def _prune(attempt: Attempt) -> None:
     others.sort(key=lambda tree: os.stat(tree[0]).st_mtime, reverse=True)
     kept = {paths.fingerprint}
     for number, (tree, holder) in enumerate(others, 1):
-        if holder and (number < keep or follow.is_running(os.path.join(parent, holder))):
+        if holder and (number < keep or state_file.is_running(os.path.join(parent, holder))):
             kept.add(holder)
         else:
             disk.remove(tree)
@@ -127,7 +127,7 @@ def _prune(attempt: Attempt) -> None:
         directory = os.path.join(parent, name)
         if name in kept or name.startswith("tree-") or os.path.islink(directory) or not os.path.isdir(directory):
             continue
-        if not follow.is_running(directory):
+        if not state_file.is_running(directory):
             disk.remove(directory)
     if keep == 0:
         # The state stays: it says that the build is done.

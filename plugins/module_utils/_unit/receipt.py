@@ -14,7 +14,7 @@ import re
 import typing as t
 
 from .._core import digests
-from . import follow
+from . import state_file
 
 #: The names in an artefact's directory: wheels, or the prefix of an installation.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
@@ -66,7 +66,7 @@ def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
 
 def read(path: str) -> Receipt | None:
     """Return the receipt at ``path``, or None if there is none, or one that was changed after it was written."""
-    receipt = t.cast("Receipt | None", follow.read(path))
+    receipt = t.cast("Receipt | None", state_file.read(path))
     return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None
 
 

@@ -15,7 +15,7 @@ import time
 import typing as t
 
 from .._core import detached, disk, processes
-from . import carry, follow, trees
+from . import carry, state_file, trees
 from .attempt import Attempt
 
 #: ninja trusts these over what is on the disk, and reads around what a power loss cut off in them.
@@ -74,9 +74,9 @@ def _last_in_tree(attempt: Attempt) -> dict[str, t.Any]:
     if holder is None or taker not in (None, mine) or (attempt.request.get("rebuild") and not data["attempts"]):
         return {}
     other = dataclasses.replace(paths, fingerprint=holder)
-    if not follow.is_running(other.build_directory):
+    if not state_file.is_running(other.build_directory):
         processes.end_processes(other.marker)
-    state = follow.read(other.inside("state.json")) or {}
+    state = state_file.read(other.inside("state.json")) or {}
     return state if state.get("attempts") else {}
 
 

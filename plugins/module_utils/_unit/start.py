@@ -17,7 +17,7 @@ import typing as t
 from .._core import accounts, bundle, detached, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
-from . import follow, jobs, model, toolchain, worker
+from . import jobs, model, state_file, toolchain, worker
 
 #: The receipt of the account, where the engine made it.
 ACCOUNT = "builds-account"
@@ -73,7 +73,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
         if options["rebuild"]:
             # The worker makes the tree again, for it alone knows that no other one is at it.
             disk.remove(paths.inside("state.json"))
-        attempts = follow.state(paths.build_directory).get("attempts", 0)
+        attempts = state_file.state(paths.build_directory).get("attempts", 0)
         # Beside the build: what Ansible sent is gone when the call ends.
         engine = paths.inside("engine")
         disk.remove(engine)
@@ -98,8 +98,8 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
     # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
     detached.await_start(
         lambda: (
-            follow.is_running(paths.build_directory)
-            or follow.state(paths.build_directory).get("attempts", 0) > attempts
+            state_file.is_running(paths.build_directory)
+            or state_file.state(paths.build_directory).get("attempts", 0) > attempts
         ),
         paths.marker,
         account,

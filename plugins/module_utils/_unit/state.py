@@ -16,7 +16,7 @@ import time
 import typing as t
 
 from .._core.errors import SparkforgeError
-from . import follow
+from . import state_file
 
 
 class State:
@@ -27,8 +27,8 @@ class State:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.data: dict[str, t.Any] = follow.read(path) or {
-            "format": follow.FORMAT,
+        self.data: dict[str, t.Any] = state_file.read(path) or {
+            "format": state_file.FORMAT,
             "phases": {},
             "attempts": 0,
             "notes": [],

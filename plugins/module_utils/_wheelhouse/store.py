@@ -21,7 +21,7 @@ import typing as t
 
 from .._core import accounts, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
-from .._unit import follow, survey as surveys
+from .._unit import observation, state_file
 from .._wheel.wheel import Manifest, of_manifest
 from . import files, keep, publication, signature
 
@@ -99,10 +99,10 @@ class Store:
 
     def _publish(self) -> dict[str, t.Any]:
         with self.account.acting():
-            survey = surveys.survey(self.root)
-            receipts = [receipt for receipt in survey["receipts"] if receipt["platform"] == self.platform]
+            found = observation.observe(self.root)
+            receipts = [receipt for receipt in found["receipts"] if receipt["platform"] == self.platform]
             builds = {build.key: build for build in map(keep.Build.of, receipts)}
-            unfinished = keep.depends_of(self.root, survey["unfinished"] + survey["running"])
+            unfinished = keep.depends_of(self.root, found["unfinished"] + found["running"])
         before = _receipt.read(self.root, self.receipt_name) or {}
         units, pending = self._units(builds)
         if pending:
@@ -240,7 +240,7 @@ class Store:
         found: list[Manifest] = []
         candidates = list(before.get("published") or [])
         places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
-        others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [follow.read(path)] if one]
+        others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [state_file.read(path)] if one]
         # Two manifests can have the same second.
         others.sort(key=lambda row: (str(row[0].get("written")), row[1]), reverse=True)
         candidates += [one for one, _time in others]

@@ -30,7 +30,7 @@ from ._shared.module_utils._elf import closure
 from ._shared.module_utils._environment import receipt as environments
 from ._shared.module_utils._host import gpu as _gpu
 from ._shared.module_utils._host.reader import Host, Runner
-from ._shared.module_utils._unit import follow, receipt as sealing
+from ._shared.module_utils._unit import receipt as sealing, state_file
 from ._shared.module_utils._wheel import installed as packages
 from ._shared.module_utils._wheel.requirement import normalised
 from .check import CPU_BUILD_REMEDY, FAIL, MISMATCH, PASS, SKIP, Result
@@ -160,7 +160,7 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         names = sorted(os.listdir(directory))
     for name in names:
-        unit = follow.read(os.path.join(directory, name)) if name.endswith(".json") else None
+        unit = state_file.read(os.path.join(directory, name)) if name.endswith(".json") else None
         if unit is None:
             continue
         outputs = [item for item in unit.get("outputs") or [] if item.get("name") and item.get("sha256")]

@@ -16,7 +16,7 @@ import unittest.mock
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible_collections.sparkforge.dgx_spark.plugins.action import source_build
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import state_file
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 DIRECTORY = "/opt/sparkforge/builds/tiny/0123456789abcdef"
@@ -30,11 +30,11 @@ RUNNING: dict[str, t.Any] = {
     "changes": ["receipt: (none) -> built"],
 }
 BUILT = {"changed": True, "status": "built", "wheels": []}
-OVER = f"{follow.MARK}null\r\n"
+OVER = f"{state_file.MARK}null\r\n"
 
 
 def goes_on(**state: t.Any) -> str:
-    return f"{follow.MARK}{json.dumps({**RUNNING['state'], **state})}\r\n"
+    return f"{state_file.MARK}{json.dumps({**RUNNING['state'], **state})}\r\n"
 
 
 class Host:
@@ -111,7 +111,7 @@ def test_the_text_that_is_sent_is_that_of_the_module_and_goes_to_its_interpreter
     host = Host([RUNNING, BUILT], [OVER])
     host.run()
     command, text = host.asked[0]
-    assert text == pathlib.Path(follow.__file__).read_bytes()
+    assert text == pathlib.Path(state_file.__file__).read_bytes()
     words = shlex.split(command)
     assert words[:7] == ["/usr/bin/python3.12", "-s", "-I", "-S", "-", DIRECTORY, "sparkforge"]
 
@@ -134,7 +134,13 @@ def test_what_else_the_host_says_is_no_answer() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "sh: 1: python3: not found", f"{follow.MARK}{{", f"{follow.MARK}7", AnsibleError("Incorrect sudo password")],
+    [
+        "",
+        "sh: 1: python3: not found",
+        f"{state_file.MARK}{{",
+        f"{state_file.MARK}7",
+        AnsibleError("Incorrect sudo password"),
+    ],
 )
 def test_without_an_answer_the_module_is_asked_from_then_on(answer: t.Any) -> None:
     host = Host([RUNNING, RUNNING, RUNNING, BUILT], [answer])

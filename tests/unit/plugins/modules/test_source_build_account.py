@@ -18,9 +18,9 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     engine,
-    follow,
     model,
     receipt as sealing,
+    state_file,
 )
 
 from tests.unit import interpreter
@@ -251,7 +251,7 @@ def test_signals_of_the_account_end_its_own_build_and_nothing_else(host: EngineH
     assert as_builder(signals, str(worker)) == 0
     assert as_builder("import os, sys; os.kill(int(sys.argv[1]), 9)", mine) != 0
     host.gate.unlink()
-    host.wait_until(lambda: not follow.is_running(str(host.directory(started))))
+    host.wait_until(lambda: not state_file.is_running(str(host.directory(started))))
     said = host.build(
         source, attach={"fingerprint": started["fingerprint"], "platform": started["platform"], "seen": {}}
     )

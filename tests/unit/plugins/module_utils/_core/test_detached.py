@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import state_file
 
 ROOT = Path(__file__).parents[5]
 PATH = str(ROOT / ".collections")
@@ -148,11 +148,11 @@ def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
     )  # fmt: skip
     assert holder.stdout is not None
     assert holder.stdout.readline() == "True\n"
-    assert follow.is_running(str(tmp_path))
+    assert state_file.is_running(str(tmp_path))
     assert not detached.Lock(path).take()
     holder.kill()
     holder.wait()
-    assert not follow.is_running(str(tmp_path))
+    assert not state_file.is_running(str(tmp_path))
     assert detached.Lock(path).take()
 
 

@@ -18,7 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import brakes
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, survey
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, observation
 from sparkforge_proof import run, timer as _proof_timer, verdict
 
 from tests.unit.run_module import run_module
@@ -200,7 +200,7 @@ def test_builds_are_those_that_build_info_knows(tree: Tree) -> None:
     running = tree.build("pytorch", "3" * 16, done=1, total=4)
     with (running / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found, known = tree.look(), survey.survey(str(tree.root))
+        found, known = tree.look(), observation.observe(str(tree.root))
     assert found["running"] == [
         {key: known["running"][0][key] for key in ("name", "fingerprint", "line")},
     ]

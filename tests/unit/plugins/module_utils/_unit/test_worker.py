@@ -21,9 +21,9 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     commands,
-    follow,
     model,
     publishing,
+    state_file,
     worker as _worker,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
@@ -97,7 +97,7 @@ def test_a_state_is_on_the_disk_as_a_whole_or_not_at_all(tmp_path: Path) -> None
     state.update(phase="build")
     state.note("once")
     state.note("once")
-    assert follow.read(str(path)) == state.data
+    assert state_file.read(str(path)) == state.data
     assert (state.data["phase"], state.data["notes"]) == ("build", ["once"])
     assert [found.name for found in tmp_path.iterdir()] == ["state.json"]
     assert State(str(path)).data == state.data

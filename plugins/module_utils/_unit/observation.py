@@ -11,10 +11,10 @@ import re
 import typing as t
 
 from .._core import disk
-from . import follow, progress, receipt as sealing
+from . import progress, receipt as sealing, state_file
 
 
-def survey(root: str, name: str | None = None) -> dict[str, t.Any]:
+def observe(root: str, name: str | None = None) -> dict[str, t.Any]:
     """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
     receipts, changed = receipts_of(root, name)
     done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
@@ -25,11 +25,11 @@ def survey(root: str, name: str | None = None) -> dict[str, t.Any]:
             continue
         for fingerprint in disk.names(os.path.join(builds, unit)):
             place = os.path.join(builds, unit, fingerprint)
-            state = follow.state(place)
+            state = state_file.state(place)
             if not state:
                 continue
             known = {"name": unit, "fingerprint": fingerprint, "state": state}
-            if follow.is_running(place):
+            if state_file.is_running(place):
                 running.append({**known, "line": progress.describe(state)})
             elif (unit, fingerprint) not in done:
                 unfinished.append({**known, "error": state.get("error")})

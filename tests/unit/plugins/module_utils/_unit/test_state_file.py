@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import state_file
 
 #: Of the host, and not the tests' own: whatever that has installed is not there.
 PYTHON = "/usr/bin/python3"
@@ -44,12 +44,12 @@ class Build:
         temporary.replace(self.directory / "state.json")
 
     def look(self, seen: t.Any = None) -> dict[str, t.Any] | None:
-        return follow.look(str(self.directory), seen)
+        return state_file.look(str(self.directory), seen)
 
     def ask(self, seen: t.Any = None, user: str = ME) -> str:
         """Send the text to the host's interpreter, as the action plugin does, and return the line it answers."""
         command = [PYTHON, "-I", "-S", "-", str(self.directory), user, json.dumps(seen)]
-        text = Path(follow.__file__).read_bytes()
+        text = Path(state_file.__file__).read_bytes()
         # A group of root's own beside its first one, as a login gives it.
         groups = {"extra_groups": [0]} if os.geteuid() == 0 else {}
         return subprocess.run(command, input=text, check=True, capture_output=True, **groups).stdout.decode()
@@ -75,12 +75,12 @@ def test_what_the_account_puts_there_in_place_of_a_state_is_none(tmp_path: Path,
         path.write_text("[" * 100_000)
     else:
         path.mkdir()
-    assert follow.read(str(path)) is None
+    assert state_file.read(str(path)) is None
 
 
 def test_a_pipe_in_place_of_the_lock_is_no_worker(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "lock")
-    assert not follow.is_running(str(tmp_path))
+    assert not state_file.is_running(str(tmp_path))
 
 
 def later(action: t.Callable[[], object]) -> threading.Timer:
@@ -98,7 +98,7 @@ def test_news_that_came_meanwhile_return_at_once(build: Build) -> None:
 
 
 def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow, "LONG_POLL", 60.0)
+    monkeypatch.setattr(state_file, "LONG_POLL", 60.0)
     began = time.monotonic()
     build.write(**{**STATE, "done": 4})
 
@@ -108,7 +108,7 @@ def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest
         build.write(**{**STATE, "done": 9, "phase": "package"})
 
     thread = later(progress_then_news)
-    found = build.look(follow.news(STATE))
+    found = build.look(state_file.news(STATE))
     thread.join()
     assert found is not None
     assert (found["phase"], found["done"]) == ("package", 9)
@@ -116,14 +116,14 @@ def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest
 
 
 def test_without_news_a_look_ends_all_the_same(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow, "LONG_POLL", 0.5)
-    assert build.look(follow.news(STATE)) == STATE
+    monkeypatch.setattr(state_file, "LONG_POLL", 0.5)
+    assert build.look(state_file.news(STATE)) == STATE
 
 
 def test_the_end_of_the_worker_ends_a_look(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow, "LONG_POLL", 60.0)
+    monkeypatch.setattr(state_file, "LONG_POLL", 60.0)
     thread = later(build.lock.release)
-    assert build.look(follow.news(STATE)) is None
+    assert build.look(state_file.news(STATE)) is None
     thread.join()
 
 
@@ -143,11 +143,11 @@ def test_a_link_in_place_of_the_state_is_not_followed(build: Build, tmp_path: Pa
 
 
 def test_nothing_runs_where_nobody_holds_the_lock(tmp_path: Path) -> None:
-    assert not follow.is_running(str(tmp_path))
+    assert not state_file.is_running(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
     os.mkfifo(tmp_path / "lock")
     opened = os.open(tmp_path / "lock", os.O_RDWR)
-    assert not follow.is_running(str(tmp_path))
+    assert not state_file.is_running(str(tmp_path))
     os.close(opened)
 
 
@@ -155,19 +155,19 @@ def test_nothing_runs_where_nobody_holds_the_lock(tmp_path: Path) -> None:
 
 
 def test_the_text_alone_says_how_it_goes(build: Build) -> None:
-    assert build.ask() == f"{follow.MARK}{json.dumps(STATE)}\n"
+    assert build.ask() == f"{state_file.MARK}{json.dumps(STATE)}\n"
 
 
 def test_the_text_alone_waits_for_news(build: Build) -> None:
     thread = later(lambda: build.write(**{**STATE, "phase": "package"}))
-    answer = build.ask(follow.news(STATE))
+    answer = build.ask(state_file.news(STATE))
     thread.join()
-    assert json.loads(answer.removeprefix(follow.MARK))["phase"] == "package"
+    assert json.loads(answer.removeprefix(state_file.MARK))["phase"] == "package"
 
 
 def test_the_text_alone_says_that_it_is_over(build: Build) -> None:
     build.lock.release()
-    assert build.ask(follow.news(STATE)) == f"{follow.MARK}null\n"
+    assert build.ask(state_file.news(STATE)) == f"{state_file.MARK}null\n"
 
 
 def test_the_text_alone_looks_with_the_rights_of_the_builds_account() -> None:
@@ -179,9 +179,9 @@ def test_the_text_alone_looks_with_the_rights_of_the_builds_account() -> None:
         build = Build(Path(place) / "build")
         state = build.directory / "state.json"
         state.chmod(0o640)
-        assert build.ask(user="nobody") == f"{follow.MARK}{{}}\n"
+        assert build.ask(user="nobody") == f"{state_file.MARK}{{}}\n"
         os.chown(state, pwd.getpwnam("nobody").pw_uid, -1)
-        assert build.ask(user="nobody") == f"{follow.MARK}{json.dumps(STATE)}\n"
+        assert build.ask(user="nobody") == f"{state_file.MARK}{json.dumps(STATE)}\n"
         build.lock.release()
 
 
@@ -194,7 +194,7 @@ def test_root_looks_as_an_account_that_is_there_or_not_at_all(build: Build, user
 
 
 def test_looking_for_a_second_takes_next_to_no_cpu_time(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow, "LONG_POLL", 2.0)
+    monkeypatch.setattr(state_file, "LONG_POLL", 2.0)
     before = time.process_time()
-    build.look(follow.news(STATE))
+    build.look(state_file.news(STATE))
     assert time.process_time() - before < 0.02
