@@ -86,6 +86,7 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
         notes = ["its clocks stick: unplug the power for a minute" for one in devices if one.get("sticks")]
         notes += [f"{unit} is {state}" for unit, state in row["units"].items()]
         notes += [f"{unit} stays off: {why}" for unit, why in row["braked"].items()]
+        notes += [str(row["down"])] if row.get("down") else []
         notes += [str(row["guard"])] if row["guard"] else []
         cached = f"{memory['cached'] / GIB:.1f}"
         return [source.name, free, cached, held, " ".join([*power, *clocks]), ", ".join(heat)], notes

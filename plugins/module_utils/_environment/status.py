@@ -27,8 +27,10 @@ from .receipt import own_of, read_json
 
 #: Where systemd's unit of the proof's timer is.
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
-#: Where the guard says which units stay off (``_guard.brakes``).
-BRAKED = "/var/lib/sparkforge-guard/braked"
+#: Where the guard says which units stay off, and that the machine went down without a shutdown (``_guard``).
+BRAKED, DOWN = (f"/var/lib/sparkforge-guard/{name}" for name in ("braked", "down"))
+#: Seconds for which the latter is told.
+WEEK = 7 * 86400
 
 #: The states of an environment, the likeliest to be asked for first.
 STATES = ("current", "staged", "previous", "older")
@@ -184,6 +186,9 @@ class StackStatus:
         # The units that the role guard keeps off after a boot in which the machine went down.
         with contextlib.suppress(OSError), disk.open_regular(BRAKED) as stream:
             found += stream.read(4096).decode("utf-8", "replace").splitlines()
+        with contextlib.suppress(OSError), disk.open_regular(DOWN) as stream:
+            if time.time() - os.fstat(stream.fileno()).st_mtime < WEEK:
+                found += stream.read(4096).decode("utf-8", "replace").splitlines()
         return found
 
     # -- what would change

@@ -12,6 +12,7 @@ import signal
 import sys
 import typing as t
 
+from .._core import disk
 from .._core.errors import SparkforgeError
 from . import brakes, figures, nvml, policy, watched
 from .host import Host
@@ -30,7 +31,7 @@ def guard(settings: t.Mapping[str, t.Any]) -> int:
     notes = Notes(settings, device, host)
     rules = policy.Rules(*(tuple(settings.get(name) or ()) for name in ("protected", "first", "last")))
     levels = Levels(*(float(settings[name]) for name in ("warn_percent", "ask_percent", "end_percent")))
-    watch = Guard(host, levels, rules, notes.gpu, notes.refresh, notes.tell)
+    watch = Guard(host, levels, rules, notes.gpu, notes.refresh, notes.tell, looked=notes.looked)
     refused = lock_memory()
     said = [f"guards {host.memory().total >> 20} MiB: warns below {levels.warn:g} %, asks below {levels.ask:g} %, "
             f"ends below {levels.end:g} %", *([refused] if refused else [])]  # fmt: skip
@@ -39,9 +40,13 @@ def guard(settings: t.Mapping[str, t.Any]) -> int:
     if device is None:
         said.append("no NVML: who holds the GPU is guessed from open devices")
     sys.stdout.write("; ".join(said) + "\n")
+    down = watched.note_start(settings["state_directory"], brakes.boot_id())
+    if down:
+        sys.stdout.write(f"<2>{down}\n")
     sys.stdout.flush()
     notes.start()
     watch.run(lambda: bool(stopping))
+    watched.note_end(settings["state_directory"], brakes.boot_id())
     if brakes.is_shutting_down():
         brakes.mark_shutdown(settings["state_directory"])
     return 0
@@ -60,8 +65,12 @@ def main(arguments: t.Sequence[str]) -> int:
             return figures.stream(settings, "once" in rest)
         if command == "cap":
             device = nvml.connect(settings.get("nvml") or "")
-            for line in watched.apply_caps(device, float(settings["power_cap"]), int(settings["clock_cap"])):
+            power, clock = float(settings["power_cap"]), int(settings["clock_cap"])
+            for line in watched.apply_caps(device, power, clock):
                 sys.stdout.write(line + "\n")
+            os.makedirs(state, exist_ok=True)
+            caps = json.dumps({"power_w": power or None, "clock_mhz": clock or None})
+            disk.write_file(os.path.join(state, watched.CAPS), caps.encode(), 0o644)
         elif command == "uncap":
             watched.remove_caps(nvml.connect(settings.get("nvml") or ""), settings)
         elif command == "may-start":

@@ -33,6 +33,7 @@ def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[
         "devices": [{**row, "sticks": watched.sticks(row, float(settings.get("clock_cap") or 0))} for row in devices],
         "slowed": [text for row in devices for bit, text in nvml.SLOWED.items() if int(row.get("reasons") or 0) & bit],
         "guard": _last(os.path.join(state, "acts.jsonl")),
+        "down": watched.down(state)[1],
         "braked": brakes.braked(state),
         "units": _units(settings.get("units") or ()),
     }

@@ -256,6 +256,7 @@ class Installation:
             detached.systemd("systemctl", "disable", "--now", "--quiet", f"{CAPS}.timer")
         if f"{self.units}/{CAPS}.service" in gone:
             watched.remove_caps(nvml.connect(before.get("nvml") or ""), before)
+            disk.remove(f"{STATE}/{watched.CAPS}")
         for path, (_old, new) in sorted(changes.items()):
             try:
                 if new is None:
@@ -303,8 +304,9 @@ def archive() -> bytes:
 
 def _motd() -> str:
     return (
-        "#!/bin/sh\n# Written by the role guard: says at login what it ended within a week, and what stays off.\n"
+        "#!/bin/sh\n# Written by the role guard: says at login what happened within a week, and what stays off.\n"
         f"find {STATE}/login -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
+        f"find {STATE}/{watched.DOWN} -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
         f"cat {STATE}/braked 2>/dev/null || :\n"
     )
 

@@ -9,6 +9,7 @@ Files below the state directory (/var/lib/sparkforge-guard)::
     acts.jsonl    each act with the figures of the 60 s before it; the older half goes at 2 MiB
     login         the last act that ended something, for /etc/update-motd.d
     seen.ring     power, clocks and temperature, fsynced: what was seen last before a power-off (watched.py)
+    down          that the machine went down without a shutdown, and what was seen last (watched.py)
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ HELP = {
     "guard_acts_total": "what the guard did since it started: warn, ask, end",
     "guard_last_act_timestamp_seconds": "when the guard last asked or ended",
     "gpu_clocks_stuck": "1 if the clocks stay low under load without a reason and without a cap",
+    "guard_down_timestamp_seconds": "when the machine last came back without a shutdown before; 0 for never",
     "unit_braked": "1 for a unit that stays off because the machine went down with it",
 }
 
@@ -120,17 +122,22 @@ class Notes(threading.Thread):
         self.units: t.Sequence[str] = settings.get("units") or ()
         self.device, self.host = gpu, host
         self.recorded: str = settings.get("nvml") or ""
-        self.seen = watched.Watch(os.path.join(self.state, "seen.ring"), settings)
+        self.seen = watched.Watch(os.path.join(self.state, watched.RING), settings)
         self.acts: queue.SimpleQueue[Act | None] = queue.SimpleQueue()
         self.counts = {"warn": 0, "ask": 0, "end": 0}
         self.last = 0.0
         self.stopped = False
         self._held: dict[int, int] = {}
+        self._looked = 0.0
         self._metrics_due = self._connect_due = 0.0
 
     def gpu(self) -> dict[int, int]:
         """Return the last that is known of the GPU's memory, by process."""
         return self._held
+
+    def looked(self) -> float:
+        """Return when they were asked for."""
+        return self._looked
 
     def refresh(self) -> None:
         """Ask for newer figures."""
@@ -170,6 +177,7 @@ class Notes(threading.Thread):
             self._held = (
                 spread(dict.fromkeys(self.host.gpu_users(), 0), memory) if os.path.exists("/dev/nvidia0") else {}
             )
+        self._looked = now
         if now >= self._metrics_due:
             self._metrics_due = now + METRICS_EVERY
             devices = self.device.devices() if self.device is not None else []
@@ -240,6 +248,7 @@ class Notes(threading.Thread):
                 ]
         samples += [("guard_acts_total", {"act": what}, count) for what, count in self.counts.items()]
         samples += [("guard_last_act_timestamp_seconds", {}, self.last)]
+        samples += [("guard_down_timestamp_seconds", {}, watched.down(self.state)[0])]
         braked = brakes.braked(self.state)
         samples += [("unit_braked", {"unit": unit}, float(unit in braked)) for unit in {*self.units, *braked}]
         replace(os.path.join(self.textfile, watched.TEXTFILE), metrics(samples), sync=False)

@@ -4,6 +4,14 @@
 
 """Power, clocks and temperature: what an owner set, what sticks, and what was seen last before a power-off.
 
+Files below the state directory::
+
+    seen.ring   what was seen in the last hours
+    caps.json   the caps in effect, for who would else take them for a fault (the proof)
+    ended       the boot that was shut down, or in which the guard was stopped
+    down        that the machine went down without a shutdown, for a week in the status and at login
+    down.json   the same with the figures of the last minutes before it
+
 The ring file has lines of equal length, written in turn and synced, at most once in 5 s. The number in front tells
 which is newest, so that a torn line costs that line.
 """
@@ -15,12 +23,16 @@ import os
 import time
 import typing as t
 
+from .._core import disk
 from .._core.errors import SparkforgeError
 from . import brakes, nvml
 from .host import Memory
 
 LINE, LINES = 512, 720
 EVERY = 5.0
+RING, CAPS, ENDED, DOWN = "seen.ring", "caps.json", "ended", "down"
+#: Lines of the ring that are kept of a boot that ended so, and seconds for which it is told.
+BEFORE, WEEK = 20, 7 * 86400.0
 #: In the directory of node_exporter's textfile collector.
 TEXTFILE = "sparkforge_guard.prom"
 #: A clock below this share of the highest, under load and without a reason, is one that sticks.
@@ -44,7 +56,7 @@ class Watch:
         """Judge the clocks and write one line, unless the last is younger than 5 s."""
         for index, device in enumerate(devices):
             self._low[index] = self._low.get(index, 0) + 1 if sticks(device, self.clock_cap) else 0
-        if time.monotonic() - self._wrote < EVERY or not devices:
+        if time.monotonic() - self._wrote < EVERY:
             return
         self._wrote = time.monotonic()
         if self._number < 0:
@@ -93,6 +105,55 @@ def read(path: str) -> list[dict[str, t.Any]]:
             continue
         rows.append(row)
     return sorted(rows, key=lambda row: int(row["n"]))
+
+
+def note_start(state: str, boot: str) -> str:
+    """Return how the boot before this one ended if that was no shutdown, else an empty text; keep what was seen last.
+
+    A boot in which the guard was stopped is not judged: nobody looked any more.
+    """
+    rows, ended = read(os.path.join(state, RING)), _text(os.path.join(state, ENDED))
+    if ended == boot:
+        os.unlink(os.path.join(state, ENDED))
+    last = rows[-1] if rows else {}
+    if not last or last.get("boot") in (boot[:8], ended[:8]):
+        return ""
+    before = [row for row in rows if row.get("boot") == last.get("boot")][-BEFORE:]
+    seen = [f"{float(last.get('available') or 0) / (1 << 30):.1f} GiB available"]
+    for power, limit, clock, heat, *_more in last.get("devices") or ():
+        pairs = ((power, f" W of {limit:g} W" if limit else " W"), (clock, " MHz"), (heat, " C"))
+        seen += [f"{value:g}{unit}" for value, unit in pairs if value is not None]
+    moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(last.get("time") or 0)))
+    said = (
+        f"The machine went down without a shutdown after {moment}; seen last: {', '.join(seen)}. See journalctl -b -1, "
+        f"and {state}/{DOWN}.json; if it goes off under load, set guard_power_cap or guard_clock_cap."
+    )
+    disk.write_file(os.path.join(state, f"{DOWN}.json"), json.dumps({"said": said, "seen": before}).encode(), 0o644)
+    disk.write_file(os.path.join(state, DOWN), f"{said}\n".encode(), 0o644)
+    return said
+
+
+def note_end(state: str, boot: str) -> None:
+    """Keep that the guard was stopped in this boot, by a shutdown or by hand."""
+    disk.write_file(os.path.join(state, ENDED), boot.encode(), 0o644)
+
+
+def down(state: str) -> tuple[float, str]:
+    """Return when the last boot before which the machine went down without a shutdown began, and what was said."""
+    path = os.path.join(state, DOWN)
+    try:
+        when = os.stat(path).st_mtime
+    except OSError:
+        return 0.0, ""
+    return when, _text(path) if time.time() - when < WEEK else ""
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(4096).strip()
+    except OSError:
+        return ""
 
 
 def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:

@@ -294,6 +294,16 @@ def test_the_module_returns_what_was_read_and_changes_nothing(tree: Tree) -> Non
     assert refused["failed"] and refused["cause"] and refused["remedy"]
 
 
+def test_a_boot_without_a_shutdown_before_it_is_told_for_a_week(tree: Tree, monkeypatch: pytest.MonkeyPatch):
+    path = tree.root / "down"
+    monkeypatch.setattr(status, "DOWN", str(path))
+    tree.root.mkdir(parents=True, exist_ok=True)
+    path.write_text("The machine went down without a shutdown after noon.\n")
+    assert tree.look()["stopped"] == ["The machine went down without a shutdown after noon."]
+    os.utime(path, (0, 0))
+    assert tree.look()["stopped"] == []
+
+
 def test_a_unit_that_the_guard_keeps_off_is_named(tree: Tree, monkeypatch: pytest.MonkeyPatch):
     state = tree.root / "guard"
     state.mkdir(parents=True)
