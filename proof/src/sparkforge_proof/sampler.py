@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import subprocess
 import time
@@ -43,6 +44,12 @@ _PATIENCE = 20
 WAIT = 30.0
 
 
+#: The caps that the collection's role guard set because the owner asked for them; a GB10 shows no locked clock.
+CAPS = "/var/lib/sparkforge-guard/caps.json"
+#: How near to a cap a value is held by it.
+NEAR = 0.85
+
+
 class NoSampler(Exception):
     """There is no nvidia-smi, or it does not answer."""
 
@@ -58,6 +65,34 @@ class Sample:
     temperature_c: float | None = None
     utilization: float | None = None
     reasons: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Caps:
+    """What the owner limits on purpose; None for no limit."""
+
+    power_w: float | None = None
+    clock_mhz: float | None = None
+
+    def explain(self, clock: float, power: float | None) -> bool:
+        """Say whether a device is where a cap holds it."""
+        slow = self.clock_mhz is not None and NEAR * self.clock_mhz <= clock <= self.clock_mhz / NEAR
+        return slow or (self.power_w is not None and power is not None and power >= NEAR * self.power_w)
+
+    def __str__(self) -> str:
+        pairs = ((self.power_w, "W"), (self.clock_mhz, "MHz"))
+        return " and ".join(f"{value:g} {unit}" for value, unit in pairs if value is not None)
+
+
+def caps(path: str = CAPS) -> Caps:
+    """Return the caps of this host; none if the file is not there, or is torn."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            found = json.load(stream)
+        values = [found.get(one.name) for one in dataclasses.fields(Caps)]
+        return Caps(*(float(one) if one else None for one in values))
+    except (OSError, ValueError, TypeError, AttributeError):
+        return Caps()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ import typing as t
 import pytest
 from sparkforge_proof.check import REGISTERED, Context, Failed
 from sparkforge_proof.checks import speed
-from sparkforge_proof.sampler import Process, Sample
+from sparkforge_proof.sampler import Caps, Process, Sample
 
 HEALTHY = Sample(2405.0, 3003.0, 74.0, None, 61.0, 98.0)
 FLOOR = speed.Floor(2400.0, 0.6, "of the profile gb10")
@@ -242,6 +242,15 @@ def test_the_fault_of_the_power_delivery_is_named():
 def test_few_watts_alone_are_no_fault_for_a_cap_lowers_them_too():
     assert speed.clock_fault([dataclasses.replace(HEALTHY, power_w=29.0)], FLOOR, "NVIDIA GB10")[2] is None
     assert "about 30 W" not in fault("NVIDIA T4", sm_clock_mhz=611.0, power_w=29.0).cause
+
+
+def test_a_cap_that_the_owner_set_is_no_fault_and_nobody_is_told_to_reset_it():
+    slow = [dataclasses.replace(HEALTHY, sm_clock_mhz=800.0, power_w=30.0)] * 5
+    assert speed.clock_fault(slow, FLOOR, "NVIDIA GB10", caps=Caps(clock_mhz=800.0))[2] is None
+    weak = [dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0, power_w=58.0)] * 5
+    assert speed.clock_fault(weak, FLOOR, "NVIDIA GB10", caps=Caps(power_w=60.0))[2] is None
+    # What the cap does not explain is a fault as ever.
+    assert speed.clock_fault(slow, FLOOR, "NVIDIA GB10", caps=Caps(power_w=100.0, clock_mhz=2000.0))[2] is not None
 
 
 @pytest.mark.parametrize("clock", [500.0, 611.0, 850.0])

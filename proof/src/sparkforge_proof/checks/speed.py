@@ -225,11 +225,16 @@ def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[float |
 
 
 def clock_fault(
-    samples: t.Sequence[sampler.Sample], floor: Floor | None, device: str, own: Floor | None = None
+    samples: t.Sequence[sampler.Sample],
+    floor: Floor | None,
+    device: str,
+    own: Floor | None = None,
+    caps: sampler.Caps | None = None,
 ) -> tuple[float, float | None, Unanswered | None]:
     """Return the sustained SM clock in MHz, the power in W, and what is wrong with them.
 
     :param samples: of a device under full load, whose clocks have settled; each with a clock.
+    :param caps: what the owner limits on purpose.
     """
     clock = statistics.median(one.sm_clock_mhz for one in samples if one.sm_clock_mhz is not None)
     drawn = [one.power_w for one in samples if one.power_w is not None]
@@ -244,7 +249,7 @@ def clock_fault(
     starved = "GB10" in device and power is not None and power <= POWER_FAULT_W and clock <= CLOCK_FAULT_MHZ[1]
     # A cap is the owner's: a full load turns some machines off. A GB10 shows no reason for --lock-gpu-clocks.
     capped = CAPPED in reasons and not starved
-    if capped or (short is None and not starved):
+    if capped or (caps and caps.explain(clock, power)) or (short is None and not starved):
         return clock, power, None
 
     bound = short.words("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
@@ -528,7 +533,8 @@ def clocks(context: Context) -> Measured:
     most = samples[-1].sm_clock_most_mhz
     if floor is None and most:
         floor = Floor(most, CLOCK_RATIO, "that the device names as its most", "unknown: an H200 keeps 0.74 of it")
-    clock, power, fault = clock_fault(samples, floor, device, own)
+    caps = sampler.caps()
+    clock, power, fault = clock_fault(samples, floor, device, own, caps)
     rates = {"sm_clock_mhz": clock}
     measured = f"SM clock {clock:.0f} MHz"
     if power is not None:
@@ -539,6 +545,7 @@ def clocks(context: Context) -> Measured:
         measured += f" of {limit:.0f} W"
     reasons = sorted(set().union(*(one.reasons for one in samples)))
     measured += f", {', '.join(reasons)}" if reasons else ", not held back"
+    measured += f", capped by the owner to {caps}" if str(caps) else ""
     words = [one.words("MHz") for one in (own, floor) if one is not None]
     bound = "; ".join(words) or f"no floor of the SM clock is known for {device}"
     return _told(Measured(measured, bound, rates=rates), fault)
