@@ -163,9 +163,18 @@ class Host:
         return units[-1] if units else ""
 
     def alive(self, process: Process) -> bool:
-        """Say whether a process still holds its memory."""
-        now = self.process(process.pid, {}, False)
-        return now is not None and now.start == process.start
+        """Say whether a process still holds its memory.
+
+        One that ends gives its address space back first, and what its files hold after it: a GPU's memory is among
+        the latter. It has all of it until it is a zombie without other threads.
+        """
+        try:
+            with open(f"{self.proc}/{process.pid}/stat", "rb", buffering=0) as stream:
+                fields = stream.read(1024).rpartition(b") ")[2].split()
+            gone = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
+            return not gone and int(fields[19]) / TICKS == process.start
+        except (OSError, ValueError, IndexError):
+            return False
 
     @staticmethod
     def since_boot(moment: float) -> float:

@@ -31,6 +31,8 @@ LAST_NAMES = ("ninja", "cmake", "cc1*", "nvcc", "cicc", "ptxas", "c++", "g++*", 
 LARGE = 0.02
 #: A process that grew by this share of what was lost is who took it.
 CULPRIT = 0.5
+#: Of a part of the last seconds: what has to be lost in it, and the growth beyond which figures came late.
+BURST, LATE = 0.1, 1.5
 
 
 class Rules(t.NamedTuple):
@@ -57,6 +59,10 @@ class Group(t.NamedTuple):
     def gpu(self) -> int:
         """Bytes of the GPU's memory."""
         return sum(one.gpu for one in self.members)
+
+    def since(self, before: t.Mapping[int, int]) -> Group:
+        """Return the group with its growth from another moment."""
+        return self._replace(grown=sum(one.held - before.get(one.pid, 0) for one in self.members))
 
     @property
     def start(self) -> float:
@@ -100,37 +106,55 @@ def groups(
         merged.setdefault(("small", first.name, first.unit) if small else key, []).extend(members)
     made = []
     for members in merged.values():
-        grown = sum(one.held - before.get(one.pid, 0) for one in members)
         if any(matches(one, rules.first) for one in members):
             tier = 0
         elif any(matches(one, (*LAST_UNITS, *LAST_NAMES, *rules.last)) for one in members):
             tier = 2
         else:
             tier = 1
-        made.append(Group(tuple(members), grown, tier))
+        made.append(Group(tuple(members), 0, tier).since(before))
     return made
 
 
-def choose(found: t.Sequence[Group], total: int, lost: int) -> Group | None:
+def took(found: t.Sequence[Group], lost: int, most: float = 1e9) -> Group | None:
+    """Return who grew by what was lost, and by no more than ``most`` times as much."""
+    able = [one for one in found if CULPRIT * lost <= one.grown <= most * lost]
+    return max(able, key=lambda one: one.grown, default=None)
+
+
+def choose(
+    found: t.Sequence[Group],
+    total: int,
+    lost: int,
+    lately: t.Sequence[tuple[t.Sequence[Group], int]] = (),
+    urgent: bool = True,
+) -> Group | None:
     """Return who has to go, or None if nobody may.
 
     Of those that go first, then of all others, then of builds: who took what was lost within the last seconds; if
     that is nobody, the most recent that holds much of the GPU's memory; else the most recent of those that hold most.
 
     :param lost: how much less is available than a while ago.
+    :param lately: the same groups with their growth, and what was lost, in parts of that time, the shortest first:
+        a model that loaded ten seconds ago is not who takes what is left now.
+    :param urgent: whether one that holds little may go where nobody holds much.
     """
     for tier in (0, 1, 2):
         large = [one for one in found if one.tier == tier and one.held >= LARGE * total]
         if not large:
             continue
-        took = max(large, key=lambda one: one.grown)
-        if lost >= LARGE * total and took.grown >= CULPRIT * lost:
-            return took
+        for then, less in lately:
+            culprit = took([one for one in then if one.tier == tier and one.held >= LARGE * total], less, LATE)
+            if less >= BURST * total and culprit:
+                return culprit
+        culprit = took(large, lost) if lost >= LARGE * total else None
+        if culprit:
+            return culprit
         models = [one for one in large if one.gpu >= LARGE * total]
         most = max(one.held for one in large)
         return max(models or [one for one in large if one.held >= most / 2], key=lambda one: one.start)
     # Nobody is large: what is left takes the largest, unless that is next to nothing.
-    rest = [one for one in found if one.held >= LARGE * total / 4]
+    rest = [one for one in found if one.held >= LARGE * total / 4 and urgent]
     return max(rest, key=lambda one: (-one.tier, one.held), default=None)
 
 

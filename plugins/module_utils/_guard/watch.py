@@ -28,10 +28,18 @@ PATIENCE, DYING = 10.0, 5.0
 STEP, AGE = 0.01, 10.0
 #: Seconds of figures that an act has with it, and that growth is judged by.
 KEPT, RECENT = 60, 15.0
+#: Parts of the latter in which who took what was lost is looked for first.
+LATELY = (0.5, 1.0, 2.0, 5.0)
+#: How long the driver may take to tell what its processes hold before one of them is asked, and how long memory may
+#: take to come back from a process that is gone.
+WAIT, SETTLE = 0.3, 0.2
 #: Per cent of ten seconds in which all waited for memory: with swap, a host that hangs while much is "available".
 THRASHING = 40.0
 #: From so many processes on a group is looked for again after it was ended, so often at most.
 MANY, PASSES = 16, 5
+
+
+Table = tuple[float, int, dict[int, tuple[int, int]]]
 
 
 class Levels(t.NamedTuple):
@@ -59,6 +67,7 @@ class Guard:
 
     :param gpu: returns what each process holds of the GPU, at once: the last that is known.
     :param refresh: asks for newer figures of the GPU, and does not wait for them.
+    :param looked: returns when those that ``gpu`` returns were asked for, in time.monotonic()'s seconds.
     :param tell: takes an act, and does not wait.
     """
 
@@ -71,20 +80,23 @@ class Guard:
         refresh: t.Callable[[], None],
         tell: t.Callable[[Act], None],
         kill: t.Callable[[int, int], None] = os.kill,
+        looked: t.Callable[[], float] = lambda: float("inf"),
     ) -> None:
         self.host, self.levels, self.rules = host, levels, rules
-        self.gpu, self.refresh, self.tell, self.kill = gpu, refresh, tell, kill
+        self.gpu, self.refresh, self.tell, self.kill, self.looked = gpu, refresh, tell, kill, looked
         self.own = os.getpid()
         #: Time, available, free swap and pressure of the last seconds, one a second.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
         self._next = 0
         #: Tables of processes: when, available, and what each holds, by itself and on the GPU.
-        self._tables: list[tuple[float, int, dict[int, tuple[int, int]]]] = []
+        self._tables: list[Table] = []
         #: The GPU memory of each process when it was first seen there.
         self._first: dict[int, int] = {}
         self._warned = -1e9
         self._asked: tuple[float, tuple[Process, ...]] | None = None
         self._dying: tuple[float, tuple[Process, ...]] | None = None
+        #: When the last of those was gone, and since when the driver has been waited for.
+        self._gone = self._waits = 0.0
 
     def step(self) -> float:
         """Look once, act if that has to be, and return how long to sleep."""
@@ -103,7 +115,7 @@ class Guard:
             self._tell("warn", memory, (), f"{percent:.1f} % of the memory is available")
         thrashes = memory.swap_total > 0 and memory.full >= THRASHING
         if percent > self.levels.ask and not thrashes:
-            self._asked = None
+            self._asked, self._waits = None, 0.0
             return self._pause(memory, self.levels.ask)
         why = f"{percent:.1f} % of the memory is available"
         if thrashes:
@@ -137,19 +149,40 @@ class Guard:
         self._tables.append((memory.time, memory.available, held))
         return found
 
-    def _choose(self, memory: Memory) -> tuple[tuple[Process, ...], dict[int, Process]]:
+    def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
         found = self._look(memory)
-        # From the most there was lately: who took memory has grown since.
-        when, available, then = max(self._tables[:-1] or self._tables, key=lambda one: one[1])
+        tables = self._tables[:-1] or self._tables
+        before, lost = self._before(found, memory, tables)
+        groups = policy.groups(found, before, self.rules, self.own, memory.total)
+        lately = []
+        for seconds in LATELY:
+            part = [one for one in tables if memory.time - one[0] <= seconds]
+            if part:
+                then, less = self._before(found, memory, part)
+                lately.append(([one.since(then) for one in groups], less))
+        chosen = policy.choose(groups, memory.total, lost, lately, urgent)
+        self._waits = 0.0
+        return (chosen.members if chosen else ()), found
+
+    def _before(
+        self, found: t.Mapping[int, Process], memory: Memory, tables: t.Sequence[Table]
+    ) -> tuple[dict[int, int], int]:
+        """Return what each process held when there was most in some tables, and how much less there is now."""
+        when, available, then = max(tables, key=lambda one: one[1])
         since = self.host.since_boot(when)
         before = {}
         for pid, one in found.items():
             own, gpu = then.get(pid, (0, 0))
             # The driver's figures come late: one that is older than they are did not begin with nothing.
             before[pid] = own + (gpu or (self._first.get(pid, 0) if one.start < since else 0))
-        groups = policy.groups(found, before, self.rules, self.own, memory.total)
-        chosen = policy.choose(groups, memory.total, available - memory.available)
-        return (chosen.members if chosen else ()), found
+        return before, available - memory.available
+
+    def _is_late(self, memory: Memory) -> bool:
+        """Say whether what the driver tells of now is still to come: by older figures the wrong one would go."""
+        if not self._waits:
+            self._waits = memory.time
+            self.refresh()
+        return self.looked() < self._waits and memory.time - self._waits < WAIT
 
     def _ask(self, memory: Memory, why: str) -> None:
         if self._asked is not None:
@@ -160,7 +193,9 @@ class Guard:
             if alive:
                 self._signal(memory, "end", alive, f"{why}, {PATIENCE:.0f} s after it was asked")
                 return
-        members, found = self._choose(memory)
+        if self._is_late(memory):
+            return
+        members, found = self._choose(memory, False)
         if members:
             self._signal(memory, "ask", members, why, found)
             self._asked = (memory.time, members)
@@ -173,8 +208,12 @@ class Guard:
         found: dict[int, Process] = {}
         if self._asked is not None:
             members = tuple(one for one in self._asked[1] if self.host.alive(one))
+            if not members:
+                # It has just gone: what it held is about to come back.
+                self._dying, self._asked = (memory.time, self._asked[1]), None
+                return
         if not members:
-            members, found = self._choose(memory)
+            members, found = self._choose(memory, True)
         if members:
             self._signal(memory, "end", members, why, found)
         elif memory.time - self._warned > 5:
@@ -187,8 +226,12 @@ class Guard:
             return False
         when, members = self._dying
         if now - when < DYING and any(self.host.alive(one) for one in members):
+            self._gone = 0.0
             return True
-        self._dying = None
+        self._gone = self._gone or now
+        if now - self._gone < SETTLE:
+            return True
+        self._dying, self._gone = None, 0.0
         return False
 
     def _signal(

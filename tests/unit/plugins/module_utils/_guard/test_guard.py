@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -341,6 +342,71 @@ def test_the_ring_keeps_what_was_seen_last_and_a_torn_line_costs_that_line(
     content[100:120] = b"\0" * 20
     path.write_bytes(content)
     assert [row["devices"][0][0] for row in watched.read(str(path))] == [2, 3, 5]
+
+
+def test_a_boot_after_a_power_off_is_told_with_what_was_seen_last(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    state, boots = str(tmp_path), [f"{number}" * 36 for number in range(4)]
+    assert watched.note_start(state, boots[0]) == ""
+
+    def live(boot: str, power: float) -> None:
+        monkeypatch.setattr(brakes, "boot_id", lambda: boot)
+        device = {"power": power, "limit": 140, "clock": 1400, "temperature": 83}
+        watched.Watch(f"{state}/seen.ring", {}).note([device], machine.host.memory())
+
+    live(boots[0], 131)
+    # The guard is started anew in the same boot, and then the power goes.
+    watched.note_end(state, boots[0])
+    assert watched.note_start(state, boots[0]) == ""
+    live(boots[0], 139)
+    said = watched.note_start(state, boots[1])
+    assert "139 W of 140 W, 1400 MHz, 83 C" in said and "power_cap" in said
+    assert (tmp_path / "down").read_text() == f"{said}\n" and watched.down(state)[1] == said
+    kept = json.loads((tmp_path / "down.json").read_text())["seen"]
+    assert [row["devices"][0][0] for row in kept] == [131, 139]
+    # A shutdown as it should be is none, and what was told before goes out after a week.
+    live(boots[1], 20)
+    watched.note_end(state, boots[1])
+    assert watched.note_start(state, boots[2]) == ""
+    os.utime(tmp_path / "down", (1000, 1000))
+    assert watched.down(state) == (1000, "")
+
+
+def test_a_process_holds_its_memory_until_its_files_are_closed_too(machine: Machine):
+    # Seen in a virtual machine: the next model was ended while the first one's GPU memory was still to come back.
+    machine.start(500, "model")
+    one = machine.host.process(500, {}, False)
+    stat = machine.place / "500/stat"
+    running = stat.read_text()
+    fields = running.split()
+    fields[22] = "0"
+    stat.write_text(" ".join(fields))
+    assert machine.host.process(500, {}, False) is None and machine.host.alive(one)
+    stat.write_text(running.replace(") S ", ") Z "))
+    assert not machine.host.alive(one)
+
+
+def test_a_model_that_loaded_a_moment_ago_is_not_who_takes_what_is_left():
+    model, eater = process(10, "model", 0, 50), process(20, "eater", 20)
+    groups = policy.groups({10: model, 20: eater}, {}, policy.Rules(), 0, TOTAL)
+    assert policy.choose(groups, TOTAL, 70 * GIB).members == (model,)
+    lately = [([one.since({10: 50 * GIB}) for one in groups], 20 * GIB)]
+    assert policy.choose(groups, TOTAL, 70 * GIB, lately).members == (eater,)
+    # The model's figures came late: it did not take 50 GiB of the 20 that went.
+    assert policy.choose(groups, TOTAL, 70 * GIB, [(groups, 20 * GIB)]).members == (eater,)
+
+
+def test_nobody_is_asked_by_figures_of_the_gpu_that_are_older_than_the_shortage(machine: Machine):
+    looked = [0.0]
+    machine.start(500, "model", 0.1, 114.5, at=5)
+    guard = machine.guard([])
+    guard.looked = lambda: looked[0]
+    guard.step()
+    assert machine.sent == []
+    looked[0] = time.monotonic() + 1
+    guard.step()
+    assert machine.sent == [(500, TERM)]
 
 
 @pytest.mark.parametrize(
