@@ -26,7 +26,7 @@ def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
     if kind == "gpu":
         target = os.memfd_create("gpu")
     elif kind == "cache":
-        target = os.open(f"/disk/{name}", os.O_CREAT | os.O_WRONLY)
+        target = os.open(f"/mnt/{os.getpid()}.cache", os.O_CREAT | os.O_WRONLY)
     if kind == "bomb":
         while taken < goal:
             taken += CHUNK

@@ -1,6 +1,6 @@
 """Runs in the virtual machine as its first process: brings each scenario about, and prints one line of JSON for it.
 
-``inside.py MODE RUNS PLACE [SCENARIO…]``; MODE is guard, none or earlyoom.
+``inside.py MODE PLACE``; MODE is guard, none or earlyoom, and PLACE has the names of the scenarios in wanted.json.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from scenarios import SCENARIOS, Actor, Scenario
 HERE = Path(__file__).parent
 CGROUP = Path("/sys/fs/cgroup")
 NVML = Path("/run/nvml.json")
-LONGEST = 60.0
+ACTS = Path("/run/guard/acts.jsonl")
+#: Seconds that a scenario may take, and per cent below which the guard acts.
+LONGEST, ASK = 40.0, 6.0
 SHELL = ["/bin/sh", "-c", "echo alive"]
 
 
@@ -58,6 +60,8 @@ class Sampler(threading.Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.least, self.gap, self.short, self.stopped = 1.0, 0.0, 0.0, False
+        #: When there was first too little, and seconds in which there was.
+        self.first, self.below = 0.0, 0.0
 
     def run(self) -> None:
         last = time.monotonic()
@@ -66,6 +70,9 @@ class Sampler(threading.Thread):
             now = time.monotonic()
             self.gap, self.least = max(self.gap, now - last), min(self.least, share)
             self.short += (now - last) * (share < 0.03)
+            if share < ASK / 100:
+                self.first = self.first or now
+                self.below += now - last
             last = now
             time.sleep(0.02)
 
@@ -81,15 +88,12 @@ class Run:
         """Start an actor in its unit's control group."""
         group = CGROUP / "system.slice" / (actor.unit or "other.scope")
         group.mkdir(parents=True, exist_ok=True)
-        leader = self.processes[-1][1].pid if actor.joined else 0
+        leader = os.getpgid(self.processes[-1][1].pid) if actor.joined else 0
 
         def enter() -> None:
             (group / "cgroup.procs").write_text(str(os.getpid()))
             Path("/proc/self/oom_score_adj").write_text("0")
-            if leader:
-                os.setpgid(0, leader)
-            else:
-                os.setsid()
+            os.setpgid(0, leader)
 
         size = int(self.total * actor.percent / 100) >> 20
         words = [sys.executable, "-I", "-S", str(HERE / "eat.py"), actor.name, actor.kind, str(size), str(actor.rate)]
@@ -118,7 +122,7 @@ class Run:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.tell_gpu()
-            time.sleep(0.1)
+            time.sleep(0.05)
 
     def run(self) -> dict[str, Any]:
         """Bring it about and return what came of it."""
@@ -127,7 +131,7 @@ class Run:
         for _actor, process in self.processes:
             assert process.stdout is not None
             process.stdout.readline()
-        self.wait(1.0)
+        self.wait(3.0)
         sampler = Sampler()
         sampler.start()
         came = len(self.processes)
@@ -140,7 +144,7 @@ class Run:
             gone = [actor for actor, process in self.processes if process.poll() is not None]
             if not self.scenario.right and time.monotonic() - began > 15:
                 break
-            done = gone and (available()[0] / self.total > 0.06) and not any(
+            done = gone and (available()[0] / self.total > ASK / 100) and not any(
                 actor.name in self.scenario.right and process.poll() is None for actor, process in self.processes[came:]
                 if "other" not in self.scenario.right
             )  # fmt: skip
@@ -153,7 +157,8 @@ class Run:
         right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
         row = {"gone": names, "wrong": wrong, "ok": not wrong and bool(names) == bool(right),
                "seconds": round(time.monotonic() - began, 2), "least": round(sampler.least, 4),
-               "gap": round(sampler.gap, 3), "short": round(sampler.short, 3)}  # fmt: skip
+               "gap": round(sampler.gap, 3), "short": round(sampler.short, 3), "below": round(sampler.below, 3),
+               **acted(sampler)}  # fmt: skip
         self.clean()
         return row
 
@@ -164,10 +169,24 @@ class Run:
                 (directory / "cgroup.kill").write_text("1")
         for _actor, process in self.processes:
             process.wait()
-        for path in Path("/disk").glob("*"):
+        for path in Path("/mnt").glob("*.cache"):
             path.unlink()
         Path("/proc/sys/vm/drop_caches").write_text("3")
         self.tell_gpu()
+
+
+def acted(sampler: Sampler) -> dict[str, Any]:
+    """Return how many acts there were, and how long the first took from when there was first too little."""
+    if not ACTS.exists():
+        return {}
+    rows = [json.loads(line) for line in ACTS.read_text().splitlines()]
+    ACTS.write_text("")
+    acts = [row for row in rows if row["act"] != "warn"]
+    for row in acts:
+        held = {f"{one['name']} {one['pid']}": one["held"] >> 20 for one in row["holders"]}
+        sys.stderr.write(f"{row['memory']['time']:.3f} {row['act']} {held}\n")
+    reaction = {"reaction": round(acts[0]["memory"]["time"] - sampler.first, 3)} if acts and sampler.first else {}
+    return {"acts": len(acts), **reaction}
 
 
 def swap(kind: str, on: bool) -> None:
@@ -208,28 +227,26 @@ def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:
     return {"alive": process.poll() is None, "peak_kib": peak, "cpu_seconds": (int(fields[11]) + int(fields[12])) / 100}
 
 
-def main(mode: str, runs: str, place: str, *wanted: str) -> None:
-    """Run all scenarios."""
+def main(mode: str, place: str) -> None:
+    """Run the scenarios that are wanted."""
     Path("/proc/self/oom_score_adj").write_text("-1000")
     server = Server(("0.0.0.0", 22), Answer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     NVML.write_text('{"processes": {}, "devices": []}')
+    ACTS.parent.mkdir()
     watch = watcher(mode, Path(place), ())
     time.sleep(2)
-    say(ready=True, mode=mode, total=available()[1])
+    say(ready=True, total=available()[1])
     began = time.monotonic()
-    for number in range(int(runs)):
-        for name, scenario in SCENARIOS.items():
-            if wanted and name not in wanted:
-                continue
-            if scenario.swap:
-                swap(scenario.swap, True)
-            say(begins=name, run=number)
-            row = Run(scenario).run()
-            say(scenario=name, run=number, mode=mode, **row)
-            if scenario.swap:
-                swap(scenario.swap, False)
-    say(done=True, wall=round(time.monotonic() - began, 1), **cost(watch))
+    for name in json.loads((Path(place) / "wanted.json").read_text()):
+        scenario = SCENARIOS[name]
+        if scenario.swap:
+            swap(scenario.swap, True)
+        say(begins=name)
+        say(scenario=name, **Run(scenario).run())
+        if scenario.swap:
+            swap(scenario.swap, False)
+        say(cost=True, wall=round(time.monotonic() - began, 1), **cost(watch))
 
 
 if __name__ == "__main__":

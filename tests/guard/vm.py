@@ -1,7 +1,8 @@
 """The virtual machine: this machine's own files, read-only, under a kernel of Debian's and little memory (qemu).
 
-``python -m tests.guard.vm guard|none|earlyoom [--runs N] [--scenario NAME …] [--out FILE]``. What the kernel prints
-goes to FILE beside the rows of tests/guard/inside.py. It needs qemu-system-x86, cpio and root;
+``python -m tests.guard.vm guard|none|earlyoom [--runs N] [--scenario NAME …] [--out FILE]``. Each row of
+tests/guard/inside.py is printed as it comes; FILE has them too, beside what the kernel and the guard print. A machine
+that froze or went down is started anew with what is left. It needs qemu-system-x86, cpio, mkfs.ext4 and root;
 GUARD_KVM=1 uses KVM where that works.
 """
 
@@ -11,7 +12,6 @@ import argparse
 import gzip
 import json
 import os
-import shlex
 import shutil
 import socket
 import subprocess
@@ -24,20 +24,21 @@ from typing import Any
 from sparkforge import module
 
 from lab.host import cache_directory
+from tests.guard.scenarios import SCENARIOS
 
 MEMORY = 1024
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
-9p failover net_failover virtio_net crc32c_generic virtio_blk zsmalloc zram""".split()
+9p failover net_failover virtio_net crc32c_generic virtio_blk crc16 mbcache jbd2 ext4 zsmalloc zram""".split()
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /new
 /bin/busybox mount -t proc proc /proc
 for one in {modules}; do /bin/busybox insmod /mod/$one.ko; done
 b=/bin/busybox
 $b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose root /new || $b poweroff -f
-$b mount -t tmpfs tmpfs /new/tmp; $b mount -t tmpfs tmpfs /new/run; $b mount -t tmpfs -o size=64m tmpfs /new/mnt
-$b mkdir -p /new/tmp/bench /new/mnt
+$b mount -t tmpfs tmpfs /new/tmp; $b mount -t tmpfs tmpfs /new/run; $b mkdir -p /new/tmp/bench
 $b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose bench /new/tmp/bench
 $b mount -t proc proc /new/proc; $b mount -t sysfs sys /new/sys; $b mount -t devtmpfs dev /new/dev
+$b mount -t ext4 /new/dev/vdb /new/mnt || $b poweroff -f
 $b mount -t cgroup2 cgroup /new/sys/fs/cgroup
 $b ip link set lo up; $b ip link set eth0 up; $b ip addr add 10.0.2.15/24 dev eth0; $b ip route add default via 10.0.2.2
 exec $b chroot /new {command}
@@ -120,8 +121,21 @@ class Asker(threading.Thread):
         return figures
 
 
-def run(mode: str, runs: int, wanted: list[str], out: Path, frozen: float = 90) -> list[dict[str, Any]]:
+def run(mode: str, wanted: list[str], out: Path, frozen: float = 90) -> list[dict[str, Any]]:
     """Run the scenarios in one machine; one that says nothing for ``frozen`` seconds is switched off."""
+    rows: list[dict[str, Any]] = []
+    while wanted:
+        began = len(rows)
+        boot(mode, wanted, out, frozen, rows)
+        done = sum("scenario" in row for row in rows[began:])
+        if not done:
+            raise SystemExit(f"The virtual machine did not start: see {out}.")
+        wanted = wanted[done:]
+    return rows
+
+
+def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
+    """Start the machine, and let it run what is wanted until it ends, freezes or goes down."""
     root = packages()
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
         folder = Path(name)
@@ -129,10 +143,14 @@ def run(mode: str, runs: int, wanted: list[str], out: Path, frozen: float = 90) 
         port = free.getsockname()[1]
         free.close()
         place = bench(root, folder)
-        words = ["/usr/bin/python3", "-u", "-B", "/tmp/bench/inside.py", mode, str(runs), "/tmp/bench", *wanted]
-        image = initramfs(root, folder, shlex.join(words))
-        with (folder / "swap").open("wb") as stream:
-            stream.truncate(2 << 30)
+        (place / "wanted.json").write_text(json.dumps(wanted))
+        image = initramfs(root, folder, f"/usr/bin/python3 -u -B /tmp/bench/inside.py {mode} /tmp/bench")
+        drives = []
+        for file in ("swap", "disk"):
+            with (folder / file).open("wb") as stream:
+                stream.truncate(2 << 30)
+            drives += ["-drive", f"file={folder / file},format=raw,if=virtio,cache=unsafe"]
+        subprocess.run(["mkfs.ext4", "-q", "-F", folder / "disk"], check=True)
         share = "local,security_model=none,readonly=on,multidevs=remap"
         command = [
             "qemu-system-x86_64", "-accel", "kvm" if os.environ.get("GUARD_KVM") else "tcg,thread=multi", "-cpu", "max",
@@ -141,17 +159,21 @@ def run(mode: str, runs: int, wanted: list[str], out: Path, frozen: float = 90) 
             "-append", "console=ttyS0 quiet panic=5 loglevel=4 psi=1",
             "-fsdev", f"{share},id=root,path=/", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
             "-fsdev", f"{share},id=bench,path={place}", "-device", "virtio-9p-pci,fsdev=bench,mount_tag=bench",
-            "-drive", f"file={folder}/swap,format=raw,if=virtio,cache=unsafe",
-            "-nic", f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{port}-:22",
+            *drives, "-nic", f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{port}-:22",
         ]  # fmt: skip
-        return follow(command, port, out, frozen)
+        follow(command, port, out, frozen, rows)
 
 
-def follow(command: list[str], port: int, out: Path, frozen: float) -> list[dict[str, Any]]:
+def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
     """Start the machine and gather its rows."""
-    rows: list[dict[str, Any]] = []
     asker = Asker(port)
     asker.start()
+    begun = ""
+
+    def keep(**row: Any) -> None:
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+
     with out.open("a") as log:
         machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert machine.stdout is not None
@@ -164,7 +186,6 @@ def follow(command: list[str], port: int, out: Path, frozen: float) -> list[dict
                 time.sleep(1)
 
         threading.Thread(target=end_if_frozen, daemon=True).start()
-        current: dict[str, Any] = {}
         for line in machine.stdout:
             last[0] = time.monotonic()
             text = line.decode(errors="replace").strip()
@@ -174,17 +195,17 @@ def follow(command: list[str], port: int, out: Path, frozen: float) -> list[dict
                 continue
             row = json.loads(text[4:])
             if "begins" in row:
-                current, asker.asking = row, True
+                begun, asker.asking = row["begins"], True
                 asker.taken()
             elif "scenario" in row:
-                rows.append({**row, **asker.taken()})
-                current, asker.asking = {}, False
+                begun, asker.asking = "", False
+                keep(**row, **asker.taken())
             else:
-                rows.append(row)
-        if current:
-            rows.append({"scenario": current["begins"], "run": current["run"], "frozen": True, "ok": False})
+                keep(**row)
     machine.wait()
-    return rows
+    if begun:
+        # It froze (killed here), or its kernel gave up.
+        keep(scenario=begun, ok=False, **{"frozen" if machine.returncode < 0 else "down": True}, **asker.taken())
 
 
 def main() -> None:
@@ -195,8 +216,7 @@ def main() -> None:
     parser.add_argument("--scenario", action="append", default=[])
     parser.add_argument("--out", type=Path, default=Path(os.devnull))
     arguments = parser.parse_args()
-    for row in run(arguments.mode, arguments.runs, arguments.scenario, arguments.out):
-        print(json.dumps(row))
+    run(arguments.mode, (arguments.scenario or list(SCENARIOS)) * arguments.runs, arguments.out)
 
 
 if __name__ == "__main__":
