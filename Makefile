@@ -114,7 +114,7 @@ test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's sour
 	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests/long/test_pytorch_cpu.py
 
 # `make nox` for those that need nothing but Python and an index; CI has the others too.
-SESSIONS := lint docs-check extra-checks build-import-check
+SESSIONS ?= lint docs-check extra-checks build-import-check
 
 nox: setup ## antsibull-nox's sessions (SESSIONS="ansible-test-sanity-2.21 units(core-2.20.10)"); `nox -l` lists them
 	$(BIN)/nox --sessions $(foreach session,$(SESSIONS),"$(session)")

@@ -60,7 +60,7 @@ def test_yamllint_finds_nothing():
 
 
 def test_the_sessions_that_collections_have_in_common_find_nothing(tmp_path: Path):
-    asked = re.findall(r"^SESSIONS := (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()
+    asked = re.findall(r"^SESSIONS \?= (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()
     told = run(BIN / "nox", "--envdir", tmp_path, "--sessions", *asked)
     assert [name for name in asked if f"* {name}: success" not in told] == []
 
