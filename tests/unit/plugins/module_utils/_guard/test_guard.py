@@ -505,11 +505,53 @@ def test_the_files_of_the_guard(tmp_path: Path):
         ({"textfile": "/nowhere/at/all"}, "does not exist"),
         ({"root": "/opt/a b"}, "cannot be used"),
         ({"power_cap": 100.0, "nvml": "/nowhere"}, "no GPU"),
+        ({"power_cap": 500.0}, "takes 50 to 140 W"),
+        ({"power_cap": 20.0}, "takes 50 to 140 W"),
+        ({"clock_cap": 9000}, "clock goes to 3000 MHz"),
     ],
 )
-def test_wrong_settings_are_one_message(options, text, tmp_path: Path):
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_wrong_settings_are_one_message_and_nothing_is_installed(
+    options, text, check_mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(install.detached, "systemd_runs", lambda: True)
+    monkeypatch.setattr(install.Installation, "_is_running", lambda *_, **__: False)
+    device = tmp_path / "nvml.json"
+    device.write_text(json.dumps({"devices": [{"limit": 140, "limits": [50, 140], "clock_max": 3000}]}))
+    given = {**OPTIONS, "root": str(tmp_path / "root"), "nvml": str(device), **options}
     with pytest.raises(SparkforgeError, match=text):
-        install.Installation({**OPTIONS, **options}, check_mode=True, units=str(tmp_path)).run()
+        install.Installation(given, check_mode=check_mode, units=str(tmp_path / "units")).run()
+    assert list(tmp_path.iterdir()) == [device]
+    assert json.loads(device.read_text())["devices"][0]["limit"] == 140
+
+
+def test_a_host_without_pressure_or_systemd_is_told_in_one_message_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    exists = os.path.exists
+    monkeypatch.setattr(os.path, "exists", lambda path: path != "/proc/pressure/memory" and exists(path))
+    given = {**OPTIONS, "root": str(tmp_path / "root")}
+    found = install.Installation(given, check_mode=True, units=str(tmp_path)).run()
+    assert [text for text in found["warnings"] if "PSI" in text] == [
+        "This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone."
+    ]
+    monkeypatch.setattr(install.detached, "systemd_runs", lambda: False)
+    with pytest.raises(SparkforgeError, match="systemd does not run"):
+        install.Installation(given, units=str(tmp_path)).run()
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_swap_and_with_all_of_it_free_pressure_ends_nobody(machine: Machine):
+    # Without swap, processes that wait for memory wait for a page cache; zram counts as swap, as the kernel says it.
+    machine.press(55.0)
+    machine.start(901, "eater", 110)
+    guard = machine.guard([])
+    guard.step()
+    assert machine.sent == []
+    machine.swap = (16 * GIB, 16 * GIB)
+    machine.write()
+    guard.step()
+    assert machine.sent == [(901, TERM)]
 
 
 def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
