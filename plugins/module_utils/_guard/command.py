@@ -12,7 +12,6 @@ import signal
 import sys
 import typing as t
 
-from .._core import disk
 from .._core.errors import SparkforgeError
 from . import brakes, figures, nvml, policy, watched
 from .host import Host
@@ -70,7 +69,7 @@ def main(arguments: t.Sequence[str]) -> int:
                 sys.stdout.write(line + "\n")
             os.makedirs(state, exist_ok=True)
             caps = json.dumps({"power_w": power or None, "clock_mhz": clock or None})
-            disk.write_file(os.path.join(state, watched.CAPS), caps.encode(), 0o644)
+            watched.replace(os.path.join(state, watched.CAPS), caps)
         elif command == "uncap":
             watched.remove_caps(nvml.connect(settings.get("nvml") or ""), settings)
         elif command == "may-start":

@@ -25,6 +25,7 @@ import typing as t
 from . import brakes, nvml, watched
 from .host import Host, Memory, Process
 from .watch import Act
+from .watched import replace
 
 LONGEST_RECORD = 2 << 20
 #: Seconds between two looks at the GPU while all is well, two writings of metrics, and two looks for the driver.
@@ -259,15 +260,3 @@ def spread(held: t.Mapping[int, int], memory: Memory) -> dict[int, int]:
     unknown = [pid for pid, size in held.items() if not size]
     rest = max(0, memory.unaccounted - sum(held.values()))
     return {**held, **dict.fromkeys(unknown, rest // max(1, len(unknown)))}
-
-
-def replace(path: str, text: str, sync: bool = True) -> None:
-    """Write a file atomically; readable by all, for the login and node_exporter."""
-    temporary = f"{path}.partial"
-    with open(temporary, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fchmod(stream.fileno(), 0o644)
-        if sync:
-            os.fsync(stream.fileno())
-    os.replace(temporary, path)

@@ -23,7 +23,6 @@ import os
 import time
 import typing as t
 
-from .._core import disk
 from .._core.errors import SparkforgeError
 from . import brakes, nvml
 from .host import Memory
@@ -128,14 +127,14 @@ def note_start(state: str, boot: str) -> str:
         f"The machine went down without a shutdown after {moment}; seen last: {', '.join(seen)}. See journalctl -b -1, "
         f"and {state}/{DOWN}.json; if it goes off under load, set guard_power_cap or guard_clock_cap."
     )
-    disk.write_file(os.path.join(state, f"{DOWN}.json"), json.dumps({"said": said, "seen": before}).encode(), 0o644)
-    disk.write_file(os.path.join(state, DOWN), f"{said}\n".encode(), 0o644)
+    replace(os.path.join(state, f"{DOWN}.json"), json.dumps({"said": said, "seen": before}))
+    replace(os.path.join(state, DOWN), f"{said}\n")
     return said
 
 
 def note_end(state: str, boot: str) -> None:
     """Keep that the guard was stopped in this boot, by a shutdown or by hand."""
-    disk.write_file(os.path.join(state, ENDED), boot.encode(), 0o644)
+    replace(os.path.join(state, ENDED), boot)
 
 
 def down(state: str) -> tuple[float, str]:
@@ -154,6 +153,18 @@ def _text(path: str) -> str:
             return stream.read(4096).strip()
     except OSError:
         return ""
+
+
+def replace(path: str, text: str, sync: bool = True) -> None:
+    """Write a file atomically; readable by all, for the login and node_exporter."""
+    temporary = f"{path}.partial"
+    with open(temporary, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fchmod(stream.fileno(), 0o644)
+        if sync:
+            os.fsync(stream.fileno())
+    os.replace(temporary, path)
 
 
 def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
