@@ -1,9 +1,9 @@
 """The virtual machine: this machine's own files, read-only, under a kernel of Debian's and little memory (qemu).
 
-``python -m tests.guard.vm guard|none|earlyoom [--runs N] [--scenario NAME …] [--out FILE]``. Each row of
-tests/guard/inside.py is printed as it comes; FILE has them too, beside what the kernel and the guard print. A machine
-that froze or went down is started anew with what is left. It needs qemu-system-x86, cpio, mkfs.ext4 and root;
-GUARD_KVM=1 uses KVM where that works.
+``PYTHONPATH=.collections python -m tests.guard.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
+none or earlyoom. Each row of tests/guard/inside.py is printed as it comes; FILE has them too, beside what the kernel
+and the guard print. A machine that froze or went down is started anew with what is left. It needs qemu-system-x86,
+cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sparkforge import module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
 
 from lab.host import cache_directory
 from tests.guard.scenarios import SCENARIOS
@@ -88,7 +88,7 @@ def bench(root: Path, folder: Path) -> Path:
     place.mkdir()
     for name in ("eat.py", "inside.py", "scenarios.py"):
         shutil.copy(Path(__file__).with_name(name), place)
-    (place / "guard.pyz").write_bytes(module("module_utils._guard.install").archive())
+    (place / "guard.pyz").write_bytes(install.archive())
     shutil.copy(root / "usr/bin/earlyoom", place)
     return place
 
