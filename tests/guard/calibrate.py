@@ -1,7 +1,8 @@
 """Compares admission with what torch takes of a GPU: a decoder with random weights, a forward pass, and its KV cache.
 
-``calibrate.py all`` prints one line of JSON for each of 12 pairs of a model and a data type, each in its own process.
-The model's directory has a real config and real headers; its data is a hole in a file. Needs torch and a GPU.
+``calibrate.py all`` prints one line of JSON for each of 12 pairs of a model and a data type, each in its own process;
+``calibrate.py cpu`` does for small models on a host without a GPU, where a process' own memory is what is measured.
+The model's directory has a real config and real headers; its data is a hole in a file. Needs torch.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ SIZES = {
     "3B": ((28, 3072, 8192, 24, 8, 128, 128256), 8, 2048),
     "8B": ((32, 4096, 14336, 32, 8, 128, 128256), 8, 4096),
     "14B": ((40, 5120, 13824, 40, 40, 128, 32000), 2, 4096),
+    "0.1B": ((12, 768, 3072, 12, 12, 64, 50257), 4, 1024),
+    "0.5B": ((24, 896, 4864, 14, 2, 64, 151936), 1, 1024),
 }
+ON_CPU = ("0.1B", "0.5B")
 KINDS = {"float32": "F32", "bfloat16": "BF16", "float8_e4m3fn": "F8_E4M3"}
 BYTES = {"F32": 4, "BF16": 2, "F8_E4M3": 1}
 
@@ -67,19 +71,29 @@ def write(size: str, kind: str, place: Path) -> None:
         stream.truncate(8 + len(header) + begin)
 
 
+def status(name: str, path: str = "/proc/self/status") -> int:
+    """Return a figure of the kernel's in bytes."""
+    fields = dict(line.split(":", 1) for line in Path(path).read_text().splitlines())
+    return int(fields[name].split()[0]) << 10
+
+
 def measure(size: str, kind: str) -> dict[str, Any]:
     """Load, run a forward pass, and return what was taken."""
     import torch
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission, models, nvml
 
     (layers, _hidden, _inner, heads, keys, width, _vocabulary), batch, length = SIZES[size]
-    free, total = torch.cuda.mem_get_info()
+    gpu = torch.cuda.is_available()
+    free, total = torch.cuda.mem_get_info() if gpu else (0, status("MemTotal", "/proc/meminfo"))
     with tempfile.TemporaryDirectory() as name:
         write(size, kind, Path(name))
         words = ["python", "serve.py", "--model", name, "--batch", str(batch), "--length", str(length)]
         wanted = admission.demand(words, "", total, models.read(name))
     compute = torch.float32 if kind == "float32" else torch.bfloat16
-    device, stored = torch.device("cuda"), getattr(torch, kind)
+    device, stored = torch.device("cuda" if gpu else "cpu"), getattr(torch, kind)
+    # Threads and libraries are there before it is measured.
+    torch.nn.functional.linear(torch.ones(64, 64, dtype=compute), torch.ones(64, 64, dtype=compute))
+    before = status("VmHWM")
     weights = {name: torch.empty(shape, device=device, dtype=stored) for name, shape in shapes(size).items()}
     for one in weights.values():
         one.view(torch.uint8).zero_()
@@ -107,28 +121,32 @@ def measure(size: str, kind: str) -> dict[str, Any]:
                 gate.mul_(linear(hide, f"{place}.mlp.up_proj.weight")), f"{place}.mlp.down_proj.weight"
             )
         linear(hide[:, -1], "lm_head.weight").float().argmax(-1)
+    kept = sum(one.nbytes for one in weights.values()) + sum(one.nbytes for one in cache)
+    row = {
+        "model": size, "kind": kind, "batch": batch, "length": length, "kept": kept,
+        "predicted": {part.what: part.size for part in wanted.parts}, "total": wanted.total,
+    }  # fmt: skip
+    if not gpu:
+        return {**row, "least": wanted.least, "took": status("VmHWM") - before, "imported": before}
     torch.cuda.synchronize()
     device_now = nvml.connect()
     assert device_now is not None
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     held = device_now.processes()
     return {
-        "model": size, "kind": kind, "batch": batch, "length": length,
-        "predicted": {part.what: part.size for part in wanted.parts}, "total": wanted.total,
+        **row,
         "nvml": held.get(os.getpid()), "nvml_processes": held, "mem_get_info": free - torch.cuda.mem_get_info()[0],
         "reserved": torch.cuda.memory_reserved(), "peak": torch.cuda.max_memory_allocated(),
-        "kept": sum(one.nbytes for one in weights.values()) + sum(one.nbytes for one in cache),
-        "anon": int(status["RssAnon"].split()[0]) << 10, "device": device_now.devices(),
+        "anon": status("RssAnon"), "device": device_now.devices(),
     }  # fmt: skip
 
 
 def main(*words: str) -> None:
     """Run one pair, or all of them."""
-    if words != ("all",):
+    if words not in (("all",), ("cpu",)):
         print("ROW " + json.dumps(measure(*words)), flush=True)
         return
-    for size in SIZES:
-        for kind in KINDS:
+    for size in ON_CPU if words == ("cpu",) else [size for size in SIZES if size not in ON_CPU]:
+        for kind in list(KINDS)[: 2 if size in ON_CPU else 3]:
             done = subprocess.run([sys.executable, __file__, size, kind], check=False, capture_output=True, text=True)
             print(done.stdout or done.stderr[-2000:], flush=True)
 
