@@ -54,3 +54,15 @@ def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
 def test_a_ledger_that_cannot_be_trusted_is_one_message(tmp_path: Path, setting: str, words: str) -> None:
     code, said = forecast(tmp_path, "--check", "-l", "spark01", "-e", setting)
     assert code != 0 and said.count("fatal:") <= 1 and words in " ".join(said.split())
+
+
+def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
+    record = ROOT / "tests/unit/data/hosts/dgx-spark-7.6.json"
+    given = json.dumps(
+        {"update_records": [str(record)], "update_format": "json", "update_file": f"{tmp_path}/out.json"}
+    )
+    done = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert [row["host"] for row in found["hosts"]] == [record.name] and found["hosts"][0]["kernel"]["running"]
+    assert json.dumps(found, sort_keys=True) in done.stdout, "and the same is printed, in one line"

@@ -87,9 +87,10 @@ def test_a_forecast_is_a_check_of_the_playbook(
     assert variables(line) == {"update_accept": ["a", "b"], "update_ledger": "https://l/{{ x }}"}
     record = tmp_path / "record.json"
     record.touch()
-    line = dry(capsys, "update", "--record", str(record))
-    assert line.startswith("ansible-playbook -i localhost, ") and "--ask-pass" not in line
-    assert variables(line) == {"update_records": [str(record)]}
+    for words in (["--record", str(record)], ["--forecast", "--record", str(record)]):
+        line = dry(capsys, "update", *words)
+        assert line.startswith("ansible-playbook -i localhost, ") and "--ask-pass" not in line
+        assert variables(line) == {"update_records": [str(record)]}
     assert cli.main(["update", "--record", str(tmp_path / "none.json")]) == Exit.USAGE
 
 
