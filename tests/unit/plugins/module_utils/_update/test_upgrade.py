@@ -207,6 +207,15 @@ def test_a_broken_dpkg_is_refused(host: Host) -> None:
         host.engine.begin(host.expected, {})
 
 
+def test_a_boot_that_is_read_only_is_refused(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    class ReadOnly:
+        f_flag = os.ST_RDONLY
+
+    real, place = os.statvfs, str(host.tree.path / "boot")
+    monkeypatch.setattr(upgrade.os, "statvfs", lambda path: ReadOnly if path == place else real(path))
+    assert refused(host) == "/boot is read-only."
+
+
 def test_another_apt_is_refused(host: Host) -> None:
     import fcntl
 
