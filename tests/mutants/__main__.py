@@ -56,6 +56,7 @@ class Bench:
 
     def __init__(self, place: Path, trees: int) -> None:
         self.image = image.build(native_architecture(), extra=PACKAGES)
+        self.limit = LIMIT
         self.trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
         for number in range(trees):
             self.trees.put(_copy(place / f"tree-{number}"))
@@ -68,7 +69,7 @@ class Bench:
         return image.podman(
             "run", "--rm", "--network=none", "--tmpfs=/tmp:rw,exec,suid,mode=1777", f"--workdir={INSIDE}",
             f"--env=ANSIBLE_CONFIG={INSIDE}/ansible.cfg", *(f"--volume={volume}" for volume in volumes),
-            *([f"--timeout={LIMIT}"] if broken else []), self.image,
+            *([f"--timeout={self.limit}"] if broken else []), self.image,
             # Not exec: the shell is the container's first process, which takes in what tests leave behind.
             "sh", "-c", '"$@"; exit $?', "sh", *command, quiet=True,
         )  # fmt: skip

@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from lab.host import LabError, fail, install_packages
-from tests.mutants.__main__ import ERROR, KILLED, SURVIVED, Bench, Outcome
+from tests.mutants.__main__ import ERROR, KILLED, LIMIT, SURVIVED, Bench, Outcome
 from tests.mutants.data import CHECKOUT, load
 
 AREAS = {
@@ -56,6 +56,10 @@ CHECKS = re.compile(
 )
 FLAGS = {"check", "strict", "follow_symlinks", "required", "links", "identity", "alone", "no_log", "start_new_session"}
 LIMITS = re.compile(r"LIMIT|MOST|SPACE|RESERVE|PATIENCE|SECONDS|REDIRECTIONS|HOPS|RATE|GRACE|ATTEMPTS|KEPT|FACTOR")
+#: Where tests are that need no other machine.
+TESTS = re.compile(r"(proof/)?tests/(unit|golden|playbooks)/.*test_\w+\.py$")
+#: Seconds for the tests that start no program.
+QUICK = 120
 #: The most test files that one mutant is shown to, the nearest first.
 FILES = 14
 
@@ -235,7 +239,7 @@ def graph() -> dict[str, set[str]]:
     edges = {file: {one for name in _names(file) if (one := _file(name, known))} - {file} for file in files}
     doors = {Path(file).stem: file for file in files if file.startswith(("plugins/modules/", "plugins/action/"))}
     for file in files:
-        if file.startswith("tests/"):
+        if "tests/" in file:
             text = (CHECKOUT / file).read_text(encoding="utf-8")
             edges[file] |= {door for stem, door in doors.items() if f'"{stem}"' in text}
             edges[file] |= {one for one in files if one.startswith("roles/") and Path(one).name in text}
@@ -259,8 +263,8 @@ def near(file: str) -> list[str]:
         role = file.split("/")[1]
         return [one for one in sorted(graph()) if re.search(rf"tests/unit/(roles|.*plans)/test_{role}\.py$", one)]
     stem = Path(file).stem.lstrip("_")
-    tests = [one for one in distance if re.match(r"tests/(unit|golden|playbooks)/.*test_\w+\.py$", one)]
-    named = [one for one in graph() if re.search(rf"tests/unit/.*/test_{stem}\.py$", one) and _kin(one, file)]
+    tests = [one for one in distance if TESTS.match(one)]
+    named = [one for one in graph() if re.search(rf"tests/unit/(.*/)?test_{stem}\.py$", one) and _kin(one, file)]
     mention = {one: Path(file).name in (CHECKOUT / one).read_text(encoding="utf-8") for one in tests}
     order = sorted(
         {*tests, *named},
@@ -314,20 +318,24 @@ def draw(seed: int, count: int) -> list[Drawn]:
     return sorted(drawn, key=lambda one: (one.area, one.file, one.start))
 
 
-def judge(bench: Bench, one: Drawn, programs: bool, before: str) -> Outcome:
-    """Run the nearest tests that start no program, and where none of them fails, those that do.
-
-    :param before: what became of it in an earlier run, which is not done again.
-    """
+def judge(bench: Bench, one: Drawn, *options: str) -> Outcome:
+    """Break a guard and run the tests that are near it, the nearest first, to the first that fails."""
     if not one.tests:
         return Outcome(one, SURVIVED, "no test reaches it", 0)  # type: ignore[arg-type]
-    quick = dataclasses.replace(one, tests=("--no-programs", *one.tests))
-    found = Outcome(one, before, "", 0) if before == SURVIVED else bench.run(quick)  # type: ignore[arg-type]
-    if found.status == SURVIVED and programs:
-        found = bench.run(one)  # type: ignore[arg-type]
+    found = bench.run(dataclasses.replace(one, tests=(*options, *one.tests)))  # type: ignore[arg-type]
     # Pytest ends so where the broken code raises what it takes for Ctrl-C.
     ended = found.status == ERROR and "! KeyboardInterrupt !" in found.said
     return found._replace(mutant=one, status=KILLED if ended else found.status)  # type: ignore[arg-type]
+
+
+def passing(bench: Bench, drawn: Sequence[Drawn], *options: str) -> bool:
+    """Say whether all tests that are near the guards pass where none is broken: a test that fails kills all."""
+    tests = list(dict.fromkeys(test for one in drawn for test in one.tests))
+    with bench.tree() as tree:
+        done = bench.pytest(tree, [*options, *tests], broken=False)
+    if tests and done.returncode:
+        print(f"{done.stdout[-6000:]}{done.stderr[-3000:]}\nmutants: not all of these tests pass unbroken")
+    return not tests or done.returncode == 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -338,6 +346,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-k", metavar="TEXT", default="", help="of those that are drawn only these")
     parser.add_argument("-j", metavar="N", type=int, default=1, help="side by side (default: one after the other)")
     parser.add_argument("--list", action="store_true", help="show them and run none")
+    parser.add_argument("--limit", metavar="SECONDS", type=int, default=LIMIT, help="for one that lives on")
     parser.add_argument("--quick", action="store_true", help="only tests that start no program")
     parser.add_argument("--out", type=Path, help="a file that gets a JSON object a line; what it has killed stays so")
     given = parser.parse_args(arguments)
@@ -349,20 +358,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known: dict[str, str] = {}
     if given.out and given.out.exists():
         known = {row["id"]: row["status"] for row in map(json.loads, given.out.read_text().splitlines())}
-    wanted = [one for one in drawn if known.get(one.id) != KILLED]
-    alive = 0
-    with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name:
+    left = [one for one in drawn if known.get(one.id) != KILLED]
+    with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name, ThreadPoolExecutor(given.j) as pool:
         bench = Bench(Path(name), given.j)
-        with ThreadPoolExecutor(given.j) as pool:
-            running = [pool.submit(judge, bench, one, not given.quick, known.get(one.id, "")) for one in wanted]
+        # First what starts no program: most guards die of it, and it takes seconds.
+        for options, limit in [(("--no-programs",), QUICK), ((), given.limit)][: 1 if given.quick else 2]:
+            fresh = [one for one in left if not options or one.id not in known]
+            if not passing(bench, fresh, *options):
+                return 1
+            bench.limit = limit
+            running = [pool.submit(judge, bench, one, *options) for one in fresh]
             for done in as_completed(running):
                 one = done.result()
-                alive += one.status != KILLED
                 print(f"{one.status:8} {one.seconds:5.1f} s  {one.mutant.area}: {one.mutant.id}", flush=True)
                 if given.out:
                     with given.out.open("a", encoding="utf-8") as stream:
                         row = {"id": one.mutant.id, "area": one.mutant.area, "status": one.status, "said": one.said}
                         stream.write(json.dumps({**row, "seconds": one.seconds}) + "\n")
+                if one.status == KILLED:
+                    left.remove(one.mutant)  # type: ignore[arg-type]
+    alive = len(left)
     print(f"mutants: {len(drawn) - alive} of {len(drawn)} drawn with seed {given.seed} are killed")
     return 1 if alive else 0
 
