@@ -26,7 +26,7 @@ import urllib.parse
 
 from .._core import digests
 from .._core.errors import SparkforgeError
-from .._wheel.requirement import normalised
+from .._wheel.requirement import normalised, parse_wheel_name
 from .._wheel.wheel import Manifest, Unit, Wheel
 
 #: Raised when the meaning of a manifest changes.
@@ -41,6 +41,10 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PROJECT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
+#: The most bytes that a wheel can have, for who fetches one must know when to stop: ten times the largest PyTorch.
+LARGEST = 16 << 30
+#: A host, by its name in an inventory, which messages show.
+_HOST = re.compile(r"[\w\[][\w.:@%+\[\]-]{0,254}")
 #: Of ``written``: these are in the order of their texts.
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
@@ -50,6 +54,7 @@ _TEXTS = {
     "platform": _PLATFORM,
     "python": re.compile(r"\d+\.\d+"),
     "written": _WRITTEN,
+    "host": _HOST,
 }
 _WHEEL_TEXTS = {"name": _PROJECT, "version": _VERSION, "file": _FILE, "sha256": _SHA256}
 
@@ -193,9 +198,8 @@ def _check_shape(manifest: t.Any, where: str) -> None:
         time.strptime(manifest["written"], TIME)
     except ValueError:
         raise refuse(f"written is {_shown(manifest['written'])}") from None
-    for key in ("host", "seal"):
-        if not isinstance(manifest.get(key), str):
-            raise refuse(f"{key} is {_shown(manifest.get(key))}")
+    if not _fits(_SHA256, manifest.get("seal")):
+        raise refuse(f"seal is {_shown(manifest.get('seal'))}")
     if not isinstance(manifest.get("signature", ""), str):
         raise refuse(f"signature is {_shown(manifest['signature'])}")
     units = manifest.get("units")
@@ -211,7 +215,9 @@ def _check_shape(manifest: t.Any, where: str) -> None:
             for key, pattern in _WHEEL_TEXTS.items():
                 if not _fits(pattern, wheel.get(key)):
                     raise refuse(f"{key} of a wheel of {unit['name']} is {_shown(wheel.get(key))}")
-            if not isinstance(wheel.get("size"), int) or isinstance(wheel["size"], bool) or wheel["size"] < 0:
+            if not _is_of(wheel["file"], wheel["name"], wheel["version"]):
+                raise refuse(f"{wheel['file']} is no wheel of {wheel['name']} {wheel['version']}")
+            if type(wheel.get("size")) is not int or not 0 <= wheel["size"] <= LARGEST:
                 raise refuse(f"the size of {wheel['file']} is {_shown(wheel.get('size'))}")
             if wheel.get("path") != f"{unit['name']}/{unit['fingerprint']}/{wheel['file']}":
                 raise refuse(f"the path of {wheel['file']} is {_shown(wheel.get('path'))}")
@@ -222,6 +228,15 @@ def _check_shape(manifest: t.Any, where: str) -> None:
 
 def _fits(pattern: t.Pattern[str], value: t.Any) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _is_of(file: str, name: str, version: str) -> bool:
+    """Say whether a file is of a project and its version: a host installs what the file's name says."""
+    try:
+        parsed = parse_wheel_name(file)
+    except SparkforgeError:
+        return False
+    return parsed.distribution == normalised(name) and parsed.version.replace("_", "-") == version.replace("_", "-")
 
 
 def _shown(value: t.Any) -> str:

@@ -41,6 +41,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     manifest = (settings.get("sparkforge_manifest") or {}) if from_units else {}
     units = [unit for unit in manifest.get("units") or () if unit["wheels"]]
     wheels = of_units(units)
+    if refused := _foreign(stack, settings, manifest, units, platform):
+        return Plan(refusals=[refused])
     # The official wheels of units that did not compile (role source_unit).
     instead = _instead(stack, manifest, platform) if manifest else {}
     missing = [name for name in _missing(stack, manifest, units) if name not in instead] if from_units else []
@@ -109,6 +111,35 @@ def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, 
         "remedy": f"To keep the newer one, set {keep} for this host in the inventory. To go back to the older one, name"
         f" it there: stack_name: {stack['name']}.",
     }
+
+
+def _foreign(
+    stack: Stack,
+    settings: t.Mapping[str, t.Any],
+    manifest: t.Mapping[str, t.Any],
+    units: t.Sequence[t.Mapping[str, t.Any]],
+    platform: str,
+) -> dict[str, str] | None:
+    """Return why a host takes nothing of a manifest: it has what nobody asked for; None where it has not."""
+    asked = {*stack["units"], *(unit["name"] for unit in settings.get("torch_extensions") or ())}
+    lines = (stack["lock"]["run_requirements"].get(platform) or {}).values()
+    locked = {split(line).name for one in lines for line in one}
+    built: set[str] = set()
+    for unit in units:
+        what = "" if unit["name"] in asked else f"the unit {unit['name']}, which is not in the stack {stack['name']}"
+        for name in (normalised(wheel["name"]) for wheel in unit["wheels"]):
+            if not what and name in locked:
+                what = f"a wheel of {name} in the unit {unit['name']}, and the lock has another one"
+            if not what and name in built:
+                what = f"a wheel of {name} in the unit {unit['name']}, and another one before"
+            built.add(name)
+        if what:
+            return {
+                "cause": f"The manifest of {manifest['host']} lists {what}.",
+                "remedy": f"Find out what {manifest['host']} built. A unit of your own has to be in torch_extensions"
+                " for every host; playbooks/lock.yml renews the lock, playbooks/build.yml the manifest.",
+            }
+    return None
 
 
 def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.Mapping[str, t.Any]]) -> list[str]:

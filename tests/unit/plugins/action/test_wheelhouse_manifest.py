@@ -220,7 +220,7 @@ def test_a_manifest_of_the_same_second_is_not_older(site: Site) -> None:
 
 def test_without_signers_only_the_same_builder_s_counts(site: Site) -> None:
     """Two fleets with stacks of the same lock may share a cache."""
-    site.publish(written(site, "2026-11-22T10:00:00Z", host="spark01 of another fleet"))
+    site.publish(written(site, "2026-11-22T10:00:00Z", host="spark01-of-another-fleet"))
     assert site.find(places=["builder"])["saved"] is True
     site.publish(site.manifest)
     assert site.find(places=["builder"])["manifest"]["host"] == "builder"

@@ -100,6 +100,11 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
     return made
 
 
+def renamed(made: dict[str, t.Any], file: str) -> None:
+    """Have the row of a wheel name another file: what a host installs is what its name says."""
+    made["units"][1]["wheels"][0].update(file=file, path=f"pytorch/4b5c1f0e9a37d286/{file}")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -107,6 +112,10 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
         (lambda one: one.update(stack="../../etc"), "stack is '../../etc'"),
         (lambda one: one.update(python="3.12; rm"), "python is"),
         (lambda one: one.pop("host"), "host is missing"),
+        (lambda one: one.update(host="spark01\nspark02"), "host is 'spark01"),
+        (lambda one: one.update(host="{{ lookup('pipe', 'id') }}"), 'host is "{{'),
+        (lambda one: one.update(host="\x1b[2J"), "host is '\\x1b"),
+        (lambda one: one.update(host="a" * 300), "host is 'aaa"),
         (lambda one: one.update(written="yesterday"), "written is 'yesterday'"),
         (lambda one: one.update(written="2026-13-45T10:00:00Z"), "written is '2026-13-45T10:00:00Z'"),
         (lambda one: one.update(units={}), "units is not a list"),
@@ -118,7 +127,11 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
         (lambda one: one["units"][1]["wheels"][0].update(version="1 --hash=sha256:0"), "version of a wheel"),
         (lambda one: one["units"][1]["wheels"][0].update(sha256="A" * 64), "sha256 of a wheel"),
         (lambda one: one["units"][1]["wheels"][0].update(size=True), "the size of torch"),
+        (lambda one: one["units"][1]["wheels"][0].update(size=10**30), "the size of torch"),
         (lambda one: one["units"][1]["wheels"][0].update(path="pytorch/../../x.whl"), "the path of torch"),
+        (lambda one: renamed(one, "pip-99-py3-none-any.whl"), "pip-99-py3-none-any.whl is no wheel of torch 2.9.1"),
+        (lambda one: renamed(one, FILE.replace("2.9.1", "2.9.2")), "is no wheel of torch 2.9.1"),
+        (lambda one: renamed(one, "torch.whl"), "torch.whl is no wheel of torch 2.9.1"),
     ],
 )
 def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any, message: str) -> None:
@@ -126,7 +139,11 @@ def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any,
         publication.check(broken(change))
     assert message in caught.value.cause
     # What a schema can say; the modules that read manifests have no library for it on a host.
-    beyond = message in ("lists a unit twice", "the path of torch", "written is '2026-13-45T10:00:00Z'")
+    beyond = "is no wheel of" in message or message in (
+        "lists a unit twice",
+        "the path of torch",
+        "written is '2026-13-45T10:00:00Z'",
+    )
     assert SCHEMA.is_valid(broken(change)) is beyond
 
 

@@ -82,6 +82,27 @@ def plan(
     return python_env.plan(settings, {**SPARK, "environments": environments or {}})
 
 
+FOREIGN = {
+    "a unit that no stack has": (unit("evil", "evil", "1", "evil/1/e.whl"), "the unit evil, which is not in the stack"),
+    "what the lock pins": (unit("torchaudio", "sympy", "99", "torchaudio/1/s.whl"), "a wheel of sympy in the unit"),
+    "a project again": (unit("torchaudio", "Torch.Vision", "9", "torchaudio/1/v.whl"), "and another one before"),
+}
+
+
+@pytest.mark.parametrize(("more", "said"), FOREIGN.values(), ids=FOREIGN)
+def test_of_a_manifest_with_what_nobody_asked_for_nothing_is_taken(more: dict[str, t.Any], said: str) -> None:
+    stack = {**STACK, "units": [*STACK["units"], "torchaudio"]}
+    made = plan(stack=stack, sparkforge_manifest={"host": "spark02", "units": [*UNITS, more]})
+    assert not made.steps
+    assert said in made.refusals[0]["cause"] and "Find out what spark02 built." in made.refusals[0]["remedy"]
+
+
+def test_a_unit_of_one_s_own_is_taken_where_the_inventory_names_it() -> None:
+    units = [*UNITS, unit("own", "own", "1", "own/1/own.whl")]
+    made = plan(sparkforge_manifest={"host": "spark02", "units": units}, torch_extensions=[{"name": "own"}])
+    assert f"own==1 --hash=sha256:{SHA}" in made.steps["environment"]["requirements"]
+
+
 def elsewhere(**changed: t.Any) -> plans.Plan:
     return plan(sparkforge_manifest={"host": "spark02", "units": UNITS}, **changed)
 
