@@ -150,12 +150,27 @@ class ActionModule(OnController):
         return bool(missing)
 
     def _fetch(self, path: str, target: str, builder: str) -> list[str]:
-        """Fetch a file of the builder; return why not, where that failed."""
+        """Fetch a file of the builder; return why not, where that failed.
+
+        Not by ssh's third way, a pipe, unless a person chose that: all that comes through it is kept in memory first.
+        """
         try:
-            self._connection.fetch_file(path, target)
-        except (AnsibleError, OSError) as error:
-            return [f"{builder} did not return {path}: {_words(error)}"]
-        return []
+            smart = self._connection.get_option("ssh_transfer_method") == "smart"
+        except (AttributeError, KeyError, AnsibleError):
+            smart = False
+        said = ""
+        for method in ("sftp", "scp") if smart else ("",):
+            try:
+                if method:
+                    self._connection.set_option("ssh_transfer_method", method)
+                self._connection.fetch_file(path, target)
+                return []
+            except (AnsibleError, OSError) as error:
+                said = said or f"{builder} did not return {path}: {_words(error)}"
+            finally:
+                if method:
+                    self._connection.set_option("ssh_transfer_method", "smart")
+        return [said]
 
     def _slurp(self, path: str, builder: str, task_vars: dict[str, t.Any]) -> bytes | None:
         """Return a file of the builder, None where it is not there.

@@ -1,0 +1,308 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A hostile builder: root there publishes what he likes, and neither the controller nor another host takes any of it.
+
+It signs with a key of its own. One offer is right, so that each other one is refused for what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import io
+import itertools
+import json
+import tarfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
+
+from tests.integration.conftest import Bench, Host
+from tests.integration.test_hostile_host import ESCAPES
+from tests.integration.test_wheelhouse import LOCK, MODULE, rewritten, send
+from tests.unit import wheel_tree
+
+#: One that is built from source; nobody needs its lock here.
+STACK: dict[str, Any] = {"stack_name": "lab-built", "stack_method": "build", "stack_lock_required": False}
+CONTENT = wheel_tree.wheel("triton", "1.0")
+FILE, MARK = wheel_tree.file_name("triton", "1.0"), "1" * 16
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+ROW = {
+    "name": "triton",
+    "version": "1.0",
+    "file": FILE,
+    "size": len(CONTENT),
+    "path": f"triton/{MARK}/{FILE}",
+    "sha256": DIGEST,
+}
+MANIFEST: dict[str, Any] = {
+    "format": 1, "stack": "lab-built", "lock_id": "0" * 12, "platform": wheel_tree.PLATFORM, "python": "3.13",
+    "host": "spark99", "written": "2026-11-21T10:00:00Z",
+    "units": [{"name": "triton", "fingerprint": MARK, "wheels": [ROW]}],
+}  # fmt: skip
+EVALUATED = "{{ lookup('ansible.builtin.pipe', 'id') }}"
+#: What a builder can say of a stack: what is changed, and why it is not taken.
+SAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "a template for its name": (lambda one: one.update(host=EVALUATED), "host is "),
+    "two lines for its name": (lambda one: one.update(host="spark01\nok: all"), "host is "),
+    "escapes for its name": (lambda one: one.update(host=ESCAPES), "host is "),
+    "a template for a unit": (lambda one: one["units"][0].update(name=EVALUATED), "it names the unit "),
+    "a unit that leads out": (lambda one: one["units"][0].update(name="../../etc"), "it names the unit "),
+    "a file that leads out": (lambda one: wheel_of(one).update(file="../../x.whl"), "file of a wheel of triton is "),
+    "a path that leads out": (lambda one: wheel_of(one).update(path="../../../etc/shadow"), "the path of triton-1.0"),
+    "an option for a version": (lambda one: wheel_of(one).update(version="1 --index-url http://192.0.2.1"), "version "),
+    "a template for a project": (lambda one: wheel_of(one).update(name=EVALUATED), "name of a wheel of triton is "),
+    "a file of another project": (lambda one: wheel_of(one).update(
+        file="pip-99-py3-none-any.whl", path=f"triton/{MARK}/pip-99-py3-none-any.whl"), "is no wheel of triton 1.0"),
+    "a size beyond all numbers": (lambda one: wheel_of(one).update(size=10**30), "the size of triton-1.0"),
+    "another platform": (lambda one: one.update(platform="ubuntu24.04-aarch64"), "is for the platform ubuntu24.04"),
+    "another stack": (lambda one: one.update(stack="torch-2.9.1"), "is for the stack torch-2.9.1, not lab-built"),
+    "another lock": (lambda one: one.update(lock_id="f" * 12), "is for the lock ffffffffffff, not "),
+    "another Python": (lambda one: one.update(python="2.7"), "is for Python 2.7, not 3.13"),
+}  # fmt: skip
+#: What it can have in the place of the wheel, made by a shell at ``$wheel``.
+WHEELS = {
+    "another wheel": 'printf x >> "$wheel"',
+    "a link to a secret": 'ln -sf /etc/shadow "$wheel"',
+    "a link to what has no end": 'ln -sf /dev/zero "$wheel"',
+    "a directory": 'rm "$wheel"; mkdir "$wheel"',
+}
+#: What its receipts can say of a wheel before it publishes that.
+RECEIPTS: dict[str, dict[str, Any]] = {
+    "a template": {"name": EVALUATED},
+    "a path": {"path": "../../../../../etc/shadow"},
+    "lines": {"version": "1.0\nRequires-Dist: evil"},
+    "another project": {"name": "pip"},
+    "another sha256": {"sha256": "0" * 64},
+}
+
+
+def resealed(change: Callable[[dict[str, Any]], object], signer: signature.Signer | None = None) -> bytes:
+    """Return a manifest of one wheel that was changed and sealed anew, as root of the builder can."""
+    made: dict[str, Any] = copy.deepcopy(MANIFEST)
+    change(made)
+    made["seal"] = publication.seal(made)
+    return json.dumps(signer.sign(made) if signer else made).encode()  # type: ignore[arg-type]
+
+
+def wheel_of(made: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = made["units"][0]["wheels"][0]
+    return row
+
+
+@dataclass
+class Offer:
+    """What the hostile builder offers, and what is said of it: ``lock`` stands for which it is."""
+
+    name: str
+    lock: str
+    said: str
+    signers: list[str]
+
+
+def offers(place: Path) -> tuple[list[Offer], str]:
+    """Pack a wheelhouse to ``house.tar``; return what it offers, and a script that spoils what is unpacked."""
+    known, own = signature.Signer(str(place / "known")), signature.Signer(str(place / "own"))
+    for signer in (known, own):
+        signer.make(False)
+    pinned = [str(known.public_key)]
+    house = f"/opt/sparkforge/wheelhouse/{wheel_tree.PLATFORM}"
+    locks = (f"{number:012x}" for number in itertools.count(1))
+    made: list[Offer] = []
+    shell: list[str] = []
+    files: dict[str, bytes | str] = {}
+
+    def offer(name: str, said: str, content: bytes | str, lock: str, signers: list[str] | None = None) -> None:
+        files[f"manifests/lab-built-{lock}.json"] = content
+        made.append(Offer(name, lock, said, signers or []))
+
+    def of(lock: str, mark: str = MARK, signer: signature.Signer | None = None) -> bytes:
+        def change(one: dict[str, Any]) -> None:
+            one["lock_id"], one["units"][0]["fingerprint"] = lock, mark
+            wheel_of(one)["path"] = f"triton/{mark}/{FILE}"
+
+        return resealed(change, signer)
+
+    for (name, (change, said)), lock in zip(SAYS.items(), locks):
+
+        def changed(one: dict[str, Any], lock: str = lock, change: Any = change) -> None:
+            one["lock_id"] = lock
+            change(one)
+
+        offer(name, said, resealed(changed), lock)
+    lock = next(locks)
+    offer(
+        "a manifest that was changed",
+        "was changed after it was written",
+        of(lock).replace(b"spark99", b"spark98"),
+        lock,
+    )
+    for name, content in {"a page": b"<html>" + EVALUATED.encode(), "a depth": b"[" * 200_000, "nothing": b""}.items():
+        offer(name, "is an HTML page" if name == "a page" else "is not JSON", content, next(locks))
+    offer("a link to a secret", "is not JSON", "/etc/shadow", next(locks))
+    for name, signer in {"the key of another": own, "no key": None}.items():
+        lock = next(locks)
+        offer(name, "signed by none of" if signer else "is not signed", of(lock, signer=signer), lock, pinned)
+    for (name, script), number in zip(WHEELS.items(), itertools.count(2)):
+        lock, mark = next(locks), f"{number:016x}"
+        offer(f"{name} for the wheel", f"The wheel {FILE}|The sha256 of {FILE}", of(lock, mark), lock)
+        files[f"triton/{mark}/{FILE}"] = CONTENT
+        shell.append(f"wheel={house}/triton/{mark}/{FILE}; {script}")
+    lock = next(locks)
+    offer("what is right", "", of(lock, signer=known), lock, pinned)
+    files[f"triton/{MARK}/{FILE}"] = CONTENT
+    with tarfile.open(place / "house.tar", "w") as packed:
+        for path, content in files.items():
+            info = tarfile.TarInfo(f"{house[1:]}/{path}")
+            if isinstance(content, str):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+                packed.addfile(info)
+            else:
+                info.size = len(content)
+                packed.addfile(info, io.BytesIO(content))
+    return made, " && ".join(f"( {line} )" for line in shell)
+
+
+@dataclass
+class Scene:
+    """Two hosts of one inventory: the builder, and who would install from it."""
+
+    hostile: Host
+    other: Host
+    place: Path
+
+    def play(self, tasks: list[dict[str, Any]], **variables: object) -> dict[str, Any]:
+        """Run tasks on the other host after the role stack; return what they recorded as ``results``."""
+        results = self.place / "results.json"
+        results.unlink(missing_ok=True)
+        written = {"content": "{{ results | to_json }}", "dest": str(results)}
+        last = {"ansible.builtin.copy": written, "delegate_to": "localhost", "become": False}
+        play = {"hosts": "all", "become": True, "gather_facts": False, "roles": ["sparkforge.dgx_spark.stack"]}
+        path = self.place / "play.yml"
+        path.write_text(json.dumps([{**play, "tasks": [*tasks, last]}]))
+        done = self.other.run(str(path), "-l", self.other.name, **STACK, **variables)
+        assert results.exists(), done.output[-6000:]
+        assert "\x1b" not in done.output and "Traceback" not in done.output, done.output[-6000:]
+        found: dict[str, Any] = json.loads(results.read_text())
+        return found
+
+    @property
+    def cache(self) -> Path:
+        return self.place / "cache"
+
+    def cached(self) -> list[str]:
+        """Return the files that the controller has of any builder."""
+        return sorted(str(path.relative_to(self.cache)) for path in self.cache.rglob("*") if path.is_file())
+
+
+@pytest.fixture(scope="module")
+def scene(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    hostile, other = bench.fresh(), bench.fresh()
+    hosts = bench.inventory / "lab.yml"
+    before = hosts.read_text()
+    lab: dict[str, Any] = {"hosts": {hostile.name: None, other.name: None}}
+    groups = {"lab": lab, "builders": {"hosts": {hostile.name: None}}}
+    hosts.write_text(yaml.safe_dump({"all": {"children": groups}}))
+    hostile.execute("useradd --system --no-create-home sparkforge")
+    stacks = bench.inventory / "stacks"
+    definition = yaml.safe_load((stacks / "lab-native.yml").read_text())["stack_definition"]
+    definition["units"] = {"pytorch": {"requirements": []}}
+    definition["sources"] = {"pytorch": {"url": "https://192.0.2.1/pytorch.git", "ref": "v2.10.0"}}
+    (stacks / "lab-built.yml").write_text(yaml.safe_dump({"stack_definition": definition}))
+    yield Scene(hostile, other, tmp_path_factory.mktemp("builder"))
+    hosts.write_text(before)
+
+
+@pytest.fixture(scope="module")
+def untouched(scene: Scene) -> list[str]:
+    """What the other host has before anybody asks the builder."""
+    return scene.other.contents()
+
+
+def test_nothing_that_a_hostile_builder_offers_is_taken(scene: Scene, untouched: list[str]) -> None:
+    listed, spoil = offers(scene.place)
+    scene.hostile.copy(scene.place / "house.tar", "/srv/house.tar")
+    scene.hostile.execute(f"tar -xf /srv/house.tar -C / --no-same-owner && {spoil}")
+    asked = {
+        "sparkforge.dgx_spark.wheelhouse_manifest": {
+            "stack": "lab-built", "lock_id": "{{ item.lock }}", "platform": wheel_tree.PLATFORM, "python": "3.13",
+            "places": ["builder"], "wheels": True, "signers": "{{ item.signers }}", "cache": str(scene.cache),
+        },
+        "delegate_to": scene.hostile.name, "loop": "{{ offers }}", "register": "asked", "ignore_errors": True,
+    }  # fmt: skip
+    record = {"ansible.builtin.set_fact": {"results": {"asked": "{{ asked.results }}"}}}
+    rows = [{"lock": one.lock, "signers": one.signers} for one in listed]
+    answers = scene.play([asked, record], offers=rows)["asked"]
+    said = {one.name: " ".join(str(answer.get("msg", "")).split("\n")) for one, answer in zip(listed, answers)}
+    wrong = {
+        one.name: said[one.name]
+        for one, answer in zip(listed, answers)
+        if bool(answer.get("failed")) is not bool(one.said)
+        or not any(words in said[one.name] for words in one.said.split("|"))
+    }
+    assert not wrong, json.dumps(wrong, indent=1)
+    messages = [answer["msg"] for answer in answers if answer.get("failed")]
+    assert not [message for message in messages if not message.isprintable() or "uid=0" in message]
+    shadow = scene.hostile.execute("head -1 /etc/shadow")
+    assert shadow not in "".join(messages)
+    # Of the right one its manifest and its wheel; of those whose wheels are wrong no wheel.
+    right = [one for one in listed if not one.said]
+    wheels = [name for name in scene.cached() if "/wheels/" in name and name.endswith(".whl")]
+    assert [Path(name).name for name in wheels] == [FILE] and len(right) == 1
+    assert (scene.cache / wheels[0]).read_bytes() == CONTENT
+    kept = {Path(name).name for name in scene.cached() if "/manifests/" in name}
+    sound = [one for one in listed if not one.said or one.name.endswith(" for the wheel")]
+    assert kept <= {f"lab-built-{one.lock}.json" for one in sound}
+    assert scene.other.contents() == untouched
+
+
+def test_of_hostile_receipts_nothing_is_published(scene: Scene, tmp_path: Path) -> None:
+    tree = wheel_tree.WheelTree(tmp_path / "root")
+    units = tree.stack(1)
+    spoilt = {}
+    for number, (name, change) in enumerate(RECEIPTS.items(), 2):
+        unit = tree.built("triton", number, llvm=wheel_tree.fingerprint("llvm", 1))
+        path = tree.receipt("triton", unit["triton"]["fingerprint"])
+        receipt = json.loads(path.read_text())
+        receipt["outputs"][0].update(change)
+        del receipt["seal"]
+        path.write_text(json.dumps({**receipt, "seal": model.fingerprint(receipt)}))
+        spoilt[name] = {"triton": {**unit["triton"], "wheels": []}}
+    send(scene.hostile, tree)
+    options = {"platform": wheel_tree.PLATFORM, "name": scene.hostile.name, "stack": "torch-2.9.1", "python": "3.13"}
+    manifests = f"ls /opt/sparkforge/wheelhouse/{wheel_tree.PLATFORM}/manifests"
+    before = scene.hostile.execute(manifests)
+    task = {
+        MODULE: {**options, "lock_id": LOCK, "units": "{{ item }}"}, "delegate_to": scene.hostile.name,
+        "loop": "{{ published }}", "register": "said", "ignore_errors": True,
+    }  # fmt: skip
+    record = {"ansible.builtin.set_fact": {"results": {"said": "{{ said.results }}"}}}
+    answers = scene.play([task, record], published=list(spoilt.values()))["said"]
+    assert [bool(answer.get("failed")) for answer in answers] == [True] * len(spoilt), answers
+    assert not [answer["msg"] for answer in answers if not answer["msg"].isprintable() or "Traceback" in answer["msg"]]
+    assert scene.hostile.execute(manifests) == before
+    # One that is right is published by the same way.
+    done = scene.hostile.task(MODULE, lock_id=LOCK, units=rewritten(units, tree), **options)
+    assert done["changed"] and not done.get("failed"), done
+
+
+def test_no_host_installs_what_its_stack_has_not(scene: Scene, untouched: list[str]) -> None:
+    record = {"ansible.builtin.set_fact": {"results": {"lock": "{{ stack.lock.id }}"}}}
+    lock = scene.play([record])["lock"]
+    house = f"/opt/sparkforge/wheelhouse/{wheel_tree.PLATFORM}"
+    path = scene.place / "manifest.json"
+    path.write_bytes(resealed(lambda one: one.update(lock_id=lock, host=scene.hostile.name)))
+    scene.hostile.copy(path, f"{house}/manifests/lab-built-{lock}.json")
+    play = scene.other.roles("python_env", **STACK, sparkforge_wheelhouse_cache=str(scene.cache)).failed()
+    assert (
+        f"The manifest of {scene.hostile.name} lists the unit triton, which is not in the stack lab-built" in play.text
+    )
+    assert scene.other.contents() == untouched
