@@ -109,7 +109,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.refuse_control(words[:cut])
         return run(arguments, terminal.Console())
     except Refusal as refusal:
-        errors.print(f"sparkforge: {refusal.cause}\n  {refusal.remedy}")
+        # A line each, whatever a host or a file put into them.
+        cause, remedy = (" ".join(text.split()) for text in (refusal.cause, refusal.remedy))
+        errors.print(f"sparkforge: {cause}\n  {remedy}")
         return refusal.code
     except (KeyboardInterrupt, EOFError):
         errors.print("\nsparkforge: interrupted; nothing was written.")

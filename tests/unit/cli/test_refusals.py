@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from sparkforge import Exit, Refusal, cli, commands, find, inventory, play, questions
+from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, find, inventory, play, questions
 from sparkforge.find import Spark
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
@@ -52,16 +53,59 @@ def open_umask() -> Iterator[None]:
         (["status", "-i", "a,b.yml"], Exit.USAGE, "a,b.yml"),
         (["setup", "--host", "spark;id"], Exit.USAGE, "spark;id"),
         (["setup", "--host", "spark\nid"], Exit.USAGE, "id"),
+        (["setup", "--host", "192.0.2.1", "--discover", "a\x1bb"], Exit.USAGE, "has a control character"),
+        (["setup", "-i", "/dev/null/hosts.yml"], Exit.USAGE, "/dev/null/hosts.yml cannot be read: "),
+        (["setup", "-i", "../list.yml"], Exit.USAGE, "list.yml is not an inventory with a group sparks"),
+        (["setup", "-i", "../broken.yml"], Exit.USAGE, "broken.yml cannot be read: "),
+        (["setup", "-i", "../bytes.yml"], Exit.USAGE, "bytes.yml cannot be read: "),
+        (["run"], Exit.USAGE, "There is no command."),
+        (["run", "--needs", "1M", "--", "/no/such/program"], Exit.USAGE, "/no/such/program cannot be started: No such"),
+        (["run", "--needs", "9999T", "--", "true"], Exit.FAILED, ""),
+        (["run", "--needs", "many", "--", "true"], Exit.FAILED, "many"),
+        (["top", "-i", "../sparks.yml", "-l", "none"], Exit.USAGE, "sparks.yml has no host none."),
+        (["top", "-i", "../list.yml"], Exit.USAGE, "is not an inventory with a group sparks"),
+        (["serve", "-i", "../sparks.yml", "--model", "one"], Exit.USAGE, "'one' is neither the name of a model nor"),
+        (["serve", "-i", "../sparks.yml", "--model", "a/b", "--key-file", "no"], Exit.USAGE, "There is no file no."),
+        (["model", "get", "a/b/c", "-i", "../sparks.yml"], Exit.USAGE, "'a/b/c' is neither the name of a model nor"),
+        (["model", "get", "a/b", "-i", "../sparks.yml", "--token-file", "no"], Exit.USAGE, "There is no file no."),
+        (["model", "remove", "a/b"], Exit.USAGE, "There is no inventory"),
+        (["update", "--record", "no.json"], Exit.USAGE, "There is no file no.json."),
+        *((name, Exit.USAGE, "There is no inventory") for name in (["prove"], ["build"], ["rollback"], ["update"])),
     ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else None,
 )
 def test_a_refusal_is_a_cause_and_a_remedy_and_writes_nothing(
     words: list[str], status: Exit, cause: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (home.parent / "sparks.yml").write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
+    (home.parent / "list.yml").write_text("[1]\n")
+    (home.parent / "broken.yml").write_text("a: [\n")
+    (home.parent / "bytes.yml").write_bytes(b"\xff\xfe")
     assert cli.main(words) == status
     said, rest = capsys.readouterr().err.split("\n", 1)
     assert said.startswith("sparkforge: ") and cause in said
     assert rest.startswith("  ") and len(rest.strip().splitlines()) == 1
     assert list(home.iterdir()) == []
+
+
+def test_a_refusal_of_several_lines_is_said_in_one_each(
+    monkeypatch: pytest.MonkeyPatch, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: Any) -> int:
+        raise Refusal(Exit.REFUSED, "ada could not log in.\n  spark-1: denied\n\x1b[2J", "Look\n there.")
+
+    monkeypatch.setattr(commands, "setup", refuse)
+    assert cli.main(["setup"]) == Exit.REFUSED
+    assert capsys.readouterr().err.splitlines() == [
+        "sparkforge: ada could not log in. spark-1: denied \ufffd[2J", "  Look there."
+    ]  # fmt: skip
+
+
+def test_the_table_of_exit_codes_and_the_help_have_each_of_them() -> None:
+    page = (Path(__file__).parents[3] / "docs/how-to.md").read_text()
+    listed = [int(code) for code in re.findall(r"^\| (\d+) \| ", page, re.M)]
+    assert listed == [*Exit, INTERRUPTED]
+    assert [int(code) for code in re.findall(r"(?:with|,) (\d+) ", cli.EXITS)] == listed
 
 
 @pytest.mark.parametrize("words", [["-v"], ["nothing"], ["inspect"], ["setup", "--method", "x"], ["status", "--check"]])
