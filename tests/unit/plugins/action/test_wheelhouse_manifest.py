@@ -187,7 +187,7 @@ def test_an_older_manifest_that_is_signed_is_refused_unless_it_is_asked_for(
         server.files[served] = (site.house / "manifests/mine-0123456789ab.json").read_bytes()
 
     try:
-        newest = written(site, "2026-11-22T10:00:00Z", host="another builder")
+        newest = written(site, "2026-11-22T10:00:00Z", host="another-builder")
         publish(newest)
         assert site.find(**options)["saved"] is True
         (kept,) = site.cache.rglob("mine-*.json")
