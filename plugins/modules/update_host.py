@@ -16,7 +16,8 @@ description:
   - Saves the packages of the replaced versions, the configuration and the running kernel, then upgrades by apt, and
     either keeps the upgrade or goes back to the previous packages.
   - Each step can be called again after a power loss and continues from the state on the disk.
-  - Installs no new kernel. Packages that bring one are held.
+  - GRUB boots a new kernel once, and the former one by default. The new one becomes the default when a unit on the host
+    has found the driver and the network there. A host that panics or hangs comes back on the former kernel.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.root
@@ -26,10 +27,11 @@ options:
     description:
       - V(begin) saves what will change, and holds the packages that the ledger holds. It refuses a host that is not in
         a state to begin, and a plan that does more than was forecast; nothing is changed then.
-      - V(upgrade) upgrades.
-      - V(check) fails if the driver or the kernel is not as before.
+      - V(upgrade) upgrades. With a new kernel, the next boot is its trial.
+      - V(check) fails if the driver is not as before, or the kernel is not the one that it has to be.
       - V(keep) ends an upgrade that was proven.
-      - V(back) goes back to the previous packages.
+      - V(back) goes back to the previous packages. While a new kernel runs, it only has GRUB boot the former one, and
+        the step is due again after that boot.
       - V(look) only reads.
     type: str
     required: true
@@ -55,6 +57,13 @@ options:
     type: str
     choices: [full, safe]
     default: full
+  kernel:
+    description:
+      - Whether a new kernel is booted V(once), for V(begin). It is refused if GRUB cannot do that.
+      - With V(hold), what brings a new kernel is held.
+    type: str
+    choices: [once, hold]
+    default: once
   lock_timeout:
     description: Seconds to wait for another process that holds an apt or dpkg lock.
     type: int
@@ -81,7 +90,8 @@ EXAMPLES = r"""
 RETURN = r"""
 phase:
   description:
-    - How far the upgrade is. V(snapshot), V(upgrading), V(upgraded), V(kept), V(returning) or V(returned), or V(none).
+    - How far the upgrade is. V(snapshot), V(upgrading), V(upgraded), V(trying), V(proven), V(kept), V(returning)
+      or V(returned), or V(none).
   returned: success
   type: str
   sample: upgraded
@@ -94,7 +104,7 @@ lacking:
   elements: str
   sample: []
 reboot:
-  description: Whether a driver changed and the host has not been rebooted since.
+  description: Whether the host has to be rebooted for a changed driver, to try a new kernel, or to leave it.
   returned: success
   type: bool
   sample: true
@@ -103,6 +113,11 @@ holds:
   returned: success
   type: dict
   sample: {libcudnn9-cuda-13: cudnn-driver}
+kernel:
+  description: The new kernel of the upgrade, if it has one.
+  returned: success
+  type: str
+  sample: 6.17.0-1022-nvidia
 broke:
   description: What broke, if the upgrade was reverted.
   returned: success
@@ -114,7 +129,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._apt.apt_get import Apt, command_runner
+from ..module_utils._apt.apt_get import ENVIRONMENT, Apt, command_runner
 from ..module_utils._core import modules, receipts
 from ..module_utils._host.reader import Host
 from ..module_utils._update import upgrade
@@ -131,6 +146,7 @@ def main() -> None:
             "over": {"type": "list", "elements": "str", "default": []},
             "broke": {"type": "str"},
             "mode": {"type": "str", "choices": list(UPGRADES), "default": "full"},
+            "kernel": {"type": "str", "choices": ["once", "hold"], "default": "once"},
             "lock_timeout": {"type": "int", "default": 120},
             "root": {"type": "path", "default": "/opt/sparkforge"},
         },
@@ -139,8 +155,10 @@ def main() -> None:
     options = module.params
 
     def work() -> dict[str, t.Any]:
-        apt = Apt(command_runner(module), lock_timeout=options["lock_timeout"])
-        engine = upgrade.Upgrade(apt, options["root"], Host(), options["mode"])
+        run = command_runner(module)
+        apt = Apt(run, lock_timeout=options["lock_timeout"])
+        host = Host(run=lambda argv: run(argv, ENVIRONMENT))
+        engine = upgrade.Upgrade(apt, options["root"], host, options["mode"], options["kernel"])
         before = upgrade.read(options["root"])
         step = "look" if module.check_mode else options["step"]
         steps: dict[str, t.Callable[[], t.Any]] = {
@@ -162,6 +180,7 @@ def main() -> None:
             "lacking": state.get("lacking") or [],
             "reboot": upgrade.needs_boot(state, engine.host),
             "holds": engine.holds(),
+            "kernel": state.get("kernel_new") or "",
             "broke": state.get("broke") or "",
         }
 

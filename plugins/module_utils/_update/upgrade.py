@@ -6,12 +6,13 @@
 
 ``<root>/update/state.json`` names the phase; it is written atomically, before and after what the phase is about. Every
 step may be called again: it goes on from what dpkg has on the disk, whatever the state says of it. Nothing here boots
-the host.
+the host. A new kernel is booted just once (``boot``), and stays only if it was confirmed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -20,20 +21,23 @@ import tarfile
 import typing as t
 
 from .._apt.apt_get import Apt
+from .._apt.deb_version import compare_versions
 from .._apt.plan import Plan, Step, names_of, parse_simulation
 from .._core import disk, receipts
 from .._core.errors import SparkforgeError
 from .._host.reader import Host
-from . import boot
+from . import boot, health
 from .observation import UPGRADES
 
-#: Until a new kernel can be booted once, and by a power cycle left again, none is installed: what brings one is held.
+#: The rule by which what brings a new kernel is held, where none is wanted.
 NEW_KERNEL = "new-kernel"
-_IMAGE = re.compile(r"linux-image-(unsigned-)?\d")
+_IMAGE = re.compile(r"linux-image-(?:unsigned-)?(\d\S*)")
 _META = re.compile(r"linux-(?!libc-dev|base|firmware|tools|perf)[a-z](?!.*-\d+\.\d+)")
 
 SCHEMA = 1
 SNAPSHOT, UPGRADING, UPGRADED, PROVEN, KEPT = "snapshot", "upgrading", "upgraded", "proven", "kept"
+#: The next boot is of the new kernel, once.
+TRYING = "trying"
 RETURNING, RETURNED = "returning", "returned"
 #: Phases after which the next upgrade may begin.
 ENDED = (KEPT, RETURNED)
@@ -80,10 +84,11 @@ class Upgrade:
     :param apt: apt-get on the host.
     :param root: of the collection.
     :param host: what the host's files are read through; its root is that of a test's tree.
+    :param kernel: whether a new kernel is booted ``once``, or what brings it is held (``hold``).
     """
 
-    def __init__(self, apt: Apt, root: str, host: Host, mode: str = "full") -> None:
-        self.apt, self.root, self.host = apt, root, host
+    def __init__(self, apt: Apt, root: str, host: Host, mode: str = "full", kernel: str = "once") -> None:
+        self.apt, self.root, self.host, self.kernel = apt, root, host, kernel
         self.word = UPGRADES[mode]
         self.folder = os.path.join(root, "update")
 
@@ -116,15 +121,20 @@ class Upgrade:
             return state
         self._check()
         # Before anything is held or released.
-        self._as_forecast(self._plan(), expected)
+        plan = self._plan()
+        self._as_forecast(plan, expected)
+        if self.kernel == "once" and any(_is_new_kernel(step) for step in plan.install):
+            boot.check_trial(self.host, boot.running(self.host))
         self._release(over)
         plan = self._plan()
-        kernels = [step for step in plan.install if _IMAGE.match(step.name) and not step.previous]
-        metas = [step.name for step in plan.install if kernels and step.previous and _META.match(step.name)]
+        held_back = self.kernel == "hold" and any(_is_new_kernel(step) for step in plan.install)
+        metas = [step.name for step in plan.install if held_back and step.previous and _META.match(step.name)]
         self._hold({**holds, **dict.fromkeys(metas, NEW_KERNEL)})
         plan = self._plan()
         self._as_forecast(plan, expected)
-        against = [step for step in [*plan.install, *plan.remove] if step.name in holds or _is_new_kernel(step)]
+        against = [
+            step for step in [*plan.install, *plan.remove] if step.name in holds or (held_back and _is_new_kernel(step))
+        ]
         if against:
             raise SparkforgeError(
                 f"apt would change {names_of(against)}, although what brings it is held.",
@@ -146,7 +156,9 @@ class Upgrade:
             "kept": sorted(kept),
             "lacking": sorted(set(changed) - set(kept)),
             "kernel": boot.running(self.host),
+            "kernel_new": _newest(plan),
             "driver": boot.driver(self.host),
+            "network": health.has_route(self.host.path("/")),
             "boot_id": boot.boot_id(self.host),
             "broke": None,
         }
@@ -167,6 +179,7 @@ class Upgrade:
             raise SparkforgeError(
                 f"Another apt runs: process {holder['pid']} ({holder['command']}).", f"{REFUSE}Wait until it ends."
             )
+        boot.check_shutdown(self.host)
         place = self.host.path("/boot")
         if os.path.isdir(place) and os.statvfs(place).f_flag & os.ST_RDONLY:
             raise SparkforgeError("/boot is read-only.", f"{REFUSE}Run `mount -o remount,rw /boot`, then again.")
@@ -176,13 +189,19 @@ class Upgrade:
             self.apt.run(["apt-get", "--simulate", "-q", *OPTIONS, self.word], f"simulate {self.word}")
         )
 
-    @staticmethod
-    def _as_forecast(plan: Plan, expected: t.Mapping[str, t.Any]) -> None:
+    def _as_forecast(self, plan: Plan, expected: t.Mapping[str, t.Any]) -> None:
         """Refuse a plan that does more than what was forecast: the archive may have moved meanwhile."""
+        running = boot.running(self.host)
         known = {(step["name"], step["version"]) for step in expected.get("install") or []}
         gone = {step["name"] for step in expected.get("remove") or []}
         more = [step for step in plan.install if (step.name, step.version) not in known]
         more += [step for step in plan.remove if step.name not in gone]
+        own = [step for step in plan.remove if (match := _IMAGE.match(step.name)) and match[1] == running]
+        if own:
+            raise SparkforgeError(
+                f"apt would remove the running kernel: {names_of(own)}.",
+                f"{REFUSE}Run `apt-mark manual {own[0].name}`, then forecast again.",
+            )
         if more:
             raise SparkforgeError(
                 f"apt would now do more than was forecast: {names_of(more)}.",
@@ -260,11 +279,24 @@ class Upgrade:
             self.apt.run(["apt-get", "--yes", "-q", *OPTIONS, "-f", "install"], "mend what was interrupted")
 
     def upgrade(self) -> State:
-        """Upgrade by apt, or go on with it."""
+        """Upgrade by apt, or go on with it; a new kernel is the next boot's then, once."""
         state = self._state()
-        if state["phase"] not in (SNAPSHOT, UPGRADING):
-            return state
+        if state["phase"] in (SNAPSHOT, UPGRADING):
+            state = self._apply(state)
+        return self._try(state) if state["phase"] == UPGRADED and state.get("kernel_new") else state
+
+    def _try(self, state: State) -> State:
+        if boot.running(self.host) != state["kernel_new"]:  # else it was booted before this run was cut off
+            before = {"driver": state["driver"], "network": state["network"]}
+            boot.arm(self.host, self.folder, {"old": state["kernel"], "new": state["kernel_new"], **before})
+        state["boot_id"] = boot.boot_id(self.host)
+        return self._write(state, TRYING)
+
+    def _apply(self, state: State) -> State:
         self._write(state, UPGRADING)
+        if state.get("kernel_new"):
+            # Before the new one is in GRUB's menu.
+            boot.pin(self.host, state["kernel"])
         self._finish_dpkg()
         planned = {*state["changed"], *state["new"]}
         plan = self._plan()
@@ -276,6 +308,7 @@ class Upgrade:
             )
         if plan.install or plan.remove:
             self.apt.run(["apt-get", "--yes", "-q", *OPTIONS, self.word], self.word)
+        state["boot_id"] = boot.boot_id(self.host)
         return self._write(state, UPGRADED)
 
     def check(self) -> State:
@@ -284,15 +317,17 @@ class Upgrade:
         :raises SparkforgeError: for what broke.
         """
         state = self._state()
+        wanted = state["kernel"]
+        if state["phase"] == TRYING:
+            boot.judge(self.host, self.folder, state["kernel"], state["kernel_new"])
+            wanted = state["kernel_new"]
         kernel, driver = boot.running(self.host), boot.driver(self.host)
         if state["driver"] and not driver:
             raise SparkforgeError(
                 f"The driver {state['driver']} was loaded before the upgrade, and none is now.", "Look at `dmesg`."
             )
-        if state["kernel"] and kernel != state["kernel"]:
-            raise SparkforgeError(
-                f"The host came back with the kernel {kernel}, not {state['kernel']}.", "Look at GRUB."
-            )
+        if wanted and kernel != wanted:
+            raise SparkforgeError(f"The host came back with the kernel {kernel}, not {wanted}.", "Look at GRUB.")
         return state
 
     def keep(self) -> State:
@@ -300,12 +335,16 @@ class Upgrade:
         state = self._state()
         if state["phase"] in ENDED:
             return state
-        if state["phase"] not in (UPGRADED, PROVEN):
+        if state["phase"] == TRYING:
+            self.check()
+        elif state["phase"] not in (UPGRADED, PROVEN):
             raise SparkforgeError(
                 f"The upgrade is in the phase {state['phase']}, and cannot be kept.", "Run the same command again."
             )
         self._write(state, PROVEN)
-        for name in ("debs", "boot", CONFIGURATION):
+        if state.get("kernel_new"):
+            boot.unpin(self.host)
+        for name in ("debs", "boot", CONFIGURATION, "health.pyz", "trial.json"):
             disk.remove(os.path.join(self.folder, name))
         return self._write(state, KEPT)
 
@@ -318,6 +357,10 @@ class Upgrade:
             raise SparkforgeError("The upgrade was kept, and its way back is gone.", "Install older versions by hand.")
         state["broke"] = state["broke"] or broke
         self._write(state, RETURNING)
+        if state.get("kernel_new"):
+            boot.turn_back(self.host, state["kernel"])
+            if boot.running(self.host) == state["kernel_new"]:
+                return state  # its packages can go once the former one runs
         self._finish_dpkg_back()
         debs = os.path.join(self.folder, "debs")
         if state["kept"] and self.apt.packages().broken:
@@ -336,6 +379,9 @@ class Upgrade:
         if arguments:
             options = [*OPTIONS, "--allow-downgrades", "--allow-change-held-packages", "--no-install-recommends"]
             self.apt.run(["apt-get", "--yes", "-q", *options, "install", *arguments], "go back")
+        boot.restore_kernel(self.host, self.folder, state["kernel"])
+        if state.get("kernel_new"):
+            boot.unpin(self.host)
         now = self.apt.packages().versions
         state["lacking"] = sorted(name for name, version in state["changed"].items() if now.get(name) != version)
         state["left"] = sorted(name for name in state["new"] if name in now)
@@ -361,9 +407,25 @@ def _is_new_kernel(step: Step) -> bool:
     return bool(_IMAGE.match(step.name)) and step.version is not None and not step.previous
 
 
+def _newest(plan: Plan) -> str | None:
+    """Return the release of the newest kernel that a plan brings."""
+    found = [match[1] for step in plan.install if _is_new_kernel(step) and (match := _IMAGE.match(step.name))]
+    return max(found, key=functools.cmp_to_key(compare_versions)) if found else None
+
+
 def needs_boot(state: t.Mapping[str, t.Any], host: Host) -> bool:
-    """Tell whether an upgrade changed the driver, whose module stays loaded until the host boots."""
-    if state.get("phase") == UPGRADED and state["boot_id"] != boot.boot_id(host):
+    """Tell whether a new kernel is to be booted or left, or a driver changed, whose module stays until a boot."""
+    new = state.get("kernel_new")
+    if state.get("phase") in (UPGRADED, TRYING) and state["boot_id"] != boot.boot_id(host):
         return False  # it was booted before this run was cut off
-    names = [*(state.get("changed") or {}), *(state.get("new") or [])]
-    return any(re.match(r"(lib)?nvidia-|linux-modules-nvidia-|linux-image-\d", name) for name in names)
+    if state.get("phase") == RETURNING:
+        return bool(new) and boot.running(host) == new
+    # What a new kernel brought was never loaded once the former one runs again.
+    names = [*(state.get("changed") or {}), *(name for name in state.get("new") or [] if not _of(name, new))]
+    return state.get("phase") == TRYING or any(
+        re.match(r"(lib)?nvidia-|linux-modules-nvidia-|linux-image-\d", name) for name in names
+    )
+
+
+def _of(name: str, release: str | None) -> bool:
+    return release is not None and name.endswith(f"-{release}")
