@@ -64,16 +64,29 @@ FILES = {
     "etc/hostname": "vm\n",
     "etc/machine-id": "5f2b9a2f6b0d4a0fa1d1f2c3b4a59687\n",
     "etc/modules-load.d/nvidia.conf": "nvidia\n",
-    "etc/default/grub": 'GRUB_DEFAULT=0\nGRUB_TIMEOUT=1\nGRUB_DISABLE_LINUX_UUID=true\nGRUB_TERMINAL=console\n'
-    'GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 mitigations=off"\n',
-    "etc/systemd/network/eth0.network": "[Match]\nName=eth0\n[Network]\nAddress=10.0.2.15/24\nGateway=10.0.2.2\n",
+    "etc/default/grub": """GRUB_DEFAULT=0
+GRUB_TIMEOUT=1
+GRUB_DISABLE_LINUX_UUID=true
+GRUB_TERMINAL=console
+GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 mitigations=off"
+""",
+    "etc/systemd/network/eth0.network": """[Match]
+Name=eth0
+[Network]
+Address=10.0.2.15/24
+Gateway=10.0.2.2
+""",
     # Makes the menu, then ends.
-    "first": "#!/bin/sh\nmount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -o remount,rw /\n"
-    "for release in $(ls /lib/modules); do depmod $release; done\nupdate-grub && echo MENU > /dev/kmsg\nsync; mount -o remount,ro /\n"
-    "echo o > /proc/sysrq-trigger; sleep 60\n",
+    "first": """#!/bin/sh
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -o remount,rw /
+for release in $(ls /lib/modules); do depmod $release; done
+update-grub && echo MENU > /dev/kmsg
+sync; mount -o remount,ro /
+echo o > /proc/sysrq-trigger; while :; do :; done
+""",
 }  # fmt: skip
-MASKED = """apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer dpkg-db-backup.timer
-systemd-timesyncd.service getty@tty1.service serial-getty@ttyS0.service""".split()
+MASKED = """apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
+dpkg-db-backup.timer systemd-timesyncd.service getty@tty1.service serial-getty@ttyS0.service""".split()
 
 
 def run(*words: str | Path, cwd: Path | None = None, given: bytes | None = None) -> bytes:
@@ -249,7 +262,8 @@ class Machine:
     def _ssh(self, script: str) -> list[str]:
         return [
             "ssh", "-q", "-i", str(self.place / "key"), "-p", str(self.port), "-o", "StrictHostKeyChecking=no",
-            "-o", "UserKnownHostsFile=/dev/null", "-o", "ConnectTimeout=5", "-o", "BatchMode=yes", "root@127.0.0.1", script,
+            "-o", "UserKnownHostsFile=/dev/null", "-o", "ConnectTimeout=5", "-o", "BatchMode=yes",
+            "root@127.0.0.1", script,
         ]  # fmt: skip
 
     def do(self, script: str) -> str:

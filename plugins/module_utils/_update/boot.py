@@ -26,6 +26,7 @@ UNITS = "/etc/systemd/system"
 #: A panic reboots instead of waiting for a person; Linux waits for ever by default.
 _SETTINGS = """# Written by an upgrade, which removes it when it ends: GRUB boots the kernel that saved_entry names.
 GRUB_DEFAULT=saved
+GRUB_SAVEDEFAULT=false
 GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX panic=30"
 """
 #: File systems and layers to which GRUB cannot write its environment, by GRUB's own list (util/grub.d/00_header.in).
@@ -85,6 +86,15 @@ def restore_kernel(host: Host, folder: str, release: str | None) -> None:
             os.replace(temporary, place)
 
 
+def default(host: Host) -> str:
+    """Return the owner's GRUB_DEFAULT."""
+    folder = os.path.dirname(DROP_IN)
+    files = ["/etc/default/grub", *(f"{folder}/{name}" for name in host.names(folder) if name.endswith(".cfg"))]
+    text = "\n".join(host.read(path) or "" for path in files if path != DROP_IN)
+    found = re.findall(r"^\s*GRUB_DEFAULT=[\"']?([^\"'\n]*)", text, re.M)
+    return found[-1] if found else "0"
+
+
 # -- the trial of a new kernel
 
 
@@ -116,6 +126,12 @@ def check_trial(host: Host, release: str | None) -> None:
     if "next_entry" not in menu or release not in grub.entries(menu):
         raise refuse(
             f"GRUB's menu has no entry of the running kernel {release} that can be booted once", "Run `update-grub`."
+        )
+    chosen = default(host)
+    if chosen != "saved" and (chosen != "0" or grub.first(menu) != release):
+        raise refuse(
+            f"GRUB_DEFAULT is {chosen}, which does not lead to the running kernel {release}",
+            "Set it to 0 or saved, run `update-grub`, and reboot.",
         )
     block = grub.read_block(host.path(grub.BLOCK))
     if block is None:
@@ -165,6 +181,10 @@ def pin(host: Host, release: str) -> None:
     disk.make_directories(os.path.dirname(path))
     disk.write_file(path, _SETTINGS.encode())
     _update_grub(host)
+    if 'default="${saved_entry}"' not in (host.read(grub.MENU) or ""):
+        raise SparkforgeError(
+            f"GRUB does not take its default from {DROP_IN}.", "Look at what /etc/default/grub.d sets after it."
+        )
 
 
 def pinned(host: Host) -> bool:

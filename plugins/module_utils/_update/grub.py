@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import typing as t
 
 MENU = "/boot/grub/grub.cfg"
 BLOCK = "/boot/grub/grubenv"
@@ -42,6 +41,12 @@ def entries(menu: str) -> dict[str, str]:
     return found
 
 
+def first(menu: str) -> str | None:
+    """Return the kernel of the first entry."""
+    found = re.search(r"^\s*linux(?:16|efi)?\s+\S*/vmlinuz-(\S+)", menu, re.M)
+    return found[1] if found else None
+
+
 def read_block(path: str) -> dict[str, str] | None:
     """Return the variables of an environment block; None if there is none that GRUB could write."""
     try:
@@ -70,8 +75,3 @@ def write_block(path: str, **values: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def default_of(block: t.Mapping[str, str]) -> str:
-    """Return the entry that the next boot takes."""
-    return block.get("next_entry") or block.get("saved_entry") or ""

@@ -23,6 +23,7 @@ from .._core.receipts import HOLDS
 from .._environment.receipt import upgraded
 from .._host.apt_state import DPKG
 from .._host.reader import Host
+from . import boot
 
 #: Seconds of one question to fwupd, whose daemon may have to start.
 FIRMWARE_SECONDS = 8
@@ -227,18 +228,12 @@ class UpdateInfo:
         }
 
     def _grub(self) -> dict[str, t.Any]:
-        settings = [self.host.read("/etc/default/grub") or ""]
-        folder = "/etc/default/grub.d"
-        settings += [
-            self.host.read(f"{folder}/{name}") or "" for name in self.host.names(folder) if name[-4:] == ".cfg"
-        ]
-        default = re.findall(r"^\s*GRUB_DEFAULT=[\"']?([^\"'\n]*)", "\n".join(settings), re.M)
         menu = self.host.read("/boot/grub/grub.cfg")
         return {
             "used": self.host.is_file("/boot/grub/grub.cfg"),
             # None: only root may read the menu.
             "one_time": None if menu is None else "next_entry" in menu,
-            "default": default[-1] if default else "0",
+            "default": boot.default(self.host),
             "tool": bool(self.host.command("grub-reboot")),
         }
 

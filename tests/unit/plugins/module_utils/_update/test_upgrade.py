@@ -167,7 +167,7 @@ def test_a_hold_of_the_owner_is_not_taken_away(host: Host) -> None:
     assert host.engine.holds() == {} and "tool" in host.tree.apt.packages().held
 
 
-def test_a_new_kernel_is_not_installed_and_what_brings_it_is_held(spark: Tree, tmp_path: Path) -> None:
+def test_a_new_kernel_that_is_not_wanted_is_held_by_what_brings_it(spark: Tree, tmp_path: Path) -> None:
     tree = spark.copy(tmp_path / "copy")
     tree.offer("linux-image-6.17.0-1021-nvidia", "6.17.0-1021.21")
     tree.offer("linux-image-nvidia", "6.17.0-1021.21", Depends=["linux-image-6.17.0-1021-nvidia"])
@@ -178,7 +178,7 @@ def test_a_new_kernel_is_not_installed_and_what_brings_it_is_held(spark: Tree, t
     tree.update()
     plan = UpdateInfo(tree.host).observe(tree.versions())["plan"]
     assert "linux-image-6.17.0-1022-nvidia" in {step["name"] for step in plan["install"]}
-    engine = Upgrade(tree.apt, str(tmp_path / "root"), tree.host)
+    engine = Upgrade(tree.apt, str(tmp_path / "root"), tree.host, kernel="hold")
     engine.begin(plan, {})
     engine.upgrade()
     assert engine.holds() == {"linux-image-nvidia": upgrade.NEW_KERNEL}
