@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT)]
+sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT / "proof/src"), str(CHECKOUT)]
 
 from tests.chaos.table import listed
 from tests.mutants import data as mutants

@@ -28,7 +28,7 @@ import typing as t
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(CHECKOUT / ".collections"))
+sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT / "proof/src")]
 
 from benchmarks import campaign
 from proof.tests import environment, on_gpu, outcome, provisioned

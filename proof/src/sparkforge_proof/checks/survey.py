@@ -48,6 +48,8 @@ INTERFACE = (
     *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
     "supported_backward_dtypes",
 )
+#: How often an operator is called with the same input, beside once.
+AGAIN = 4
 _OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
 
 REMEDY = (
@@ -315,6 +317,7 @@ def _other_ways(
     :param known: what it makes of the sample, what is exact, and what is exact of inputs one step beside.
     """
     name, (plain, exact, moved) = name_of(operator), known
+    _again(found, operator, sample, exact, moved, dtype)
     for way in (survey_variants.STRIDED, *survey_variants.CALLS):
         full = f"{name}, {way}"
         if survey_bounds.left_out(full):
@@ -335,6 +338,16 @@ def _other_ways(
             found.refused[full] = short(error)
             continue
         found.note(full, away(made, exact, moved, dtype))
+
+
+def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved: Computed, dtype: torch.dtype) -> None:
+    """Compute the same again: what keeps something between calls, as a workspace or a plan, is wrong in some alone."""
+    import torch
+
+    for _call in range(AGAIN):
+        with torch.no_grad(), contextlib.suppress(RuntimeError, TypeError, ValueError, AssertionError):
+            made = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
+            found.note(name_of(operator), away(Computed(made, [], 0.0), exact, moved, dtype))
 
 
 def away(made: Computed, exact: Computed, moved: Computed, dtype: torch.dtype, scale: float = 0.0) -> list[float]:

@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The commands of benchmarks/README.md start as it has them, without what pytest adds to the path."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[3]
+README = (CHECKOUT / "benchmarks/README.md").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"python -m benchmarks\.(\w+)", README))))
+def test_a_benchmark_starts_and_says_what_it_takes(name: str) -> None:
+    variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}", "--help"],
+        cwd=CHECKOUT,
+        env=variables,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    # Those that only count what is there have no options.
+    assert done.stdout.startswith(("usage: ", "| "))
