@@ -58,6 +58,8 @@ FLAGS = {"check", "strict", "follow_symlinks", "required", "links", "identity", 
 LIMITS = re.compile(r"LIMIT|MOST|SPACE|RESERVE|PATIENCE|SECONDS|REDIRECTIONS|HOPS|RATE|GRACE|ATTEMPTS|KEPT|FACTOR")
 #: Where tests are that need no other machine.
 TESTS = re.compile(r"(proof/)?tests/(unit|golden|playbooks)/.*test_\w+\.py$")
+#: So few tests that import a file are too few to judge by.
+FEW = 4
 #: Seconds for the tests that start no program.
 QUICK = 120
 #: The most test files that one mutant is shown to, the nearest first.
@@ -261,10 +263,14 @@ def near(file: str) -> list[str]:
     if file.startswith("roles/"):
         # A role's files and templates are imported by nobody: its own tests read them.
         role = file.split("/")[1]
-        return [one for one in sorted(graph()) if re.search(rf"tests/unit/(roles|.*plans)/test_{role}\.py$", one)]
+        return [one for one in sorted(graph()) if re.search(rf"tests/unit/(roles|.*plans)/test_{role}\w*\.py$", one)]
     stem = Path(file).stem.lstrip("_")
     tests = [one for one in distance if TESTS.match(one)]
     named = [one for one in graph() if re.search(rf"tests/unit/(.*/)?test_{stem}\.py$", one) and _kin(one, file)]
+    if file.startswith("proof/") and len(tests) < FEW:
+        # What is started as a program is imported by nobody: who speaks of it may run it.
+        word = re.compile(rf"\b{stem}\b")
+        tests += [one for one in graph() if TESTS.match(one) and word.search((CHECKOUT / one).read_text("utf-8"))]
     mention = {one: Path(file).name in (CHECKOUT / one).read_text(encoding="utf-8") for one in tests}
     order = sorted(
         {*tests, *named},

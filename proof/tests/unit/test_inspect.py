@@ -169,6 +169,13 @@ def test_cuda_versions_that_differ_are_named() -> None:
         package(name, library("x.so", needed=f"libcudart.so.{major}")) for name, major in (("a", 12), ("b", 13))
     )
     assert answer(one, other) == ("perhaps", {("perhaps", "cuda")})
+    # A package whose name only begins as NVIDIA's does is not part of CUDA, and what it needs counts.
+    assert answer(toolkit, package("nvidia-nvtx-plugin", version="9.9"))[0] == "yes"
+    assert answer(package("cuda-toolkit", version="13.2.2"), package("nvidia-nvjitlink-tools", version="13.0"))[1] == {
+        ("note", "cuda")
+    }
+    plugin = package("nvidia-nvtx-plugin", library("x.so", needed="libcudart.so.12"))
+    assert answer(plugin, other) == ("perhaps", {("perhaps", "cuda")})
 
 
 def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() -> None:
@@ -187,7 +194,11 @@ def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() 
     )
 
 
-@pytest.mark.parametrize("wrong", [{"capability": "12.1a"}, {"capability": "new"}, {"cuda": "13"}, {"python": "3"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"capability": "12.1a"}, {"capability": "new"}, {"capability": "12.1f"}, {"cuda": "13"}, {"cuda": "13.0.2"},
+     {"cuda": "13.0\n"}, {"python": "3"}, {"python": "3.12 "}],
+)  # fmt: skip
 def test_a_device_that_does_not_exist_is_refused(wrong: dict[str, str]) -> None:
     with pytest.raises(SparkforgeError):
         judge.Device(**wrong)
@@ -255,6 +266,12 @@ def test_a_zip_without_metadata_is_no_wheel(tmp_path: Path) -> None:
         archive.writestr("thing.py", "")
     with pytest.raises(SparkforgeError, match=r"exactly one \.dist-info directory"):
         contents.of_wheel(str(tmp_path / "thing-1.0-py3-none-any.whl"), str(tmp_path))
+    for name in ("", "METADATA.txt"):
+        with zipfile.ZipFile(tmp_path / "thing-1.0-py3-none-any.whl", "w") as archive:
+            for one in filter(None, ("WHEEL", "RECORD", name)):
+                archive.writestr(f"thing-1.0.dist-info/{one}", "Name: thing\n")
+        with pytest.raises(SparkforgeError, match=r"it has no \.dist-info directory with METADATA"):
+            contents.of_wheel(str(tmp_path / "thing-1.0-py3-none-any.whl"), str(tmp_path))
 
 
 def unpack(wheel: Path, site: Path) -> None:
@@ -440,6 +457,8 @@ def test_of_many_damaged_files_some_are_named(image: Path) -> None:
     found = package("thing", damaged=[f"{number} is damaged" for number in range(100)])
     what = [finding["what"] for finding in judge.judge([found], SPARK)["findings"]]
     assert (len(what), what[-1]) == (21, "80 more of its files are damaged.")
+    found = package("thing", damaged=[f"{number} is damaged" for number in range(20)])
+    assert len(judge.judge([found], SPARK)["findings"]) == 20
 
 
 def test_directories_without_end_are_refused(image: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_mirror
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
 
 from tests.unit.act import act
 
@@ -43,6 +44,19 @@ def test_what_is_wrong_is_one_message(tmp_path: Path, arguments: dict[str, objec
     )
     assert result["failed"] is True
     assert words in result["msg"]
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_mirror_with_a_file_that_was_changed_is_refused_before_anything_is_fetched(
+    tmp_path: Path, check_mode: bool
+) -> None:
+    made = Directory(str(tmp_path / "mirror"), check=False, say=lambda _line: None)
+    (tmp_path / "file").write_text("right")
+    made.fetch("apt/file", (tmp_path / "file").as_uri())
+    (tmp_path / "mirror/apt/file").write_text("wrong")
+    arguments = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror")}
+    result = act(stack_mirror.ActionModule, arguments, check_mode=check_mode)
+    assert result["failed"] is True and "the file was changed" in result["cause"]
 
 
 def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:

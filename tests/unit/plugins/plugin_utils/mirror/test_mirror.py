@@ -156,6 +156,7 @@ def test_a_path_that_leads_out_is_none_of_the_mirror(path: str) -> None:
     "text",
     ["", "[]", "{}", '{"format": 2, "files": {}}', '{"format": 1, "files": []}',
      json.dumps({"format": 1, "files": {"../x": {"sha256": SHA, "from": "x"}}}),
+     json.dumps({"format": 1, "files": {"x": {"sha256": f"{SHA}\n", "from": "x"}}}),
      '{"format": 1, "files": {"x": {"sha256": "1", "from": "x"}}}', '{"format": 1, "files": {"x": {}}}'],
 )  # fmt: skip
 def test_what_is_no_manifest_is_refused(text: str) -> None:
@@ -264,6 +265,43 @@ def test_wheels_come_from_a_directory_and_an_index_is_written(tmp_path: Path) ->
     assert not again.changed
     with pytest.raises(SparkforgeError, match=r"Nothing has six 3\.0"):
         collect.wheels(again, [pinned("six", "3.0", SHA)], resolve.Index("none", (str(place),)))
+
+
+def test_an_index_that_lacks_a_package_is_passed_over_and_one_that_fails_is_not(tmp_path: Path) -> None:
+    digest = hashlib.sha256(b"1.0").hexdigest()
+    (tmp_path / "six-1.0-py3-none-any.whl").write_text("1.0")
+    server = Server()
+    try:
+        server.files["/full/six/"] = (
+            f'<a href="/six-1.0-py3-none-any.whl#sha256={digest}">six-1.0-py3-none-any.whl</a>'.encode()
+        )
+        found = collect.Wheels([f"{server.url}/empty", f"{server.url}/full"], []).find(pinned("six", "1.0", digest))
+        assert [link.file for link in found] == ["six-1.0-py3-none-any.whl"]
+        with pytest.raises(SparkforgeError, match="Nothing has six"):
+            collect.Wheels([f"{server.url}/empty"], []).find(pinned("six", "1.0", digest))
+        server.statuses["/failing/six/"] = [403] * 9
+        with pytest.raises(SparkforgeError, match="403"):
+            collect.Wheels([f"{server.url}/failing", f"{server.url}/full"], []).find(pinned("six", "1.0", digest))
+    finally:
+        server.close()
+
+
+def test_of_files_without_a_hash_each_is_tried_and_a_failure_of_another_kind_ends_it(tmp_path: Path) -> None:
+    digest = hashlib.sha256(b"right").hexdigest()
+    (tmp_path / "right.whl").write_text("right")
+    (tmp_path / "wrong.whl").write_text("wrong")
+    links = [index.Link("six-1.0-py2-none-any.whl", (tmp_path / "wrong.whl").as_uri(), ""),
+             index.Link("six-1.0-py3-none-any.whl", (tmp_path / "right.whl").as_uri(), "")]  # fmt: skip
+    made = mirror(tmp_path)
+    collect._fetch_one(made, pinned("six", "1.0", digest), links)
+    assert [path.name for path in (tmp_path / "mirror/simple/six").iterdir()] == ["six-1.0-py3-none-any.whl"]
+    gone = index.Link("six-1.0-py2-none-any.whl", (tmp_path / "gone.whl").as_uri(), "")
+    other = Directory(str(tmp_path / "other"), check=False, say=lambda _line: None)
+    with pytest.raises(SparkforgeError):
+        collect._fetch_one(other, pinned("six", "1.0", digest), [gone, links[1]])
+    # The last that is wrong is said.
+    with pytest.raises(SparkforgeError, match="sha256"):
+        collect._fetch_one(other, pinned("six", "1.0", digest), links[:1])
 
 
 def test_an_index_is_named_by_options_or_variables() -> None:

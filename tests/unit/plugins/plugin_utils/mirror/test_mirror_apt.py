@@ -143,6 +143,7 @@ def test_what_is_no_archive_of_a_host_is_refused(tmp_path, content: bytes | None
 
 # --- the archive of a host that nobody trusts ---
 
+
 require("apt-get", "gpg", "gpgconf")
 
 STATUS = "Package: dpkg\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n\n"
@@ -169,7 +170,7 @@ class Hostile(t.NamedTuple):
 
     def host(self) -> apt._Host:
         root = self.place / "unpacked"
-        root.mkdir()
+        root.mkdir(exist_ok=True)
         return apt._Host(str(root), self.request, self.directory)
 
     def written(self) -> set[str]:
@@ -194,6 +195,22 @@ def hostile(tmp_path: Path, key: tuple[str, bytes]) -> t.Iterator[Hostile]:
     directory = Directory(str(tmp_path / "a/b/c/mirror"), check=False, say=lambda _line: None)
     yield Hostile(request, directory, server, tmp_path)
     server.close()
+
+
+def test_an_archive_may_be_of_its_limit_and_no_more(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile.packed(("etc/apt/sources.list", ""))
+    monkeypatch.setattr(apt, "SNAPSHOT_LIMIT", len(STATUS))
+    hostile.host().unpack()
+    hostile.packed(("etc/apt/sources.list", "#"))
+    with pytest.raises(SparkforgeError, match="is too large"):
+        hostile.host().unpack()
+
+
+def test_sources_that_apt_does_not_read_are_not_taken(hostile: Hostile) -> None:
+    """Those that apt does not read may be anything, such as what an upgrade of the system kept."""
+    nonsense = ("etc/apt/sources.list.d/x.list.distUpgrade", "deb mirror+file:/etc/passwd ./\n")
+    hostile.packed(nonsense, ("etc/apt/sources.list.d/x.sources.save", "Types: deb\nURIs: ssh://x\nSuites: ./\n"))
+    hostile.host().unpack()
 
 
 @pytest.mark.parametrize(
