@@ -25,6 +25,8 @@ class Server:
         self.cuts: dict[str, list[int]] = {}
         self.statuses: dict[str, list[int]] = {}
         self.redirects: dict[str, str] = {}
+        #: What an answer of ``statuses`` names as another place.
+        self.location = ""
         self.etags = True
         self.etag = '"one"'
         #: The headers If-Range that it got.
@@ -88,7 +90,11 @@ class Server:
             handler.end_headers()
             return
         if self.statuses.get(path):
-            handler.send_error(self.statuses[path].pop(0))
+            handler.send_response(self.statuses[path].pop(0))
+            if self.location:
+                handler.send_header("Location", self.location)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
             return
         if path not in self.files:
             handler.send_error(404)

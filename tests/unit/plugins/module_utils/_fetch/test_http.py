@@ -213,6 +213,19 @@ def test_a_page_instead_of_an_archive_is_called_a_page(server: Server, tmp_path:
 def test_a_document_beyond_the_limit_is_refused(server: Server) -> None:
     with pytest.raises(SparkforgeError, match="limit is 1000"):
         http.fetch_bytes(f"{server.url}/file", limit=1000)
+    assert http.fetch_bytes(f"{server.url}/file", limit=len(BODY)) == BODY
+    with pytest.raises(SparkforgeError, match=f"limit is {len(BODY) - 1}"):
+        http.fetch_bytes(f"{server.url}/file", limit=len(BODY) - 1)
+
+
+def test_an_error_that_names_another_place_is_an_error(server: Server) -> None:
+    """A Location is where to go only with the statuses of a redirection (RFC 9110, 10.2.2)."""
+    server.statuses["/old"] = [404, 410, 403]
+    server.location = f"{server.url}/file"
+    for status in (404, 410, 403):
+        with pytest.raises(SparkforgeError, match=str(status)):
+            http.fetch_bytes(f"{server.url}/old")
+    assert server.paths == ["/old"] * 3
 
 
 @pytest.mark.parametrize("lengths", [True, False])
