@@ -349,14 +349,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.drawn", description=str(__doc__).splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("-k", metavar="TEXT", default="", help="of those that are drawn only these")
+    parser.add_argument("-k", metavar="PATTERN", default="", help="of those that are drawn only these")
     parser.add_argument("-j", metavar="N", type=int, default=1, help="side by side (default: one after the other)")
     parser.add_argument("--list", action="store_true", help="show them and run none")
     parser.add_argument("--limit", metavar="SECONDS", type=int, default=LIMIT, help="for one that lives on")
     parser.add_argument("--quick", action="store_true", help="only tests that start no program")
     parser.add_argument("--out", type=Path, help="a file that gets a JSON object a line; what it has killed stays so")
     given = parser.parse_args(arguments)
-    drawn = [one for one in draw(given.seed, given.count) if given.k in one.id]
+    drawn = [one for one in draw(given.seed, given.count) if re.search(given.k, one.id)]
     if given.list:
         print("\n".join(f"{one.area}: {one.id}" for one in drawn))
         return 0
