@@ -24,7 +24,7 @@ SERVER = {
     "DevicePolicy": ["closed"], "DeviceAllow": ["{{ device }} rw"], "IPAddressDeny": ["any"],
     "IPAddressAllow": ["{{ network }}"], "UMask": ["0077"], "StateDirectoryMode": ["0700"],
     "LoadCredential": ["api_key:{{ __serving_key }}"], "LimitMEMLOCK": ["infinity"], "MemorySwapMax": ["0"],
-    "MemoryMax": ["{{ serving_memory_max }}"],
+    "MemoryMax": ["{{ serving_memory_max }}"], "StartLimitBurst": ["{{ serving_start_attempts }}"],
 }  # fmt: skip
 #: Of what says why the server stays off: it reads its log and writes one file.
 STOPPED = {

@@ -206,6 +206,17 @@ def test_an_archive_may_be_of_its_limit_and_no_more(hostile: Hostile, monkeypatc
         hostile.host().unpack()
 
 
+def test_a_controller_without_apt_is_said_before_anything_is_unpacked(
+    hostile: Hostile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile.packed()
+    before = hostile.written()
+    monkeypatch.setattr(apt.shutil, "which", lambda _name: None)
+    with pytest.raises(SparkforgeError, match=r"The controller has no apt-get.*omit mirror_apt_snapshot"):
+        hostile.collect()
+    assert hostile.written() == before
+
+
 def test_sources_that_apt_does_not_read_are_not_taken(hostile: Hostile) -> None:
     """Those that apt does not read may be anything, such as what an upgrade of the system kept."""
     nonsense = ("etc/apt/sources.list.d/x.list.distUpgrade", "deb mirror+file:/etc/passwd ./\n")
