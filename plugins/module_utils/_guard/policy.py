@@ -117,8 +117,11 @@ def groups(
 
 
 def took(found: t.Sequence[Group], lost: int, most: float = 1e9) -> Group | None:
-    """Return who grew by what was lost, and by no more than ``most`` times as much."""
-    able = [one for one in found if CULPRIT * lost <= one.grown <= most * lost]
+    """Return who grew by what was lost; one that holds the GPU's memory, by no more than ``most`` times as much.
+
+    Only the GPU's figures come late. Processes that share pages, as those of a fork bomb, grow by more than was lost.
+    """
+    able = [one for one in found if CULPRIT * lost <= one.grown and (one.grown <= most * lost or not one.gpu)]
     return max(able, key=lambda one: one.grown, default=None)
 
 

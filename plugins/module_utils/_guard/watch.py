@@ -35,8 +35,9 @@ LATELY = (0.5, 1.0, 2.0, 5.0)
 WAIT, SETTLE = 0.3, 0.2
 #: Per cent of ten seconds in which all waited for memory: with swap, a host that hangs while much is "available".
 THRASHING = 40.0
-#: From so many processes on a group is looked for again after it was ended, so often at most.
-MANY, PASSES = 16, 5
+#: From so many processes on a group is looked for again after it was ended, so often at most; and seconds after which
+#: those are looked for that it has started since.
+MANY, PASSES, AFTER = 16, 5, 0.25
 
 
 Table = tuple[float, int, dict[int, tuple[int, int]]]
@@ -96,7 +97,7 @@ class Guard:
         self._asked: tuple[float, tuple[Process, ...]] | None = None
         self._dying: tuple[float, tuple[Process, ...]] | None = None
         #: When the last of those was gone, and since when the driver has been waited for.
-        self._gone = self._waits = 0.0
+        self._gone = self._waits = self._swept = 0.0
 
     def step(self) -> float:
         """Look once, act if that has to be, and return how long to sleep."""
@@ -121,6 +122,8 @@ class Guard:
         if thrashes:
             why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
         if self._is_dying(now):
+            if percent <= self.levels.end and now - self._swept >= AFTER:
+                self._sweep(memory, why)
             return SHORTEST
         if percent <= self.levels.end:
             self._end(memory, why)
@@ -258,7 +261,19 @@ class Guard:
                 break
         if what == "end":
             self._dying, self._asked = (memory.time, members), None
+            self._swept = memory.time
         self._tell(what, memory, members, why, found)
+
+    def _sweep(self, memory: Memory, why: str) -> None:
+        """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
+        assert self._dying is not None
+        when, members = self._dying
+        self._swept, ended = memory.time, {one.pid for one in members}
+        since = self.host.since_boot(when)
+        newer = tuple(one for one in self._kin(members) if one.parent in ended or one.start >= since)
+        if newer:
+            self._signal(memory, "end", newer, f"{why}, and it was started by one that was ended")
+            self._dying = when, members + newer
 
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
         """Return processes of the same name and unit that are none of these."""

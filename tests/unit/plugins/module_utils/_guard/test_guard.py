@@ -192,6 +192,33 @@ def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
     assert set(machine.sizes) == {1, 700, 900}
 
 
+def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(machine: Machine):
+    # Seen in a virtual machine: the guard waited 5 s for ten that died, while those they had started took all of it.
+    guard = machine.guard([])
+    guard.step()
+    machine.start(800, "bomb", 1)
+    machine.start(900, "bomb", 117.5)
+    kill = guard.kill
+
+    def late(pid: int, number: int) -> None:
+        if pid == 900:
+            machine.sent.append((pid, number))
+        else:
+            kill(pid, number)
+
+    guard.kill = late
+    guard.step()
+    assert machine.sent == [(900, KILL)]
+    stat = machine.place / "910/stat"
+    machine.start(910, "bomb", 0.5)
+    stat.write_text(stat.read_text().replace(") S 1 ", ") S 900 "))
+    guard.step()
+    assert machine.sent == [(900, KILL)]
+    guard._swept -= 1  # a second later
+    guard.step()
+    assert machine.sent == [(900, KILL), (910, KILL)]
+
+
 def test_a_host_that_thrashes_acts_before_its_memory_is_gone(machine: Machine):
     machine.swap = (16 * GIB, 8 * GIB)
     guard = machine.guard([])
@@ -395,6 +422,9 @@ def test_a_model_that_loaded_a_moment_ago_is_not_who_takes_what_is_left():
     assert policy.choose(groups, TOTAL, 70 * GIB, lately).members == (eater,)
     # The model's figures came late: it did not take 50 GiB of the 20 that went.
     assert policy.choose(groups, TOTAL, 70 * GIB, [(groups, 20 * GIB)]).members == (eater,)
+    # A fork bomb shares pages, which each of them has: it grew by more than went.
+    bomb = policy.groups({30: process(30, "bomb", 90), 20: eater}, {20: 5 * GIB}, policy.Rules(), 0, TOTAL)
+    assert policy.choose(bomb, TOTAL, 30 * GIB, [(bomb, 30 * GIB)]).leader.name == "bomb"
 
 
 def test_nobody_is_asked_by_figures_of_the_gpu_that_are_older_than_the_shortage(machine: Machine):
