@@ -32,6 +32,9 @@ def command(name: str, variables: Mapping[str, Any], folder: Path, root: str) ->
     options = {"BatchMode": "yes", "ConnectTimeout": "5", "ServerAliveInterval": "5", "HostKeyAlias": name,
                "UserKnownHostsFile": f'"{folder / "known_hosts"}" ~/.ssh/known_hosts'}  # fmt: skip
     words = ["ssh", *(word for pair in options.items() for word in ("-o", "=".join(pair)))]
+    # A jump host, for one. What Ansible has to fill in first is not known here.
+    if "{{" not in (given := str(variables.get("ansible_ssh_common_args") or "")):
+        words += shlex.split(given)
     if variables.get("ansible_user"):
         words += ["-l", str(variables["ansible_user"])]
     if variables.get("ansible_port"):

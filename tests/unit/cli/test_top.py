@@ -98,6 +98,8 @@ def test_one_connection_a_host_by_its_own_key():
     assert words[-2] == "10.0.0.1"
     assert "HostKeyAlias=spark01" in words
     assert words[-6:-2] == ["-l", "me", "-p", "2222"]
+    given = {"ansible_ssh_common_args": "-J 'me@jump host'"}
+    assert top.command("spark01", given, Path("/i"), "/r")[-4:-2] == ["-J", "me@jump host"]
 
 
 def test_without_the_guard_it_says_what_brings_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
