@@ -177,11 +177,12 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
     with out.open("a") as log:
         machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert machine.stdout is not None
-        last = [time.monotonic()]
+        # When it said anything, and when a scenario began: a kernel that ends processes for minutes says much.
+        last, since = [time.monotonic()], [float("inf")]
 
         def end_if_frozen() -> None:
             while machine.poll() is None:
-                if time.monotonic() - last[0] > frozen:
+                if max(time.monotonic() - last[0], time.monotonic() - since[0] - 30) > frozen:
                     machine.kill()
                 time.sleep(1)
 
@@ -191,14 +192,16 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
             text = line.decode(errors="replace").strip()
             log.write(text + "\n")
             log.flush()
-            if not text.startswith("ROW "):
+            # earlyoom's colours, or the rest of a line of the kernel's, may be in front.
+            _front, found, said = text.partition("ROW {")
+            if not found:
                 continue
-            row = json.loads(text[4:])
+            row = json.loads("{" + said)
             if "begins" in row:
-                begun, asker.asking = row["begins"], True
+                begun, asker.asking, since[0] = row["begins"], True, time.monotonic()
                 asker.taken()
             elif "scenario" in row:
-                begun, asker.asking = "", False
+                begun, asker.asking, since[0] = "", False, float("inf")
                 keep(**row, **asker.taken())
             else:
                 keep(**row)
