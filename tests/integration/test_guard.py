@@ -7,11 +7,18 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
+from sparkforge import top
 
+from lab import bench as benches, emulator, image
+from lab.host import native_architecture
 from tests.integration import ownership
 from tests.integration.conftest import Bench, Host
 
@@ -82,6 +89,24 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
     ]
     assert ownership.faults(left, ownership.rows(), "guard") == []
 
+    # `sparkforge top`, over ssh: one connection, and a line a second.
+    logins = "journalctl -u ssh -o cat | grep -c 'Accepted publickey' || true"
+    logged_in = int(booted.execute(logins))
+    lab = yaml.safe_load((booted.inventory / benches.GENERATED).read_text())["lab_ssh_config"]
+    words = top.command(booted.name, {"ansible_ssh_common_args": f"-F {lab}"}, Path(lab).parent, "/opt/sparkforge")
+    source = top.Source(booted.name, words)
+    source.start()
+    seen: list[float] = []
+    while len(seen) < 5:
+        assert not source.problem or source.problem == "connecting", source.problem
+        if source.time and source.time not in seen:
+            seen.append(source.time)
+        time.sleep(0.02)
+    assert 0.8 < (seen[-1] - seen[0]) / 4 < 1.5
+    cells, said = top.cells(source)
+    assert cells[1].endswith("%)") and any("ended python3" in line for line in said)
+    assert int(booted.execute(logins)) - logged_in == 1
+
     # The machine goes down with the unit: the count of its start is of another boot.
     booted.execute(f'systemctl start eater && sed -i \'s/"boot": "[^"]*"/"boot": "x"/\' {STATE}/starts.json')
     booted.execute("systemctl stop eater; systemctl start eater")
@@ -96,3 +121,32 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
     assert not is_running(booted, "sparkforge-guard")
     booted.execute("find /opt/sparkforge -depth -type d -empty -delete 2>/dev/null || true")
     assert booted.contents() == before
+
+
+@pytest.mark.long
+def test_the_guard_runs_on_emulated_aarch64(tmp_path: Path) -> None:
+    program, settings = tmp_path / "guard.pyz", {
+        "state_directory": "/srv/state", "meminfo": "/srv/meminfo", "warn_percent": 10, "ask_percent": 6,
+        "end_percent": 3, "power_cap": 0, "clock_cap": 0,
+    }  # fmt: skip
+    program.write_bytes(install.archive())
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    user = f"test-guard-{os.getpid()}"
+    if native_architecture() != "arm64":
+        emulator.register(user)
+    try:
+        told = image.podman(
+            "run", "--rm", "--arch=arm64", f"--volume={tmp_path}:/given:ro", image.build("arm64"), "bash", "-c",
+            f"printf '{MEMINFO.format(kib=7000000)}' > /srv/meminfo; uname -m; "
+            f"python3 -c '{EATER}' & eater=$!; sleep 10; "
+            "python3 -B /given/guard.pyz run /given/settings.json & guard=$!; sleep 15; "
+            f"printf '{MEMINFO.format(kib=20000)}' | dd of=/srv/meminfo conv=notrunc status=none; "
+            "wait $eater; echo eater ended with $?; "
+            "kill $guard; wait $guard; echo guard ended with $?; tail -1 /srv/state/acts.jsonl",
+        ).stdout.splitlines()  # fmt: skip
+    finally:
+        emulator.release(user)
+    assert told[0] == "aarch64"
+    assert "eater ended with 137" in told and "guard ended with 0" in told
+    record = json.loads(told[-1])
+    assert record["act"] == "end" and record["victim"][0]["own"] > 200 << 20
