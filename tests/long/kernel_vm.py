@@ -33,11 +33,10 @@ SIGNED = b"~Module signature appended~\n"
 
 INIT = """#!/bin/busybox sh
 b=/bin/busybox
-$b mkdir -p /proc /new
-$b mount -t proc proc /proc
+$b mkdir -p /proc /dev /new
+$b mount -t proc proc /proc; $b mount -t devtmpfs dev /dev
 {first}
 for one in {modules}; do $b insmod /mod/$one.ko; done
-$b mkdir -p /dev; $b mount -t devtmpfs dev /dev
 until $b mount -t ext4 /dev/vda1 /new; do $b sleep 1; done
 exec $b switch_root /new {then}
 """
@@ -76,6 +75,9 @@ Name=eth0
 Address=10.0.2.15/24
 Gateway=10.0.2.2
 """,
+    # As the package grub-pc has them.
+    "etc/kernel/postinst.d/zz-update-grub": "#!/bin/sh\nexec update-grub\n",
+    "etc/kernel/postrm.d/zz-update-grub": "#!/bin/sh\nexec update-grub\n",
     # Makes the menu, then ends.
     "first": """#!/bin/sh
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -o remount,rw /
@@ -186,7 +188,7 @@ def image() -> Path:
     for path, text in FILES.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
-    (tree / "first").chmod(0o755)
+        (tree / path).chmod(0o755 if text.startswith("#!") else 0o644)
     tool = [Package("tool", version, "all", "A tool") for version in ("1", "2")]
     meta = [
         Package("linux-image-cloud-amd64", version, "amd64", "The newest kernel", relations={"Depends": [needed]})
@@ -281,3 +283,4 @@ class Machine:
         """Switch it off."""
         self.process.kill()
         self.process.wait()
+        self.disk.unlink()

@@ -195,6 +195,8 @@ def pinned(host: Host) -> bool:
 def arm(host: Host, folder: str, trial: t.Mapping[str, t.Any]) -> None:
     """Have GRUB boot a new kernel once, and the host confirm it."""
     path = os.path.join(folder, "trial.json")
+    if trial["new"] not in grub.entries(host.read(grub.MENU) or ""):
+        _update_grub(host)  # the hook of the kernel's package was cut off, or is not there
     entry = _entry(host, trial["new"])
     health.write(path, {**trial, "entry": entry, "seconds": SECONDS, "boots": 0, "result": None, "why": ""})
     program = os.path.join(folder, "health.pyz")
@@ -219,7 +221,7 @@ WantedBy=multi-user.target
     grub.write_block(host.path(grub.BLOCK), next_entry=entry)
 
 
-def judge(host: Host, folder: str, old: str, new: str) -> None:
+def judge(host: Host, folder: str, new: str) -> None:
     """Tell what came of a trial.
 
     :raises SparkforgeError: if the new kernel is not confirmed.

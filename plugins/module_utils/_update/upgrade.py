@@ -317,10 +317,10 @@ class Upgrade:
         :raises SparkforgeError: for what broke.
         """
         state = self._state()
-        wanted = state["kernel"]
         if state["phase"] == TRYING:
-            boot.judge(self.host, self.folder, state["kernel"], state["kernel_new"])
-            wanted = state["kernel_new"]
+            boot.judge(self.host, self.folder, state["kernel_new"])
+        tried = state["phase"] in (TRYING, PROVEN) and state.get("kernel_new")
+        wanted = state["kernel_new"] if tried else state["kernel"]
         kernel, driver = boot.running(self.host), boot.driver(self.host)
         if state["driver"] and not driver:
             raise SparkforgeError(

