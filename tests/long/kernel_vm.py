@@ -20,7 +20,7 @@ from pathlib import Path
 from lab.host import cache_directory
 from lab.packages import Content, Entry, FileContent, Package
 
-PACKAGES = "systemd-sysv,udev,openssh-server,python3,grub2-common,grub-pc-bin,grub-common,kmod,iproute2,procps"
+PACKAGES = "systemd-sysv,dbus,udev,openssh-server,python3,grub2-common,grub-pc-bin,grub-common,kmod,iproute2,procps"
 #: In this order: what virtio needs of the other comes first.
 VIRTIO = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net
 virtio_blk""".split()
