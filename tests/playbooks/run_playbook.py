@@ -38,6 +38,5 @@ def run_playbook(place: Path, *arguments: str, **environment: str) -> subprocess
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
