@@ -39,12 +39,18 @@ def role_options() -> dict[str, dict[str, Any]]:
 
 
 def playbook_variables(playbook: Path) -> set[str]:
-    """Return the variables that a playbook, or one that it imports, documents at its head."""
+    """Return the variables of several playbooks that one of them, or one that it imports, documents at its head."""
     text = playbook.read_text()
     found = set(re.findall(r"^#   ([a-z]+_[a-z_]+)   ", text, re.M))
     for name in re.findall(r"import_playbook:\s*(\S+)", text):
         found |= playbook_variables(playbook.parent / name)
     return found
+
+
+def playbook_options() -> dict:
+    """Return what the playbooks themselves take, by the variable's name."""
+    specs = yaml.safe_load((CHECKOUT / "playbooks/meta/argument_specs.yml").read_text())["argument_specs"]
+    return {name: option for spec in specs.values() for name, option in spec["options"].items()}
 
 
 def test_the_assets_fit_the_schema() -> None:
@@ -93,7 +99,7 @@ def test_a_run_is_one_job_and_its_hosts_are_chosen_at_launch(name: str) -> None:
 @pytest.mark.parametrize(("template", "question"), QUESTIONS)
 def test_a_question_is_of_a_variable_that_is_documented(template: dict, question: dict) -> None:
     variable = question["variable"]
-    option = role_options().get(variable)
+    option = {**role_options(), **playbook_options()}.get(variable)
     if option is None:
         assert variable in playbook_variables(CHECKOUT / template["playbook"])
         return

@@ -314,11 +314,12 @@ def _collect(
     found = list(results.values())
     if not missing:
         return found
-    printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
-    last = " ".join(printed[-1].split())[:400] if printed else ""
     late = time.monotonic() >= deadline
     # Where other lanes go on, so does what forked them.
     status = None if late else _status(process, 10)
+    # After its end: the pipe is closed before Python prints what it ends with.
+    printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
+    last = " ".join(printed[-1].split())[:400] if printed else ""
     how = "did not respond in time" if late else _how(status) if status is not None else "exited"
     if not ready:
         return found + _nothing(missing, _import_failure(lanes.python, last, how))
