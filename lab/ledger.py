@@ -12,6 +12,8 @@ import pathlib
 import sys
 import typing as t
 
+from lab import pages
+
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "update-rules.md"
 
@@ -71,13 +73,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
         given.bundle.write_text(json.dumps(signer.sign(t.cast(t.Any, ledger.bundle(shipped)))), encoding="utf-8")
         print(f"{given.bundle}: {len(shipped.rules)} rules of {shipped.date}, signed by {signer.public_key}")
         return 0
-    text = page(shipped.rules)
-    if not given.check:
-        PAGE.write_text(text, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print(f"{PAGE.relative_to(ROOT)} is not current: run python -m lab.ledger", file=sys.stderr)
-        return 1
-    return 0
+    return pages.write(PAGE, page(shipped.rules), "lab.ledger", given.check)
 
 
 if __name__ == "__main__":

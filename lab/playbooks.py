@@ -13,6 +13,8 @@ import typing as t
 
 import yaml
 
+from lab import pages
+
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "playbooks.md"
 SPECS = ROOT / "playbooks" / "meta" / "argument_specs.yml"
@@ -67,12 +69,7 @@ def text(option: t.Mapping[str, t.Any]) -> str:
 def main(argv: t.Sequence[str] | None = None) -> int:
     """Write the page, or with ``--check`` tell whether it is current."""
     made = page(yaml.safe_load(SPECS.read_text(encoding="utf-8"))["argument_specs"])
-    if "--check" not in (sys.argv[1:] if argv is None else argv):
-        PAGE.write_text(made, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != made:
-        print(f"{PAGE.relative_to(ROOT)} is not current: run python -m lab.playbooks", file=sys.stderr)
-        return 1
-    return 0
+    return pages.write(PAGE, made, "lab.playbooks", "--check" in (sys.argv[1:] if argv is None else argv))
 
 
 if __name__ == "__main__":

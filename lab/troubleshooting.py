@@ -14,6 +14,8 @@ import textwrap
 import types
 import typing as t
 
+from lab import pages
+
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "troubleshooting.md"
 EXAMPLES = pathlib.Path(__file__).parent / "diagnoses"
@@ -85,13 +87,7 @@ def section(rule: t.Any, examples: t.Sequence[str]) -> str:
 
 def main() -> int:
     """Write the page, or with ``--check`` tell whether it is current."""
-    text = page(topics())
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(text, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print(f"{PAGE.relative_to(ROOT)} is not current: run python -m lab.troubleshooting", file=sys.stderr)
-        return 1
-    return 0
+    return pages.write(PAGE, page(topics()), "lab.troubleshooting", "--check" in sys.argv[1:])
 
 
 if __name__ == "__main__":
