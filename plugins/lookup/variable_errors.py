@@ -119,9 +119,8 @@ def _plain(description: str) -> str:
 ALIKE = 0.93
 
 
-def misspelt(variables: t.Mapping[str, t.Any], wanted: t.Collection[str] | None = None) -> t.Iterator[str]:
-    """Yield an error for each variable that is almost one of those wanted, which are the roles' by default."""
-    wanted = options() if wanted is None else wanted
+def misspelt(variables: t.Mapping[str, t.Any], wanted: t.Collection[str]) -> t.Iterator[str]:
+    """Yield an error for each variable that is almost one of those wanted."""
     # Those of one beginning, so that of a host's hundred variables few are compared.
     beginnings = {name[:4] for name in wanted}
     for name in variables:

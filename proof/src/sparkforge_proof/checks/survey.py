@@ -344,10 +344,14 @@ def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved
     """Compute the same again: what keeps something between calls, as a workspace or a plan, is wrong in some alone."""
     import torch
 
-    for _call in range(AGAIN):
-        with torch.no_grad(), contextlib.suppress(RuntimeError, TypeError, ValueError, AssertionError):
-            made = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
-            found.note(name_of(operator), away(Computed(made, [], 0.0), exact, moved, dtype))
+    name = name_of(operator)
+    try:
+        with torch.no_grad():
+            for _call in range(AGAIN):
+                made = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
+                found.note(name, away(Computed(made, [], 0.0), exact, moved, dtype))
+    except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
+        found.refused[f"{name}, again"] = short(error)
 
 
 def away(made: Computed, exact: Computed, moved: Computed, dtype: torch.dtype, scale: float = 0.0) -> list[float]:

@@ -77,7 +77,7 @@ def test_no_variable_of_the_playbooks_and_of_ansible_is_taken_for_a_misspelt_one
         for word in re.findall(r"\b[a-z]+_[a-z0-9_]+\b", path.read_text())
     }
     # The data of the stacks' profiles, which no play has among its variables.
-    assert list(misspelt(dict.fromkeys(words - {"stack_profiles"}))) == []
+    assert list(misspelt(dict.fromkeys(words - {"stack_profiles"}), options())) == []
 
 
 def test_a_playbook_s_own_variables_are_compared_by_its_name() -> None:
