@@ -20,6 +20,7 @@ import time
 import typing as t
 
 from .._core import disk
+from .._host.reader import Host
 from . import grub
 
 CONFIRMED, FAILED = "confirmed", "failed"
@@ -42,13 +43,14 @@ def write(path: str, trial: Trial) -> None:
 
 def running(root: str = "/") -> str:
     """Return the release that runs."""
-    return _text(root, "proc/sys/kernel/osrelease").strip()
+    return (Host(root).read("/proc/sys/kernel/osrelease") or "").strip()
 
 
 def has_route(root: str = "/") -> bool:
     """Tell whether the host has a default route, by which whoever provisions it comes."""
-    four = [line.split() for line in _text(root, "proc/net/route").splitlines()[1:]]
-    six = [line.split() for line in _text(root, "proc/net/ipv6_route").splitlines()]
+    host = Host(root)
+    four = [line.split() for line in (host.read("/proc/net/route") or "").splitlines()[1:]]
+    six = [line.split() for line in (host.read("/proc/net/ipv6_route") or "").splitlines()]
     # The kernel keeps a default route to nowhere on lo.
     return any(row[1] == "00000000" and row[7] == "00000000" for row in four if len(row) > 7) or any(
         row[0] == "0" * 32 and row[1] == "00" and row[9] != "lo" for row in six if len(row) > 9
@@ -62,14 +64,6 @@ def missing(trial: Trial, root: str = "/") -> str:
     if trial["network"] and not has_route(root):
         return "the host had a default route before, and has none now"
     return ""
-
-
-def _text(root: str, path: str) -> str:
-    try:
-        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except OSError:
-        return ""
 
 
 def confirm(path: str, root: str = "/", pause: float = 1.0) -> bool:
