@@ -4,6 +4,8 @@
 
 """The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
 
+A fork bomb is not asked: it is stopped (SIGSTOP) as a whole, and ended some processes at a time.
+
 What may wait is the work of a second thread (notes.py): NVML, records, metrics. The loop hands over and goes on.
 """
 
@@ -38,6 +40,10 @@ THRASHING = 40.0
 #: From so many processes on a group is looked for again after it was ended, so often at most; and seconds after which
 #: those are looked for that it has started since.
 MANY, PASSES, AFTER = 16, 5, 0.25
+#: Many of which at least half are younger, in seconds, are a fork bomb; so many of it die at once, or this part of it.
+YOUNG, AT_ONCE, PART = 5.0, max(4, os.cpu_count() or 1), 64
+#: Times as long as it took to read the table of processes until it is read again, for this has real-time priority.
+REST = 4.0
 
 
 Table = tuple[float, int, dict[int, tuple[int, int]]]
@@ -98,14 +104,23 @@ class Guard:
         self._dying: tuple[float, tuple[Process, ...]] | None = None
         #: When the last of those was gone, and since when the driver has been waited for.
         self._gone = self._waits = self._swept = 0.0
+        #: A fork bomb since when it was stopped; the last of those that are stopped is the next to be ended.
+        self._bomb: tuple[float, tuple[Process, ...]] = (0.0, ())
+        self._stopped: list[Process] = []
+        #: When this step began, and when the table of processes may be read again.
+        self._now = self._rested = 0.0
 
     def step(self) -> float:
         """Look once, act if that has to be, and return how long to sleep."""
         memory = self.host.memory()
-        now, percent = memory.time, 100.0 * memory.available / max(1, memory.total)
+        self._now = now = memory.time
+        percent = 100.0 * memory.available / max(1, memory.total)
         if now - self.figures[self._next - 1][0] >= 1.0:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
             self._next = (self._next + 1) % KEPT
+        if self._stopped:
+            self._end_stopped(memory)
+            return SHORTEST
         if self._is_due(memory):
             self._look(memory)
         if percent > self.levels.warn:
@@ -122,7 +137,7 @@ class Guard:
         if thrashes:
             why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
         if self._is_dying(now):
-            if percent <= self.levels.end and now - self._swept >= AFTER:
+            if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._rested:
                 self._sweep(memory, why)
             return SHORTEST
         if percent <= self.levels.end:
@@ -139,17 +154,25 @@ class Guard:
     def _is_due(self, memory: Memory) -> bool:
         if not self._tables:
             return True
+        if memory.time < self._rested:
+            return False
         when, available, _held = self._tables[-1]
         return memory.time - when > AGE or available - memory.available > STEP * memory.total
 
     def _look(self, memory: Memory) -> dict[int, Process]:
         """Read the table of processes, and keep what each holds."""
         self.refresh()
-        found = self.host.processes(self.gpu(), memory.swap_total > memory.swap_free)
+        found = self._read(memory.swap_total > memory.swap_free)
         self._tables = [one for one in self._tables if memory.time - one[0] < RECENT][-64:]
         held = {pid: (one.own, one.gpu) for pid, one in found.items()}
         self._first = {pid: self._first.get(pid, gpu) for pid, (_own, gpu) in held.items() if gpu}
         self._tables.append((memory.time, memory.available, held))
+        return found
+
+    def _read(self, swapped: bool) -> dict[int, Process]:
+        began = time.monotonic()
+        found = self.host.processes(self.gpu(), swapped)
+        self._rested = self._now + (1 + REST) * (time.monotonic() - began)
         return found
 
     def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
@@ -199,7 +222,9 @@ class Guard:
         if self._is_late(memory):
             return
         members, found = self._choose(memory, False)
-        if members:
+        if self._is_bomb(members, memory):
+            self._stop(memory, members, why, found)
+        elif members:
             self._signal(memory, "ask", members, why, found)
             self._asked = (memory.time, members)
         elif memory.time - self._warned > 5:
@@ -217,7 +242,9 @@ class Guard:
                 return
         if not members:
             members, found = self._choose(memory, True)
-        if members:
+        if self._is_bomb(members, memory):
+            self._stop(memory, members, why, found)
+        elif members:
             self._signal(memory, "end", members, why, found)
         elif memory.time - self._warned > 5:
             self._warned = memory.time
@@ -248,12 +275,7 @@ class Guard:
         number = signal.SIGKILL if what == "end" else signal.SIGTERM
         wave = members
         for _ in range(PASSES):
-            # The largest first.
-            for one in sorted(wave, key=lambda one: -one.held):
-                try:
-                    self.kill(one.pid, number)
-                except (ProcessLookupError, PermissionError):
-                    continue
+            self._send(number, wave)
             # A fork bomb has new ones by now.
             wave = self._kin(members) if len(members) >= MANY else ()
             members += wave
@@ -264,22 +286,74 @@ class Guard:
             self._swept = memory.time
         self._tell(what, memory, members, why, found)
 
+    def _send(self, number: int, members: t.Iterable[Process]) -> None:
+        """Send a signal, to the largest first."""
+        for one in sorted(members, key=lambda one: -one.held):
+            try:
+                self.kill(one.pid, number)
+            except (ProcessLookupError, PermissionError):
+                continue
+
+    def _is_bomb(self, members: tuple[Process, ...], memory: Memory) -> bool:
+        """Say whether some processes are a fork bomb, which takes what each that ends gives back."""
+        since = self.host.since_boot(memory.time) - YOUNG
+        return len(members) >= MANY and 2 * sum(one.start >= since for one in members) >= len(members)
+
+    def _stop(self, memory: Memory, members: tuple[Process, ...], why: str, found: t.Mapping[int, Process]) -> None:
+        """Stop a fork bomb as a whole, and then end it.
+
+        Hundreds that die at once take every core and each other's locks for many seconds; those that are stopped
+        take nothing.
+        """
+        wave = members
+        for _ in range(PASSES):
+            self._send(signal.SIGSTOP, wave)
+            wave = self._kin(members)
+            members += wave
+            if not wave:
+                break
+        self._bomb, self._stopped = (memory.time, members), sorted(members, key=lambda one: one.start)
+        self._dying, self._asked, self._swept = (memory.time, ()), None, memory.time
+        self._tell("end", memory, members, f"{why}, and {len(members)} processes came within seconds", found)
+        self._end_stopped(memory)
+
+    def _end_stopped(self, memory: Memory) -> None:
+        """End the next of a fork bomb, the newest first, while few of it die; stop what it has started meanwhile."""
+        now, (since, members) = memory.time, self._bomb
+        when, last = self._dying or (now, ())
+        dying = tuple(one for one in last if self.host.alive(one))
+        room = max(AT_ONCE, len(members) // PART) - len(dying)
+        if now - when > DYING:
+            room = len(self._stopped)
+        if room > 0:
+            ended, self._stopped = self._stopped[-room:], self._stopped[:-room]
+            self._send(signal.SIGKILL, ended)
+            self._dying = (now, (*dying, *ended))
+        if now - self._swept >= AFTER and now >= self._rested:
+            self._swept = now
+            newer = self._newer(members, since)
+            self._send(signal.SIGSTOP, newer)
+            self._bomb, self._stopped = (since, members + newer), self._stopped + list(newer)
+
     def _sweep(self, memory: Memory, why: str) -> None:
         """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
         if self._dying is None:
             return
         when, members = self._dying
-        self._swept, ended = memory.time, {one.pid for one in members}
-        since = self.host.since_boot(when)
-        newer = tuple(one for one in self._kin(members) if one.parent in ended or one.start >= since)
+        self._swept, newer = memory.time, self._newer(members, when)
         if newer:
             self._signal(memory, "end", newer, f"{why}, and it was started by one that was ended")
             self._dying = when, members + newer
 
+    def _newer(self, members: tuple[Process, ...], when: float) -> tuple[Process, ...]:
+        """Return what some processes have started, and what of their kind was started after a moment."""
+        known, since = {one.pid for one in members}, self.host.since_boot(when)
+        return tuple(one for one in self._kin(members) if one.parent in known or one.start >= since)
+
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
         """Return processes of the same name and unit that are none of these."""
         one, known = members[0], {member.pid for member in members}
-        found = self.host.processes(self.gpu(), False).values()
+        found = self._read(False).values()
         alike = (
             other for other in found if (other.name, other.unit) == (one.name, one.unit) and other.pid not in known
         )

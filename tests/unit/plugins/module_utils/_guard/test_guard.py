@@ -192,6 +192,61 @@ def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
     assert set(machine.sizes) == {1, 700, 900}
 
 
+def test_a_fork_bomb_is_stopped_as_a_whole_and_then_ended_some_at_a_time(machine: Machine):
+    # Seen in a virtual machine: 379 that died at once took both cores for 25 s.
+    acts: list[watch.Act] = []
+    guard, kill = machine.guard(acts), machine.kill
+    machine.start(900, "model", 1, 20)
+    guard.step()
+    stopped, dying, born, most = set(), set(), [3000], 0
+
+    def slow(pid: int, number: int) -> None:
+        nonlocal most
+        if number == signal.SIGSTOP:
+            if not stopped:
+                # It came to this before it was stopped itself.
+                machine.start(born[0], "bomb", 2, at=1e9)
+            stopped.add(pid)
+            return
+        assert pid in stopped, "nobody dies while others can take its place"
+        dying.add(pid)
+        most = max(most, len(dying))
+
+    guard.kill = slow
+    for pid in range(1000, 1047):
+        machine.start(pid, "bomb", 2, at=1e9 + pid)
+    guard.step()
+    assert stopped == {*range(1000, 1047), 3000} and max(dying) == 1046, "the newest first"
+    machine.start(3001, "bomb", 0.1, at=2e9)
+    while machine.sizes.keys() - {1, 700, 900}:
+        for pid in list(dying):
+            kill(pid, KILL)
+        dying.clear()
+        guard._swept = guard._rested = 0.0
+        guard.step()
+    assert 3001 in stopped and most <= watch.AT_ONCE
+    assert [act.what for act in acts] == ["warn", "end"] and len(acts[1].victim) == 48
+
+
+def test_a_table_that_takes_long_to_read_leaves_the_core_to_others(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+    guard, read, reads = machine.guard([]), machine.host.processes, [0]
+
+    def slow(*arguments: object) -> dict[int, host.Process]:
+        reads[0] += 1
+        time.sleep(0.02)
+        return read(*arguments)
+
+    monkeypatch.setattr(machine.host, "processes", slow)
+    machine.start(900, "model", 1)
+    began = time.monotonic()
+    for step in range(40):
+        machine.start(900, "model", 1 + 2 * step)  # each time more than what makes it due
+        guard.step()
+        time.sleep(0.005)
+    spent = time.monotonic() - began
+    assert 2 <= reads[0] <= 1 + spent / (0.02 * (1 + watch.REST)) < 40
+
+
 def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(machine: Machine):
     # Seen in a virtual machine: the guard waited 5 s for ten that died, while those they had started took all of it.
     guard = machine.guard([])
