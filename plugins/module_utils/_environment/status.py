@@ -17,6 +17,7 @@ import typing as t
 
 from .._core import disk, receipts, verdict
 from .._core.errors import SparkforgeError
+from .._host import guarded
 from .._unit import observation as builds, receipt as sealing
 from .._wheel.requirement import split
 from .._wheel.wheel import built, given
@@ -27,10 +28,6 @@ from .receipt import own_of, read_json
 
 #: Where systemd's unit of the proof's timer is.
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
-#: Where the guard says which units stay off, and that the machine went down without a shutdown (``_guard``).
-BRAKED, DOWN = (f"/var/lib/sparkforge-guard/{name}" for name in ("braked", "down"))
-#: Seconds for which the latter is told.
-WEEK = 7 * 86400
 
 #: The states of an environment, the likeliest to be asked for first.
 STATES = ("current", "staged", "previous", "older")
@@ -183,13 +180,8 @@ class StackStatus:
         for name in disk.names(os.path.join(self.root, "serving")):
             with contextlib.suppress(OSError), disk.open_regular(f"{self.root}/serving/{name}/stopped") as stream:
                 found.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
-        # The units that the role guard keeps off after a boot in which the machine went down.
-        with contextlib.suppress(OSError), disk.open_regular(BRAKED) as stream:
-            found += stream.read(4096).decode("utf-8", "replace").splitlines()
-        with contextlib.suppress(OSError), disk.open_regular(DOWN) as stream:
-            if time.time() - os.fstat(stream.fileno()).st_mtime < WEEK:
-                found += stream.read(4096).decode("utf-8", "replace").splitlines()
-        return found
+        # The units that the role guard keeps off after a boot in which the machine went down, and that it did.
+        return found + guarded.said((guarded.BRAKED, guarded.DOWN))
 
     # -- what would change
 

@@ -18,6 +18,7 @@ import typing as t
 
 from . import catalogue, history as _history, host, lane, settings, verdict
 from ._shared.module_utils._environment import naming
+from ._shared.module_utils._host import guarded
 from ._shared.module_utils._host.apt_state import AptState
 from ._shared.module_utils._host.reader import Host
 from .check import FAIL, PASS, Result
@@ -155,7 +156,7 @@ class Proof:
             said.append(f"Required but not selected: {', '.join(unselected)}.")
         if self.accepted:
             said.append(f"This site accepts a failure of {', '.join(self.accepted)} (verify_accept).")
-        return said
+        return said + guarded.said()
 
     # -- computing
 

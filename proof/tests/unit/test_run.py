@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sparkforge_proof import catalogue, history as _history, lane, verdict
+from sparkforge_proof import catalogue, history as _history, lane, run, verdict
 from sparkforge_proof._shared.module_utils._core import unprivileged
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof.check import Result
@@ -92,6 +92,17 @@ def test_an_interpreter_that_is_not_there_and_one_that_does_not_start(tmp_path: 
     broken.write_text("#!/nowhere/python\n")
     broken.chmod(0o755)
     assert "does not start: No such file" in rows(Proof(options(python=str(broken))).run())["python"]["cause"]
+
+
+def test_what_the_guard_of_the_host_did_is_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run.guarded, "DIRECTORY", str(tmp_path))
+    said = {"login": "sparkforge-guard ended vllm.", "down": "The machine went down.", "braked": "ollama stays off."}
+    for name, text in said.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    assert Proof(options(python=str(tmp_path / "python"))).run()["notices"] == list(said.values())
+    for name in said:
+        os.utime(tmp_path / name, (0, 0))  # weeks ago
+    assert Proof(options(python=str(tmp_path / "python"))).run()["notices"] == ["ollama stays off."]
 
 
 def test_an_interpreter_that_says_nothing_is_ended(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import brakes
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import guarded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, observation
 from sparkforge_proof import run, timer as _proof_timer, verdict
 
@@ -296,7 +297,7 @@ def test_the_module_returns_what_was_read_and_changes_nothing(tree: Tree) -> Non
 
 def test_a_boot_without_a_shutdown_before_it_is_told_for_a_week(tree: Tree, monkeypatch: pytest.MonkeyPatch):
     path = tree.root / "down"
-    monkeypatch.setattr(status, "DOWN", str(path))
+    monkeypatch.setattr(guarded, "DIRECTORY", str(path.parent))
     tree.root.mkdir(parents=True, exist_ok=True)
     path.write_text("The machine went down without a shutdown after noon.\n")
     assert tree.look()["stopped"] == ["The machine went down without a shutdown after noon."]
@@ -307,7 +308,7 @@ def test_a_boot_without_a_shutdown_before_it_is_told_for_a_week(tree: Tree, monk
 def test_a_unit_that_the_guard_keeps_off_is_named(tree: Tree, monkeypatch: pytest.MonkeyPatch):
     state = tree.root / "guard"
     state.mkdir(parents=True)
-    monkeypatch.setattr(status, "BRAKED", str(state / "braked"))
+    monkeypatch.setattr(guarded, "DIRECTORY", str(state))
     assert tree.look()["stopped"] == []
     assert brakes.may_start(str(state), "ollama.service", "one") == ""
     assert brakes.may_start(str(state), "ollama.service", "two")

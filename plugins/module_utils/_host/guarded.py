@@ -1,0 +1,30 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the role guard left for others to tell: its last act, a boot after a power-off, and the units that stay off."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import typing as t
+
+from .._core import disk
+
+DIRECTORY = "/var/lib/sparkforge-guard"
+#: The last act that ended something, that the machine went down without a shutdown, and which units stay off since.
+ACT, DOWN, BRAKED = "login", "down", "braked"
+#: Seconds for which the first two are told, as at login.
+WEEK = 7 * 86400
+
+
+def said(names: t.Iterable[str] = (ACT, DOWN, BRAKED)) -> list[str]:
+    """Return the lines of some of them."""
+    found = []
+    for name in names:
+        with contextlib.suppress(OSError), disk.open_regular(os.path.join(DIRECTORY, name)) as stream:
+            if name == BRAKED or time.time() - os.fstat(stream.fileno()).st_mtime < WEEK:
+                found += stream.read(4096).decode("utf-8", "replace").splitlines()
+    return found
