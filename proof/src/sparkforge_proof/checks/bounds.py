@@ -63,6 +63,24 @@ def around_powers(most: int, least: int = 0) -> list[int]:
     return sorted({2**power + beside for power in range(least, most + 1) for beside in (-1, 0, 1)})
 
 
+def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
+    """Return tensors on the CPU, None for None. The device is waited for once: many processes take turns on a GPU."""
+    import torch
+
+    found: list[torch.Tensor | None] = []
+    waiting = False
+    for value in values:
+        if value is not None and value.is_cuda and value.layout is torch.strided:
+            place = torch.empty(value.shape, dtype=value.dtype, pin_memory=True)
+            found.append(place.copy_(value.detach(), non_blocking=True))
+            waiting = True
+        else:
+            found.append(value if value is None else value.detach().cpu())
+    if waiting:
+        torch.cuda.current_stream().synchronize()
+    return found
+
+
 def gamma(length: float, unit: float) -> float:
     """Return Higham's gamma: how far a sum of ``length`` rounded terms can be off, by the sum of their magnitudes."""
     product = length * unit

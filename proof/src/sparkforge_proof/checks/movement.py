@@ -15,7 +15,7 @@ import io
 import typing as t
 
 from ..check import H100_2_11, X86_CPU, Context, Measured, Skipped, check
-from .bounds import Cases, around_powers, as_bytes
+from .bounds import Cases, around_powers, as_bytes, on_the_host
 
 if t.TYPE_CHECKING:
     import torch
@@ -165,12 +165,10 @@ def counts(context: Context) -> Measured:
     for number, length in enumerate(_lengths(MOST_ELEMENTS[context.device])):
         dtype = formats[number % len(formats)]
         line = _whole(context, f"movement counts {length}", (length,), dtype)
-        for name, function in _rearranged(length, context).items():
-            _compare(cases, f"{name}, {length:,} of {_name(dtype)}", function, [line], dtype, context.device)
+        _compare(cases, f", {length:,} of {_name(dtype)}", _rearranged(length, context), [line], dtype, context.device)
         if length <= 1025:
             grid = _whole(context, f"movement grid {length}", (3, length, 5), dtype)
-            for name, function in _of_grids(length).items():
-                _compare(cases, f"{name}, {length:,} of {_name(dtype)}", function, [grid], dtype, context.device)
+            _compare(cases, f", {length:,} of {_name(dtype)}", _of_grids(length), [grid], dtype, context.device)
     for number, count in enumerate(around_powers(MOST_PIECES[context.device])):
         if not count:
             continue
@@ -179,8 +177,7 @@ def counts(context: Context) -> Measured:
             _whole(context, f"movement pieces {count} {one}", (2 + one % 3, 3), dtype) for one in range(min(count, 9))
         ]
         many = [pieces[one % 9] if one else pieces[0] for one in range(count)]
-        for name, function in _of_many(count).items():
-            _compare(cases, f"{name} of {count:,} of {_name(dtype)}", function, many, dtype, context.device)
+        _compare(cases, f" of {count:,} of {_name(dtype)}", _of_many(count), many, dtype, context.device)
     return cases.result()
 
 
@@ -204,31 +201,45 @@ def _whole(context: Context, words: str, shape: t.Sequence[int], dtype: torch.dt
 
 
 def _compare(
-    cases: Cases, case: str, function: Function, inputs: list[torch.Tensor], dtype: torch.dtype, device: str
+    cases: Cases,
+    case: str,
+    functions: t.Mapping[str, Function],
+    inputs: list[torch.Tensor],
+    dtype: torch.dtype,
+    device: str,
 ) -> None:
-    """Compare an operator's results and, where the format has gradients, how it sends 1, 2, 3 … back."""
+    """Compare operators' results and, where the format has gradients, how they send 1, 2, 3 … back.
+
+    :param case: names it after the operator's name: ``1,025 of float32``.
+    """
     import torch
 
     backward = dtype.is_floating_point or dtype.is_complex
     there = [one.to(dtype).to(device, copy=True).requires_grad_(backward) for one in inputs]
     exact = [one.clone().requires_grad_(backward) for one in inputs]
-    found, wanted = _listed(function(there)), _listed(function(exact))
-    for one, other in zip(found, wanted):
-        if not torch.equal(one.detach().cpu().to(other.dtype), other.detach()):
-            cases.exactly(case, one, other.detach())
-            return
-    cases.say(case, len(found) == len(wanted), f"returns {len(found)} results instead of {len(wanted)}")
-    if not backward or not wanted[0].requires_grad:
-        return
-    weights = [torch.arange(other.numel()).remainder(13).reshape(other.shape).double() for other in wanted]
-    given = [w.to(device, one.dtype) for w, one in zip(weights, found)]
-    back = torch.autograd.grad(found, there, given, allow_unused=True)
-    right = torch.autograd.grad(wanted, exact, [w.to(other.dtype) for w, other in zip(weights, wanted)],
-                                allow_unused=True)  # fmt: skip
-    for one, other in zip(back, right):
-        # Whole numbers above what 8 bits of a significand hold are rounded.
-        if other is not None and float(other.abs().max() if other.numel() else 0) <= 256:
-            cases.exactly(f"{case}, backward", one, other)
+    found: dict[str, list[torch.Tensor]] = {}
+    pairs: list[tuple[str, torch.Tensor, torch.Tensor]] = []
+    for name, function in functions.items():
+        found[name], wanted = _listed(function(there)), _listed(function(exact))
+        same = len(found[name]) == len(wanted)
+        cases.say(f"{name}{case}", same, f"returns {len(found[name])} results instead of {len(wanted)}")
+        pairs += [(f"{name}{case}", one, other.detach()) for one, other in zip(found[name], wanted)]
+        if not same or not backward or not wanted[0].requires_grad:
+            continue
+        weights = [torch.arange(other.numel()).remainder(13).reshape(other.shape).double() for other in wanted]
+        given = [w.to(device, one.dtype) for w, one in zip(weights, found[name])]
+        back = torch.autograd.grad(found[name], there, given, allow_unused=True)
+        right = torch.autograd.grad(wanted, exact, [w.to(other.dtype) for w, other in zip(weights, wanted)],
+                                    allow_unused=True)  # fmt: skip
+        for one, other in zip(back, right):
+            # Whole numbers above what 8 bits of a significand hold are rounded.
+            if other is not None and float(other.abs().max() if other.numel() else 0) <= 256:
+                if one is None:
+                    cases.say(f"{name}{case}, backward", False, "sends nothing back")
+                else:
+                    pairs.append((f"{name}{case}, backward", one, other))
+    for (words, _there, other), one in zip(pairs, on_the_host([one for _words, one, _other in pairs])):
+        cases.exactly(words, one.to(other.dtype), other)
 
 
 def _listed(value: t.Any) -> list[torch.Tensor]:

@@ -59,7 +59,11 @@ def modules(device: str, form: str, samples: int, seed: int, context: Context) -
     import torch
 
     found, dtype = survey.Survey(), getattr(torch, form)
-    with allow_tf32(torch.backends.cuda.matmul, False), torch.backends.cudnn.flags(allow_tf32=False):
+    with (
+        survey.seeding_only(device),
+        allow_tf32(torch.backends.cuda.matmul, False),
+        torch.backends.cudnn.flags(allow_tf32=False),
+    ):
         for info in _listed("common_modules", "module_db"):
             if dtype not in (*info.supported_dtypes(device), torch.bfloat16):
                 continue
