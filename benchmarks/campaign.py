@@ -40,7 +40,7 @@ NOT_RUN = (
     "movement.large",
 )
 #: One sound run in so many.
-SOUND_EVERY = 10
+SOUND_EVERY = 20
 #: Of the confidence interval: 95 per cent.
 Z = 1.959964
 

@@ -39,8 +39,9 @@ catalogue, runner, survey, survey_bounds = (
     for name in ("catalogue", "runner", "checks.survey", "checks.survey_bounds")
 )
 
-#: Operators of the catalogue of the survey that are tried first where very many call the wrapped one.
-FIRST = 40
+#: Operators of the catalogue of the survey that are tried before all: the one whose kernel it is, then so many that
+#: call it.
+OWN, FIRST = 1, 40
 #: How many times its bound a fault is at least that counts as large.
 LARGE = 10.0
 #: What the runner of a mutant may take in all, in seconds.
@@ -233,7 +234,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     ran: list[str] = []
     surveys = [name for name in reached if _surveys(name)]
     which = {name: [one for one, calls in reached[name].items() if drawn.target in calls] for name in surveys}
-    rounds: list[tuple[list[str], int]] = [(surveys, FIRST)] if surveys else []
+    rounds: list[tuple[list[str], int]] = [(surveys, OWN), (surveys, FIRST)] if surveys else []
     if any(len(one) > FIRST for one in which.values()):
         rounds.append((surveys, 1 << 20))
     others = sorted((name for name in reached if not _surveys(name)), key=lambda name: known["seconds"].get(name, 0))
@@ -244,15 +245,18 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     for family in order:
         rounds.append(([name for name in others if runner.CHECKS[name].family == family], 0))
     chance = random.Random(drawn.number)  # noqa: S311 - as above
+    turn = set(sorted({one for calls in which.values() for one in calls})[drawn.number % survey.PARTS :: survey.PARTS])
     for names, most in rounds:
         if most:
-            chosen = set()
+            chosen: dict[str, list[str]] = {}
             for name in names:
-                some = chance.sample(which[name], min(most, len(which[name])))
                 # A default run has every operator in float32 and bfloat16, and a third in the other formats.
-                whole = name.endswith(("float32", "bfloat16")) or job.get("full")
-                chosen |= set(some if whole else some[: max(1, len(some) // 3)])
-            setattr(survey, "survey", functools.partial(_ORIGINAL_SURVEY, only=chosen))  # noqa: B010 - as above
+                whole = name.endswith(survey.BROAD) or job.get("full")
+                due = [one for one in which[name] if whole or one in turn]
+                some = [one for one in due if one == drawn.operator] if most == OWN else due
+                chosen[_form(name)] = chance.sample(some, min(most, len(some)))
+            names = [name for name in names if chosen[_form(name)]]
+            setattr(survey, "survey", functools.partial(_survey_some, chosen))  # noqa: B010 - as above
         ran += names
         failed = {row["name"]: row["cause"] for row in proven(job, names) if row["status"] == "fail"}
         setattr(survey, "survey", _ORIGINAL_SURVEY)  # noqa: B010 - as above
@@ -279,6 +283,18 @@ CONCERNED: dict[str, tuple[str, ...]] = {
     "sparse and nested": ("layouts", "linalg"),
 }
 _ORIGINAL_SURVEY = survey.survey
+
+
+def _form(name: str) -> str:
+    """Return the format of a check of the survey."""
+    return name.rpartition(".")[2]
+
+
+def _survey_some(
+    chosen: t.Mapping[str, t.Sequence[str]], device: str, form: str, *arguments: t.Any, **words: t.Any
+) -> t.Any:
+    """Survey only these operators of a format."""
+    return _ORIGINAL_SURVEY(device, form, *arguments, **{**words, "only": chosen[form]})
 
 
 def _all_of(calls: t.Any) -> set[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 import typing as t
 
 #: What becomes of a result.
@@ -114,7 +115,7 @@ CLASSES: tuple[tuple[str, str], ...] = (
     ("sparse and nested", "sparse nested sampled"),
     ("optimisers (for each, fused)", "_foreach _fused _amp"),
     ("attention", "attention"),
-    ("linear algebra", "linalg cholesky lu_ lu qr triangular inv svd eig det lstsq ormqr pinv"),
+    ("linear algebra", "linalg cholesky lu qr geqrf triangular inv svd eig det lstsq ormqr pinv"),
     ("convolutions and pooling", "conv pool interpolate upsample grid_sample unfold fold"),
     (
         "random numbers",
@@ -122,8 +123,15 @@ CLASSES: tuple[tuple[str, str], ...] = (
     ),
     ("norms and losses", "norm loss cross_entropy kl_div embedding cdist pdist dist"),
     ("searches and orders", "sort topk kthvalue median mode search bucket unique bincount hist isin quantile msort"),
-    ("products", "mm matmul dot mv addr outer einsum inner linear kron ger tensordot"),
-    ("reductions", "sum mean prod max min any all var std cum logsumexp count softmax trapez aminmax"),
+    (
+        "products",
+        "mm addmm bmm baddbmm addbmm matmul dot vdot mv addmv addr outer einsum inner linear bilinear kron ger"
+        " tensordot",
+    ),
+    (
+        "reductions",
+        "sum nan mean prod max min amax amin arg any all var std cum logcum logsumexp count softmax trapez aminmax",
+    ),
     (
         "data movement",
         "cat stack split chunk index gather scatter take flip roll pad repeat tile select slice unbind permute"
@@ -141,6 +149,6 @@ def family(drawn: Drawn, entries: t.Mapping[str, str]) -> str:
     if drawn.target in entries:
         return entries[drawn.target]
     return next(
-        (name for name, words in CLASSES if any(word in drawn.operator for word in words.split())),
+        (name for name, words in CLASSES if re.search(rf"(?:^|[._])(?:{words.replace(' ', '|')})", drawn.operator)),
         "functions of elements",
     )
