@@ -50,6 +50,7 @@ class ActionModule(OnController):
         "accept": {"type": "list", "elements": "str", "default": []},
         "format": {"type": "str", "choices": list(SHOWN), "default": "table"},
         "path": {"type": "path"},
+        "reports": {"type": "path"},
     }
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -70,6 +71,10 @@ class ActionModule(OnController):
         if path:
             written = forecast.as_page(state) if path.endswith(".html") else text
             files.write_text(path, written + "\n", "Set update_file to a file in a directory that you can write to.")
+        reports = str(arguments["reports"] or "")
+        # Recorded Sparks are of no inventory; and who has no reports gets no directory for them.
+        if arguments["rows"] and os.path.isdir(reports):
+            forecast.keep(reports, state)
         self._display.display(text)
         by_host = {row["host"]: row for row in rows}
         return {

@@ -60,10 +60,16 @@ options:
       - A file on the controller for the same output, written atomically.
       - A page, if its name ends in C(.html).
     type: path
+  reports:
+    description:
+      - The directory of the reports on the controller. If it is there, the forecast of O(rows) is kept in it as
+        C(forecast.json), and the page of M(sparkforge.dgx_spark.fleet_report) shows it. Hosts that are not among
+        O(rows) stay in it as they were.
+    type: path
 attributes:
   check_mode:
     support: full
-    details: O(path) is also written in check mode, since it only reports and changes no host.
+    details: O(path) and the file in O(reports) are also written in check mode; they only report, and no host changes.
   diff_mode:
     support: none
     details: The output shows what would change.

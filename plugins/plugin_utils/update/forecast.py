@@ -4,7 +4,7 @@
 
 """The forecast of a host, and of a fleet: go, go with these steps, or hold, each with why and source.
 
-Pure, from observations and a ledger.
+Pure, from observations and a ledger, but for the file that is kept beside the reports.
 """
 
 from __future__ import annotations
@@ -12,14 +12,20 @@ from __future__ import annotations
 import datetime
 import html
 import json
+import os
 import re
 import typing as t
 
 from ...module_utils._core import shown
+from ...module_utils._core.errors import SparkforgeError
+from .. import files
 from . import conditions, ledger
 from .facts import Facts, State
 
 FORMAT = 1
+#: Beside the reports of the proof, whose page shows it.
+FILE = "forecast.json"
+AGAIN = "Run playbooks/update.yml --check, which writes it."
 GO, STEPS, HOLD, UNREAD = "go", "go with steps", "hold", "not read"
 ANSWERS = (GO, STEPS, HOLD, UNREAD)
 NOTE = "note"
@@ -192,6 +198,54 @@ def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date
         },
         "summary": {answer: sum(row["answer"] == answer for row in rows) for answer in ANSWERS},
         "hosts": list(rows),
+    }
+
+
+def load(directory: str) -> Facts | None:
+    """Return the forecast that is kept beside the reports, or None if there is none.
+
+    :raises SparkforgeError: it is damaged, or of another version.
+    """
+    path = os.path.join(directory, FILE)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            found = json.load(stream)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        found = error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise SparkforgeError(f"The forecast {path} is damaged, or of another version.", f"Delete it. {AGAIN}")
+    return found
+
+
+def keep(directory: str, state: Facts) -> None:
+    """Keep a forecast beside the reports, each host with its day; hosts that it does not have stay as they are.
+
+    :raises SparkforgeError: it cannot be written.
+    """
+    rows = [{**row, "date": state["date"]} for row in state["hosts"]]
+    known = {row["host"] for row in rows}
+    try:
+        earlier = load(directory)
+    except SparkforgeError:
+        earlier = None  # this one takes its place
+    rows += [row for row in (earlier or {}).get("hosts", ()) if row["host"] not in known]
+    remedy = "Set verify_report_directory to a directory that you can write to."
+    files.write_text(os.path.join(directory, FILE), as_json({**state, "hosts": rows}) + "\n", remedy)
+
+
+def view(state: Facts | None, hosts: t.Collection[str]) -> dict[str, t.Any] | None:
+    """Return what the page of the reports shows of some hosts, or nothing where none of them was forecast."""
+    rows = [row for row in (state or {}).get("hosts", ()) if row["host"] in hosts]
+    if not state or not rows:
+        return None
+    return {
+        "problem": "",
+        "headings": (*HEADINGS[:2], "forecast", *HEADINGS[2:]),
+        "rows": [(*cells(row)[:2], row["date"], *cells(row)[2:]) for row in rows],
+        "findings": [{**one, "hosts": _some(names)} for one, names in grouped(rows)],
+        "ledger": state["ledger"],
     }
 
 

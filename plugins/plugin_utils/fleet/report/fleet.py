@@ -17,8 +17,8 @@ from ....module_utils._core.errors import SparkforgeError
 from . import FAIL, FORMAT, NO_REPORT, PROVEN, REQUIREMENTS, UNPROVEN, VERDICTS, Report, count_words, now
 from .form import report_problems
 
-#: Names of the merged files, which no host's files may have.
-FLEET, INDEX = "fleet", "index"
+#: Names of the merged files and of the forecast (``update/forecast.py``), which no host's files may have.
+FLEET, INDEX, FORECAST = "fleet", "index", "forecast"
 #: Before the ending of whatever a run with --check writes.
 CHECKED = ".check"
 
@@ -34,7 +34,7 @@ def file_stem(name: str, check_mode: bool = False) -> str:
         raise SparkforgeError(
             f"A report cannot be named after {name!r}.", "Give the host a name with letters or digits."
         )
-    if stem != name or stem.lower() in (FLEET, INDEX) or stem.lower().endswith(CHECKED):
+    if stem != name or stem.lower() in (FLEET, INDEX, FORECAST) or stem.lower().endswith(CHECKED):
         stem = f"{stem}-{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:8]}"
     return stem + (CHECKED if check_mode else "")
 

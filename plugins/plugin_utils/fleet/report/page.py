@@ -44,22 +44,28 @@ def host_page(report: Report) -> str:
     return _render([_view(0, {**row, "cause": "", "remedy": ""}, report["written"])], None)
 
 
-def fleet_page(fleet: t.Mapping[str, t.Any], directory: str) -> str:
-    """Return the page of many hosts; those whose own page is in the directory are linked."""
+def fleet_page(fleet: t.Mapping[str, t.Any], directory: str, upgrade: t.Mapping[str, t.Any] | None = None) -> str:
+    """Return the page of many hosts; those whose own page is in the directory are linked.
+
+    :param upgrade: the forecast of their next upgrade, as ``update/forecast.py`` shows it.
+    """
     views = [_view(index, row, fleet["written"]) for index, row in enumerate(fleet["hosts"])]
     for view in views:
         page = f"{os.path.splitext(view['file'])[0]}.html" if view["file"] else ""
         view["page"] = page if page and os.path.isfile(os.path.join(directory, page)) else ""
-    return _render(views, fleet)
+    return _render(views, fleet, upgrade)
 
 
-def _render(views: list[Report], fleet: t.Mapping[str, t.Any] | None) -> str:
+def _render(
+    views: list[Report], fleet: t.Mapping[str, t.Any] | None, upgrade: t.Mapping[str, t.Any] | None = None
+) -> str:
     style, script = (_resource(name) for name in ("report.css", "report.js"))
     detailed = views[:DETAILED]
     page = _TEMPLATE.render(
         hosts=views,
         detailed=detailed,
         fleet=fleet,
+        upgrade=upgrade,
         families=_families(detailed),
         rates=_rate_columns(views),
         worst=min((view["verdict"] for view in views), key=VERDICTS.index, default=NO_REPORT),

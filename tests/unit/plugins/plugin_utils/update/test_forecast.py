@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import html
 import json
 import time
 import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.action import update_forecast
+from ansible_collections.sparkforge.dgx_spark.plugins.action import fleet_report, update_forecast
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._update.observation import UpdateInfo
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import forecast, ledger
@@ -209,3 +210,40 @@ def test_a_file_that_is_no_record_is_one_message(tmp_path: Path, content: str) -
     (tmp_path / "x.json").write_text(content)
     result = act(update_forecast.ActionModule, {"records": [str(tmp_path / "x.json")]})
     assert result["failed"] and "cannot be forecast" in result["cause"] and result["remedy"]
+
+
+def kept_page(directory: Path, *names: str) -> str:
+    result = act(fleet_report.ActionModule, {"directory": str(directory), "hosts": list(names)})
+    return Path(result["page"]).read_text()
+
+
+def test_the_page_of_the_reports_has_the_forecast_of_its_hosts(tmp_path: Path) -> None:
+    def rows(*names: str, **update: t.Any) -> list[dict[str, t.Any]]:
+        kernel = {"name": "linux-image-7.0.0-1019-nvidia", "previous": None, "version": "7.0.0-1019.19"}
+        plan = {"install": [kernel], "remove": [], "problem": None}
+        seen = {"plan": plan, "infiniband": ["rocep1s0f0"], **update}
+        return [{"host": name, "observation": forecast.EMPTY, "update": seen} for name in names]
+
+    reports = tmp_path / "reports"
+    act(update_forecast.ActionModule, {"rows": rows("spark1"), "reports": str(reports)})
+    assert not reports.exists()
+    reports.mkdir()
+    assert "The next upgrade" not in kept_page(reports, "spark1")
+    act(update_forecast.ActionModule, {"rows": rows("spark1", "gone"), "reports": str(reports)})
+    quiet = {"plan": {"install": [], "remove": []}}
+    act(update_forecast.ActionModule, {"rows": rows("<b>2</b>", **quiet), "reports": str(reports)}, check_mode=True)
+    page = kept_page(reports, "spark1", "<b>2</b>")
+    section = page[page.index("<h2>The next upgrade") : page.index("</section>", page.index("<h2>The next upgrade"))]
+    found = json.loads((reports / "forecast.json").read_text())
+    assert {row["host"]: row["answer"] for row in found["hosts"]} == {
+        "spark1": "go with steps", "gone": "go with steps", "<b>2</b>": "go"
+    }  # fmt: skip
+    assert section.count("<tr>") == 3 and "gone" not in section and "<b>2</b>" not in section
+    (finding,) = [one for one in found["hosts"][-1]["findings"] if one["rule"] == "kernel-7-kho"]
+    assert finding["remedy"] in html.unescape(section) and finding["source"][0]["url"] in section
+    assert datetime.date.today().isoformat() in section
+
+    (reports / "forecast.json").write_text('{"format": 1,')
+    assert "forecast.json is damaged" in kept_page(reports, "spark1")
+    act(update_forecast.ActionModule, {"rows": rows("spark1"), "reports": str(reports)})
+    assert "is damaged" not in kept_page(reports, "spark1")
