@@ -202,13 +202,22 @@ def test_one_older_than_the_installed_is_refused_without_a_download(apt, tmp_pat
 
 
 def test_with_the_fingerprint_only_what_is_signed_is_installed_and_no_script(apt, tmp_path, maker, no_configure):
-    deb = pack(repository(tmp_path, maker), tmp_path)
+    tree = repository(tmp_path, maker)
+    below = tree / "var" / PACKAGE / "below"
+    below.mkdir()
+    shutil.copy(below.parent / "cusparselt-local-ABCD-keyring.gpg", below / "key.gpg")
+    for folder in (below, below.parent):
+        folder.chmod(0o777)
+    deb = pack(tree, tmp_path)
     result = local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
     assert result["verified_by"] == "signature"
     assert no_configure == [PACKAGE]
     contents = run(["dpkg-deb", "--contents", str(apt.installed)])[1]
     assert f"./var/{PACKAGE}/libcusparselt0-cuda-13_0.8.1.1-1_all.deb" in contents
     assert "cron.d" not in contents
+    # Every account may read it, as apt's own does, and nobody but root writes there.
+    modes = {line.split()[0] for line in contents.splitlines() if f"/var/{PACKAGE}/" in line}
+    assert modes == {"drwxr-xr-x", "-rw-r--r--"}
     scripts = tmp_path / "control"
     run(["dpkg-deb", "--control", str(apt.installed), str(scripts)])
     assert [path.name for path in scripts.iterdir()] == ["control"]
@@ -352,7 +361,7 @@ def test_no_field_that_nobody_signed_is_smuggled_into_what_is_installed(apt, tmp
     assert_untouched(apt, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["cusparselt-a\nTrusted: yes\n.gpg", "ubuntu-archive-keyring.gpg", "cusparselt-.gpg"])
+@pytest.mark.parametrize("name", ["cusparselt-a.gpg\nTrusted: yes\n.gpg", "ubuntu-archive-keyring.gpg", "cusparselt-.gpg"])
 def test_a_keyring_takes_no_other_s_name_and_no_line_of_a_source(apt, tmp_path, maker, no_configure, name):
     """Nobody signs the keyring's name: with the right key in it, everything else is right."""
     tree = repository(tmp_path, maker)
@@ -441,6 +450,15 @@ def test_check_mode_downloads_nothing(apt, tmp_path):
     result = found.present()
     assert result["changed"]
     assert result["diff"]["after"] == "cusparselt-local-repo 0.8.1\n"
+    assert_untouched(apt, tmp_path)
+
+
+def test_one_that_has_lost_its_keyring_would_be_configured_again(apt, tmp_path):
+    apt.status.write_text(f"Package: {PACKAGE}\nStatus: install ok installed\nVersion: {VERSION}-1\n")
+    source = tmp_path / "host/etc/apt/sources.list.d/x.list"
+    source.parent.mkdir(parents=True)
+    source.write_text(f"deb [signed-by=/x.gpg] file:///var/{PACKAGE} /\n")
+    assert local(apt, tmp_path, None, check_mode=True).present()["changed"]
     assert_untouched(apt, tmp_path)
 
 

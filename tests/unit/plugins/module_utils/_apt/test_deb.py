@@ -146,6 +146,12 @@ def test_a_path_that_leaves_the_tree_and_a_device_are_refused(deb: Path, name: s
         _deb.files(add(deb, entry))
 
 
+@pytest.mark.parametrize(("size", "ends"), [(16 << 20, True), ((16 << 20) + 1, False)])
+def test_what_a_tool_prints_is_bounded(size: int, ends: bool):
+    status, out, _said = tools.ask(["head", "-c", str(size), "/dev/zero"], seconds=60)
+    assert (status == 0, len(out)) == (ends, 16 << 20)
+
+
 def test_contents_without_end_are_not_taken_into_memory(deb: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tools, "OUTPUT_LIMIT", 100)
     with pytest.raises(SparkforgeError, match="truncated or damaged"):

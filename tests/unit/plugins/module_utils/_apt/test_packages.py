@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import subprocess
+import types
 import typing as t
 from pathlib import Path
 
@@ -460,6 +461,21 @@ def test_a_half_configured_package_counts_as_there_and_a_removed_one_does_not():
 def test_packages_that_apt_chose_itself_are_read_from_extended_states():
     text = "Package: a\nArchitecture: amd64\nAuto-Installed: 1\n\nPackage: b\nArchitecture: amd64\nAuto-Installed: 0\n"
     assert _removal.parse_extended_states(text) == {"a"}
+
+
+def test_a_lock_is_waited_for_as_long_as_was_asked_for_and_no_longer(monkeypatch: pytest.MonkeyPatch):
+    clock = [100.0]
+
+    def sleep(seconds: float) -> None:
+        assert clock[0] < 106, "it waits on"
+        clock[0] += seconds
+
+    monkeypatch.setattr(_apt_get, "time", types.SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    calls: list[float] = []
+    apt = _apt_get.Apt(lambda *_asked: (calls.append(clock[0]) or 100, "", COMPLAINTS[0][0]), lock_timeout=6, poll=2)
+    with pytest.raises(SparkforgeError) as raised:
+        apt.run(["apt-get", "update"], "update")
+    assert (calls, raised.value.details["waited"]) == ([100, 102, 104, 106], 6)
 
 
 # -- the whole, on a recorded host -----------------------------------------------------------------------
