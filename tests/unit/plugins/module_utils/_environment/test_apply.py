@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import apply
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import apply, model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 
 
@@ -43,3 +44,16 @@ def test_a_wheel_that_was_changed_since_it_was_hashed_is_not_kept(tmp_path: Path
     with pytest.raises(SparkforgeError, match=f"expected {digest}"):
         apply._copy_verified(wheel, str(source), str(kept))
     assert not list(kept.parent.iterdir())
+
+
+def test_of_the_kept_wheels_only_those_go_that_no_environment_has(tmp_path: Path) -> None:
+    paths = model.paths_of(str(tmp_path), "torch")
+    kept = Path(paths.wheels)
+    for name in ("a" * 64, "b" * 64, f"{'b' * 64}-of-somebody"):
+        (kept / name).mkdir(parents=True)
+    place = Path(paths.of("0123456789ab"))
+    place.mkdir(parents=True)
+    row = {"file": "tiny-1.0-py3-none-any.whl", "sha256": "a" * 64}
+    (place / "receipt.json").write_text(json.dumps({"wheels": [row]}))
+    apply.remove_unused_wheels(paths)
+    assert sorted(path.name for path in kept.iterdir()) == ["a" * 64, f"{'b' * 64}-of-somebody"]

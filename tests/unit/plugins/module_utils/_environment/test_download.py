@@ -224,6 +224,17 @@ def test_what_an_index_offers_instead_is_said(bench: Bench) -> None:
     assert not any(path.startswith("/files/") for path in bench.server.paths)
 
 
+def test_an_interpreter_that_cannot_choose_is_named_with_what_it_says(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    # As where a distribution has taken parts of pip out.
+    monkeypatch.setattr(download, "_CHOOSE", "import pip._internal.nothing")
+    with pytest.raises(SparkforgeError, match=r"cannot tell which wheels fit it, with .*: ModuleNotFoundError"):
+        bench.fetch(line)
+    assert not any(path.startswith("/files/") for path in bench.server.paths)
+
+
 def test_an_index_that_does_not_answer_is_asked_for_one_page_and_named(bench: Bench) -> None:
     lines = [f"{name}==1.0 --hash=sha256:{'0' * 64}" for name in "abcdefghijklmnop"]
     with pytest.raises(UnreachableError, match=r"No connection to http://127\.0\.0\.1:9/simple/[a-p]/"):

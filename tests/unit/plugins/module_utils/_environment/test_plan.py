@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 import typing as t
 
@@ -55,10 +56,32 @@ def test_a_new_environment_is_planned_without_a_program_and_a_change(open_path: 
     assert (made.current, made.previous, made.staged, made.prune) == (made.environment_id, None, None, [])
     assert made.receipt["requirements"] == [f"a==1 --hash=sha256:{A}"]
     assert made.receipt["paths"]["environment"] == str(open_path / "envs" / "torch" / made.environment_id)
+    assert [path for path, (_text, mode) in made.files.items() if mode & 0o022] == [], (
+        "others may write what a shell reads"
+    )
     staged = plan.make(dataclasses.replace(given, switch=False), refuse)
     assert staged.actions == ["install", "stage", "files", "access"]
     assert (staged.current, staged.staged, staged.environment_id) == (None, made.environment_id, made.environment_id)
     assert list(open_path.iterdir()) == []
+
+
+def test_of_an_environment_that_is_there_its_receipt_says_which_torch_it_has(open_path: pathlib.Path) -> None:
+    given = options(open_path, python="/usr/bin/python3.12", requirements=[f"torch==2 --hash=sha256:{A}"])
+    made = plan.make(given, refuse)
+    place = pathlib.Path(made.receipt["paths"]["environment"])
+    (place / "bin").mkdir(parents=True)
+    (place / "bin/python").touch(0o755)
+    (place / "lib/python3.12/site-packages").mkdir(parents=True)
+    own = {key: value for key, value in made.receipt.items() if key not in ("name", "paths")}
+    # Somebody moved it to another disk.
+    receipt = open_path / "moved.json"
+    receipt.write_text(json.dumps({**own, "modules": {"torch": {"version": "2", "cuda": None}}}))
+    (place / "receipt.json").symlink_to(receipt)
+    assert plan.make(given, refuse).actions[:2] == ["switch", "files"]
+    with pytest.raises(SparkforgeError, match=r"torch 2 is a CPU build"):
+        plan.make(dataclasses.replace(given, require_cuda=True), refuse)
+    receipt.write_text(json.dumps({**own, "modules": {"torch": {"version": "2", "cuda": "13.0"}}}))
+    assert plan.make(dataclasses.replace(given, require_cuda=True), refuse).actions[:2] == ["switch", "files"]
 
 
 def test_what_an_earlier_step_would_bring_is_waited_for_in_check_mode_alone(tmp_path: pathlib.Path) -> None:
