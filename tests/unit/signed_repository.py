@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -85,10 +86,11 @@ def _replaced(deb: Path, member: str, source: Path, name: str) -> Path:
     return deb
 
 
-def sign(folder: Path, keys: Keys, signer: str, also: str = "") -> None:
+def sign(folder: Path, keys: Keys, signer: str, also: str = "", without: str = "") -> None:
     """Make a flat signed repository of the .deb files in ``folder``.
 
     :param also: pattern of further files that Release lists.
+    :param without: a field that no package has.
     """
 
     def archive(*arguments: str) -> bytes:
@@ -98,6 +100,8 @@ def sign(folder: Path, keys: Keys, signer: str, also: str = "") -> None:
     for name in ("Release", "Release.gpg", "InRelease"):
         (folder / name).unlink(missing_ok=True)
     packages = archive("packages", ".")
+    if without:
+        packages = re.sub(rf"(?m)^{without}:.*\n".encode(), b"", packages)
     (folder / "Packages").write_bytes(packages)
     (folder / "Packages.gz").write_bytes(gzip.compress(packages))
     (folder / "Release").write_bytes(archive("-o", f"APT::FTPArchive::Release::Patterns::={also}", "release", "."))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index, redist_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import Requirement
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect, pages
@@ -248,6 +248,17 @@ def test_a_file_beyond_the_free_space_is_one_message(tmp_path: Path, monkeypatch
         with pytest.raises(SparkforgeError, match=r"has 0\.0 MB free\. Free some space"):
             made.fetch("a", f"{server.url}/a")
     assert list((tmp_path / "mirror").iterdir()) == []
+
+
+def test_a_manifest_of_archives_has_a_bound(tmp_path: Path) -> None:
+    manifest = tmp_path / "compute/cudss/redist/redistrib_0.8.0.json"
+    manifest.parent.mkdir(parents=True)
+    with manifest.open("wb") as stream:
+        stream.truncate((64 << 20) + 1)
+    wanted = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", SHA, "libcudss.so.0")
+    with pytest.raises(SparkforgeError, match="the limit is 67108864"):
+        collect.archives(mirror(tmp_path), [wanted], tmp_path.as_uri())
+    assert list((tmp_path / "mirror").rglob("*.json")) == []
 
 
 def test_wheels_come_from_a_directory_and_an_index_is_written(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import stat
@@ -18,7 +19,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
 
-from tests.unit.signed_repository import Keys, require
+from tests.unit.signed_repository import Keys, build_deb, require, sign
 from tests.unit.web_server import Server
 
 NVIDIA = "https://nvidia.example"
@@ -144,7 +145,7 @@ def test_what_is_no_archive_of_a_host_is_refused(tmp_path, content: bytes | None
 # --- the archive of a host that nobody trusts ---
 
 
-require("apt-get", "gpg", "gpgconf")
+require("apt-get", "apt-ftparchive", "dpkg-deb", "gpg", "gpgconf")
 
 STATUS = "Package: dpkg\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n\n"
 
@@ -178,19 +179,20 @@ class Hostile(t.NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
-    """The fingerprint of the key of NVIDIA's repository, and that key."""
+def key(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[str, Keys]]:
+    """The fingerprint of the key of NVIDIA's repository, and who has it."""
     keys = Keys(tmp_path_factory.mktemp("g") / "h")
-    fingerprint = keys.make("Vendor <v@example.invalid>")
-    exported = keys.gpg("--armor", "--export", fingerprint)
+    yield keys.make("Vendor <v@example.invalid>"), keys
     keys.close()
-    return fingerprint, exported
+
+
+REPOSITORY = "/n/compute/cuda/repos/ubuntu2404/sbsa"
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, key: tuple[str, bytes]) -> t.Iterator[Hostile]:
+def hostile(tmp_path: Path, key: tuple[str, Keys]) -> t.Iterator[Hostile]:
     server = Server()
-    server.files[f"/n/compute/cuda/repos/ubuntu2404/sbsa/{apt.KEY}"] = key[1]
+    server.files[f"{REPOSITORY}/{apt.KEY}"] = key[1].gpg("--armor", "--export", key[0])
     request = apt.Request(str(tmp_path / "h.tar"), ("gcc",), "0.8.1", 13, "", f"{server.url}/n", "ubuntu2404", key[0])
     directory = Directory(str(tmp_path / "a/b/c/mirror"), check=False, say=lambda _line: None)
     yield Hostile(request, directory, server, tmp_path)
@@ -198,6 +200,15 @@ def hostile(tmp_path: Path, key: tuple[str, bytes]) -> t.Iterator[Hostile]:
 
 
 def test_an_archive_may_be_of_its_limit_and_no_more(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(hostile.request.snapshot, "wb") as stream:
+        large = tarfile.TarInfo("usr/share/keyrings/large.gpg")
+        large.size = (256 << 20) + 1
+        stream.write(large.tobuf())
+        # All but its header is a hole.
+        stream.truncate(large.size + 4096)
+    with pytest.raises(SparkforgeError, match="is too large"):
+        hostile.host().unpack()
+    assert hostile.written() == {"h.tar"}
     hostile.packed(("etc/apt/sources.list", ""))
     monkeypatch.setattr(apt, "SNAPSHOT_LIMIT", len(STATUS))
     hostile.host().unpack()
@@ -238,6 +249,28 @@ def test_a_source_that_cannot_be_mirrored_is_refused_before_apt_runs(hostile: Ho
     with pytest.raises(SparkforgeError, match=r"cannot be mirrored: its URL is not http or https, or leads up"):
         hostile.collect()
     assert (hostile.server.paths, hostile.written()) == ([], before)
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_a_package_comes_with_the_sha256_that_its_repository_signs(
+    hostile: Hostile, key: tuple[str, Keys], tmp_path: Path, hashed: bool
+) -> None:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    deb = build_deb(tmp_path / "tree", folder, Package="gcc", Version="1", Architecture="arm64")
+    sign(folder, key[1], key[0], without="" if hashed else "SHA256")
+    for path in folder.iterdir():
+        # apt asks for a package by the name in the index, which begins with a dot.
+        hostile.server.files.update(dict.fromkeys((f"{REPOSITORY}/{path.name}", f"{REPOSITORY}/./{path.name}"),
+                                                  path.read_bytes()))  # fmt: skip
+    hostile.packed()
+    if not hashed:
+        with pytest.raises(SparkforgeError, match=r"apt has no sha256 for .*/gcc_1_arm64\.deb"):
+            hostile.collect()
+        return
+    hostile.collect()
+    place = f"{REPOSITORY.replace('/n/', 'nvidia/')}/{deb.name}"
+    assert hostile.directory.has(place, hashlib.sha256(deb.read_bytes()).hexdigest())
 
 
 @pytest.mark.parametrize("scheme", ["mirror", "mirror+file"])
