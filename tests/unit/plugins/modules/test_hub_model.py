@@ -123,11 +123,40 @@ def test_a_file_that_is_not_what_the_hub_says_is_not_kept(host: Host) -> None:
 
 
 def test_what_cannot_be_got_is_said_before_anything_is_written(host: Host) -> None:
-    host.hub.models["Org/Pickled"] = Model("Org/Pickled", {"config.json": b"{}", "pytorch_model.bin": b"x"})
+    pickled = {"config.json": b"{}", "pytorch_model.bin": b"x", "tf_model.h5": b"of another framework"}
+    host.hub.models["Org/Pickled"] = Model("Org/Pickled", pickled)
     assert "The hub has no model Org/None" in host.refused(name="Org/None")
     assert "no such revision" in host.refused(revision="v9")
     assert "only files that run code" in host.refused(name="Org/Pickled")
     assert not list(host.models.rglob("blobs"))
+    place = Path(host.call(name="Org/Pickled", allow_pickle=True)["directory"])
+    assert sorted(path.name for path in place.iterdir()) == ["config.json", "pytorch_model.bin"]
+
+
+def test_a_disk_needs_the_room_of_the_model_and_not_a_byte_more(host: Host, tmp_path: Path) -> None:
+    files = {"config.json": b"{}", "model.safetensors": b"x" * 1000}
+    host.hub.models["Org/Small"] = Model("Org/Small", files)
+    python = tmp_path / "python"
+
+    def free(size: int) -> None:
+        python.write_text(
+            f"#!{sys.executable}\nimport runpy, shutil, sys, types\n"
+            f"shutil.disk_usage = lambda _path: types.SimpleNamespace(free={size})\n"
+            "sys.argv = sys.argv[2:]\nrunpy.run_path(sys.argv[0], run_name='__main__')\n"
+        )
+        python.chmod(0o755)
+
+    free(1001)
+    assert "Org/Small needs 0.0 GB more" in host.refused(name="Org/Small", python=str(python))
+    assert not list(host.models.rglob("blobs"))
+    free(1002)
+    assert host.call(name="Org/Small", python=str(python))["changed"]
+
+
+def test_nobody_else_writes_what_the_account_runs(host: Host) -> None:
+    assert "ended without a word" in host.refused(python="/bin/false")
+    [client] = host.models.rglob("hub_client.py")
+    assert client.stat().st_mode & 0o022 == 0
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,9 @@ def test_of_a_cache_of_the_hub_s_client_all_of_the_model_is_bound_and_its_name_i
     found = find(place / below)
     assert found["directory"] == f"{place}/snapshots/{REVISION}"
     assert (found["bind"], found["name"], found["bytes"]) == (str(place), "Org/Tiny", 8 + 40)
+    # What a person called it is no name of the hub's.
+    copy = place.rename(f"{place} (copy)")
+    assert find(copy / below)["name"] == ""
 
 
 def test_files_that_their_owner_keeps_to_himself_are_his_to_show(tmp_path: Path) -> None:
