@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -16,8 +17,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
-from sparkforge_proof._shared.module_utils._core import disk
-from sparkforge_proof._shared.module_utils._core.deadline import Deadline
+from sparkforge_proof._shared.module_utils._core import deadline, disk
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof._shared.module_utils._elf import filesystem
 from sparkforge_proof._shared.module_utils._elf.filesystem import FileSystem
@@ -343,18 +343,20 @@ def test_a_library_that_has_no_room_is_not_unpacked(tmp_path: Path, monkeypatch:
 
 
 def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "SECONDS", -1)
+    # Each look at the clock is fifteen minutes and a second after the one before.
+    clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
+    monkeypatch.setattr(deadline, "time", clock)
     path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes())
     unpack(path, tmp_path / "image/site-packages")
     plain = write_wheel(tmp_path / "plain", "thing", "1.0", {})
     for attempt in (
         lambda: contents.of_wheel(str(path), str(tmp_path)),
         lambda: contents.of_wheel(str(plain), str(tmp_path)),
-        lambda: FileSystem("/", Deadline(-1, "It")).outside("/etc"),
+        lambda: FileSystem("/", deadline.Deadline(900, "It")).outside("/etc"),
         lambda: contents.of_environments(str(tmp_path / "image")),
         lambda: contents.of_environments("/", str(tmp_path / "image")),
     ):
-        with pytest.raises(SparkforgeError, match="could not be read within -1 s") as raised:
+        with pytest.raises(SparkforgeError, match="could not be read within 900 s") as raised:
             attempt()
         assert "it was made to be slow" in raised.value.remedy
 

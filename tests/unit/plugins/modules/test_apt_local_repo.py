@@ -361,7 +361,9 @@ def test_no_field_that_nobody_signed_is_smuggled_into_what_is_installed(apt, tmp
     assert_untouched(apt, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["cusparselt-a.gpg\nTrusted: yes\n.gpg", "ubuntu-archive-keyring.gpg", "cusparselt-.gpg"])
+@pytest.mark.parametrize(
+    "name", ["cusparselt-a.gpg\nTrusted: yes\n.gpg", "ubuntu-archive-keyring.gpg", "cusparselt-.gpg"]
+)
 def test_a_keyring_takes_no_other_s_name_and_no_line_of_a_source(apt, tmp_path, maker, no_configure, name):
     """Nobody signs the keyring's name: with the right key in it, everything else is right."""
     tree = repository(tmp_path, maker)

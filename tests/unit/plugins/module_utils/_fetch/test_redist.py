@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import types
 import typing as t
 from pathlib import Path
 
@@ -258,6 +259,24 @@ def test_what_a_receipt_vouches_for_is_on_the_disk_first(bench: Bench, monkeypat
     assert {path.stat().st_ino for path in paths} <= written[0]
 
 
+@pytest.mark.parametrize(("times", "fits"), [(6, True), (3, False)])
+def test_room_is_needed_for_the_archive_and_what_is_in_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, times: int, fits: bool
+) -> None:
+    bench.publish()
+    [packed] = (path for path in bench.path.rglob("*.tar.xz"))
+    size = packed.stat().st_size
+    # unpack asks for a reserve of its own.
+    monkeypatch.setattr(_redist.unpack, "RESERVE", 0)
+    monkeypatch.setattr(os, "statvfs", lambda _path: types.SimpleNamespace(f_bavail=times * size, f_frsize=1))
+    if fits:
+        assert bench.redist().present()["changed"]
+        return
+    with pytest.raises(SparkforgeError, match="downloaded and unpacked, needs"):
+        bench.redist().present()
+    assert not (bench.path / "prefix").exists()
+
+
 def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:
     tree = Tree({})
     entries = []
@@ -300,8 +319,10 @@ def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "path", ["/prefix/other/1.0", "/prefix/one/../one/1.0", "prefix/one/1.0", "/prefix/one/current", "/prefix/one"]
-)
+    "path",
+    ["/prefix/other/1.0", "/prefix/one/../one/1.0", "prefix/one/1.0", "/prefix/one/current", "/prefix/one",
+     "/prefix/one/1.0 of mine"],
+)  # fmt: skip
 def test_only_what_lies_where_versions_lie_is_one(path: str) -> None:
     assert redist_plan.is_version("/prefix/one/1.0-cuda13", "one")
     assert not redist_plan.is_version(path, "one")
