@@ -23,7 +23,7 @@ from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._wheel.wheel import Manifest, of_manifest
 from ..plugin_utils.action import OnController
 from ..plugin_utils.wheelhouse.cache import Cache
-from ..plugin_utils.wheelhouse.find import Found, look
+from ..plugin_utils.wheelhouse.find import Found, find_manifest
 from ..plugin_utils.wheelhouse.served import Served
 from ..plugin_utils.wheelhouse.wanted import Wanted
 from .stack_lock import network
@@ -94,7 +94,7 @@ class ActionModule(OnController):
                 return self._slurp(path, builder, task_vars)
 
             places = [str(place) for place in arguments["places"]]
-            found = look(wanted, places, cache, served, ask, builder, arguments["allow_older"])
+            found = find_manifest(wanted, places, cache, served, ask, builder, arguments["allow_older"])
         manifest = found.manifest
         if manifest is None:
             if arguments["required"]:

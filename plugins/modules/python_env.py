@@ -423,7 +423,7 @@ def main() -> None:
         # Whom sudo was called by: the account that Ansible connected as, also over a local connection.
         login = os.environ.get("SUDO_USER")
         options = model.read(module.params, check_mode=module.check_mode, login=login)
-        return states.ensure(options, module.run_command)
+        return states.apply_state(options, module.run_command)
 
     modules.run(module, work)
 

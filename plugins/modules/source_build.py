@@ -461,13 +461,13 @@ def main() -> None:
             )
             warnings: list[str] = []
             account = accounts.Account(options["user"])
-            result = {"changed": True, **outcome.look(paths, account, attach["seen"], warnings)}
+            result = {"changed": True, **outcome.observe(paths, account, attach["seen"], warnings)}
         else:
             # A look at a build does without it: what is imported is compiled in each call.
             from ..module_utils._unit import engine as _engine
 
             engine = _engine.Engine(options, check_mode=module.check_mode)
-            result = engine.absent() if options["state"] == "absent" else engine.ensure()
+            result = engine.absent() if options["state"] == "absent" else engine.apply()
             warnings = engine.warnings
         return {**result, "warnings": warnings}
 

@@ -225,7 +225,7 @@ import typing as t
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
-from ..module_utils._host.probe import SparkInfo
+from ..module_utils._host.observation import SparkInfo
 from ..module_utils._host.reader import Host
 
 

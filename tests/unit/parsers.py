@@ -31,7 +31,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
     unpack,
     urls,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, probe
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, observation
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     progress,
     receipt as unit_receipt,
@@ -345,7 +345,11 @@ PARSERS: dict[str, Parser] = {
         sampler.parse, "2405, 3003, 35.1, [N/A], 51, 96, 0x0000000000000004", raises=(sampler.NoSampler,)
     ),
     "/proc": of_text(
-        lambda text: (probe.parse_meminfo(text), probe.parse_cpuinfo(text), probe.parse_mountinfo(text)),
+        lambda text: (
+            observation.parse_meminfo(text),
+            observation.parse_cpuinfo(text),
+            observation.parse_mountinfo(text),
+        ),
         "MemTotal: 124610 kB\nMemAvailable: 1 kB\n",
         "processor : 0\nCPU part : 0xd87\n",
         "26 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw\n",

@@ -50,7 +50,7 @@ class Account:
         except KeyError:
             return None
 
-    def ensure(self, home: str) -> bool:
+    def create(self, home: str) -> bool:
         """Make the account where it is absent; tell whether it was made.
 
         :raises SparkforgeError: if that fails.
@@ -74,7 +74,7 @@ class Account:
         return True
 
     def remove(self, name: str) -> None:
-        """Remove the account that ``ensure`` made. A group of its name that others are in stays."""
+        """Remove the account that ``create`` made. A group of its name that others are in stays."""
         subprocess.run(["userdel", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
     @contextlib.contextmanager

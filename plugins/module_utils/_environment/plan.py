@@ -59,7 +59,7 @@ class Plan:
         return self.staged == self.environment_id
 
 
-def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
+def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     """Compare what is asked for with what is there.
 
     :param run: starts an interpreter whose file name does not say its version; nothing else is run.

@@ -22,7 +22,7 @@ from .model import Facts, Options, Paths, Run
 from .tree import processes_using
 
 
-def ensure(options: Options, run: Run) -> Facts:
+def apply_state(options: Options, run: Run) -> Facts:
     """Bring about the wanted state and return the module's result.
 
     :returns: with ``missing_wheels`` where the controller has to send wheels first, and ``unfinished`` where it has to
@@ -96,7 +96,7 @@ def present(options: Options, run: Run, installer: Installer) -> Facts:
     before = observation.shown(options.paths)
 
     def make() -> plan.Plan:
-        return plan.make(options, run, lambda recorded: fit.misfit(recorded, fit.installed()))
+        return plan.plan(options, run, lambda recorded: fit.misfit(recorded, fit.installed()))
 
     try:
         wanted = make()

@@ -191,7 +191,7 @@ class StackStatus:
         login = os.environ.get("SUDO_USER")
         try:
             options = model.read(given, check_mode=True, machine=self.machine, login=login)
-            made = plan.make(options, self.run_command)
+            made = plan.plan(options, self.run_command)
         except UndeterminedError:
             return {**nothing, "actions": ["install"]}
         except SparkforgeError as error:

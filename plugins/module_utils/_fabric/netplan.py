@@ -186,7 +186,7 @@ class FabricNetplan:
             self.warn(f"{cause} {remedy}")
         if result["changed"] and not self.check_mode:
             if network:
-                self._validate(wanted[self.file], command)
+                self._check_netplan(wanted[self.file], command)
                 self._switch(rails, info, before, wanted[self.file], command)
             disk.make_directories(os.path.dirname(self.environment_file))
             disk.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
@@ -226,7 +226,7 @@ class FabricNetplan:
                     found.append(f"{rail['interface']} has an MTU of {link['mtu']}")
         return found
 
-    def _validate(self, text: str, command: str) -> None:
+    def _check_netplan(self, text: str, command: str) -> None:
         """Let netplan read a copy of the host's configuration with our file in it."""
         with tempfile.TemporaryDirectory() as scratch:
             for folder in observation.NETPLAN_FOLDERS:

@@ -120,7 +120,7 @@ class Model:
         if not os.path.exists(python):
             cause = f"There is no environment with the hub's client: {python}."
             raise SparkforgeError(cause, "Run playbooks/model.yml, which makes it, or set the option python.")
-        if self.account.ensure(self.directory):
+        if self.account.create(self.directory):
             receipts.write(self.root, _ACCOUNT, {"name": self.account.name})
         self._check_directory()
         disk.make_directories(self.running)

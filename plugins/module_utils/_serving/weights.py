@@ -60,7 +60,7 @@ def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] 
         remedy = "Move the model to a path without quotes, backslashes and control characters."
         raise SparkforgeError(f"{place!r} is no path for a line of a unit.", remedy)
     try:
-        facts = _survey(place, _bound(place), model, allow_pickle)
+        facts = _observe(place, _bound(place), model, allow_pickle)
     except OSError as error:
         raise disk.failed(f"The files of {model} cannot be read", error) from error
     return {**facts, **{key: str(receipt.get(key) or "") for key in ("name", "revision", "license")}}
@@ -99,7 +99,7 @@ def _main(place: str) -> str:
     return revision if _REVISION.fullmatch(revision) else snapshots[0] if len(snapshots) == 1 else "none"
 
 
-def _survey(place: str, bound: str, model: str, allow_pickle: bool) -> dict[str, t.Any]:
+def _observe(place: str, bound: str, model: str, allow_pickle: bool) -> dict[str, t.Any]:
     """Read names and modes of all files."""
     closed: set[tuple[int, int]] = set()
     size = 0

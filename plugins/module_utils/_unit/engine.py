@@ -56,7 +56,7 @@ class Engine:
 
     # --- present -----------------------------------------------------------------------------------------------
 
-    def ensure(self) -> dict[str, t.Any]:
+    def apply(self) -> dict[str, t.Any]:
         """Return what is the case, having started the worker where the artefact is not there.
 
         :raises SparkforgeError: if the unit cannot be built as asked; nothing was started then.
@@ -77,7 +77,7 @@ class Engine:
             start.start(plan, self.account, self.options, self._network())
         if not self.options["follow"]:
             return {**result, "changed": True, "status": "running"}
-        found = outcome.look(plan.paths, self.account, None, self.warnings)
+        found = outcome.observe(plan.paths, self.account, None, self.warnings)
         return {**result, **found, "changed": True, "changes": result["changes"]}
 
     def _plan(self, unit: model.Unit) -> start.Plan:

@@ -25,20 +25,20 @@ _NO_ROOM = 64 << 10
 _STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
 
 
-def look(
+def observe(
     paths: model.Paths,
     account: accounts.Account,
     seen: t.Mapping[str, t.Any] | None,
     warnings: list[str],
 ) -> dict[str, t.Any]:
-    """Return how the build goes, after a ``_unit.state_file.look``, or how it ended.
+    """Return how the build goes, after ``_unit.state_file.observe``, or how it ended.
 
     :param seen: the news that are known; None to look once.
     :param warnings: gets what the user should know.
     :raises SparkforgeError: if the build failed: the cause and remedy that the worker found.
     """
     with account.acting():
-        state = state_file.look(paths.build_directory, seen)
+        state = state_file.observe(paths.build_directory, seen)
         if state is not None:
             return {**_describe(paths, state), "status": "running"}
         # Its last words may have come after the look.

@@ -46,7 +46,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
     memory = jobs.memory()
     # The worker sizes its jobs again; this refuses before anything is written.
     jobs.size_for(unit, memory)
-    if account.ensure(paths.builds):
+    if account.create(paths.builds):
         _receipt.write(paths.root, ACCOUNT, {"name": account.name})
     account.check_interpreter(sys.executable)
     platform = os.path.dirname(os.path.dirname(paths.artefact))

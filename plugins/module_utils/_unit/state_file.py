@@ -97,7 +97,7 @@ def news(found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     return {key: found.get(key) for key in ("phase", "status", "attempts")}
 
 
-def look(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
+def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
     """Return the state of the build in ``directory`` once its ``news`` are other than ``seen``, or after half a minute.
 
     :param seen: None to look once.
@@ -127,7 +127,7 @@ def _version(path: str) -> tuple[int, int, int] | None:
 
 
 def main(directory: str, user: str, seen: str) -> None:
-    """Print the state after a ``look`` as ``user``; null where the build is over.
+    """Print the state after an ``observe`` as ``user``; null where the build is over.
 
     :param user: whose rights root continues with; nobody else can change theirs.
     :param seen: the ``news`` that are known, as JSON.
@@ -138,7 +138,7 @@ def main(directory: str, user: str, seen: str) -> None:
         os.initgroups(user, entry.pw_gid)
         os.setgid(entry.pw_gid)
         os.setuid(entry.pw_uid)
-    sys.stdout.write(f"{MARK}{json.dumps(look(directory, json.loads(seen)))}\n")
+    sys.stdout.write(f"{MARK}{json.dumps(observe(directory, json.loads(seen)))}\n")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def newest(published: t.Sequence[wheel.Manifest], keep: int) -> list[wheel.Manif
     return found
 
 
-def judge(
+def plan(
     builds: t.Sequence[Build],
     published: t.Sequence[wheel.Manifest],
     keep: int,

@@ -119,7 +119,7 @@ class Store:
         manifest = next(one for one in published if one["seal"] == manifest["seal"])
 
         used = keep.used(self.root, builds, self.options["in_use"])
-        rule = keep.judge(list(builds.values()), published, self.options["keep"], used, unfinished)
+        rule = keep.plan(list(builds.values()), published, self.options["keep"], used, unfinished)
         gone = {build.key for build in rule.goes}
         kept = keep.newest(published, self.options["keep"])
         # An older one serves as long as an environment needs all that it names.

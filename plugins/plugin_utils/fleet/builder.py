@@ -35,7 +35,7 @@ def elect(
     inventory = list(groups.get("all") or play_hosts)
     playing = set(play_hosts if reached is None else reached)
     named = list(groups.get("builders") or [])
-    _refuse_strangers(named, [item for item in inventory if item in playing], platforms)
+    _check_builders(named, [item for item in inventory if item in playing], platforms)
     name, why = _choose(platform, named, inventory, playing, platforms)
     # Of one in the play that was not reached there is nothing to learn; what it is may be known of an earlier run.
     before = [item for item in _before(name, named, inventory) if item not in playing]
@@ -60,7 +60,7 @@ def _before(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> li
     return order[: order.index(name)] if name in order else order
 
 
-def _refuse_strangers(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
+def _check_builders(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
     """Refuse a group builders whose hosts are all of a platform that no other host of the play has.
 
     :raises SparkforgeError: naming the builders and what they are.

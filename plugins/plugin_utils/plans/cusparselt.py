@@ -205,7 +205,7 @@ def choose(request: Request, observation: t.Mapping[str, t.Any]) -> Choice:
         serves, reason = _serves(backend, request, choice, offers, found)
         if serves:
             if backend != "redist":
-                _refuse_older(names, found, installed)
+                _check_not_older(names, found, installed)
             return dataclasses.replace(choice, backend=backend, reason=reason, passed_over=passed_over)
         passed_over.append((backend, reason))
     why = "; ".join(f"{backend}: {reason}" for backend, reason in passed_over)
@@ -239,7 +239,7 @@ def _is_newer(found: str, version: str) -> bool:
     return bool(found) and compare_versions(found, version) > 0 and not re.match(rf"{re.escape(version)}[.-]", found)
 
 
-def _refuse_older(names: t.Iterable[str], version: str, installed: t.Mapping[str, str]) -> None:
+def _check_not_older(names: t.Iterable[str], version: str, installed: t.Mapping[str, str]) -> None:
     """Refuse before anything changes what apt would refuse after the local repository is there."""
     for name in names:
         found = installed.get(name, "")

@@ -165,7 +165,7 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
             f"{path} must have a single top-level key {key} with a mapping; it has {has or 'nothing'}.",
             f"Start the file with `{key}:`; {README} describes every key.",
         )
-    validate(kind, content[key], path)
+    check(kind, content[key], path)
     return t.cast("dict[str, t.Any]", content[key])
 
 
@@ -202,7 +202,7 @@ def relock(name: str) -> str:
 # --- what no single key shows -------------------------------------------------------------------------------
 
 
-def validate(kind: str, value: t.Any, path: str) -> None:
+def check(kind: str, value: t.Any, path: str) -> None:
     """Raise with every problem of a file at once.
 
     :param kind: ``stack``, ``lock`` or ``profiles``.

@@ -68,7 +68,7 @@ class Cache:
         except SparkforgeError as error:
             raise SparkforgeError(error.cause, f"Remove {path}; the next run fetches the manifest again.") from error
 
-    def refuse_older(self, wanted: Wanted, manifest: Manifest, where: str) -> None:
+    def check_not_older(self, wanted: Wanted, manifest: Manifest, where: str) -> None:
         """Refuse a manifest that is older than the one that is here: who serves it may do so to keep back what is new.
 
         Without ``wanted.signers`` only one of the same builder counts, for fleets may share a cache.

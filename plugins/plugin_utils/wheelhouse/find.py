@@ -26,7 +26,7 @@ class Found(t.NamedTuple):
     served: bool | None
 
 
-def look(
+def find_manifest(
     wanted: Wanted,
     places: t.Sequence[str],
     cache: Cache,
@@ -75,7 +75,7 @@ def look(
         tried.append({"place": name, "said": said})
         if manifest:
             if not allow_older:
-                cache.refuse_older(wanted, manifest, label)
+                cache.check_not_older(wanted, manifest, label)
             where = place
             break
     return Found(manifest, where, tried, is_served)

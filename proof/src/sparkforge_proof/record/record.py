@@ -31,7 +31,7 @@ from .._shared.module_utils._apt.policy import choose
 from .._shared.module_utils._apt.wanted import missing, parse_wanted
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._fabric.observation import FabricInfo
-from .._shared.module_utils._host.probe import SparkInfo
+from .._shared.module_utils._host.observation import SparkInfo
 from .._shared.module_utils._host.reader import Host
 from .._shared.module_utils._update.observation import UpdateInfo
 from ..host import run_command

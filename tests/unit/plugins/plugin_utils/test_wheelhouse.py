@@ -19,7 +19,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, look
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, find_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
 
@@ -111,7 +111,7 @@ def lacks(_name: str) -> bytes | None:
 
 
 def find(cache: Cache, served: Served | None = None, builder: t.Callable[[str], bytes | None] = lacks) -> Found:
-    return look(WANTED, PLACES, cache, served, builder, "spark01")
+    return find_manifest(WANTED, PLACES, cache, served, builder, "spark01")
 
 
 # --------------------------------------------------------------------------------------------------------- places
@@ -245,10 +245,10 @@ def test_a_manifest_that_a_pinned_key_signed_is_taken(server: Server, cache: Cac
     signer.make(check_mode=False)
     wanted = WANTED._replace(signers=[str(signer.public_key)])
     server.publish(signer.sign(manifest()))
-    assert look(wanted, PLACES, cache, Served(server.url), lacks, "spark01").where == "url"
+    assert find_manifest(wanted, PLACES, cache, Served(server.url), lacks, "spark01").where == "url"
     server.publish(manifest())
     with pytest.raises(SparkforgeError, match="is not signed"):
-        look(wanted, PLACES, cache, Served(server.url), lacks, "spark01")
+        find_manifest(wanted, PLACES, cache, Served(server.url), lacks, "spark01")
 
 
 def test_a_manifest_of_another_seal_than_the_pin_is_refused(server: Server, cache: Cache) -> None:

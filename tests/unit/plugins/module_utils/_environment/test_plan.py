@@ -51,7 +51,7 @@ def test_a_new_environment_is_planned_without_a_program_and_a_change(open_path: 
     given = options(
         open_path, python="/usr/bin/python3.12", requirements=[f"a==1 --hash=sha256:{A}"], imports=["a", "a"]
     )
-    made = plan.make(given, refuse)
+    made = plan.plan(given, refuse)
     assert made.actions == ["install", "switch", "files", "access"]
     assert (made.current, made.previous, made.staged, made.prune) == (made.environment_id, None, None, [])
     assert made.receipt["requirements"] == [f"a==1 --hash=sha256:{A}"]
@@ -59,7 +59,7 @@ def test_a_new_environment_is_planned_without_a_program_and_a_change(open_path: 
     assert [path for path, (_text, mode) in made.files.items() if mode & 0o022] == [], (
         "others may write what a shell reads"
     )
-    staged = plan.make(dataclasses.replace(given, switch=False), refuse)
+    staged = plan.plan(dataclasses.replace(given, switch=False), refuse)
     assert staged.actions == ["install", "stage", "files", "access"]
     assert (staged.current, staged.staged, staged.environment_id) == (None, made.environment_id, made.environment_id)
     assert list(open_path.iterdir()) == []
@@ -67,7 +67,7 @@ def test_a_new_environment_is_planned_without_a_program_and_a_change(open_path: 
 
 def test_of_an_environment_that_is_there_its_receipt_says_which_torch_it_has(open_path: pathlib.Path) -> None:
     given = options(open_path, python="/usr/bin/python3.12", requirements=[f"torch==2 --hash=sha256:{A}"])
-    made = plan.make(given, refuse)
+    made = plan.plan(given, refuse)
     place = pathlib.Path(made.receipt["paths"]["environment"])
     (place / "bin").mkdir(parents=True)
     (place / "bin/python").touch(0o755)
@@ -77,19 +77,19 @@ def test_of_an_environment_that_is_there_its_receipt_says_which_torch_it_has(ope
     receipt = open_path / "moved.json"
     receipt.write_text(json.dumps({**own, "modules": {"torch": {"version": "2", "cuda": None}}}))
     (place / "receipt.json").symlink_to(receipt)
-    assert plan.make(given, refuse).actions[:2] == ["switch", "files"]
+    assert plan.plan(given, refuse).actions[:2] == ["switch", "files"]
     with pytest.raises(SparkforgeError, match=r"torch 2 is a CPU build"):
-        plan.make(dataclasses.replace(given, require_cuda=True), refuse)
+        plan.plan(dataclasses.replace(given, require_cuda=True), refuse)
     receipt.write_text(json.dumps({**own, "modules": {"torch": {"version": "2", "cuda": "13.0"}}}))
-    assert plan.make(dataclasses.replace(given, require_cuda=True), refuse).actions[:2] == ["switch", "files"]
+    assert plan.plan(dataclasses.replace(given, require_cuda=True), refuse).actions[:2] == ["switch", "files"]
 
 
 def test_what_an_earlier_step_would_bring_is_waited_for_in_check_mode_alone(tmp_path: pathlib.Path) -> None:
     given = options(tmp_path, python=str(tmp_path / "interpreter"), requirements=[f"a==1 --hash=sha256:{A}"])
     with pytest.raises(identity.UndeterminedError):
-        plan.make(given, refuse)
+        plan.plan(given, refuse)
     with pytest.raises(SparkforgeError, match="is not on this host"):
-        plan.make(dataclasses.replace(given, check_mode=False), refuse)
+        plan.plan(dataclasses.replace(given, check_mode=False), refuse)
 
 
 def test_what_only_looks_brings_no_code_that_fetches_or_installs() -> None:

@@ -78,6 +78,7 @@ def test_a_receipt_has_what_its_readers_rely_on(built: Built, changed: dict[str,
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_the_end_of_a_build_is_read_with_its_account_s_rights(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(outcome.state_file, "look", lambda *_arguments: seen.append(os.geteuid()) or {"phase": "build"})
-    assert outcome.look(built.paths, accounts.Account("nobody"), None, [])["status"] == "running"
+    known = {"phase": "build"}
+    monkeypatch.setattr(outcome.state_file, "observe", lambda *_arguments: seen.append(os.geteuid()) or known)
+    assert outcome.observe(built.paths, accounts.Account("nobody"), None, [])["status"] == "running"
     assert seen == [pwd.getpwnam("nobody").pw_uid]

@@ -44,7 +44,7 @@ class Build:
         temporary.replace(self.directory / "state.json")
 
     def look(self, seen: t.Any = None) -> dict[str, t.Any] | None:
-        return state_file.look(str(self.directory), seen)
+        return state_file.observe(str(self.directory), seen)
 
     def ask(self, seen: t.Any = None, user: str = ME) -> str:
         """Send the text to the host's interpreter, as the action plugin does, and return the line it answers."""

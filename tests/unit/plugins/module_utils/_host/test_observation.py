@@ -18,7 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, probe, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, observation, reader
 
 Tree = t.Mapping[str, t.Union[str, bytes]]
 
@@ -166,7 +166,7 @@ def observe(root: str, commands: Commands | None = None, **options: t.Any) -> di
         clock=lambda: 1000.5,
     )
     options.setdefault("synchronized", lambda: None)
-    return probe.SparkInfo(host, **options).observe()
+    return observation.SparkInfo(host, **options).observe()
 
 
 def test_a_dgx_spark_is_observed_whole(tmp_path: t.Any) -> None:
@@ -320,10 +320,10 @@ def test_a_probe_that_breaks_leaves_the_others_alone(tmp_path: t.Any) -> None:
 def test_a_file_server_that_does_not_answer_gives_a_null_and_does_not_hang(
     tmp_path: t.Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "NETWORK_TIMEOUT", 0.05)
+    monkeypatch.setattr(observation, "NETWORK_TIMEOUT", 0.05)
     root = plant(tmp_path, {"/proc/self/mountinfo": "27 1 0:9 / /data rw - nfs4 nas:/data rw\n"})
     host = reader.Host(root=root, statvfs=lambda path: time.sleep(1))
-    seen = probe.SparkInfo(host, synchronized=lambda: None).observe()
+    seen = observation.SparkInfo(host, synchronized=lambda: None).observe()
     assert (seen["disk"][0]["mount"], seen["disk"][0]["available_mib"]) == ("/data", None)
     assert seen["unread"] == [{"probe": "statvfs /data", "reason": "The file server does not answer."}]
 
@@ -524,7 +524,7 @@ def test_the_clock_is_synchronized_where_timesyncd_says_so(tmp_path: t.Any) -> N
 
 
 def test_the_kernel_answers_whether_the_clock_is_synchronized() -> None:
-    assert probe.kernel_clock_synchronized() in (True, False, None)
+    assert observation.kernel_clock_synchronized() in (True, False, None)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "directory", "link to a device"])

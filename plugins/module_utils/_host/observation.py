@@ -153,41 +153,41 @@ class SparkInfo:
 
     def observe(self) -> dict[str, t.Any]:
         """Return the observation; it never raises for what a host lacks."""
-        clock = self._probe("clock", self._clock, None)  # first, as the controller's time stands still
+        clock = self._observe("clock", self._clock, None)  # first, as the controller's time stands still
         apt = AptState(self.host)
         gpu = Gpu(self.host)
-        packages = self._probe("packages", apt.packages, Packages({}, [], [], None))
+        packages = self._observe("packages", apt.packages, Packages({}, [], [], None))
         observation = {
-            "gpu": self._probe("gpu", gpu.observe, None),
-            "driver": self._probe("driver", gpu.driver, None),
-            "cuda_toolkits": self._probe("cuda_toolkits", lambda: gpu.toolkits(packages.versions), []),
-            "os": self._probe("os", self._os, None),
-            "kernel": self._probe("kernel", self._kernel, None),
-            "memory": self._probe("memory", self._memory, None),
-            "disk": self._probe("disk", self._disk, []),
-            "cpu": self._probe("cpu", self._cpu, None),
-            "apt_sources": self._probe("apt_sources", apt.sources, []),
+            "gpu": self._observe("gpu", gpu.observe, None),
+            "driver": self._observe("driver", gpu.driver, None),
+            "cuda_toolkits": self._observe("cuda_toolkits", lambda: gpu.toolkits(packages.versions), []),
+            "os": self._observe("os", self._os, None),
+            "kernel": self._observe("kernel", self._kernel, None),
+            "memory": self._observe("memory", self._memory, None),
+            "disk": self._observe("disk", self._disk, []),
+            "cpu": self._observe("cpu", self._cpu, None),
+            "apt_sources": self._observe("apt_sources", apt.sources, []),
             "apt": {
                 "packages": packages.versions,
                 "architecture": packages.architecture,
                 "broken": packages.broken,
                 "held": packages.held,
-                "pins": self._probe("pins", apt.pins, []),
-                "lock_holder": self._probe("lock_holder", apt.lock_holder, None),
-                "offers": self._probe("offers", lambda: apt.offers(self.offer_names), {}),
+                "pins": self._observe("pins", apt.pins, []),
+                "lock_holder": self._observe("lock_holder", apt.lock_holder, None),
+                "offers": self._observe("offers", lambda: apt.offers(self.offer_names), {}),
             },
-            "python": self._probe("python", lambda: self._python(packages.versions), []),
-            "loader": self._probe("loader", self._loader, {"entries": {}, "libraries": {}}),
+            "python": self._observe("python", lambda: self._python(packages.versions), []),
+            "loader": self._observe("loader", self._loader, {"entries": {}, "libraries": {}}),
             "clock": clock,
-            "managed_files": self._probe("managed_files", self._managed_files, {}),
-            "environments": self._probe("environments", self._environments, {}),
+            "managed_files": self._observe("managed_files", self._managed_files, {}),
+            "environments": self._observe("environments", self._environments, {}),
         }
         system, kernel = observation["os"] or {}, observation["kernel"] or {}
         observation["platform"] = platforms.system(system.get("id"), system.get("version"), kernel.get("machine") or "")
         observation["unread"] = self.host.unread
         return observation
 
-    def _probe(self, name: str, probe: t.Callable[[], t.Any], otherwise: t.Any) -> t.Any:
+    def _observe(self, name: str, probe: t.Callable[[], t.Any], otherwise: t.Any) -> t.Any:
         try:
             return probe()
         except Exception as error:
