@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -17,13 +16,6 @@ from benchmarks import engine, process
 CHECKOUT = Path(__file__).parents[3]
 #: Keeps a core busy for a fifth of a second.
 BURN = "import time\nwhile time.process_time() < 0.2: pass"
-CALLS = """call 17
-0m0.002s 0m0.001s
-0m0.300s 0m0.047s
-call 29
-0m0.000s 0m0.000s
-1m1.250s 0m0.250s
-"""
 
 
 def one_cold(**figures: object) -> engine.Cold:
@@ -70,55 +62,6 @@ def result(
 # --- figures -----------------------------------------------------------------------------------------------------
 
 
-def test_the_cpu_time_of_each_finished_call_is_read() -> None:
-    calls = engine.read_calls(CALLS)
-    assert calls[17] == pytest.approx(0.35)
-    assert calls[29] == pytest.approx(61.5)
-    assert engine.read_calls("") == {}
-
-
-def test_a_call_that_is_being_written_took_nothing_yet() -> None:
-    assert engine.read_calls("call 17\n") == {17: 0}
-
-
-def test_a_step_lasts_until_the_next_one_begins() -> None:
-    marks = "fetch 100.5\nprepare 101.0\nbuild 106.25\nend 180.25\n"
-    assert engine.phases_by_hand(marks) == {"fetch": 0.5, "prepare": 5.25, "build": 74.0}
-
-
-def test_following_is_what_was_used_between_the_first_and_the_last_sample() -> None:
-    samples = [
-        engine.Sample(at=10.0, controller=1.0, modules=2.0, worker=0.5),
-        engine.Sample(at=40.0, controller=1.1, modules=2.1, worker=0.5),
-        engine.Sample(at=60.0, controller=1.5, modules=2.5, worker=0.6),
-    ]
-    found = engine.following(samples)
-    assert found is not None
-    assert dataclasses.astuple(found) == pytest.approx((50.0, 0.01, 0.01, 0.002))
-    assert found.host == pytest.approx(0.012)
-    assert engine.following(samples[:1]) is None
-
-
-def test_ratios_are_of_medians() -> None:
-    colds = tuple(one_cold(hand=hand, ours=ours) for hand, ours in ((80.0, 81.0), (90.0, 120.0), (70.0, 84.0)))
-    assert result(colds).overhead == pytest.approx(84 / 80 - 1)
-    assert result().ping_ratio == pytest.approx(1.5)
-    assert result().warm_ratio == pytest.approx(9 / 82)
-    assert result().work_ratio == pytest.approx(154 / 150)
-
-
-def test_the_worst_round_counts_where_something_is_counted() -> None:
-    found = result(laters=(one_later(), one_later(again_calls=2), one_later()))
-    assert found.goals()["again_calls"] == (2, 1)
-
-
-def test_every_goal_is_said_to_be_met() -> None:
-    text = engine.table(result())
-    assert text.count(": met") == 7
-    assert "missed" not in text
-    assert "2.5 %" in text
-
-
 @pytest.mark.parametrize(
     ("cold", "later"),
     [
@@ -133,48 +76,6 @@ def test_every_goal_is_said_to_be_met() -> None:
 )
 def test_the_goal_that_is_missed_is_said(cold: dict, later: dict) -> None:
     assert engine.table(result((one_cold(**cold),), (one_later(**later),))).count(": missed") == 1
-
-
-def test_of_cold_builds_alone_nothing_else_is_said() -> None:
-    found = result(laters=())
-    text = engine.table(found)
-    assert text.count(": met") == 3
-    assert "ccache" not in text
-    assert "not measured" not in text
-    assert found.goals()["warm_ratio"][0] is None
-    assert json.loads(json.dumps(engine.as_json(found)))["ping_ratio"] is None
-
-
-def test_without_ccache_the_table_says_what_is_missing() -> None:
-    text = engine.table(result(laters=(one_later(filled=None, warm=None, warm_compilations=None),)))
-    assert "ccache is not installed" in text
-    assert text.count("not measured") == 1
-
-
-def test_the_figures_are_plain_json_with_goals() -> None:
-    data = json.loads(json.dumps(engine.as_json(result())))
-    assert data["goals"]["again_calls"] == {"figure": 1, "at_most": 1, "met": True}
-    assert data["goals"]["overhead"]["figure"] == pytest.approx(0.025)
-    assert data["colds"][0]["followed"]["worker"] == 0.002
-
-
-def test_what_ninja_says_of_its_objects_is_read() -> None:
-    printed = """a.o: #deps 2, deps mtime 1 (VALID)
-    /s/a.cpp
-    made.h
-
-b.o: #deps 1, deps mtime 1 (STALE)
-    /s/b.cpp
-"""
-    assert engine.read_dependencies(printed, Path("/s/build")) == {"a.o": {"/s/a.cpp", "/s/build/made.h"}}
-    assert engine.read_dependencies("", Path("/s/build")) == {}
-
-
-def test_objects_that_are_compiled_again_stand_beside_those_that_the_edit_touches() -> None:
-    text = engine.edited_table([engine.Edited("a header", finished=57, total=61, touched=3, again=4)])
-    assert text.splitlines()[1].split() == (
-        "mended, and a header 4 57 the edit touches 3; a tree made anew compiles 61".split()
-    )
 
 
 def test_what_is_edited_is_in_the_tree_once() -> None:
@@ -210,32 +111,6 @@ def test_a_build_is_killed_once_and_not_before_its_time(tmp_path: Path) -> None:
     assert late(os.getpid())
     assert late.killed_at == pytest.approx(31 / 60)
     assert not late(os.getpid())
-
-
-def test_only_the_phase_build_is_sampled(tmp_path: Path) -> None:
-    before = watch(tmp_path, phase="prepare")
-    before(os.getpid())
-    assert before.samples == []
-    during = watch(tmp_path)
-    during(os.getpid())
-    assert len(during.samples) == 1
-    assert during.samples[0].worker > 0
-
-
-def test_a_finished_call_is_the_hosts_and_the_rest_the_controllers(tmp_path: Path) -> None:
-    during = watch(tmp_path)
-    (tmp_path / "calls").write_text("call 1\n0m0.000s 0m0.000s\n0m0.010s 0m0.000s\n")
-    during(os.getpid())
-    assert during.samples[0].modules == pytest.approx(0.01)
-    whole = sum(found.total for found in process.below(os.getpid()))
-    assert during.samples[0].controller == pytest.approx(whole - 0.01, abs=0.5)
-
-
-def test_no_state_is_no_phase(tmp_path: Path) -> None:
-    assert engine.newest_state(tmp_path) == {}
-    during = watch(tmp_path)
-    (tmp_path / "root/builds/pytorch/0123456789abcdef/state.json").write_text("{")
-    assert not during(os.getpid())
 
 
 # --- processes ---------------------------------------------------------------------------------------------------
@@ -278,22 +153,6 @@ def test_what_is_killed_counts_as_well(tmp_path: Path) -> None:
     assert ended["detached"] > 0
 
 
-def test_a_process_that_is_gone_has_no_cpu_time() -> None:
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    assert process.look_at(child.pid) is None
-    assert list(process.below(child.pid)) == []
-
-
-def test_the_processes_below_one_are_found() -> None:
-    child = subprocess.Popen(["sleep", "60"])
-    try:
-        assert child.pid in [found.pid for found in process.below(os.getpid())]
-    finally:
-        child.kill()
-        child.wait()
-
-
 # --- the command -------------------------------------------------------------------------------------------------
 
 
@@ -307,22 +166,6 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.Bench, "__init__", lambda _self, _folder, _jobs, _weight: None)
     monkeypatch.setattr(engine, "measure", lambda *_: ((one_cold(ours=200.0),), ()))
     monkeypatch.setattr(engine, "edited", lambda _bench: (engine.Edited("a header", 57, 61, 3, 3),))
-
-
-def test_edits_alone_are_counted_without_a_cold_build(
-    quiet: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(engine, "measure", lambda *_: pytest.fail("it built"))
-    assert engine.main(["--parts", "edit", "--json", str(tmp_path / "engine.json")]) == 0
-    assert json.loads((tmp_path / "engine.json").read_text())["edits"][0]["touched"] == 3
-    assert "a tree made anew compiles 61" in capsys.readouterr().out
-
-
-def test_a_missed_goal_does_not_fail_and_the_figures_are_written(quiet: None, tmp_path: Path) -> None:
-    assert engine.main(["--json", str(tmp_path / "engine.json")]) == 0
-    data = json.loads((tmp_path / "engine.json").read_text())
-    assert data["goals"]["overhead"]["met"] is False
-    assert data["edits"][0]["again"] == 3
 
 
 def test_the_same_inputs_that_change_something_fail(
@@ -342,9 +185,3 @@ def test_a_build_that_fails_fails_the_command(
     monkeypatch.setattr(engine, "measure", fails)
     assert engine.main([]) == 1
     assert "bash ended with 1." in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("argument", ["--runs", "--jobs"])
-def test_none_at_all_are_refused(quiet: None, argument: str) -> None:
-    with pytest.raises(SystemExit):
-        engine.main([argument, "0"])
