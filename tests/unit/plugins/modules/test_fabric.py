@@ -19,31 +19,6 @@ RAIL = {
 ABSENT = [["enp1s0f0np0-no", "enP2p1s0f0np0-no"]]
 
 
-def test_the_information_of_any_host_can_be_read() -> None:
-    result = run_module("fabric_info", ports=ABSENT)
-    assert result["changed"] is False
-    assert result["fabric"]["ports"] == [{"port": 0, "halves": ABSENT[0]}]
-    assert {row["check"] for row in result["problems"]} <= {"kernel.kho", "management.powersave"}
-
-
-@pytest.mark.parametrize("check_mode", [False, True])
-def test_a_host_without_the_port_is_refused_and_nothing_is_written(tmp_path: Path, check_mode: bool) -> None:
-    file = tmp_path / "60-sparkforge-fabric.yaml"
-    result = run_module(
-        "fabric_netplan", check_mode, rails=[RAIL], ports=ABSENT, file=str(file), root=str(tmp_path / "opt")
-    )
-    assert result["failed"] is True
-    assert "This host lacks half 0 of port 0 (enp1s0f0np0-no) of the fabric." in result["cause"]
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_absent_where_nothing_was_changes_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "60-sparkforge-fabric.yaml"
-    result = run_module("fabric_netplan", state="absent", ports=ABSENT, file=str(file), root=str(tmp_path / "opt"))
-    assert result["changed"] is False
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("rails", [{}, {"rails": []}])
 def test_rails_are_needed_to_be_present(tmp_path: Path, rails: dict[str, list[str]]) -> None:
     file = tmp_path / "60-sparkforge-fabric.yaml"

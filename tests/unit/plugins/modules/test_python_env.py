@@ -392,29 +392,25 @@ def test_a_failed_stage_leaves_no_link_and_what_was_staged_on_a_fresh_host_goes_
     assert not host.root.exists()
 
 
-@pytest.mark.parametrize("damage", ["dist-info", "python", "receipt", "script", "current", "rest"])
-def test_damage_is_found_and_mended(host: Host, damage: str) -> None:
+def test_damage_is_found_and_mended(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny")
     asked: dict[str, t.Any] = {"requirements": [pin(tiny)], "imports": ["tiny"]}
     place = host.environments / host.succeed(**asked)["environment_id"]
-    packages = place / "lib" / f"python{VERSION}" / "site-packages"
-    if damage == "dist-info":
-        shutil.rmtree(packages / "tiny-1.0.dist-info")
-    elif damage == "python":
-        (place / "bin" / "python").unlink()
-    elif damage == "receipt":
-        (place / "receipt.json").write_text("{")
-    elif damage == "script":
-        (host.root / "bin" / "activate-torch").write_text("# changed\n")
-    elif damage == "current":
-        (host.environments / "current").unlink()
-    else:
-        (host.environments / ".other.partial").mkdir()
-    assert host.succeed(check=True, **asked)["changed"]
-    assert host.succeed(**asked)["changed"]
+    damages: list[t.Callable[[], object]] = [
+        lambda: shutil.rmtree(place / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info"),
+        (place / "bin" / "python").unlink,
+        lambda: (place / "receipt.json").write_text("{"),
+        lambda: (host.root / "bin" / "activate-torch").write_text("# changed\n"),
+        (host.environments / "current").unlink,
+        (host.environments / ".other.partial").mkdir,
+    ]
+    for damage in damages:
+        damage()
+        assert host.succeed(check=True, **asked)["changed"], damage
+        assert host.succeed(**asked)["changed"], damage
+        subprocess.run([place / "bin" / "tiny"], check=True, capture_output=True)
+        assert sorted(path.name for path in host.environments.iterdir()) == sorted([place.name, "current"])
     assert not host.succeed(**asked)["changed"]
-    subprocess.run([place / "bin" / "tiny"], check=True, capture_output=True)
-    assert sorted(path.name for path in host.environments.iterdir()) == sorted([place.name, "current"])
 
 
 def pin_of(path: pathlib.Path) -> str:
@@ -515,33 +511,29 @@ def test_going_back_after_a_switch_that_was_cut_short(host: Host) -> None:
     assert two.links == (first, second)
 
 
-@pytest.mark.parametrize(
-    ("damage", "cause", "remedy"),
-    [
-        ("none before", "There is no previous environment of torch", "Run playbooks/deploy.yml"),
-        ("another name", "There is no environment nowhere of torch", "Use an installed one"),
-        ("file", "is damaged (bin/python is missing)", "Set its requirements"),
-        ("package", "sparkforge-no-such-package 1.0 is no longer installed", "playbooks/libraries.yml"),
-        ("library path", "is gone", "(stack_name: tiny-1.0)"),
-    ],
-)
-def test_going_back_is_refused_with_the_cause(host: Host, damage: str, cause: str, remedy: str) -> None:
+def test_going_back_is_refused_with_the_cause(host: Host) -> None:
     paths = host.directory / "redist"
     paths.mkdir()
-    packages = {"sparkforge-no-such-package": "1.0"} if damage == "package" else {}
-    two = Two(host, packages=packages, library_paths=[str(paths)])
+    two = Two(host, library_paths=[str(paths)])
     place = host.environments / two.made[0]
-    if damage == "none before":
-        shutil.rmtree(place)
-    elif damage == "file":
-        (place / "bin" / "python").unlink()
-    elif damage == "library path":
-        paths.rmdir()
-    target = "nowhere" if damage == "another name" else None
-    result = host.fail(state="previous", environment_id=target)
-    assert cause in result["cause"]
-    assert remedy in result["remedy"]
-    assert host.run(state="previous", environment_id=target, check=True)["failed"]
+
+    def refused(cause: str, remedy: str, **options: t.Any) -> None:
+        result = host.fail(state="previous", **options)
+        assert cause in result["cause"] and remedy in result["remedy"]
+        assert host.run(state="previous", check=True, **options)["failed"]
+
+    refused("There is no environment nowhere of torch", "Use an installed one", environment_id="nowhere")
+    paths.rmdir()
+    refused("is gone", "(stack_name: tiny-1.0)")
+    paths.mkdir()
+    receipt = place / "receipt.json"
+    recorded = json.loads(receipt.read_text())
+    receipt.write_text(json.dumps({**recorded, "host_packages": {"sparkforge-no-such-package": "1.0"}}))
+    refused("sparkforge-no-such-package 1.0 is no longer installed", "playbooks/libraries.yml")
+    (place / "bin" / "python").unlink()
+    refused("is damaged (bin/python is missing)", "Set its requirements")
+    shutil.rmtree(place)
+    refused("There is no previous environment of torch", "Run playbooks/deploy.yml")
 
 
 def test_without_any_environment_there_is_nothing_to_go_back_to(host: Host) -> None:
@@ -1022,10 +1014,9 @@ def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, told: pathlib
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
+#: All that is refused of such lines: module_utils/_environment/test_apply.py.
 FORGED = [
-    "{", "[" * 100_000, "7", '{"module": "evil"}', '{"module": "other", "state": "begun"}',
-    '{"module": "evil", "state": "imported"}', '{"module": "evil", "state": "imported", "found": {"version": [1]}}',
-    '{"module": "evil", "state": "failed", "error": 7}', '{"module": ["evil"], "state": "begun", "more": 1}',
+    "{", '{"module": "evil", "state": "imported"}', '{"module": "evil", "state": "imported", "found": {"version": [1]}}'
 ]  # fmt: skip
 
 

@@ -122,11 +122,6 @@ def test_what_is_left_out_of_the_wheels_has_no_version(site: Site) -> None:
     assert site.facts()["wheel"]["without"] == {"torchaudio": "not wanted"}
 
 
-def test_an_archive_without_a_variant_has_the_empty_one(site: Site) -> None:
-    del site.stack["archives"][0]["variant"]
-    assert site.facts()["archives"][0]["variant"] == ""
-
-
 def test_a_stack_of_torch_alone_names_no_other_version(site: Site) -> None:
     site.stack["versions"] = {"torch": "2.13.0"}
     del site.stack["wheel"]["without"]
@@ -317,12 +312,6 @@ def test_a_lock_of_another_day_of_the_stack_is_refused(site: Site, change: dict[
     assert words in site.refusal().cause
 
 
-def test_a_local_version_of_an_index_of_ones_own_is_the_same_version(site: Site) -> None:
-    assert site.lock is not None
-    site.lock["wheels"]["cp312-linux-aarch64"] = [f"torch==2.13.0+cu130 --hash=sha256:{SHA}"]
-    assert site.facts()["lock"]["id"]
-
-
 def test_an_archive_without_any_sha256_is_refused(site: Site) -> None:
     assert site.lock is not None
     del site.stack["archives"][0]["sha256"]
@@ -440,19 +429,6 @@ def test_a_unit_has_its_commit_and_its_requirements_from_the_lock(built: Site) -
     assert stack["units"]["tool"]["source"] == {"archive": "https://example.com/tool-1.0.tar.gz", "sha256": SHA}
     assert stack["lock"]["run_requirements"]["cp312-linux-aarch64"]["pytorch"][0].startswith("filelock==")
     assert stack["lock"]["sources"]["triton"]["pinned_by"]["source"] == "pytorch"
-
-
-def test_the_extensions_are_what_is_neither_core_nor_optional(built: Site) -> None:
-    assert built.facts(method="build")["extensions"] == ["tool"]
-
-
-def test_an_optional_unit_may_be_without_a_commit(built: Site) -> None:
-    assert built.facts(method="build")["units"]["flash_attention"]["source"] is None
-
-
-def test_a_mirror_takes_upstreams_place_without_a_new_lock(built: Site) -> None:
-    built.stack["sources"]["pytorch"]["url"] = "https://mirror.sparkforge.test/pytorch.git"
-    assert built.facts(method="build")["units"]["pytorch"]["source"]["repo"].startswith("https://mirror.")
 
 
 def test_a_commit_in_the_stack_needs_no_lock(built: Site) -> None:
@@ -753,16 +729,6 @@ def test_no_shipped_profile_lists_the_architecture_whose_attention_kernel_is_emp
 
 
 # --- inventories and files ---
-
-
-def test_an_inventory_lies_where_its_files_are(tmp_path: Path) -> None:
-    folder = tmp_path / "inventory"
-    folder.mkdir()
-    (folder / "hosts.yml").write_text("all: {}")
-    expected = [str(folder)]
-    assert load.inventory_directories([str(folder / "hosts.yml")]) == expected
-    assert load.inventory_directories([str(folder)], str(folder)) == expected
-    assert load.inventory_directories(["localhost,"], None) == []
 
 
 def test_a_lock_is_the_same_bytes_for_the_same_pins_in_any_order(site: Site) -> None:

@@ -130,32 +130,6 @@ def test_a_library_whose_link_ldconfig_never_made_is_pointed_out(root: pathlib.P
 # -- the order of the search
 
 
-def test_rpath_comes_before_ld_library_path_and_runpath_behind_it(root: pathlib.Path) -> None:
-    for directory in ("r", "l"):
-        write_elf(root / directory / "libx.so.1", soname="libx.so.1")
-    write_elf(root / "rpath.so", needed=["libx.so.1"], rpath="/r")
-    write_elf(root / "runpath.so", needed=["libx.so.1"], runpath="/r")
-    assert closure(root, "/rpath.so", search=["/l"])["resolved"]["libx.so.1"] == "/r/libx.so.1"
-    assert closure(root, "/runpath.so", search=["/l"])["resolved"]["libx.so.1"] == "/l/libx.so.1"
-    assert closure(root, "/runpath.so")["resolved"]["libx.so.1"] == "/r/libx.so.1"
-
-
-def test_rpath_is_inherited_and_runpath_is_not(root: pathlib.Path) -> None:
-    write_elf(root / "deep/libmiddle.so", soname="libmiddle.so", needed=["libdeep.so"])
-    write_elf(root / "deep/libdeep.so", soname="libdeep.so")
-    write_elf(root / "rpath.so", needed=["libmiddle.so"], rpath="/deep")
-    write_elf(root / "runpath.so", needed=["libmiddle.so"], runpath="/deep")
-    assert closure(root, "/rpath.so")["missing"] == []
-    assert sonames(closure(root, "/runpath.so")["missing"]) == ["libdeep.so"]
-
-
-def test_a_library_with_a_runpath_does_not_use_the_rpath_of_what_loaded_it(root: pathlib.Path) -> None:
-    write_elf(root / "deep/libmiddle.so", soname="libmiddle.so", needed=["libdeep.so"], runpath="/nowhere")
-    write_elf(root / "deep/libdeep.so", soname="libdeep.so")
-    write_elf(root / "a.so", needed=["libmiddle.so"], rpath="/deep")
-    assert sonames(closure(root, "/a.so")["missing"]) == ["libdeep.so"]
-
-
 def test_what_is_already_loaded_by_its_soname_satisfies_a_later_need_from_anywhere(
     root: pathlib.Path,
 ) -> None:

@@ -57,3 +57,26 @@ def test_of_the_kept_wheels_only_those_go_that_no_environment_has(tmp_path: Path
     (place / "receipt.json").write_text(json.dumps({"wheels": [row]}))
     apply.remove_unused_wheels(paths)
     assert sorted(path.name for path in kept.iterdir()) == ["a" * 64, f"{'b' * 64}-of-somebody"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[" * 100_000,
+        "7",
+        '{"module": "evil"}',
+        '{"module": "other", "state": "begun"}',
+        '{"module": "evil", "state": "imported"}',
+        '{"module": "evil", "state": "imported", "found": {"version": [1]}}',
+        '{"module": "evil", "state": "failed", "error": 7}',
+        '{"module": ["evil"], "state": "begun", "more": 1}',
+    ],
+    ids=lambda line: line[:60],
+)
+def test_a_line_that_the_probe_does_not_print_is_refused_in_short(line: str) -> None:
+    with pytest.raises(
+        SparkforgeError, match="prints a line that only the test of its imports prints: @sparkforge"
+    ) as said:
+        apply._judged(apply._MARK + line, ["evil"])
+    assert len(said.value.cause) < 1000

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
 import typing as t
 from pathlib import Path
@@ -109,24 +108,6 @@ def test_a_ring_names_all_four_devices_and_the_ring_s_settings(tmp_path: Path) -
     assert found["NCCL_NET_PLUGIN"] == "none"
 
 
-def test_the_second_run_changes_nothing_and_applies_nothing(setup: Setup) -> None:
-    setup.run()
-    applied = setup.applied()
-    for result in (setup.run(), setup.run(check=True)):
-        assert result["changed"] is False
-        assert result["diff"] == []
-    assert setup.applied() == applied == 1
-
-
-def test_check_mode_writes_nothing(setup: Setup) -> None:
-    result = setup.run(check=True)
-    assert result["changed"] is True
-    assert [row["before"] for row in result["diff"]][:2] == ["", ""]
-    assert not setup.file.exists()
-    assert not setup.root.exists()
-    assert setup.applied() == 0
-
-
 def test_a_changed_mtu_is_mended_and_a_cable_that_is_not_there_is_no_deviation(setup: Setup) -> None:
     setup.run()
     setup.spark.write("sys/class/net/enP2p1s0f0np0/mtu", "1500")
@@ -145,19 +126,6 @@ def test_a_file_that_others_may_read_is_written_anew(setup: Setup) -> None:
     assert stat.S_IMODE(setup.file.stat().st_mode) == 0o600
 
 
-def test_absent_takes_addresses_mtu_files_and_receipt_back(setup: Setup) -> None:
-    setup.run()
-    assert setup.run(state="absent", check=True)["changed"] is True
-    assert setup.file.exists()
-    assert setup.run(state="absent")["changed"] is True
-    assert not setup.file.exists()
-    assert not (setup.root / "fabric").exists()
-    assert not (setup.root / "receipts").exists()
-    assert setup.spark.addresses["enp1s0f0np0"] == []
-    assert (setup.spark.root / "sys/class/net/enp1s0f0np0/mtu").read_text() == "1500"
-    assert setup.run(state="absent")["changed"] is False
-
-
 def test_the_mtu_of_before_is_remembered_over_several_runs(setup: Setup) -> None:
     setup.run()
     for rail in setup.plan["rails"]:
@@ -165,34 +133,6 @@ def test_the_mtu_of_before_is_remembered_over_several_runs(setup: Setup) -> None
     setup.run()
     setup.run(state="absent")
     assert (setup.spark.root / "sys/class/net/enp1s0f0np0/mtu").read_text() == "1500"
-
-
-def test_a_refused_configuration_is_never_written(setup: Setup) -> None:
-    setup.spark.commands["netplan generate"] = (
-        1,
-        "",
-        "99-other.yaml:3:3: Error in network definition: expected mapping",
-    )
-    error = setup.failed()
-    assert "netplan refuses the configuration" in error.cause
-    assert "99-other.yaml" in error.cause
-    assert not setup.file.exists()
-    assert setup.applied() == 0
-
-
-def test_a_failed_apply_brings_the_old_file_back(setup: Setup) -> None:
-    setup.run()
-    before = setup.file.read_text()
-    receipt = (setup.root / "receipts/fabric.json").read_text()
-    setup.spark.commands["netplan apply"] = (1, "", "networkd is ill")
-    for rail in setup.plan["rails"]:
-        rail["address"] = rail["address"].replace("192.168", "10.77")
-    error = setup.failed()
-    assert "`netplan apply` failed: networkd is ill." in error.cause
-    assert "is unchanged" in error.remedy
-    assert setup.file.read_text() == before
-    assert (setup.root / "receipts/fabric.json").read_text() == receipt
-    assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"]
 
 
 def test_a_management_interface_that_loses_its_address_brings_the_old_state_back(setup: Setup) -> None:
@@ -223,43 +163,9 @@ def test_without_apply_the_file_is_written_for_the_next_boot(setup: Setup) -> No
     assert setup.run(apply=False)["changed"] is False
 
 
-def test_without_netplan_it_says_so(setup: Setup) -> None:
-    (setup.spark.root / "usr/sbin/netplan").unlink()
-    assert setup.run(check=True)["changed"] is True
-    assert "This host has no netplan" in setup.warnings[0]
-    assert "This host has no netplan" in setup.failed().cause
-
-
-def test_the_management_interface_is_left_alone(setup: Setup) -> None:
-    assert "enP7s7 has the default route" in setup.failed(ports=[["enP7s7", "enp1s0f0np0"]]).cause
-
-
 def test_the_interface_of_the_connection_is_left_alone(setup: Setup) -> None:
     setup.spark.address("enp1s0f0np0", "10.5.5.5/24")
     assert "Ansible is connected to 10.5.5.5 on enp1s0f0np0" in setup.failed(session="10.5.5.5").cause
-
-
-def test_a_subnet_that_the_host_has_elsewhere_is_refused(setup: Setup) -> None:
-    setup.spark.addresses["docker0"] = ["192.168.201.1/20"]
-    cause = setup.failed().cause
-    assert "overlaps with 192.168.201.1/20 of docker0" in cause
-    assert not setup.file.exists()
-
-
-def test_another_netplan_file_for_the_same_interface_is_refused(setup: Setup) -> None:
-    setup.spark.write("etc/netplan/40-cx7.yaml", "network: {ethernets: {enP2p1s0f0np0: {dhcp4: true}}}\n")
-    assert "/etc/netplan/40-cx7.yaml also configures enP2p1s0f0np0" in setup.failed().cause
-
-
-def test_a_host_without_the_card_is_told_what_it_lacks(setup: Setup) -> None:
-    shutil.rmtree(setup.spark.root / "sys/class/net")
-    error = setup.failed()
-    assert "This host lacks half 0 of port 0, half 1 of port 0 of the fabric. It has no ConnectX-7." in error.cause
-
-
-def test_a_half_that_is_missing_is_named(setup: Setup) -> None:
-    shutil.rmtree(setup.spark.root / "sys/class/net/enP2p1s0f0np0")
-    assert "lacks half 1 of port 0" in setup.failed().cause
 
 
 def test_what_spoils_a_fabric_is_warned_of(setup: Setup) -> None:

@@ -65,14 +65,6 @@ def test_the_digest_in_a_version_does_not_cost_the_tree() -> None:
     assert key("2.9.1+cu130.sf0123abcd") not in {key(version) for version in others}
 
 
-def test_sources_and_objects_lie_in_the_tree_and_what_tells_of_a_build_does_not() -> None:
-    one, other = (model.Paths("/r", "/l", "tiny", mark * 16, "p", "f" * 16) for mark in "ab")
-    for name in model.TREES:
-        assert one.inside(name, "x") == other.inside(name, "x") == f"/r/builds/tiny/tree-{'f' * 16}/{name}/x"
-    for name in ("state.json", "request.json", "lock", "engine"):
-        assert one.inside(name) == f"/r/builds/tiny/{'a' * 16}/{name}"
-
-
 @pytest.mark.parametrize(
     ("change", "doubt"),
     [

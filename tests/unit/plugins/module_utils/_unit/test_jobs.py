@@ -5,17 +5,14 @@
 from __future__ import annotations
 
 import math
-import os
 import pathlib
-import re
-import subprocess
 import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.jobs import GpuProcess, Jobs, size
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.jobs import GpuProcess, size
 
 LOGS = pathlib.Path(__file__).parents[3] / "data" / "logs"
 GIB = 1024
@@ -59,14 +56,6 @@ def test_jobs_are_what_the_memory_carries(cores: int, available: int, options: d
     jobs = size(cores, available * GIB, TOTAL, **options)
     assert jobs.count == count
     assert jobs.why.startswith(f"{count} ")
-
-
-def test_the_reason_names_the_numbers() -> None:
-    assert size(20, 41 * GIB, TOTAL) == Jobs(
-        5, "5 jobs for 20 cores: 41 GiB are available, minus a reserve of 17.9 GiB, at 4 GiB per job."
-    )
-    assert size(20, 23 * GIB, TOTAL, requested=9).why.startswith("1 job of 9 requested: 23 GiB are available")
-    assert size(2, 100 * GIB, TOTAL).why == "2 jobs for 2 cores: the memory would allow 20."
 
 
 def test_the_reserve_is_the_greater_of_16_gib_and_15_percent() -> None:
@@ -148,10 +137,6 @@ def test_gpu_processes_count_where_the_gpu_shares_the_host_s_memory(tmp_path: pa
 # -- what the host says
 
 
-def test_memory_without_control_groups_is_the_host_s(tmp_path: pathlib.Path) -> None:
-    assert _jobs.memory(host(tmp_path, {})) == _jobs.Memory(TOTAL, 100 * GIB)
-
-
 def test_the_tightest_of_the_nested_groups_of_version_2_counts(tmp_path: pathlib.Path) -> None:
     unit = "/sys/fs/cgroup/system.slice/sparkforge.service"
     mib = 1 << 20
@@ -216,14 +201,6 @@ def test_a_kernel_that_tells_nothing_is_an_error(tmp_path: pathlib.Path) -> None
     assert _jobs.oom_kills(host(tmp_path, {})) is None
 
 
-def test_this_machine_can_be_asked() -> None:
-    memory = _jobs.memory()
-    total = int(re.findall(r"MemTotal: +(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[0]) // 1024
-    assert 0 < memory.available_mib <= memory.total_mib <= total
-    assert 1 <= _jobs.cores() <= len(os.sched_getaffinity(0))
-    assert all(process.pid > 0 for process in _jobs.gpu_memory_processes())
-
-
 # -- what ended a build
 
 
@@ -252,9 +229,3 @@ def test_only_a_kill_that_the_kernel_counted_is_memory(
     name: str, before: int | None, after: int | None, status: int | None, memory: bool
 ) -> None:
     assert _jobs.killed_for_memory(log(name), before, after, status) is memory
-
-
-def test_a_process_that_somebody_killed_is_not_taken_for_memory() -> None:
-    killed = subprocess.run(["sh", "-c", "kill -9 $$"], check=False)
-    assert not _jobs.killed_for_memory("", 5, 5, killed.returncode)
-    assert _jobs.killed_for_memory("", 5, 6, killed.returncode)

@@ -56,39 +56,7 @@ def test_what_is_no_status_counts_nothing(line: str) -> None:
     assert counted(line).total == 0
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
-def test_pieces_of_any_size_give_the_same(size: int) -> None:
-    log = b"-- Configuring done\n" + b"".join(
-        b"[%d/250] c++ -o %d.o %s\r\n" % (n, n, b"x" * 500) for n in range(1, 200)
-    )
-    ninja = Ninja()
-    changed = [ninja.feed(log[at : at + size]) for at in range(0, len(log), size)]
-    assert (ninja.done, ninja.total, ninja.runs) == (199, 250, 1)
-    assert any(changed)
-    assert not ninja.feed(b"nothing new\n")
-
-
-def test_a_status_without_a_line_end_counts_at_once_as_a_terminal_shows_it() -> None:
-    ninja = Ninja()
-    assert ninja.feed(b"\r[1/5] Building a")
-    assert ninja.done == 1
-    assert ninja.feed(b".o\x1b[K\r[2/5] Building b.o\x1b[K")
-    assert (ninja.done, ninja.runs) == (2, 1)
-
-
 # -- several runs
-
-
-def test_runs_one_after_another_are_counted_each() -> None:
-    ninja = counted("[1/3] a\n[2/3] b\n[3/3] c\nbundled library done\n[1/100] d\n[2/100] e\n")
-    assert (ninja.done, ninja.total, ninja.runs) == (2, 100, 2)
-    ninja.feed(b"".join(b"[%d/100] x\n" % n for n in range(3, 101)) + b"[0/1] Install the project...\n")
-    assert (ninja.done, ninja.total, ninja.runs) == (0, 1, 3)
-
-
-def test_a_total_that_changes_on_the_way_is_no_new_run() -> None:
-    ninja = counted("[1/100] a\n[2/100] b\n[3/80] c\n[4/81] d\n")
-    assert (ninja.done, ninja.total, ninja.runs) == (4, 81, 1)
 
 
 def test_a_run_that_goes_on_after_a_kill_counts_from_where_the_first_one_was() -> None:
@@ -138,19 +106,6 @@ def test_a_real_build_that_fails_in_the_middle_and_goes_on(tmp_path: pathlib.Pat
     for counter in (ninja, Ninja(*reached)):
         counter.feed(second)
         assert (counter.done, counter.total) == (30, 30)
-
-
-@pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("make") is None, reason="no cmake or make")
-def test_a_real_makefile_of_cmake_s(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.18)\nproject(demo C)\nadd_library(demo STATIC a.c b.c)\n"
-    )
-    for name in "ab":
-        (tmp_path / f"{name}.c").write_text(f"int {name};\n")
-    subprocess.run(["cmake", "-G", "Unix Makefiles", "."], cwd=tmp_path, capture_output=True, check=True)
-    ninja = Ninja()
-    ninja.feed(subprocess.run(["make"], cwd=tmp_path, capture_output=True, check=True).stdout)
-    assert (ninja.done, ninja.total, ninja.unit) == (100, 100, "percent")
 
 
 # -- how long it takes
@@ -219,37 +174,6 @@ def test_the_estimate_is_within_a_fifth_from_the_halfway_point(kind: str) -> Non
     assert estimate.remaining == 0.0
 
 
-def test_nothing_is_said_before_enough_was_seen() -> None:
-    estimate = Estimate()
-    estimate.update(0, 100, 1000.0)
-    estimate.update(4, 100, 1060.0)
-    assert (estimate.rate, estimate.remaining) == (None, None)
-    estimate.update(10, 100, 1060.0)
-    assert estimate.rate == pytest.approx(10.0)
-    assert estimate.remaining == pytest.approx(540.0)
-
-
-def test_a_resumed_build_uses_the_earlier_rate_until_it_has_one_of_its_own() -> None:
-    estimate = Estimate(rate=60.0)
-    estimate.update(4000, 6000, 0.0)
-    assert estimate.remaining == pytest.approx(2000.0)
-    for second in range(1, 101):
-        estimate.update(4000 + 2 * second, 6000, float(second))
-    assert estimate.rate == pytest.approx(120.0)
-    assert estimate.remaining == pytest.approx(900.0)
-
-
-def test_a_long_last_step_takes_time_until_it_is_done() -> None:
-    estimate = Estimate()
-    for second in range(100):
-        estimate.update(second, 100, float(second))
-    before = t.cast(float, estimate.remaining)
-    estimate.update(99, 100, 300.0)
-    assert t.cast(float, estimate.remaining) > before
-    estimate.update(100, 100, 301.0)
-    assert estimate.remaining == 0.0
-
-
 def test_a_clock_that_goes_back_and_a_new_run_begin_anew() -> None:
     estimate = Estimate()
     for second in range(100):
@@ -262,21 +186,6 @@ def test_a_clock_that_goes_back_and_a_new_run_begin_anew() -> None:
     assert estimate.rate == pytest.approx(180.0)
     estimate.update(1, 5000, 70.0)
     assert (estimate.rate, estimate.remaining) == (None, None)
-
-
-def test_hits_of_the_compiler_cache_all_at_once_are_no_division_by_zero() -> None:
-    estimate = Estimate()
-    for now, done in ((0.0, 0), (10.0, 40), (10.0, 1000), (10.0 + 1e-9, 3000)):
-        estimate.update(done, 6000, now)
-    assert 0 < t.cast(float, estimate.rate) < 60 * 3000
-
-
-def test_the_samples_stay_few() -> None:
-    estimate = Estimate()
-    for step in range(100_000):
-        estimate.update(step, 100_000, step / 10)
-    assert len(estimate._times) <= Estimate.SAMPLES
-    assert estimate.rate == pytest.approx(600.0, rel=0.02)
 
 
 # -- the line

@@ -89,14 +89,6 @@ def later(action: t.Callable[[], object]) -> threading.Timer:
     return thread
 
 
-def test_a_look_without_anything_seen_returns_at_once(build: Build) -> None:
-    assert build.look() == STATE
-
-
-def test_news_that_came_meanwhile_return_at_once(build: Build) -> None:
-    assert build.look({"phase": "configure", "status": "running", "attempts": 1}) == STATE
-
-
 def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_file, "LONG_POLL", 60.0)
     began = time.monotonic()
@@ -113,11 +105,6 @@ def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest
     assert found is not None
     assert (found["phase"], found["done"]) == ("package", 9)
     assert time.monotonic() - began < 30
-
-
-def test_without_news_a_look_ends_all_the_same(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_file, "LONG_POLL", 0.5)
-    assert build.look(state_file.news(STATE)) == STATE
 
 
 def test_the_end_of_the_worker_ends_a_look(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,13 +145,6 @@ def test_the_text_alone_says_how_it_goes(build: Build) -> None:
     assert build.ask() == f"{state_file.MARK}{json.dumps(STATE)}\n"
 
 
-def test_the_text_alone_waits_for_news(build: Build) -> None:
-    thread = later(lambda: build.write(**{**STATE, "phase": "package"}))
-    answer = build.ask(state_file.news(STATE))
-    thread.join()
-    assert json.loads(answer.removeprefix(state_file.MARK))["phase"] == "package"
-
-
 def test_the_text_alone_says_that_it_is_over(build: Build) -> None:
     build.lock.release()
     assert build.ask(state_file.news(STATE)) == f"{state_file.MARK}null\n"
@@ -191,10 +171,3 @@ def test_root_looks_as_an_account_that_is_there_or_not_at_all(build: Build, user
         pytest.skip("root alone can take another's rights")
     with pytest.raises(subprocess.CalledProcessError):
         build.ask(user=user)
-
-
-def test_looking_for_a_second_takes_next_to_no_cpu_time(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_file, "LONG_POLL", 2.0)
-    before = time.process_time()
-    build.look(state_file.news(STATE))
-    assert time.process_time() - before < 0.02

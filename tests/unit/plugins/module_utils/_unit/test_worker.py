@@ -23,12 +23,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     commands,
     model,
     publishing,
-    state_file,
     worker as _worker,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import prepare
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import State
 
 from tests.unit.engine_host import CCACHE
 
@@ -65,42 +63,6 @@ def test_a_child_that_goes_on_is_not_waited_for_any_longer(kernel: str) -> None:
     finally:
         child.kill()
     assert commands.wait(child, 600) == -9
-
-
-def test_a_child_that_has_ended_long_ago_is_seen_too(kernel: str) -> None:
-    child = sleeper(0)
-    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert commands.wait(child, 600) == 0
-
-
-def test_no_descriptor_is_left() -> None:
-    before = len(os.listdir("/proc/self/fd"))
-    child = sleeper(0.2)
-    while commands.wait(child, 0.02) is None:
-        pass
-    assert len(os.listdir("/proc/self/fd")) == before
-
-
-def test_waiting_takes_next_to_no_cpu_time() -> None:
-    child = sleeper(600)
-    before = time.process_time()
-    commands.wait(child, 2)
-    used = time.process_time() - before
-    child.kill()
-    child.wait()
-    assert used < 0.01
-
-
-def test_a_state_is_on_the_disk_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "state.json"
-    state = State(str(path))
-    state.update(phase="build")
-    state.note("once")
-    state.note("once")
-    assert state_file.read(str(path)) == state.data
-    assert (state.data["phase"], state.data["notes"]) == ("build", ["once"])
-    assert [found.name for found in tmp_path.iterdir()] == ["state.json"]
-    assert State(str(path)).data == state.data
 
 
 def program(path: Path) -> str:
@@ -157,17 +119,6 @@ def test_what_a_build_starts_is_what_its_receipt_names(worker: Attempt, started:
         "${PYTORCH_NVCC:-nvcc}",
     )
     assert ("through ccache" in done.stderr) == cached
-
-
-def test_launchers_that_another_version_left_are_replaced(worker: Attempt, tmp_path: Path) -> None:
-    left = Path(worker.paths.inside("launchers"))
-    left.mkdir(parents=True)
-    before = shutil.copy(worker.tools["cmake"], tmp_path / "kept")
-    (left / "clang").symlink_to(before)
-    environment = commands.build_environment(worker, 1)
-    done = subprocess.run(["clang"], env=environment, capture_output=True, text=True)
-    assert done.stdout.strip() == worker.tools["cc"]
-    assert Path(before).read_text() == Path(worker.tools["cmake"]).read_text()
 
 
 def test_a_launcher_is_as_old_as_its_compiler(worker: Attempt) -> None:

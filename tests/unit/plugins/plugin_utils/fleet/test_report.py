@@ -390,15 +390,6 @@ def test_failures_come_before_skips_and_those_before_what_passed() -> None:
     assert -1 < text.index("What to do") < text.index("cuFile is in compatibility") < text.index("4 wheels, sha256")
 
 
-def test_the_verdict_is_explained_in_one_sentence() -> None:
-    said = {name: Page(_page.host_page(report)).text for name, report in EXAMPLES.items()}
-    assert "Proven on the GPU" in said["healthy"] and "match a float64 reference" in said["healthy"]
-    assert "do not trust this stack's results" in said["broken"]
-    assert "nothing is proven either" in said["unproven"]
-    on_cpu = Page(_page.host_page({**examples.healthy(), "scope": "cpu"})).text
-    assert "Proven on the CPU" in on_cpu and "Nothing was computed on a GPU." in on_cpu
-
-
 def test_the_fleet_s_page_has_a_column_for_each_host_and_links_only_pages_that_are_there(tmp_path: Path) -> None:
     (tmp_path / "spark1.html").write_text("")
     page = Page(fleet_of(tmp_path))
@@ -427,41 +418,6 @@ def test_of_many_hosts_the_worst_are_shown_check_by_check(tmp_path: Path) -> Non
     # What each of the others adds: a card, and a row of its rates.
     fewer = _page.fleet_page(fleet(tmp_path, *names[:-1]), str(tmp_path))
     assert 0 < len(text) - len(fewer) < 3000
-
-
-def test_a_fleet_of_nothing_and_a_report_of_nothing_have_pages(tmp_path: Path) -> None:
-    assert "0 hosts" in _page.fleet_page(_fleet.merge(str(tmp_path), []), str(tmp_path))
-    assert "1 host" in _page.fleet_page(_fleet.merge(str(tmp_path), ["spark1"]), str(tmp_path))
-    empty = examples.counted({**examples.unproven(), "checks": [], "devices": [], "software": {}})
-    assert "Unproven" in _page.host_page(empty)
-
-
-@pytest.mark.parametrize(
-    ("written", "age"),
-    [
-        ("2026-11-21T16:00:00Z", ""),
-        ("2026-11-21T14:50:00Z", "1 hour"),
-        ("2026-11-20T14:00:00Z", "26 hours"),
-        ("2026-11-01T16:00:00Z", "20 days"),
-        ("2026-13-99T16:00:00Z", ""),
-        (None, ""),
-    ],
-)
-def test_a_report_that_is_older_than_the_page_says_so(written: str | None, age: str) -> None:
-    assert _page._age(written, "2026-11-21T16:00:00Z") == age
-
-
-@pytest.mark.parametrize(
-    ("name", "what", "unit"),
-    [
-        ("tflops", "", "TFLOP/s"),
-        ("read_gb_per_s", "read", "GB/s"),
-        ("sustained_clock_mhz", "sustained clock", "MHz"),
-        ("atoms", "atoms", ""),
-    ],
-)
-def test_the_unit_of_a_rate_is_read_from_its_name(name: str, what: str, unit: str) -> None:
-    assert _page._rate_words(name) == {"what": what, "unit": unit}
 
 
 def test_what_to_type_next_is_said_of_the_hosts_that_are_ready() -> None:

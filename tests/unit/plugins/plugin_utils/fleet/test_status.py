@@ -155,11 +155,6 @@ def test_the_words_of_a_plugin_are_shown_without_those_that_wrap_them() -> None:
     assert status.unread("a", "Task failed: Action failed: No.", False)["problem"] == "No."
 
 
-def test_an_environment_that_another_role_waits_for_is_said_by_the_playbook() -> None:
-    found = row(plan=None, changes={"python_env": ["create the environment once pytorch is built"]})
-    assert found["changes"] == {"python_env": ["create the environment once pytorch is built"]}
-
-
 def test_what_would_stop_the_site_comes_before_what_would_change() -> None:
     faults = [{"cause": "The clock is 2 h off.", "remedy": "Set it."}]
     found = row(
@@ -272,17 +267,6 @@ def test_a_stack_that_nobody_knows_is_another() -> None:
     assert found["stack"] is None and "spark01  another" in text(found)
 
 
-def test_long_lists_are_cut_in_the_table_and_whole_in_the_json() -> None:
-    many = [f"install package-{number:02d}" for number in range(30)]
-    drift = {f"libcu{'dnn'}{number:02d}": "1" for number in range(20)}
-    found = row(changes={"build_toolchain": many}, proof={**PROOF, "packages": {**PROOF["packages"], **drift}})
-    said = text(found)
-    assert "package-11 and 18 more" in said and "package-12" not in said
-    assert "drift: and 8 more" in said
-    state = json.loads(status.as_json(status.fleet([found], "2026-11-21T12:05:00Z")))
-    assert len(state["hosts"][0]["changes"]["build_toolchain"]) == 30
-
-
 def test_the_json_is_one_line_with_a_summary() -> None:
     line = status.as_json(status.fleet([row(), status.unread("spark02", "gone", True)], "2026-11-21T12:05:00Z", True))
     assert "\n" not in line
@@ -297,16 +281,3 @@ def test_what_a_host_says_cannot_write_to_the_terminal() -> None:
         row(changes={"cuda_libraries": ["install \x1b[2Jevil\u202etxt"]}), status.unread("spark02", "\x07", True)
     )
     assert "\x1b" not in said and "\u202e" not in said and "\x07" not in said
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0, "just now"), (59, "just now"), (60, "a minute ago"), (130, "2 minutes ago"), (3600, "60 minutes ago")]
-    + [(7200, "2 hours ago"), (86400, "24 hours ago"), (3 * 86400, "3 days ago"), (None, "at an unknown time")],
-)
-def test_an_age_is_said_in_words(seconds: int | None, words: str) -> None:
-    assert status.age(seconds) == words
-
-
-def test_a_fleet_without_hosts_is_said() -> None:
-    assert text().endswith("0 hosts: none.")
