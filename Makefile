@@ -82,7 +82,7 @@ fast: setup ## while you work, under a minute: ruff on changed files, and every 
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
 	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit tests/golden proof/tests/unit
 
-test: setup ## every test but the long ones: lint, unit, containers, molecule
+test: setup ## every test but the long ones: lint, unit, containers
 	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests proof/tests
 
 test-long: test-fleet ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour), a fleet of 16

@@ -171,6 +171,8 @@ def test_a_default_stack_that_is_older_is_refused_until_somebody_names_it(
     assert fleet.run("preflight", stack_name="lab-older", **older).succeeded().changed == 0
 
 
+# In short: tests/playbooks/test_unit_roles.py.
+@pytest.mark.long
 def test_an_extension_that_does_not_compile_is_the_official_wheel_in_the_built_environment(
     fleet: Fleet, failed: tuple[str, Play], tmp_path: Path
 ) -> None:

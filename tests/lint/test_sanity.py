@@ -16,6 +16,9 @@ CHECKOUT = Path(__file__).parents[2]
 # ansible-core -> the interpreter that it runs on here, and the pip that its ansible-test wants.
 CORES = {"2.19.14": ("3.11", "24.2"), "2.21.5": ("3.12", "25.2")}
 
+# What other linters of `make test` find too, each in an environment that it makes.
+OTHERS = ("pylint", "pep8", "yamllint", "compile")
+
 # What goes into the copy that is checked: the collection as it is installed.
 CONTENT = ("galaxy.yml", "meta", "plugins", "roles", "playbooks", "changelogs", "README.md", "LICENSE")
 
@@ -62,12 +65,12 @@ def write_pip_settings(path: Path) -> None:
 
 
 # The oldest finds what the collection may not use, which is what changes break; the newest is run before a release.
-# pylint takes as long as all the rest, and ruff looks at every change.
+# pylint takes as long as all the rest, and ruff and yamllint look at every change.
 @pytest.mark.parametrize(
     ("core", "but"),
     [
-        ("2.19.14", ["--skip-test", "pylint"]),
-        pytest.param("2.19.14", ["--test", "pylint"], marks=pytest.mark.long),
+        ("2.19.14", [word for name in OTHERS for word in ("--skip-test", name)]),
+        pytest.param("2.19.14", [word for name in OTHERS for word in ("--test", name)], marks=pytest.mark.long),
         pytest.param("2.21.5", [], marks=pytest.mark.long),
     ],
 )

@@ -1,4 +1,4 @@
-"""The molecule scenarios, as tests: native in `make test`, the one on ARM64 in `make test-long`."""
+"""The molecule scenarios, as tests. What they show, tests/integration/test_site.py shows in `make test` as well."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 SCENARIOS = sorted(path.parent.name for path in (CHECKOUT / "molecule").glob("*/molecule.yml"))
-#: Emulated, it takes 13 minutes; of ARM64 `make test` has tests/integration/test_arm64.py.
-LONG = {"default"}
 
 
-@pytest.mark.parametrize(
-    "scenario", [pytest.param(name, marks=[pytest.mark.long] if name in LONG else []) for name in SCENARIOS]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_scenario_converges_is_idempotent_and_verifies(scenario: str, tmp_path: Path):
     environment = {
         **os.environ,
