@@ -72,7 +72,8 @@ def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
     for value in values:
         if value is not None and value.is_cuda and value.layout is torch.strided:
             place = torch.empty(value.shape, dtype=value.dtype, pin_memory=True)
-            found.append(place.copy_(value.detach(), non_blocking=True))
+            # What is conjugated or negated lazily would be so on the host before the copy is there (torch 2.11).
+            found.append(place.copy_(value.detach().resolve_conj().resolve_neg(), non_blocking=True))
             waiting = True
         else:
             found.append(value if value is None else value.detach().cpu())
