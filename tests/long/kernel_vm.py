@@ -1,8 +1,9 @@
 """A small Debian with GRUB in a virtual machine (qemu, emulated), and repositories that bring it a new kernel.
 
-Both kernels are Debian's own. They come in packages made here, without an initial RAM disk of Debian's: this one loads
-virtio and mounts the disk. A module of Debian's, named nvidia, stands in for the driver. It needs mmdebstrap,
-qemu-system-x86, cpio, apt with Debian's sources, and root.
+One is an x86_64 machine with a BIOS, the other an ARM64 one with UEFI, as a Spark is. Both kernels are Debian's own.
+They come in packages made here, without an initial RAM disk of Debian's: this one loads virtio and mounts the disk. A
+module of Debian's, named nvidia, stands in for the driver. It needs mmdebstrap, qemu-system-x86, cpio, apt with
+Debian's sources, and root; qemu and the firmware for ARM64 are downloaded where they are not installed.
 """
 
 from __future__ import annotations
@@ -15,20 +16,42 @@ import struct
 import subprocess
 import tempfile
 import time
+import typing as t
 from pathlib import Path
 
-from lab.host import cache_directory
+from lab import emulator
+from lab.host import cache_directory, debian_archive
 from lab.packages import Content, Entry, FileContent, Package
 
-PACKAGES = "systemd-sysv,dbus,udev,openssh-server,python3,grub2-common,grub-pc-bin,grub-common,kmod,iproute2,procps"
+PACKAGES = "systemd-sysv,dbus,udev,openssh-server,python3,grub2-common,grub-common,kmod,iproute2,procps"
+
+
+class Kind(t.NamedTuple):
+    """A kind of machine: ``grub`` is GRUB's name of the platform, and of the folder of its modules."""
+
+    architecture: str
+    console: str
+    grub: str
+    packages: str
+    modules: tuple[str, ...]
+
+
+AMD64 = Kind("amd64", "ttyS0", "i386-pc", "grub-pc-bin", ("biosdisk", "part_msdos", "ext2"))
+ARM64 = Kind(
+    "arm64", "ttyAMA0", "arm64-efi", "grub-efi-arm64-bin,dosfstools,mtools",
+    ("part_msdos", "ext2", "fat", "normal", "configfile", "echo", "test", "search"),
+)  # fmt: skip
+#: Debian's packages with qemu for ARM64 and UEFI for it.
+EMULATOR, FIRMWARE = ("qemu-system-arm", "usr/bin/qemu-system-aarch64"), ("qemu-efi-aarch64", "QEMU_EFI.fd")
 #: In this order: what virtio needs of the other comes first.
 VIRTIO = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net
 virtio_blk""".split()
-#: A small module with a version and no needs, which does nothing until it is told to.
-STAND_IN = "hangcheck-timer"
+#: A small module with a version (1.0) and no needs, which does nothing until a socket wants it.
+STAND_IN = "tcp_nv"
 MODULE_LISTS = ("modules.order", "modules.builtin", "modules.builtin.modinfo")
 MIB = 1 << 20
-DISK, START = 1400 * MIB, MIB
+#: The partition of the system begins after that of UEFI, which the other machine leaves empty.
+DISK, ESP, START = 1400 * MIB, MIB, 9 * MIB
 SIGNED = b"~Module signature appended~\n"
 
 INIT = """#!/bin/busybox sh
@@ -67,7 +90,7 @@ FILES = {
 GRUB_TIMEOUT=1
 GRUB_DISABLE_LINUX_UUID=true
 GRUB_TERMINAL=console
-GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 mitigations=off"
+GRUB_CMDLINE_LINUX="console=CONSOLE net.ifnames=0 mitigations=off"
 """,
     "etc/systemd/network/eth0.network": """[Match]
 Name=eth0
@@ -88,7 +111,8 @@ echo o > /proc/sysrq-trigger; while :; do :; done
 """,
 }  # fmt: skip
 MASKED = """apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
-dpkg-db-backup.timer systemd-timesyncd.service getty@tty1.service serial-getty@ttyS0.service""".split()
+dpkg-db-backup.timer systemd-timesyncd.service getty@tty1.service serial-getty@ttyS0.service
+serial-getty@ttyAMA0.service""".split()
 
 
 def run(*words: str | Path, cwd: Path | None = None, given: bytes | None = None) -> bytes:
@@ -98,15 +122,27 @@ def run(*words: str | Path, cwd: Path | None = None, given: bytes | None = None)
     return done.stdout
 
 
-def kernels(folder: Path) -> tuple[Path, list[str]]:
-    """Return Debian's two newest kernels for virtual machines, and busybox, unpacked; and the releases."""
-    names = run("apt-cache", "pkgnames", "linux-image-").decode().split()
-    found = [match for name in names if (match := re.fullmatch(r"linux-image-([\d.]+-(\d+)-cloud-amd64)", name))]
-    releases = [match[1] for match in sorted(found, key=lambda match: int(match[2]))[-2:]]
-    run("apt-get", "download", *(f"linux-image-{release}" for release in releases), "busybox-static", cwd=folder)
-    for package in folder.glob("*.deb"):
-        run("dpkg", "-x", package, folder / "root")
-    return folder / "root", releases
+#: Run by mmdebstrap, whose apt then has the lists of the machine's architecture.
+DOWNLOAD = """cd {place}; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+names=$(apt-cache pkgnames linux-image- | grep -E '^linux-image-[0-9.]+-[0-9]+-cloud-{architecture}$' | sort -V |
+        tail -n 2)
+apt-get download $names busybox-static; echo $names | sed s/linux-image-//g > releases"""
+
+
+def debian(kind: Kind, place: Path) -> Path:
+    """Make a root file system; beside it are Debian's two newest kernels for virtual machines, and busybox."""
+    suite = re.search(r"^VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text(), re.M)
+    assert suite
+    archive, tree = debian_archive(), place / "tree"
+    sources = [f"deb {archive} {suite[1]} main", f"deb {archive} {suite[1]}-updates main"]
+    sources.append(f"deb {archive}-security {suite[1]}-security main")
+    words = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")]
+    words += [f"--include={PACKAGES},{kind.packages}", f"--architectures={kind.architecture}", "--skip=check/qemu"]
+    words.append(f"--customize-hook={DOWNLOAD.format(place=place, architecture=kind.architecture)}")
+    run("mmdebstrap", "--variant=minbase", *words, "--format=directory", suite[1], tree, *sources)
+    for package in place.glob("*.deb"):
+        run("dpkg", "-x", package, place / "root")
+    return tree
 
 
 def stand_in(path: Path) -> bytes:
@@ -137,7 +173,7 @@ def initial_disk(root: Path, release: str, first: str, then: str = "/sbin/init")
         return gzip.compress(run("cpio", "-o", "-H", "newc", "--quiet", cwd=tree, given=names.encode()), 1)
 
 
-def kernel(root: Path, release: str, first: str = "", module: bool = True) -> Package:
+def kernel(kind: Kind, root: Path, release: str, first: str = "", module: bool = True) -> Package:
     """Return the package of a kernel."""
     modules = f"lib/modules/{release}"
     driver = next((root / modules).glob(f"**/{STAND_IN}.ko"))
@@ -148,7 +184,7 @@ def kernel(root: Path, release: str, first: str = "", module: bool = True) -> Pa
         *([Entry(f"{modules}/kernel/nvidia.ko", Content(stand_in(driver)))] if module else []),
     ]
     scripts = {"postinst": POSTINST.format(release=release), "postrm": POSTRM.format(release=release)}
-    return Package(f"linux-image-{release}", "1", "amd64", "A kernel", entries=entries, scripts=scripts)
+    return Package(f"linux-image-{release}", "1", kind.architecture, "A kernel", entries=entries, scripts=scripts)
 
 
 def repository(place: Path, packages: list[Package]) -> None:
@@ -163,40 +199,72 @@ def repository(place: Path, packages: list[Package]) -> None:
     (place / "Packages").write_text("\n".join(index))
 
 
-def qemu(disk: Path, *more: str | Path) -> list[str]:
+def qemu(kind: Kind, disk: Path, *more: str | Path) -> list[str]:
     """Return how the machine is started."""
-    return [
-        "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "700", "-display", "none",
-        "-drive", f"file={disk},format=raw,if=virtio", *map(str, more),
-    ]  # fmt: skip
+    words = ["-smp", "2", "-m", "700", "-display", "none", "-accel", "tcg,thread=multi"]
+    words += ["-drive", f"file={disk},format=raw,if=none,id=disk", "-device", "virtio-blk-pci,drive=disk,bootindex=1"]
+    if kind is AMD64:
+        return ["qemu-system-x86_64", "-cpu", "max", *words, *map(str, more)]
+    program, firmware = arm64_emulator()
+    machine = ["-machine", "virt", "-cpu", "cortex-a72", "-bios", str(firmware)]
+    return [str(program), *machine, *words, *map(str, more)]
 
 
-def image() -> Path:
+def arm64_emulator() -> tuple[Path, Path]:
+    """Return qemu for ARM64 and its firmware: the installed ones, or Debian's, unpacked into the cache."""
+    found = []
+    for package, name in (EMULATOR, FIRMWARE):
+        installed = Path("/", name) if "/" in name else Path("/usr/share", package, name)
+        place = cache_directory() / package
+        if not installed.exists() and not (place / "done").exists():
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(parents=True)
+            run("apt-get", "download", package, cwd=place)
+            run("dpkg", "-x", next(place.glob("*.deb")), place)
+            (place / "done").touch()
+        found.append(installed if installed.exists() else place / installed.relative_to("/"))
+    return found[0], found[1]
+
+
+def image(kind: Kind) -> Path:
     """Return the folder with the disk of a machine that runs the older kernel, and the key to it; made once."""
-    place = cache_directory() / "update-vm"
+    place = cache_directory() / f"update-vm-{kind.architecture}"
     if (place / "done").exists():
         return place
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    suite = re.search(r"^VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text(), re.M)
-    assert suite
-    tree = place / "tree"
-    leave_out = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")]
-    run("mmdebstrap", "--variant=minbase", f"--include={PACKAGES}", *leave_out, "--format=directory", suite[1], tree)
-    root, (old, new) = kernels(place)
-    (place / "releases").write_text(f"{old} {new}")
+    if kind is AMD64:
+        make(kind, place)
+    else:
+        emulator.register("update-vm")
+        try:
+            make(kind, place)
+        finally:
+            emulator.release("update-vm")
+    direct = ["-kernel", place / "first.kernel", "-initrd", place / "first.img"]
+    direct += ["-append", f"console={kind.console}", "-no-reboot", "-serial", f"file:{place}/first.log", "-nic", "none"]
+    run(*qemu(kind, place / "disk.img", *direct))
+    assert " MENU" in (place / "first.log").read_text(errors="replace"), "GRUB's menu was not made"
+    (place / "done").touch()
+    return place
+
+
+def make(kind: Kind, place: Path) -> None:
+    """Make the disk, and what its first start needs, which makes GRUB's menu."""
+    tree, root = debian(kind, place), place / "root"
+    old, new = (place / "releases").read_text().split()
     for path, text in FILES.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(text)
+        (tree / path).write_text(text.replace("CONSOLE", kind.console))
         (tree / path).chmod(0o755 if text.startswith("#!") else 0o644)
     tool = [Package("tool", version, "all", "A tool") for version in ("1", "2")]
     meta = [
-        Package("linux-image-cloud-amd64", version, "amd64", "The newest kernel", relations={"Depends": [needed]})
+        Package("linux-image-cloud", version, kind.architecture, "The newest kernel", relations={"Depends": [needed]})
         for version, needed in (("1", f"linux-image-{old}"), ("2", f"linux-image-{new}"))
     ]
-    before = [kernel(root, old), meta[0], tool[0]]
+    before = [kernel(kind, root, old), meta[0], tool[0]]
     for name, first in FIRST.items():
-        newer = kernel(root, new, first, module=name != "without-module")
+        newer = kernel(kind, root, new, first, module=name != "without-module")
         repository(tree / "srv" / name, [*before, newer, meta[1], tool[1]])
     run("chroot", tree, "sh", "-c", "dpkg -i " + " ".join(f"/srv/fine/{one.file_name}" for one in before))
     for unit in MASKED:
@@ -207,49 +275,62 @@ def image() -> Path:
     shutil.copy(place / "key.pub", tree / "root/.ssh/authorized_keys")
     (tree / "etc/apt/sources.list").unlink(missing_ok=True)
     # GRUB, as grub-install puts it.
-    shutil.copytree(tree / "usr/lib/grub/i386-pc", tree / "boot/grub/i386-pc")
+    shutil.copytree(tree / "usr/lib/grub" / kind.grub, tree / "boot/grub" / kind.grub)
     run("chroot", tree, "grub-editenv", "/boot/grub/grubenv", "create")
-    core = ["-O", "i386-pc", "-p", "(hd0,msdos1)/boot/grub", "-o", "/core.img", "biosdisk", "part_msdos", "ext2"]
+    core = ["-O", kind.grub, "-p", "(hd0,msdos1)/boot/grub", "-o", "/core.img", *kind.modules]
     run("chroot", tree, "grub-mkimage", *core)
-    write_disk(tree, place / "disk.img")
+    if kind is ARM64:
+        # The path that UEFI looks for on a disk without an entry of its own.
+        run("chroot", tree, "sh", "-ec", "mkfs.vfat -C /esp.img 8192; mmd -i /esp.img EFI EFI/BOOT; "
+            "mcopy -i /esp.img /core.img ::EFI/BOOT/BOOTAA64.EFI")  # fmt: skip
+    shutil.copy(root / f"boot/vmlinuz-{old}", place / "first.kernel")
     (place / "first.img").write_bytes(initial_disk(root, old, "", "/first"))
-    direct = ["-kernel", root / f"boot/vmlinuz-{old}", "-initrd", place / "first.img", "-append", "console=ttyS0"]
-    run(*qemu(place / "disk.img", "-no-reboot", "-serial", f"file:{place}/first.log", "-nic", "none", *direct))
-    assert " MENU" in (place / "first.log").read_text(errors="replace"), "GRUB's menu was not made"
+    write_disk(kind, tree, place / "disk.img")
     for path in (tree, root):
         shutil.rmtree(path)
-    (place / "done").touch()
-    return place
 
 
-def write_disk(tree: Path, path: Path) -> None:
-    """Write a disk with GRUB before its one partition, which has all of ``tree``."""
+def write_disk(kind: Kind, tree: Path, path: Path) -> None:
+    """Write a disk with one partition that has all of ``tree``, and GRUB before it: in the gap, or in UEFI's."""
     with path.open("wb") as stream:
         stream.truncate(DISK)
     plain = "^orphan_file,^metadata_csum_seed,^64bit"
     offset = f"offset={START},root_owner=0:0"
     run("mke2fs", "-q", "-t", "ext4", "-O", plain, "-E", offset, "-d", tree, path, f"{(DISK - START) >> 10}k")
-    grub, sectors = tree / "usr/lib/grub/i386-pc", START // 512
-    row = struct.pack("<B3sB3sII", 0x80, b"\xfe\xff\xff", 0x83, b"\xfe\xff\xff", sectors, (DISK - START) // 512)
+
+    def row(mark: int, what: int, start: int, end: int) -> bytes:
+        far = b"\xfe\xff\xff"
+        return struct.pack("<B3sB3sII", mark, far, what, far, start // 512, (end - start) // 512)
+
+    system = row(0x80, 0x83, START, DISK)
+    if kind is AMD64:
+        boot, rows = (tree / "usr/lib/grub/i386-pc/boot.img").read_bytes()[:440], system
+        place, data = 512, (tree / "core.img").read_bytes()
+    else:
+        boot, rows = bytes(440), system + row(0, 0xEF, ESP, START)
+        place, data = ESP, (tree / "esp.img").read_bytes()
+    assert place + len(data) <= START
     with path.open("r+b") as stream:
-        stream.write((grub / "boot.img").read_bytes()[:440] + b"vmvm\0\0" + row.ljust(64, b"\0") + b"\x55\xaa")
-        stream.write((tree / "core.img").read_bytes())
+        stream.write(boot + b"vmvm\0\0" + rows.ljust(64, b"\0") + b"\x55\xaa")
+        stream.seek(place)
+        stream.write(data)
 
 
 class Machine:
     """A copy of the machine, started."""
 
-    def __init__(self, folder: Path) -> None:
-        self.place = image()
+    def __init__(self, folder: Path, kind: Kind = AMD64) -> None:
+        self.place = image(kind)
         self.old, self.new = (self.place / "releases").read_text().split()
         self.disk, self.log, self.monitor = folder / "disk.img", folder / "serial.log", folder / "monitor"
         run("cp", "--sparse=always", "--reflink=auto", self.place / "disk.img", self.disk)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        network = f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{self.port}-:22"
-        words = ["-serial", f"file:{self.log}", "-monitor", f"unix:{self.monitor},server,nowait", "-nic", network]
-        self.process = subprocess.Popen(qemu(self.disk, *words), stdin=subprocess.DEVNULL)
+        network = ["-netdev", f"user,id=net,hostfwd=tcp:127.0.0.1:{self.port}-:22"]
+        network += ["-device", "virtio-net-pci,netdev=net,romfile="]
+        words = ["-serial", f"file:{self.log}", "-monitor", f"unix:{self.monitor},server,nowait", *network]
+        self.process = subprocess.Popen(qemu(kind, self.disk, *words), stdin=subprocess.DEVNULL)
 
     @property
     def said(self) -> str:
