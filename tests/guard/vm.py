@@ -3,7 +3,8 @@
 ``PYTHONPATH=.collections python -m tests.guard.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
 none or earlyoom. Each row of tests/guard/inside.py is printed as it comes; FILE has them too, beside what the kernel
 and the guard print. A machine that froze or went down is started anew with what is left. It needs qemu-system-x86,
-cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works.
+cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works. ``--prepare FOLDER`` makes what the machine starts
+from, for another machine: there GUARD_PREPARED names the folder, GUARD_QEMU the command, and Python is enough.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import gzip
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -21,12 +23,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
-
-from lab.host import cache_directory
 from tests.guard.scenarios import SCENARIOS
 
-MEMORY = 1024
+MEMORY, DISK = 1024, 2 << 30
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk crc16 mbcache jbd2 ext4 zsmalloc zram""".split()
 INIT = """#!/bin/busybox sh
@@ -47,6 +46,8 @@ exec $b chroot /new {command}
 
 def packages() -> Path:
     """Return Debian's kernel, busybox, and earlyoom, unpacked."""
+    from lab.host import cache_directory
+
     place = cache_directory() / "guard-vm"
     if not (place / "done").exists():
         shutil.rmtree(place, ignore_errors=True)
@@ -84,6 +85,8 @@ def initramfs(root: Path, folder: Path, command: str) -> Path:
 
 def bench(root: Path, folder: Path) -> Path:
     """Put together what the machine gets beside this one's files."""
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
+
     place = folder / "bench"
     place.mkdir()
     for name in ("eat.py", "inside.py", "scenarios.py"):
@@ -91,6 +94,19 @@ def bench(root: Path, folder: Path) -> Path:
     (place / "guard.pyz").write_bytes(install.archive())
     shutil.copy(root / "usr/bin/earlyoom", place)
     return place
+
+
+def prepare(folder: Path, mode: str) -> Path:
+    """Make what the machine starts from: kernel, first file system, a disk, and what it gets beside the files."""
+    root = packages()
+    bench(root, folder)
+    shutil.copy(next(root.glob("boot/vmlinuz*")), folder / "vmlinuz")
+    initramfs(root, folder, f"/usr/bin/python3 -u -B /tmp/bench/inside.py {mode} /tmp/bench")
+    shutil.rmtree(folder / "tree")
+    with (folder / "disk").open("wb") as stream:
+        stream.truncate(DISK)
+    subprocess.run(["mkfs.ext4", "-q", "-F", folder / "disk"], check=True)
+    return folder
 
 
 class Asker(threading.Thread):
@@ -136,26 +152,27 @@ def run(mode: str, wanted: list[str], out: Path, frozen: float = 90) -> list[dic
 
 def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
     """Start the machine, and let it run what is wanted until it ends, freezes or goes down."""
-    root = packages()
+    given = os.environ.get("GUARD_PREPARED")
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
         folder = Path(name)
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        place = bench(root, folder)
+        prepared = Path(given) if given else prepare(folder, mode)
+        place = Path(shutil.copytree(prepared / "bench", folder / "wanted"))
         (place / "wanted.json").write_text(json.dumps(wanted))
-        image = initramfs(root, folder, f"/usr/bin/python3 -u -B /tmp/bench/inside.py {mode} /tmp/bench")
+        subprocess.run(["cp", "--sparse=always", prepared / "disk", folder / "own"], check=True)
+        with (folder / "swap").open("wb") as stream:
+            stream.truncate(DISK)
         drives = []
-        for file in ("swap", "disk"):
-            with (folder / file).open("wb") as stream:
-                stream.truncate(2 << 30)
+        for file in ("swap", "own"):
             drives += ["-drive", f"file={folder / file},format=raw,if=virtio,cache=unsafe"]
-        subprocess.run(["mkfs.ext4", "-q", "-F", folder / "disk"], check=True)
         share = "local,security_model=none,readonly=on,multidevs=remap"
         command = [
-            "qemu-system-x86_64", "-accel", "kvm" if os.environ.get("GUARD_KVM") else "tcg,thread=multi", "-cpu", "max",
+            *shlex.split(os.environ.get("GUARD_QEMU", "qemu-system-x86_64")),
+            "-accel", "kvm" if os.environ.get("GUARD_KVM") else "tcg,thread=multi", "-cpu", "max",
             "-smp", "2", "-m", str(MEMORY), "-nographic", "-no-reboot",
-            "-kernel", str(next(root.glob("boot/vmlinuz*"))), "-initrd", str(image),
+            "-kernel", str(prepared / "vmlinuz"), "-initrd", str(prepared / "initrd.gz"),
             "-append", "console=ttyS0 quiet panic=5 loglevel=4 psi=1",
             "-fsdev", f"{share},id=root,path=/", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
             "-fsdev", f"{share},id=bench,path={place}", "-device", "virtio-9p-pci,fsdev=bench,mount_tag=bench",
@@ -218,7 +235,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--scenario", action="append", default=[])
     parser.add_argument("--out", type=Path, default=Path(os.devnull))
+    parser.add_argument("--prepare", type=Path)
     arguments = parser.parse_args()
+    if arguments.prepare:
+        arguments.prepare.mkdir(parents=True)
+        prepare(arguments.prepare, arguments.mode)
+        return
     run(arguments.mode, (arguments.scenario or list(SCENARIOS)) * arguments.runs, arguments.out)
 
 
