@@ -98,10 +98,6 @@ from ..module_utils._fabric import checks
 from ..module_utils._host.reader import Host
 
 
-def _said(row: t.Mapping[str, t.Any]) -> str:
-    return str(row["measured"] if row["status"] == "pass" else row["cause"])
-
-
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
@@ -115,19 +111,15 @@ def main() -> None:
         supports_check_mode=True,
     )
 
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
-        return int(status), stdout, stderr
-
     def work() -> dict[str, t.Any]:
         options = module.params
-        checker = checks.FabricCheck(Host(run=run), options["rails"], options["ports"], options["speed"])
-        if options["measure"]:
-            rows = checker.measure(options["measure"], options["seconds"], options["floor"])
-        else:
-            rows = checker.run()
+        part = options["measure"]
+        host = Host(run=modules.runner(module))
+        checker = checks.FabricCheck(host, options["rails"], options["ports"], options["speed"])
+        rows = checker.measure(part, options["seconds"], options["floor"]) if part else checker.run()
         failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]
-        lines = [f"{row['status']:4} {row['name']}: {_said(row)}" for row in rows]
+        said = [row["measured"] if row["status"] == "pass" else row["cause"] for row in rows]
+        lines = [f"{row['status']:4} {row['name']}: {text}" for row, text in zip(rows, said)]
         return {"changed": False, "checks": rows, "failures": failures, "lines": lines}
 
     modules.run(module, work)

@@ -80,13 +80,9 @@ def main() -> None:
         supports_check_mode=True,
     )
 
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
-        return int(status), stdout, stderr
-
     def work() -> dict[str, t.Any]:
-        host = Host(run=run)
-        info = observation.FabricInfo(host, module.params["ports"]).run()
+        host = Host(run=modules.runner(module))
+        info = observation.FabricInfo(host, module.params["ports"]).observe()
         return {"changed": False, "fabric": info, "problems": observation.problems(info), "unread": host.unread}
 
     modules.run(module, work)

@@ -125,7 +125,6 @@ problems:
 """
 
 import os
-import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -151,16 +150,9 @@ def main() -> None:
         required_if=[("state", "present", ["rails"])],
         supports_check_mode=True,
     )
-    session = netplan.session_address(os.environ)
-
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
-        return int(status), stdout, stderr
-
-    def work() -> dict[str, t.Any]:
-        return netplan.FabricNetplan(module.params, Host(run=run), module.check_mode, module.warn, session).run()
-
-    modules.run(module, work)
+    host, session = Host(run=modules.runner(module)), netplan.session_address(os.environ)
+    fabric = netplan.FabricNetplan(module.params, host, module.check_mode, module.warn, session)
+    modules.run(module, fabric.run)
 
 
 if __name__ == "__main__":

@@ -240,14 +240,9 @@ def main() -> None:
         supports_check_mode=True,
     )
 
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
-        status, stdout, stderr = module.run_command(argv, environ_update=environment, handle_exceptions=False)
-        return int(status), stdout, stderr
-
     def work() -> dict[str, t.Any]:
         observation = SparkInfo(
-            Host(run=run),
+            Host(run=modules.runner(module)),
             offers=module.params["offers"],
             controller_epoch=module.params["controller_epoch"],
             root=module.params["root"],

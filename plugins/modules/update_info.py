@@ -97,13 +97,8 @@ def main() -> None:
         supports_check_mode=True,
     )
 
-    def run(argv: list[str]) -> tuple[int, str, str]:
-        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
-        status, stdout, stderr = module.run_command(argv, environ_update=environment, handle_exceptions=False)
-        return int(status), stdout, stderr
-
     def work() -> dict[str, t.Any]:
-        host = Host(run=run)
+        host = Host(run=modules.runner(module))
         look = UpdateInfo(host, module.params["root"], module.params["mode"], module.params["refresh"])
         found = look.observe(AptState(host).packages().versions)
         return {"changed": False, "update_info": {**found, "unread": host.unread}}

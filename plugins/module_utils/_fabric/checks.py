@@ -12,14 +12,13 @@ the peer's kernel answers it, and nothing has to run there.
 from __future__ import annotations
 
 import errno
-import ipaddress
 import os
 import re
 import socket
 import struct
-import threading
 import time
 import typing as t
+from concurrent import futures
 
 from .._host.reader import Host
 from . import observation
@@ -41,6 +40,8 @@ MEETING_SECONDS = 60
 Row = dict[str, t.Any]
 # Takes interface, source, target and frame size; returns None, or why nothing came back.
 Probe = t.Callable[[str, str, str, int], t.Optional[str]]
+#: Cause and remedy.
+Problem = t.Optional[tuple[str, str]]
 
 
 def checksum(data: bytes) -> int:
@@ -137,64 +138,40 @@ class FabricCheck:
         probe: Probe | None = None,
     ) -> None:
         self.host, self.speed = host, speed
-        self.info = observation.FabricInfo(host, ports).run()
+        self.info = observation.FabricInfo(host, ports).observe()
         self.links = {link["interface"]: link for link in self.info["links"]}
-        halves = {row["port"]: row["halves"] for row in self.info["ports"]}
-        self.rails = [{**rail, "interface": self._interface(rail, halves)} for rail in rails]
+        self.rails = [{**rail, "interface": observation.interface_of(rail, self.info)} for rail in rails]
         self.probe: Probe = probe or Echo()
-        self.rows: list[Row] = []
-
-    @staticmethod
-    def _interface(rail: Row, halves: t.Mapping[int, t.Sequence[str]]) -> str | None:
-        names = halves.get(rail["port"], [])
-        return names[rail["half"]] if rail["half"] < len(names) else None
 
     def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
-        for problem in observation.problems(self.info):
-            self._fail(problem["check"], problem["cause"], problem["remedy"])
-        results: dict[str, str | None] = {}
+        rows = [
+            _judged(problem["check"], (problem["cause"], problem["remedy"]))
+            for problem in observation.problems(self.info)
+        ]
         # A rail that does not answer costs seconds; the others do not wait for it.
-        threads = []
-        collected: list[list[Row]] = [[] for _rail in self.rails]
-        for number, rail in enumerate(self.rails):
-            thread = threading.Thread(target=self._rail, args=(rail, collected[number]))
-            thread.start()
-            threads.append(thread)
-        for thread in threads:
-            thread.join()
-        for rail, rows in zip(self.rails, collected):
-            self.rows += rows
-            results[rail["name"]] = None if all(row["status"] != "fail" for row in rows) else rail["name"]
-        self._halves(results)
-        return self.rows
+        with futures.ThreadPoolExecutor(max(len(self.rails), 1)) as pool:
+            found = list(pool.map(self._rail, self.rails))
+        return [*rows, *(row for rail in found for row in rail), *self._halves(found)]
 
     # -- one rail
 
-    def _rail(self, rail: Row, rows: list[Row]) -> None:
+    def _rail(self, rail: Row) -> list[Row]:
         name = rail["name"]
         link = self.links.get(rail["interface"] or "")
         if link is None:
-            rows.append(
-                _failed(
-                    f"state.{name}",
-                    f"Half {rail['half']} of port {rail['port']} has no interface on this host.",
-                    "Check `lspci -d 15b3:` and the driver mlx5_core; for another card, set the interfaces in "
-                    "fabric_ports.",
-                )
-            )
-            return
+            cause = f"Half {rail['half']} of port {rail['port']} has no interface on this host."
+            return [_judged(f"state.{name}", (cause, f"Check {observation.WHERE_THE_CARD_IS}"))]
         state = self._state(rail, link)
+        rows = [_judged(f"state.{name}", state, f"{link['interface']} {rail['address']}, {_speed(link)}")]
         if state:
-            rows.append(_failed(f"state.{name}", *state))
-            return
-        rows.append(_passed(f"state.{name}", f"{link['interface']} {rail['address']}, {_speed(link)}"))
-        rows.append(self._frame_here(rail, link))
-        rows += self._device(rail, link)
-        for peer in rail["peers"]:
-            rows += self._peer(rail, link, peer)
+            return rows
+        wrong = f"This end, {link['interface']}, has an MTU of {link['mtu']}; the fabric's is {rail['mtu']}."
+        problem = (wrong, "Run playbooks/fabric.yml on this host.") if link["mtu"] != rail["mtu"] else None
+        rows += [_judged(f"mtu.{name}", problem, link["mtu"], link["mtu"]), *self._device(rail, link)]
+        return rows + [row for peer in rail["peers"] for row in self._peer(rail, link, peer)]
 
-    def _state(self, rail: Row, link: Row) -> tuple[str, str] | None:
+    def _state(self, rail: Row, link: Row) -> Problem:
         who = f"{link['interface']} (half {rail['half']} of port {rail['port']})"
         if not link["up"]:
             return f"{who} is down.", "Run playbooks/fabric.yml, or check which other tool set it down."
@@ -218,115 +195,78 @@ class FabricCheck:
         return None
 
     @staticmethod
-    def _frame_here(rail: Row, link: Row) -> Row:
-        if link["mtu"] == rail["mtu"]:
-            return _passed(f"mtu.{rail['name']}", link["mtu"])
-        return _failed(
-            f"mtu.{rail['name']}",
-            f"This end, {link['interface']}, has an MTU of {link['mtu']}; the fabric's is {rail['mtu']}.",
-            "Run playbooks/fabric.yml on this host.",
-            link["mtu"],
-        )
-
-    def _device(self, rail: Row, link: Row) -> list[Row]:
+    def _device(rail: Row, link: Row) -> list[Row]:
         if not link["connectx7"]:
             return []
-        name, rows = f"rdma.{rail['name']}", []
-        address = str(ipaddress.IPv4Interface(rail["address"]).ip)
-        if not link["rdma"]:
-            rows.append(
-                _failed(
-                    name,
-                    f"{link['interface']} has no RDMA device: NCCL would use sockets.",
-                    "Load mlx5_ib (`modprobe mlx5_ib`) and check `ibdev2netdev`.",
-                )
+        device, problem = link["rdma"], None
+        if not device:
+            problem = (
+                f"{link['interface']} has no RDMA device: NCCL would use sockets.",
+                "Load mlx5_ib (`modprobe mlx5_ib`) and check `ibdev2netdev`.",
             )
-        elif not any(gid["address"] == address and gid["type"] == "RoCE v2" for gid in link["gids"]):
-            rows.append(
-                _failed(
-                    name,
-                    f"{link['rdma']} has no RoCE v2 GID of {address}: NCCL cannot use this half.",
-                    f"See /sys/class/infiniband/{link['rdma']}/ports/1/gids; the address creates it.",
-                )
+        elif _gid(rail, link) is None:
+            problem = (
+                f"{device} has no RoCE v2 GID of {_address(rail)}: NCCL cannot use this half.",
+                f"See /sys/class/infiniband/{device}/ports/1/gids; the address creates it.",
             )
-        else:
-            rows.append(_passed(name, link["rdma"]))
+        rows = [_judged(f"rdma.{rail['name']}", problem, device)]
         pcie = link["pcie"] or {}
         # 32 GT/s is PCIe 5.0. Firmware before April 2026 wired the second controller with two lanes
         # (tonyd2wild's DeepSeek-v4-Flash repository, pull request 35).
         slow = pcie.get("speed") and not str(pcie["speed"]).startswith("32")
         if slow or (pcie.get("width") or 4) < 4:
-            rows.append(
-                _failed(
-                    f"pcie.{rail['name']}",
-                    f"{link['interface']} is connected at {pcie['speed']} x{pcie['width']} instead of 32.0 GT/s x4.",
-                    "Update the firmware (`fwupdmgr update`) and power the Spark off and on.",
-                )
-            )
+            cause = f"{link['interface']} is connected at {pcie['speed']} x{pcie['width']} instead of 32.0 GT/s x4."
+            remedy = "Update the firmware (`fwupdmgr update`) and power the Spark off and on."
+            rows.append(_judged(f"pcie.{rail['name']}", (cause, remedy)))
         return rows
 
     def _peer(self, rail: Row, link: Row, peer: Row) -> list[Row]:
-        interface = link["interface"]
-        source = str(ipaddress.IPv4Interface(rail["address"]).ip)
-        who = f"{peer['host']} ({peer['address']})"
-        name = f"{rail['name']}.{peer['host']}"
-        wrong = self.probe(interface, source, peer["address"], min(SMALLEST, link["mtu"]))
+        interface, switch = link["interface"], rail["kind"] == "switch"
+        who, name = f"{peer['host']} ({peer['address']})", f"{rail['name']}.{peer['host']}"
+
+        def ask(frame: int) -> str | None:
+            return self.probe(interface, _address(rail), peer["address"], frame)
+
+        wrong = ask(min(SMALLEST, link["mtu"]))
         if wrong:
-            return [
-                _failed(
-                    f"reach.{name}",
-                    f"{who} does not answer on the rail {rail['name']}: {wrong}.",
-                    f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
-                    f"another address, or is cabled to another port"
-                    + ("; on a switch all ports must be in one VLAN." if rail["kind"] == "switch" else "."),
-                )
-            ]
-        rows = [_passed(f"reach.{name}", peer["address"])]
+            cause = f"{who} does not answer on the rail {rail['name']}: {wrong}."
+            remedy = (
+                f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
+                "another address, or is cabled to another port"
+            )
+            remedy += "; on a switch all ports must be in one VLAN." if switch else "."
+            return [_judged(f"reach.{name}", (cause, remedy))]
+        reached = _judged(f"reach.{name}", None, peer["address"])
         if link["mtu"] < rail["mtu"]:
             # mtu.… says what is wrong: this end cannot send such a frame.
-            return [*rows, _skipped(f"jumbo.{name}", f"{interface} has an MTU of {link['mtu']}")]
-        wrong = self.probe(interface, source, peer["address"], rail["mtu"])
-        if not wrong:
-            return [*rows, _passed(f"jumbo.{name}", rail["mtu"])]
-        size = largest(
-            lambda frame: self.probe(interface, source, peer["address"], frame) is None, SMALLEST, rail["mtu"]
+            return [reached, _skipped(f"jumbo.{name}", f"{interface} has an MTU of {link['mtu']}")]
+        if not ask(rail["mtu"]):
+            return [reached, _judged(f"jumbo.{name}", None, rail["mtu"])]
+        size = largest(lambda frame: ask(frame) is None, SMALLEST, rail["mtu"])
+        between = "the other end or the switch between" if switch else "the other end"
+        cause = (
+            f"Frames of {rail['mtu']} bytes do not reach {who}, but those of {size} do: this end, {interface}, has "
+            f"an MTU of {link['mtu']}, and {between} accepts {size} (most drivers accept 4 bytes more than their "
+            "MTU, for a VLAN tag)."
         )
-        between = "the other end" if rail["kind"] == "cable" else "the other end or the switch between"
-        return [
-            *rows,
-            _failed(
-                f"jumbo.{name}",
-                f"Frames of {rail['mtu']} bytes do not reach {who}, but those of {size} do: this end, {interface}, has "
-                f"an MTU of {link['mtu']}, and {between} accepts {size} (most drivers accept 4 bytes more than their "
-                f"MTU, for a VLAN tag).",
-                f"Run playbooks/fabric.yml on {peer['host']}"
-                + (
-                    "."
-                    if rail["kind"] == "cable"
-                    else ", raise the MTU of the switch's ports, or lower fabric_switch_mtu."
-                ),
-                size,
-            ),
-        ]
+        more = ", raise the MTU of the switch's ports, or lower fabric_switch_mtu." if switch else "."
+        remedy = f"Run playbooks/fabric.yml on {peer['host']}{more}"
+        return [reached, _judged(f"jumbo.{name}", (cause, remedy), None, size)]
 
-    def _halves(self, results: t.Mapping[str, str | None]) -> None:
+    def _halves(self, found: t.Sequence[t.Sequence[Row]]) -> list[Row]:
         """Say what it means where one half of a port works and the other does not."""
-        ports: dict[int, list[Row]] = {}
-        for rail in self.rails:
-            ports.setdefault(rail["port"], []).append(rail)
-        for port, rails in sorted(ports.items()):
-            bad = [rail for rail in rails if results[rail["name"]]]
+        rows = []
+        for port in sorted({rail["port"] for rail in self.rails}):
+            rails = [(rail, own) for rail, own in zip(self.rails, found) if rail["port"] == port]
+            bad = [rail for rail, own in rails if any(row["status"] == "fail" for row in own)]
             if bad and len(bad) < len(rails):
                 names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in bad)
-                self._fail(
-                    f"halves.port{port}",
+                cause = (
                     f"Only one half of port {port} works; {names} does not. NCCL would get about half of the port's "
-                    "200 Gb/s.",
-                    "Fix the problem reported above for that half.",
+                    "200 Gb/s."
                 )
-
-    def _fail(self, name: str, cause: str, remedy: str) -> None:
-        self.rows.append(_failed(name, cause, remedy))
+                rows.append(_judged(f"halves.port{port}", (cause, "Fix the problem reported above for that half.")))
+        return rows
 
     # -- bandwidth
 
@@ -336,42 +276,34 @@ class FabricCheck:
         :param part: ``link``, ``role`` (``server`` or ``client``) and ``peer``.
         """
         command = self.info["tools"]["ib_write_bw"]
-        rails = [rail for rail in self.rails if rail["link"] == part["link"]]
         rows = []
-        if not command:
-            return [
-                _skipped(f"bandwidth.{rail['name']}.{part['peer']}", "ib_write_bw (package perftest) is not installed")
-                for rail in rails
-            ]
-        server = part["role"] == "server"
-        for number, rail in enumerate(rails):
+        for number, rail in enumerate(rail for rail in self.rails if rail["link"] == part["link"]):
             name = f"bandwidth.{rail['name']}.{part['peer']}"
             link = self.links.get(rail["interface"] or "")
-            device = (link or {}).get("rdma")
-            if not link or not device:
+            if not command:
+                rows.append(_skipped(name, "ib_write_bw (package perftest) is not installed"))
+                continue
+            if not link or not link["rdma"]:
                 rows.append(_skipped(name, f"{rail['interface']} has no RDMA device"))
                 continue
-            address = next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"])
-            argv = [command, "-d", device, "-i", "1", "-p", str(FIRST_TCP_PORT + number), "-F", "--report_gbits"]
-            argv += ["-q", "4", "-D", str(seconds), *self._gid(rail, link)]
-            said, code = self._meet([*argv] if server else [*argv, address], seconds)
+            argv = [command, "-d", link["rdma"], "-i", "1", "-p", str(FIRST_TCP_PORT + number), "-F", "--report_gbits"]
+            argv += ["-q", "4", "-D", str(seconds)]
+            gid = _gid(rail, link)
+            argv += [] if gid is None else ["-x", str(gid)]
+            server = part["role"] == "server"
+            if not server:
+                argv.append(next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]))
+            said, code = self._meet(argv, seconds)
             value = bandwidth_of(said)
-            if server:
+            if code != 0 or (value is None and not server):
+                rows.append(_judged(name, self._did_not_meet(part, said)))
+            elif server:
                 # The client has the figure; here it only counts that it came.
-                rows.append(_passed(name, "served") if code == 0 else _failed(name, *self._did_not_meet(part, said)))
-            elif code != 0 or value is None:
-                rows.append(_failed(name, *self._did_not_meet(part, said)))
+                rows.append(_judged(name, None, "served"))
             else:
-                rows.append(self._judged(name, value, floor, link, part))
+                value = t.cast(float, value)
+                rows.append(_judged(name, self._too_slow(value, floor, link, part), round(value, 2), round(value, 2)))
         return rows
-
-    @staticmethod
-    def _gid(rail: Row, link: Row) -> list[str]:
-        address = str(ipaddress.IPv4Interface(rail["address"]).ip)
-        for gid in link["gids"]:
-            if gid["address"] == address and gid["type"] == "RoCE v2":
-                return ["-x", str(gid["index"])]
-        return []
 
     def _meet(self, argv: list[str], seconds: int) -> tuple[str, int]:
         """Run one side; a client that comes before its server tries again until both have met."""
@@ -387,7 +319,7 @@ class FabricCheck:
             time.sleep(0.3)
 
     @staticmethod
-    def _did_not_meet(part: Row, said: str) -> tuple[str, str]:
+    def _did_not_meet(part: Row, said: str) -> Problem:
         lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("---")]
         return (
             f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'no output'}.",
@@ -396,38 +328,42 @@ class FabricCheck:
         )
 
     @staticmethod
-    def _judged(name: str, value: float, floor: float, link: Row, part: Row) -> Row:
+    def _too_slow(value: float, floor: float, link: Row, part: Row) -> Problem:
         if value >= floor:
-            return _passed(name, round(value, 2))
+            return None
+        what = f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']}"
         low, high = DEGRADED_GBITS
         if low <= value <= high:
-            return _failed(
-                name,
-                f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']} although the link reports {_speed(link)}: "
-                f"one end is in the degraded state that a ConnectX-7 can enter at boot or when cables change.",
+            return (
+                f"{what} although the link reports {_speed(link)}: one end is in the degraded state that a ConnectX-7 "
+                "can enter at boot or when cables change.",
                 "Leave the cables as they are and reboot both hosts. If that does not help, shut both down, unplug "
                 "their power supplies for 60 s, and boot; MTU and buffer sizes do not matter.",
-                round(value, 2),
             )
-        return _failed(
-            name,
-            f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']}; {floor:.0f} are required.",
-            "Stop other work on both hosts and measure again; check the PCIe link (pcie.…) and the cable.",
-            round(value, 2),
-        )
+        remedy = "Stop other work on both hosts and measure again; check the PCIe link (pcie.…) and the cable."
+        return f"{what}; {floor:.0f} are required.", remedy
+
+
+def _address(rail: Row) -> str:
+    return str(rail["address"].partition("/")[0])
+
+
+def _gid(rail: Row, link: Row) -> int | None:
+    """Return the index of the RoCE v2 GID of the rail's address."""
+    wanted = (_address(rail), "RoCE v2")
+    return next((gid["index"] for gid in link["gids"] if (gid["address"], gid["type"]) == wanted), None)
 
 
 def _speed(link: Row) -> str:
     return f"{link['speed_mbps'] // 1000} Gb/s" if link["speed_mbps"] else "no speed"
 
 
-def _passed(name: str, measured: t.Any) -> Row:
-    return {"name": name, "status": "pass", "measured": measured, "cause": None, "remedy": None}
+def _judged(name: str, problem: Problem, passed: t.Any = None, failed: t.Any = None) -> Row:
+    """Return a row: of a check that passed with what it measured, or of one that failed, with cause and remedy."""
+    if problem is None:
+        return {"name": name, "status": "pass", "measured": passed, "cause": None, "remedy": None}
+    return {"name": name, "status": "fail", "measured": failed, "cause": problem[0], "remedy": problem[1]}
 
 
 def _skipped(name: str, reason: str) -> Row:
     return {"name": name, "status": "skip", "measured": None, "cause": reason, "remedy": None}
-
-
-def _failed(name: str, cause: str, remedy: str, measured: t.Any = None) -> Row:
-    return {"name": name, "status": "fail", "measured": measured, "cause": cause, "remedy": remedy}

@@ -35,6 +35,11 @@ from . import observation, render
 FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
 RECEIPT = "fabric"
 POLL = 0.25
+NO_NETPLAN = (
+    "This host has no netplan (DGX OS and Ubuntu do), so the fabric cannot be configured.",
+    "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, skip this role "
+    "and use fabric_check.",
+)
 
 
 def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
@@ -42,22 +47,19 @@ def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]
 
     :raises SparkforgeError: with every port or half that is not there.
     """
-    links = {link["interface"]: link for link in info["links"]}
-    ports = {row["port"]: row["halves"] for row in info["ports"]}
+    links = _links(info)
     found, missing = [], []
     for rail in rails:
-        halves = ports.get(rail["port"], [])
-        name = halves[rail["half"]] if rail["half"] < len(halves) else None
+        name = observation.interface_of(rail, info)
         if name is None or name not in links:
             missing.append(f"half {rail['half']} of port {rail['port']}" + (f" ({name})" if name else ""))
             continue
         found.append({**rail, "interface": name, "rdma": links[name]["rdma"]})
     if missing:
-        there = "; ".join(f"port {number}: {', '.join(halves)}" for number, halves in sorted(ports.items()))
-        raise SparkforgeError(
-            f"This host lacks {', '.join(missing)} of the fabric. It has {there or 'no ConnectX-7'}.",
-            "Check `lspci -d 15b3:` and the driver mlx5_core; for another card, set the interfaces in fabric_ports.",
-        )
+        ports = sorted((row["port"], ", ".join(row["halves"])) for row in info["ports"])
+        there = "; ".join(f"port {number}: {halves}" for number, halves in ports) or "no ConnectX-7"
+        cause = f"This host lacks {', '.join(missing)} of the fabric. It has {there}."
+        raise SparkforgeError(cause, f"Check {observation.WHERE_THE_CARD_IS}")
     return found
 
 
@@ -133,16 +135,13 @@ class FabricNetplan:
                 f"{self.file} is not a file that netplan reads.", "Use a path in /etc/netplan that ends in .yaml."
             )
         info = self._observe()
-        before = self._receipt()
+        before = receipts.read(self.root, RECEIPT) or {}
         if self.options["state"] == "absent":
             return self._absent(info, before)
         return self._present(info, before)
 
     def _observe(self) -> dict[str, t.Any]:
-        return observation.FabricInfo(self.host, self.options["ports"]).run()
-
-    def _receipt(self) -> dict[str, t.Any]:
-        return receipts.read(self.root, RECEIPT) or {}
+        return observation.FabricInfo(self.host, self.options["ports"]).observe()
 
     # -- present
 
@@ -166,24 +165,16 @@ class FabricNetplan:
         live = self._deviations(rails, info) if self.options["apply"] else []
         loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
         network = there[self.file] != wanted[self.file] or bool(loose) or bool(live)
-        result: dict[str, t.Any] = {
-            "changed": network or there != wanted,
-            "rails": rails,
-            "environment": values,
-            "files": sorted(wanted),
-            "deviations": live,
-            "problems": observation.problems(info),
-            "diff": _diff(there, wanted, live),
-        }
+        result = _result(network or there != wanted, _diff(there, wanted, live), rails, values, wanted, live)
+        result["problems"] = observation.problems(info)
         for problem in result["problems"]:
             self.warn(f"{problem['cause']} {problem['remedy']}")
         self._say_what_lacks_devices(rails, info)
         command = info["netplan"]["command"]
         if network and not command:
-            cause, remedy = self._no_netplan()
             if not self.check_mode:
-                raise SparkforgeError(cause, remedy)
-            self.warn(f"{cause} {remedy}")
+                raise SparkforgeError(*NO_NETPLAN)
+            self.warn(" ".join(NO_NETPLAN))
         if result["changed"] and not self.check_mode:
             if network:
                 self._check_netplan(wanted[self.file], command)
@@ -191,14 +182,6 @@ class FabricNetplan:
             disk.make_directories(os.path.dirname(self.environment_file))
             disk.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
         return result
-
-    @staticmethod
-    def _no_netplan() -> tuple[str, str]:
-        return (
-            "This host has no netplan (DGX OS and Ubuntu do), so the fabric cannot be configured.",
-            "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, skip "
-            "this role and use fabric_check.",
-        )
 
     def _say_what_lacks_devices(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> None:
         bare = [rail["interface"] for rail in rails if not rail["rdma"]]
@@ -213,8 +196,7 @@ class FabricNetplan:
 
     def _deviations(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> list[str]:
         """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
-        links = {link["interface"]: link for link in info["links"]}
-        found = []
+        links, found = _links(info), []
         for rail in rails:
             link = links[rail["interface"]]
             if not link["up"]:
@@ -234,9 +216,7 @@ class FabricNetplan:
                 if os.path.isdir(source) and not os.path.islink(os.path.dirname(source)):
                     shutil.copytree(source, scratch + folder, dirs_exist_ok=True)
             path = os.path.join(scratch, "etc/netplan", os.path.basename(self.file))
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8", opener=_private) as stream:
-                stream.write(text)
+            disk.write_file(path, text.encode("utf-8"), 0o600)
             code, out, err = self.host.run([command, "generate", "--root-dir", scratch])
             if code != 0:
                 said = " ".join((err or out).replace(scratch, "").split())[:400]
@@ -255,25 +235,16 @@ class FabricNetplan:
         command: str,
     ) -> None:
         old = _read(self.file)
-        links = {link["interface"]: link for link in info["links"]}
+        links = _links(info)
         known = {row["interface"]: row for row in before.get("interfaces", [])}
         rows = []
-        for rail in rails:
-            link = links[rail["interface"]]
-            was = known.get(rail["interface"], {"mtu_before": link["mtu"], "up_before": link["up"]})
-            rows.append(
-                {
-                    "interface": rail["interface"],
-                    "address": rail["address"],
-                    "mtu_before": was["mtu_before"],
-                    "up_before": was["up_before"],
-                }
-            )
+        for name, address in [(rail["interface"], rail["address"]) for rail in rails]:
+            was = {"mtu_before": links[name]["mtu"], "up_before": links[name]["up"], **known.get(name, {})}
+            rows.append({**was, "interface": name, "address": address})
         gone = [row for row in before.get("interfaces", []) if row not in rows]
         # First, so that `state: absent` finds all of it whenever this ends.
-        receipts.write(
-            self.root, RECEIPT, {"file": self.file, "interfaces": rows, "environment": self.environment_file}
-        )
+        after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
+        receipts.write(self.root, RECEIPT, after)
         self._write_file(text)
         if not self.options["apply"]:
             return
@@ -294,15 +265,13 @@ class FabricNetplan:
 
     def _write_file(self, text: str | None) -> None:
         try:
-            if text is None:
-                if os.path.exists(self.file):
-                    os.unlink(self.file)
-            else:
+            if text is not None:
                 disk.write_file(self.file, text.encode("utf-8"), 0o600)
+            elif os.path.exists(self.file):
+                os.unlink(self.file)
         except OSError as error:
-            raise SparkforgeError(
-                f"{self.file} cannot be written: {error.strerror}.", "Set become for this task."
-            ) from error
+            cause = f"{self.file} cannot be written: {error.strerror}."
+            raise SparkforgeError(cause, "Set become for this task.") from error
 
     def _apply(self, command: str) -> None:
         code, out, err = self.host.run([command, "apply"])
@@ -362,15 +331,7 @@ class FabricNetplan:
         names = [path, self.environment_file]
         there = {name: _read(name) for name in names}
         changed = bool(before) or any(text is not None for text in there.values())
-        result = {
-            "changed": changed,
-            "rails": [],
-            "environment": {},
-            "files": [],
-            "deviations": [],
-            "problems": [],
-            "diff": _diff(there, dict.fromkeys(names, ""), []),
-        }
+        result = _result(changed, _diff(there, dict.fromkeys(names, ""), []))
         if not changed or self.check_mode:
             return result
         command = info["netplan"]["command"]
@@ -387,9 +348,7 @@ class FabricNetplan:
             self._forget(before.get("interfaces", []), [])
         if os.path.exists(self.environment_file):
             os.unlink(self.environment_file)
-        if os.path.isdir(os.path.dirname(self.environment_file)) and not os.listdir(
-            os.path.dirname(self.environment_file)
-        ):
+        with contextlib.suppress(OSError):  # others' files, or gone already
             os.rmdir(os.path.dirname(self.environment_file))
         receipts.remove(self.root, RECEIPT)
         return result
@@ -401,8 +360,8 @@ def session_address(environment_variables: t.Mapping[str, str]) -> str:
     return words[2] if len(words) == 4 else ""
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def _links(info: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    return {link["interface"]: link for link in info["links"]}
 
 
 def _read(path: str) -> str | None:
@@ -415,6 +374,18 @@ def _read(path: str) -> str | None:
         raise SparkforgeError(f"{path} cannot be read: {error.strerror}.", "Set become for this task.") from error
 
 
+def _result(
+    changed: bool,
+    diff: list[dict[str, str]],
+    rails: t.Sequence[t.Any] = (),
+    environment: t.Mapping[str, str] | None = None,
+    files: t.Iterable[str] = (),
+    deviations: t.Sequence[str] = (),
+) -> dict[str, t.Any]:
+    more = {"environment": environment or {}, "files": sorted(files), "deviations": list(deviations), "problems": []}
+    return {"changed": changed, "diff": diff, "rails": list(rails), **more}
+
+
 def _diff(
     there: t.Mapping[str, str | None], wanted: t.Mapping[str, str], live: t.Sequence[str]
 ) -> list[dict[str, str]]:
@@ -424,12 +395,7 @@ def _diff(
         if (there[path] or "") != wanted[path]
     ]
     if live:
-        rows.append(
-            {
-                "before_header": "interfaces",
-                "after_header": "interfaces",
-                "before": "".join(f"{line}\n" for line in live),
-                "after": "as in the netplan file\n",
-            }
-        )
+        header = {"before_header": "interfaces", "after_header": "interfaces"}
+        before = "".join(f"{line}\n" for line in live)
+        rows.append({**header, "before": before, "after": "as in the netplan file\n"})
     return rows

@@ -31,6 +31,7 @@ POWERSAVE_OFF = 2
 #: The difference that CMA areas and drifting counters can make without a reserve.
 KHO_NOISE_MIB = 256
 MIB = 1024 * 1024
+WHERE_THE_CARD_IS = "`lspci -d 15b3:` and the driver mlx5_core; for another card, set the interfaces in fabric_ports."
 
 
 class FabricInfo:
@@ -45,16 +46,12 @@ class FabricInfo:
         self.host = host
         self.named = [[str(name) for name in names] for names in ports]
 
-    def run(self) -> dict[str, t.Any]:
+    def observe(self) -> dict[str, t.Any]:
         """Return the observation."""
-        addresses = self._addresses()
-        rdma = self._rdma_devices()
+        addresses, rdma = self._addresses(), self._rdma_devices()
         wanted = {name for names in self.named for name in names}
-        links = []
-        for name in self.host.names(NET):
-            link = self._link(name, addresses, rdma)
-            if link["connectx7"] or name in wanted:
-                links.append(link)
+        links = [self._link(name, addresses, rdma) for name in self.host.names(NET)]
+        links = [link for link in links if link["connectx7"] or link["interface"] in wanted]
         return {
             "links": links,
             "ports": self._ports(links),
@@ -71,8 +68,7 @@ class FabricInfo:
     # -- interfaces
 
     def _addresses(self) -> dict[str, list[str]]:
-        command = self.host.command("ip") or "ip"
-        code, out, err = self.host.run([command, "-json", "address", "show"])
+        code, out, err = self.host.run([self.host.command("ip") or "ip", "-json", "address", "show"])
         try:
             rows = json.loads(out) if code == 0 else []
         except ValueError:
@@ -92,16 +88,16 @@ class FabricInfo:
     def _word(self, path: str) -> str:
         return (self.host.read(path) or "").strip()
 
-    def _number(self, path: str) -> int | None:
-        text = self._word(path)
+    @staticmethod
+    def _number(text: str) -> int | None:
         return int(text, 0) if re.fullmatch(r"-?\d+|0x[0-9a-f]+", text) else None
 
-    def _quietly(self, path: str) -> int | None:
-        # Speed and carrier of an interface that is down answer EINVAL: that is no failed probe.
+    def _quietly(self, path: str) -> str:
+        # Speed and carrier of an interface that is down answer EINVAL, debugfs an account but root EACCES.
         noted = len(self.host.unread)
-        value = self._number(path)
+        text = self._word(path)
         del self.host.unread[noted:]
-        return value
+        return text
 
     def _link(
         self, name: str, addresses: t.Mapping[str, list[str]], rdma: t.Mapping[str, dict[str, t.Any]]
@@ -110,10 +106,10 @@ class FabricInfo:
         device = self.host.real(f"{place}/device") if self.host.is_directory(f"{place}/device") else ""
         pci = device.rsplit("/", 1)[-1]
         pci = pci if re.fullmatch(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", pci) else ""
-        speed = self._quietly(f"{place}/speed")
-        flags = self._number(f"{place}/flags") or 0
-        owner = next((row for row in rdma.values() if pci and row["pci"] == pci), None)
-        width = self._number(f"{device}/current_link_width") if pci else None
+        speed = self._number(self._quietly(f"{place}/speed"))
+        flags = self._number(self._word(f"{place}/flags")) or 0
+        owner = rdma.get(pci, {}) if pci else {}
+        width = self._number(self._word(f"{device}/current_link_width")) if pci else None
         return {
             "interface": name,
             "connectx7": bool(pci)
@@ -123,28 +119,26 @@ class FabricInfo:
             and not self.host.is_directory(f"{device}/physfn"),
             "pci": pci,
             "mac": self._word(f"{place}/address"),
-            "mtu": self._number(f"{place}/mtu"),
+            "mtu": self._number(self._word(f"{place}/mtu")),
             # IFF_UP of if.h: what `ip link set up` sets, whatever the cable.
             "up": bool(flags & 1),
-            "carrier": self._quietly(f"{place}/carrier") == 1,
+            "carrier": self._number(self._quietly(f"{place}/carrier")) == 1,
             "speed_mbps": speed if speed is not None and speed > 0 else None,
             "addresses": addresses.get(name, []),
-            "rdma": owner["name"] if owner else None,
-            "card": owner["card"] if owner else "",
-            "gids": owner["gids"] if owner else [],
+            "rdma": owner.get("name"),
+            "card": owner.get("card", ""),
+            "gids": owner.get("gids", []),
             "pcie": {"speed": self._word(f"{device}/current_link_speed") or None, "width": width} if pci else None,
         }
 
     def _rdma_devices(self) -> dict[str, dict[str, t.Any]]:
-        found = {}
+        """Return the devices by their place on PCI."""
+        found: dict[str, dict[str, t.Any]] = {}
         for name in self.host.names(INFINIBAND):
             place = f"{INFINIBAND}/{name}"
-            found[name] = {
-                "name": name,
-                "pci": self.host.real(f"{place}/device").rsplit("/", 1)[-1],
-                "card": self._word(f"{place}/sys_image_guid"),
-                "gids": self._gids(f"{place}/ports/1"),
-            }
+            card, gids = self._word(f"{place}/sys_image_guid"), self._gids(f"{place}/ports/1")
+            pci = self.host.real(f"{place}/device").rsplit("/", 1)[-1]
+            found.setdefault(pci, {"name": name, "card": card, "gids": gids})
         return found
 
     def _gids(self, port: str) -> list[dict[str, t.Any]]:
@@ -179,21 +173,13 @@ class FabricInfo:
 
     def _management(self, addresses: t.Mapping[str, list[str]]) -> dict[str, t.Any] | None:
         """Return the interface of the default route with the lowest metric (``/proc/net/route``, proc(5))."""
-        best: tuple[int, str] | None = None
-        for line in (self.host.read("/proc/net/route") or "").splitlines()[1:]:
-            words = line.split()
-            if len(words) > 7 and words[1] == "00000000" and words[7] == "00000000":
-                row = (int(words[6]), words[0])
-                best = row if best is None or row < best else best
-        if best is None:
+        lines = [line.split() for line in (self.host.read("/proc/net/route") or "").splitlines()[1:]]
+        default = [words for words in lines if len(words) > 7 and words[1] == words[7] == "00000000"]
+        if not default:
             return None
-        name = best[1]
-        return {
-            "interface": name,
-            "addresses": addresses.get(name, []),
-            "wireless": self.host.is_directory(f"{NET}/{name}/wireless")
-            or self.host.is_directory(f"{NET}/{name}/phy80211"),
-        }
+        name = min((int(words[6]), words[0]) for words in default)[1]
+        wireless = any(self.host.is_directory(f"{NET}/{name}/{entry}") for entry in ("wireless", "phy80211"))
+        return {"interface": name, "addresses": addresses.get(name, []), "wireless": wireless}
 
     # -- what is known to spoil a fabric
 
@@ -218,9 +204,7 @@ class FabricInfo:
 
     def _scratch(self) -> tuple[int | None, str]:
         path = "/sys/kernel/debug/kho/out/scratch_len"
-        noted = len(self.host.unread)
-        text = self.host.read(path)
-        del self.host.unread[noted:]
+        text = self._quietly(path)
         if not text:
             return None, ""
         return sum(int(size, 0) for size in re.findall(r"0x[0-9a-fA-F]+|\d+", text)) // MIB, path
@@ -251,31 +235,34 @@ class FabricInfo:
         return rows
 
 
+def interface_of(rail: t.Mapping[str, t.Any], info: t.Mapping[str, t.Any]) -> str | None:
+    """Return the interface of a rail's half; None where the host has no such half."""
+    halves: list[str] = next((row["halves"] for row in info["ports"] if row["port"] == rail["port"]), [])
+    return halves[rail["half"]] if rail["half"] < len(halves) else None
+
+
 def problems(info: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
     """Return what is wrong with a host whatever the plan, each with ``check``, ``cause`` and ``remedy``."""
     found = []
-    kernel = info["kernel"]
+    kernel, management = info["kernel"], info["management"]
     if kernel["kho"]["reserved_mib"]:
-        found.append(
-            {
-                "check": "kernel.kho",
-                "cause": f"Kernel {kernel['release']} reserves {kernel['kho']['reserved_mib']} MiB for Kexec HandOver "
-                f"(KHO), which RDMA cannot pin: once memory is short, ibv_reg_mr fails with 'Cannot allocate "
-                f"memory', and so does NCCL.",
-                "remedy": "Run `sudo apt install nvidia-spark-grub-kho` and reboot: NVIDIA's package boots the kernel "
-                "with kho=off. The role does not touch the kernel.",
-            }
+        cause = (
+            f"Kernel {kernel['release']} reserves {kernel['kho']['reserved_mib']} MiB for Kexec HandOver (KHO), which "
+            "RDMA cannot pin: once memory is short, ibv_reg_mr fails with 'Cannot allocate memory', and so does NCCL."
         )
-    management = info["management"]
+        remedy = (
+            "Run `sudo apt install nvidia-spark-grub-kho` and reboot: NVIDIA's package boots the kernel with kho=off. "
+            "The role does not touch the kernel."
+        )
+        found.append({"check": "kernel.kho", "cause": cause, "remedy": remedy})
     if management and management["wireless"] and (info["wifi_powersave"] or 0) != POWERSAVE_OFF:
-        found.append(
-            {
-                "check": "management.powersave",
-                "cause": f"The management interface {management['interface']} is wireless and may sleep "
-                f"(wifi.powersave is {info['wifi_powersave'] or 'not set'}): connections drop.",
-                "remedy": "Write [connection] and wifi.powersave=2 to "
-                "/etc/NetworkManager/conf.d/wifi-powersave-off.conf and restart NetworkManager, or use the wired "
-                "interface.",
-            }
+        cause = (
+            f"The management interface {management['interface']} is wireless and may sleep (wifi.powersave is "
+            f"{info['wifi_powersave'] or 'not set'}): connections drop."
         )
+        remedy = (
+            "Write [connection] and wifi.powersave=2 to /etc/NetworkManager/conf.d/wifi-powersave-off.conf and restart "
+            "NetworkManager, or use the wired interface."
+        )
+        found.append({"check": "management.powersave", "cause": cause, "remedy": remedy})
     return found

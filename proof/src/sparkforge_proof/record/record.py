@@ -141,7 +141,7 @@ class Recorder:
             "clock_units": [name for name in self.host.names("/etc/systemd/system") if "clock" in name],
             "torch": torches,
             "gpu": self._part("gpu", lambda: self._gpu(gpu, torches)) if gpu.get("devices") else None,
-            "fabric": self._part("fabric", FabricInfo(self.host).run),
+            "fabric": self._part("fabric", FabricInfo(self.host).observe),
             "update": self._part("update", lambda: self._update(apt["packages"])),
             "report": self._part("report", lambda: history.History(self.host.path(HISTORY)).last()),
         }
