@@ -55,6 +55,7 @@ def sources(bench: Bench) -> Sources:
     return Sources(bench.fresh())
 
 
+@pytest.mark.long
 def test_a_key_of_another_fingerprint_is_refused_with_both(sources: Sources) -> None:
     said = sources.refused(key_fingerprint=sources.other_fingerprint)
     assert sources.fingerprint in said and sources.other_fingerprint in said
@@ -70,10 +71,12 @@ def test_a_repository_that_is_not_there_is_refused(sources: Sources) -> None:
     assert "nowhere" in sources.refused(url=sources.url.replace("compute/", "nowhere/"))
 
 
+@pytest.mark.long
 def test_a_key_that_is_not_there_is_refused(sources: Sources) -> None:
     assert "404" in sources.refused(key_url=f"{sources.url}missing.pub")
 
 
+@pytest.mark.long
 def test_a_host_without_gpg_is_told_what_to_install(sources: Sources) -> None:
     sources.host.execute("mv /usr/bin/gpg /usr/bin/gpg.away")
     said = sources.refused()

@@ -104,6 +104,7 @@ def test_the_environment_comes_from_the_lock_and_a_second_run_changes_nothing(in
     assert receipt["packages"]["torch"] == "2.10.0"
 
 
+@pytest.mark.long
 def test_a_requirement_without_a_hash_is_refused(installed: Host) -> None:
     before = installed.contents()
     play = make(installed, python_env_extra_requirements=["rich==14.0.0"]).failed()
@@ -112,6 +113,7 @@ def test_a_requirement_without_a_hash_is_refused(installed: Host) -> None:
     assert installed.contents() == before
 
 
+@pytest.mark.long
 def test_a_wheel_with_another_hash_is_refused_with_the_name_of_its_package(installed: Host) -> None:
     before = installed.contents()
     wrong = [f"{line.split('sha256:')[0]}sha256:{'0' * 64}" if "sympy" in line else line for line in locked(installed)]
@@ -174,6 +176,7 @@ def test_going_back_makes_nothing_anew(installed: Host, ipykernel: str) -> None:
     assert installed.execute(f"stat -c %i {ENVIRONMENTS}/{with_kernel}") == inode
 
 
+@pytest.mark.long
 def test_a_wheel_of_the_controller_with_another_sha256_is_refused(installed: Host, ipykernel: str) -> None:
     before = installed.contents()
     play = make(installed, python_env_wheels=[{"path": ipykernel, "sha256": "0" * 64}]).failed()
