@@ -84,6 +84,7 @@ def test_without_an_accepted_licence_nothing_happens(host: Host, role: Role) -> 
     assert state(host) == earlier
 
 
+@pytest.mark.long
 def test_a_wrong_key_fingerprint_is_refused_and_leaves_the_host_as_it_was(host: Host, role: Role) -> None:
     earlier = state(host)
     play = role(cuda_libraries_key_fingerprint="AB" * 20).failed()
@@ -91,6 +92,7 @@ def test_a_wrong_key_fingerprint_is_refused_and_leaves_the_host_as_it_was(host: 
     assert state(host) == earlier
 
 
+@pytest.mark.long
 def test_a_pin_that_forbids_a_package_is_named(host: Host, role: Role, vendor: str) -> None:
     pin = "Package: libcudnn9*\nPin: release *\nPin-Priority: -1\n"
     with planted(host, PINS, pin):
@@ -101,6 +103,7 @@ def test_a_pin_that_forbids_a_package_is_named(host: Host, role: Role, vendor: s
     assert PINS in play.text
 
 
+@pytest.mark.long
 def test_the_process_that_holds_apt_is_named(host: Host, role: Role, vendor: str) -> None:
     holder = host.execute(
         f'python3 -c "{HOLD_THE_LOCK}" > /tmp/holder 2>&1 & echo $!; until grep -q held /tmp/holder; do sleep 0.1; done'

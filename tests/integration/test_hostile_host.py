@@ -197,6 +197,12 @@ def test_no_fact_of_a_host_is_a_variable_of_the_play(
     pair.is_untouched()
 
 
+def some(all_of_them: dict[str, Any], *everyday: str) -> list[Any]:
+    """Give parameters, of which a few are everyday's; tests/unit/plugins/action/test_on_host.py has more of them."""
+    marks = {name: [] if name in everyday else [pytest.mark.long] for name in all_of_them}
+    return [pytest.param(value, id=name, marks=marks[name]) for name, value in all_of_them.items()]
+
+
 UNSOUND: dict[str, Any] = {
     "a platform that leads out of the cache": {"platform": "../../../stolen-x86_64"},
     "a platform of another type": {"platform": ["x"]},
@@ -208,7 +214,7 @@ UNSOUND: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("observe", UNSOUND.values(), ids=UNSOUND)
+@pytest.mark.parametrize("observe", some(UNSOUND, "a platform that leads out of the cache", "a text of many megabytes"))
 def test_what_is_no_observation_concerns_its_host_alone(pair: Pair, alone: dict[str, Any], observe: Any) -> None:
     pair.attack(observe=observe)
     rows = pair.rows()
@@ -228,7 +234,7 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("instead", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("instead", some(ANSWERS, "no JSON", "a depth without an end"))
 def test_an_answer_that_is_none_concerns_its_host_alone(pair: Pair, alone: dict[str, Any], instead: str) -> None:
     pair.attack(instead=instead)
     rows = pair.rows()

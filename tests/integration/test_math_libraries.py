@@ -265,6 +265,7 @@ def test_the_role_refuses_a_wrong_or_unknown_sha256_with_the_remedy(
     assert installed.contents() == before
 
 
+@pytest.mark.long
 def test_a_manifest_without_the_platform_is_refused_with_those_that_it_has(
     installed: Host, install: Callable, mirror: SpoiltMirror
 ) -> None:
@@ -278,6 +279,7 @@ def test_a_manifest_without_the_platform_is_refused_with_those_that_it_has(
     assert installed.contents() == before
 
 
+@pytest.mark.long
 def test_an_archive_for_another_platform_alone_is_left_out(installed: Host, install: Callable) -> None:
     archives = [{"product": "nvpl", "component": "nvpl_fft", "release": "25.5", "sha256": {OTHER_PLATFORM: "0" * 64}}]
     play = install("-v", math_libraries_archives=archives).succeeded()
@@ -305,6 +307,7 @@ def test_a_truncated_download_is_resumed_and_one_that_stays_truncated_is_refused
     assert version_in_use(installed) == "4.0.0.1-cuda13"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "pattern",
     ["*.json", "*.tar.xz"],
@@ -361,6 +364,7 @@ def test_an_archive_that_reaches_out_of_its_directory_is_refused_and_nothing_of_
     assert installed.contents() == before
 
 
+@pytest.mark.long
 def test_one_bad_archive_keeps_all_others_from_being_switched(
     installed: Host, install: Callable, mirror: SpoiltMirror
 ) -> None:

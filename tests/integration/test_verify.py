@@ -80,6 +80,7 @@ def test_check_mode_reports_a_missing_library_and_does_not_fail(removed: Removed
     assert any("cuda_libraries would install libcublas.so.13" in cause for cause in skipped)
 
 
+@pytest.mark.long
 def test_a_library_that_the_loader_no_longer_looks_at_is_told_from_one_that_is_gone(provisioned: Host) -> None:
     entry = "/etc/ld.so.conf.d/sparkforge-libcudss.conf"
     aside = "/srv/entry.conf"
@@ -89,6 +90,7 @@ def test_a_library_that_the_loader_no_longer_looks_at_is_told_from_one_that_is_g
     assert "ldconfig" in play.text
 
 
+@pytest.mark.long
 def test_a_library_that_was_overwritten_with_garbage_fails(provisioned: Host) -> None:
     file = f"$(readlink -f {REDIST}/libcudss/current/lib/libcudss.so.0)"
     with broken(provisioned, f"cp {file} /srv/cudss && echo garbage > {file}", f"cat /srv/cudss > {file}"):
