@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import math
 import random
@@ -51,6 +52,11 @@ INTERFACE = (
 )
 #: How often an operator is called with the same input, beside once.
 AGAIN = 4
+#: So many units are below every bound.
+SMALL = 2.0
+#: Computes what is exact of inputs one step beside; the same of one tensor.
+Moved = t.Callable[[], "Computed"]
+Near = t.Callable[[], "torch.Tensor | None"]
 _OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
 
 REMEDY = (
@@ -284,10 +290,7 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             if len(refused) == len(inputs):
                 raise NotOffered(f"the CPU in float64: {short(error)}") from error
             continue
-        moved = exact
-        # A step may lead out of what an operator takes: a probability beyond 1.
-        with contextlib.suppress(RuntimeError, ValueError):
-            moved = computed(operator, *exact_of(sample, spacing(dtype)), dtype, seed)
+        moved = functools.cache(functools.partial(_moved, operator, sample, exact, dtype, seed))
         try:
             plain = computed(operator, sample, leaves(sample), dtype, seed)
         except (NotImplementedError, AssertionError) as error:
@@ -306,6 +309,14 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
         # By one of the inputs, or by all where all are asked for: the last, for the first may be without a dimension.
         if number == len(inputs) - 1 or samples >= FULL["samples"]:
             _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
+
+
+def _moved(operator: t.Any, sample: t.Any, exact: Computed, dtype: torch.dtype, seed: str) -> Computed:
+    """Return what is exact of inputs one step beside."""
+    # A step may lead out of what an operator takes: a probability beyond 1.
+    with contextlib.suppress(RuntimeError, ValueError):
+        return computed(operator, *exact_of(sample, spacing(dtype)), dtype, seed)
+    return exact
 
 
 def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tuple[t.Any, Computed]:
@@ -329,7 +340,7 @@ def _other_ways(
     found: Survey,
     operator: t.Any,
     sample: t.Any,
-    known: tuple[Computed, Computed, Computed],
+    known: tuple[Computed, Computed, Moved],
     dtype: torch.dtype,
     seed: str,
 ) -> None:
@@ -339,7 +350,7 @@ def _other_ways(
     """
     name, (plain, exact, moved) = name_of(operator), known
     _again(found, operator, sample, exact, moved, dtype)
-    for way in (survey_variants.STRIDED, *survey_variants.CALLS):
+    for way in (survey_variants.STRIDED, survey_variants.TRANSPOSED, *survey_variants.CALLS):
         full = f"{name}, {way}"
         if survey_bounds.left_out(full):
             found.left_out.append(full)
@@ -350,6 +361,9 @@ def _other_ways(
                     continue
                 apart = sample.noncontiguous()
                 made = computed(operator, apart, leaves(apart), dtype, seed)
+            elif way == survey_variants.TRANSPOSED:
+                turned = survey_variants.transposed(sample)
+                made = computed(operator, turned, leaves(turned), dtype, seed)
             else:
                 results = survey_variants.CALLS[way](operator, sample, plain.results)
                 if results is None:
@@ -359,19 +373,54 @@ def _other_ways(
             found.refused[full] = short(error)
             continue
         found.note(full, away(made, exact, moved, dtype))
+    _other_numbers(found, operator, sample, dtype, seed)
 
 
-def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved: Computed, dtype: torch.dtype) -> None:
+def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> None:
+    """Compute with one number at many places, and with a NaN, which has to be in the result where the exact one is."""
+    name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
+    for way, change in (
+        (survey_variants.EXPANDED, survey_variants.expanded),
+        (survey_variants.WITH_NAN, survey_variants.with_nan),
+    ):
+        full = f"{name}, {way}"
+        if survey_bounds.left_out(full):
+            found.left_out.append(full)
+            continue
+        if not any_number and (way == survey_variants.EXPANDED or not name.startswith(survey_variants.TAKE_NAN)):
+            continue
+        given = change(sample)
+        try:
+            exact = computed(operator, *exact_of(given), dtype, seed)
+        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
+            # Not every operator takes such numbers.
+            continue
+        try:
+            made = computed(operator, given, [], dtype, seed)
+        except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
+            found.refused[full] = short(error)
+            continue
+        if way == survey_variants.EXPANDED:
+            moved = functools.cache(functools.partial(_moved, operator, given, exact, dtype, seed))
+            found.note(full, away(made, exact, moved, dtype))
+        else:
+            wrong = survey_variants.nan_elsewhere(on_the_host(made.results), exact.results)
+            found.note(full, (math.inf if wrong else 0.0, 0.0))
+
+
+def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved: Moved, dtype: torch.dtype) -> None:
     """Compute the same again: what keeps something between calls, as a workspace or a plan, is wrong in some alone."""
     import torch
 
     name = name_of(operator)
+    made: list[list[torch.Tensor]] = []
+    gpu = any(isinstance(one, torch.Tensor) and one.is_cuda for one in tensors([sample.input, *sample.args]))
     try:
-        with torch.no_grad():
-            made = [
-                tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
-                for _call in range(AGAIN)
-            ]
+        for call in range(AGAIN):
+            # The last on another stream, after what was computed here.
+            with torch.no_grad(), on_a_stream(gpu and call == AGAIN - 1):
+                value = operator(sample.input, *sample.args, **sample.kwargs)
+                made.append(tensors(sample.output_process_fn_grad(value)))
         count = len(made[0])
         there = on_the_host([one for results in made for one in results])
         for first in range(0, len(there), count or 1):
@@ -380,20 +429,42 @@ def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved
         found.refused[f"{name}, again"] = short(error)
 
 
-def away(made: Computed, exact: Computed, moved: Computed, dtype: torch.dtype, scale: float = 0.0) -> list[float]:
+@contextlib.contextmanager
+def on_a_stream(wanted: bool) -> t.Iterator[None]:
+    """Compute on a stream of its own, for which this one waits afterwards."""
+    import torch
+
+    if not wanted:
+        yield
+        return
+    here, side = torch.cuda.current_stream(), torch.cuda.Stream()
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        yield
+    here.wait_stream(side)
+
+
+def away(made: Computed, exact: Computed, moved: Moved, dtype: torch.dtype, scale: float = 0.0) -> list[float]:
     """Return the worst errors of results and of gradients, in units.
 
+    :param moved: computes what is exact of inputs one step beside; called only where it matters.
     :param scale: what an error of a result is measured by at least.
     """
     worst = [0.0, 0.0]
     there = on_the_host([*made.results, *made.gradients])
     results, gradients = there[: len(made.results)], there[len(made.results) :]
-    for one, other, near in zip(results, exact.results, moved.results):
+    for number, (one, other) in enumerate(zip(results, exact.results)):
+        near = functools.partial(_entry, lambda: moved().results, number)
         worst[0] = max(worst[0], units(one, other, dtype, scale, moved=near))
-    for leaf, wanted, beside in zip(gradients, exact.gradients, moved.gradients):
-        if leaf is not None and wanted is not None and beside is not None:
-            worst[1] = max(worst[1], _gradient(leaf, wanted, beside, dtype, exact.scale))
+    for number, (leaf, wanted) in enumerate(zip(gradients, exact.gradients)):
+        if leaf is not None and wanted is not None:
+            near = functools.partial(_entry, lambda: moved().gradients, number)
+            worst[1] = max(worst[1], _gradient(leaf, wanted, near, dtype, exact.scale))
     return worst
+
+
+def _entry(values: t.Callable[[], t.Sequence[torch.Tensor | None]], number: int) -> torch.Tensor | None:
+    return values()[number] if number < len(values()) else None
 
 
 def computed(
@@ -421,15 +492,13 @@ def computed(
     return Computed([result.detach() for result in results], list(gradients), scale)
 
 
-def _gradient(
-    found: torch.Tensor, wanted: torch.Tensor, moved: torch.Tensor, dtype: torch.dtype, scale: float
-) -> float:
+def _gradient(found: torch.Tensor, wanted: torch.Tensor, moved: Near, dtype: torch.dtype, scale: float) -> float:
     """Return how far a gradient is off, in units."""
     import torch
 
     if not wanted.numel():
         return 0.0
-    found, wanted, moved = found.to_dense(), wanted.to_dense(), moved.to_dense()
+    found, wanted = found.to_dense(), wanted.to_dense()
     value = units(found, wanted, dtype, scale, moved, overflows=dtype is torch.float16)
     # A gradient that is zero but for rounding, as behind the normalisation of a single value, is what is left of a
     # cancellation, and as far off as what was cancelled is large.
@@ -514,41 +583,43 @@ def units(
     expected: torch.Tensor,
     dtype: torch.dtype,
     scale: float = 0.0,
-    moved: torch.Tensor | None = None,
+    moved: Near = lambda: None,
     overflows: bool = False,
 ) -> float:
     """Return how far a result is off at worst, in units of its format; infinity where it is of another kind.
 
     :param expected: float64, complex128, or exact: of integers and truth values every one must be right.
     :param scale: what an error is measured by at least, beside the largest value that is expected.
-    :param moved: what is expected of inputs that are one step of the format beside: where that is far away, so may be
-        what is computed.
+    :param moved: computes what is expected of inputs that are one step of the format beside: where that is far away, so
+        may be what is computed. Called only where an error is not small without it.
     :param overflows: whether a value may be infinite or none because something on the way to it was.
     """
     import torch
 
     got, expected = actual.detach().to("cpu"), expected.detach().to("cpu")
-    moved = moved.detach().to("cpu") if moved is not None else None
     if expected.layout is not torch.strided:
         got, expected = got.to_dense(), expected.to_dense()
-        moved = moved.to_dense() if moved is not None else None
     if got.shape != expected.shape:
         return math.inf
     if expected.numel() == 0:
         return 0.0
-    if moved is None or moved.shape != expected.shape:
-        moved = expected
+    if (small := _small(got, expected, dtype, scale)) is not None:
+        return small
+    beside = moved()
+    near = expected if beside is None else beside.detach().to("cpu").to_dense()
+    if near.shape != expected.shape:
+        near = expected
     if expected.is_complex():
-        got, expected, moved = (
-            torch.view_as_real(one.to(torch.complex128).resolve_conj()) for one in (got, expected, moved)
+        got, expected, near = (
+            torch.view_as_real(one.to(torch.complex128).resolve_conj()) for one in (got, expected, near)
         )
     elif not expected.is_floating_point():
         # A place that a step of the inputs decides, such as which of two equal values comes first, may be any.
-        return 0.0 if bool(((got.to(expected.dtype) == expected) | (moved != expected)).all()) else math.inf
+        return 0.0 if bool(((got.to(expected.dtype) == expected) | (near != expected)).all()) else math.inf
     # A value beyond the format's range is infinite, and no other value is.
-    got, expected, moved = (one.to(torch.float64) for one in (got, expected, moved))
+    got, expected, near = (one.to(torch.float64) for one in (got, expected, near))
     largest = torch.finfo(dtype).max
-    away = (moved - expected).abs()
+    away = (near - expected).abs()
     away = float(away[torch.isfinite(away)].max()) if bool(torch.isfinite(away).any()) else 0.0
     finite = torch.isfinite(expected) & (expected.abs() < largest)
     rest = got[~finite]
@@ -568,6 +639,18 @@ def units(
     # Where all is zero, or smaller than any number of the format.
     around = around.clamp_min(torch.finfo(dtype).tiny)
     return float(((got - expected).abs() / (spacing(dtype) * around)).max())
+
+
+def _small(got: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype, scale: float) -> float | None:
+    """Return how far a result is off at most, in units, where that is below every bound; None where it may be more."""
+    import torch
+
+    if not expected.is_floating_point() and not expected.is_complex():
+        return 0.0 if torch.equal(got.to(expected.dtype), expected) else None
+    largest = max(float(expected.abs().max()), scale, torch.finfo(dtype).tiny)
+    off = float((got.to(expected.dtype) - expected).abs().max()) / (spacing(dtype) * largest)
+    # False for a NaN, as one comes of two infinities.
+    return off if off <= SMALL else None
 
 
 def short(error: BaseException) -> str:

@@ -45,7 +45,7 @@ LEFT_OUT: dict[str, str] = {
     "_softmax_backward_data": "one of its inputs mixes two formats, which GPUs cannot differentiate",
     "to": "it moves its result from one device to another",
     **dict.fromkeys(
-        ("as_strided, strided", "as_strided_copy, strided", "as_strided_scatter, strided"),
+        tuple(f"as_strided{what}, {way}" for what in ("", "_copy", "_scatter") for way in ("strided", "transposed")),
         "it sets its own strides, so it refers to other elements in another layout",
     ),
     **{

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import typing as t
 import warnings
 
@@ -120,10 +121,7 @@ def _module(
             exact = _exactly(module, sample, word, dtype, seed)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             raise survey.NotOffered(f"the CPU in float64: {survey.short(error)}") from error
-        moved = exact
-        # A step may lead out of what a module takes: a probability beyond 1.
-        with contextlib.suppress(RuntimeError, ValueError):
-            moved = _exactly(module, sample, word, dtype, seed, survey.spacing(dtype))
+        moved = functools.cache(functools.partial(_beside, module, sample, word, dtype, seed, exact))
         leaves = [*survey.leaves(sample), *module.parameters()]
         try:
             plain = survey.computed(_Called(module, word), sample, leaves, dtype, seed)
@@ -135,6 +133,16 @@ def _module(
             found.ended[name] = f"failed with an error: {survey.short(error)}"
             continue
         found.note(name, survey.away(plain, exact, moved, dtype, NEAR_ZERO))
+
+
+def _beside(
+    module: t.Any, sample: t.Any, word: str, dtype: torch.dtype, seed: str, exact: survey.Computed
+) -> survey.Computed:
+    """Return what is exact of inputs and weights one step beside."""
+    # A step may lead out of what a module takes: a probability beyond 1.
+    with contextlib.suppress(RuntimeError, ValueError):
+        return _exactly(module, sample, word, dtype, seed, survey.spacing(dtype))
+    return exact
 
 
 def _exactly(

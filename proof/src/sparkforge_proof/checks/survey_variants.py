@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The other ways to call an operator of the catalogue: with strided inputs, in place, into tensors that are given."""
+"""The other ways to call an operator of the catalogue: other layouts, in place, into given tensors, in a graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ if t.TYPE_CHECKING:
     import torch
 
 #: How an operator is called, beside plainly.
-STRIDED, IN_PLACE, OUT = "strided", "in place", "out="
+STRIDED, TRANSPOSED, IN_PLACE, OUT = "strided", "transposed", "in place", "out="
+EXPANDED, WITH_NAN, GRAPH = "expanded", "NaN", "graph"
+#: The classes of the catalogue whose operators take any numbers, so that others can take the place of theirs.
+TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
+#: How the names of others begin that take a NaN. Libraries of linear algebra may end the process or never end.
+TAKE_NAN = (
+    "nn.functional.", "softmax", "log_softmax", "cum", "logsumexp", "logcumsumexp", "logaddexp", "clamp", "lerp",
+    "where", "masked.", "add", "mul", "diff", "trapezoid", "softmin", "square", "renorm", "nan",
+)  # fmt: skip
 
 
 def has_steps(sample: t.Any) -> bool:
@@ -28,6 +36,84 @@ def has_steps(sample: t.Any) -> bool:
 
     sample.transform(look)
     return any(many)
+
+
+def transposed(sample: t.Any) -> t.Any:
+    """Return the sample with the same numbers in another order of memory: channels last, or the last two exchanged."""
+    import torch
+
+    def change(value: t.Any) -> t.Any:
+        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.dim() < 2:
+            return value
+        plain = value.detach()
+        if plain.dim() == 4:
+            turned = plain.contiguous(memory_format=torch.channels_last)
+        else:
+            turned = plain.transpose(-1, -2).contiguous().transpose(-1, -2)
+        return turned.requires_grad_(value.requires_grad)
+
+    return sample.transform(change)
+
+
+def expanded(sample: t.Any) -> t.Any:
+    """Return the sample with each tensor's first entry in the place of all, at the same address."""
+    import torch
+
+    def change(value: t.Any) -> t.Any:
+        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.dim():
+            return value
+        return value.detach()[:1].expand(value.shape)
+
+    return sample.transform(change)
+
+
+def with_nan(sample: t.Any) -> t.Any:
+    """Return the sample with a NaN in the first place of each tensor that has floating point."""
+    import torch
+
+    def change(value: t.Any) -> t.Any:
+        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.numel():
+            return value
+        changed = value.detach().clone(memory_format=torch.contiguous_format)
+        if value.is_floating_point():
+            # Made where it is used: a CPU's conversion makes negative ones, which CUDA's sorts take for the least.
+            changed.view(-1)[:1].fill_(float("nan"))
+        return changed
+
+    return sample.transform(change)
+
+
+def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
+    """Say whether a result has a NaN where what is exact has none, or none where it has one."""
+    import torch
+
+    for one, other in zip(made, exact):
+        numbers = other.layout is torch.strided and (other.is_floating_point() or other.is_complex())
+        if numbers and not torch.equal(one.isnan(), other.isnan()):
+            return True
+    return False
+
+
+def in_a_graph(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
+    """Return what the operator computes when a CUDA graph that captured it is replayed; None without a GPU."""
+    import torch
+
+    if not plain or not all(one.is_cuda for one in plain):
+        return None
+    graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.no_grad(), torch.cuda.stream(side):
+        # Not torch.cuda.graph(), which collects garbage first.
+        graph.capture_begin(capture_error_mode="thread_local")
+        try:
+            value = operator(sample.input, *sample.args, **sample.kwargs)
+        finally:
+            graph.capture_end()
+    value = sample.output_process_fn_grad(value)
+    found = [value] if isinstance(value, torch.Tensor) else [one for one in value if isinstance(one, torch.Tensor)]
+    graph.replay()
+    torch.cuda.synchronize()
+    return [one.clone() for one in found]
 
 
 def in_place(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
@@ -80,4 +166,5 @@ def _apart(like: torch.Tensor) -> torch.Tensor:
 CALLS: dict[str, t.Callable[[t.Any, t.Any, t.Sequence[torch.Tensor]], list[torch.Tensor] | None]] = {
     IN_PLACE: in_place,
     OUT: into_given,
+    GRAPH: in_a_graph,
 }
