@@ -113,19 +113,20 @@ class Host:
             max(0, size(b"MemTotal") - accounted),
         )
 
-    def processes(self, gpu: t.Mapping[int, int], swapped: bool) -> dict[int, Process]:
+    def processes(self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
         """Return each process of the host that holds anything.
 
         :param gpu: what each process holds of the GPU's memory, by its pid.
         :param swapped: whether any may be in swap, so that what is resident does not tell who holds much.
+        :param known: processes that are left out.
         """
+        pids = {int(name) for name in os.listdir(self.proc) if name.isdigit()}
         found = {}
-        for name in os.listdir(self.proc):
-            if name.isdigit():
-                process = self.process(int(name), gpu, swapped)
-                if process is not None:
-                    found[process.pid] = process
-        self._known = {key: unit for key, unit in self._known.items() if key[0] in found}
+        for pid in pids:
+            process = self.process(pid, gpu, swapped) if pid not in known else None
+            if process is not None:
+                found[pid] = process
+        self._known = {key: unit for key, unit in self._known.items() if key[0] in pids}
         return found
 
     def process(self, pid: int, gpu: t.Mapping[int, int], swapped: bool) -> Process | None:

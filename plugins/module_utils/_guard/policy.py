@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import typing as t
 from fnmatch import fnmatchcase
@@ -77,7 +78,13 @@ class Group(t.NamedTuple):
 
 def matches(process: Process, patterns: t.Iterable[str]) -> bool:
     """Say whether the name or the unit of a process is among some patterns (fnmatch(3))."""
-    return any(fnmatchcase(process.name, one) or fnmatchcase(process.unit, one) for one in patterns)
+    return _matches(process.name, process.unit, tuple(patterns))
+
+
+# The hundreds of a fork bomb have one name and one unit.
+@functools.lru_cache(maxsize=1024)
+def _matches(name: str, unit: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, one) or fnmatchcase(unit, one) for one in patterns)
 
 
 def is_protected(process: Process, rules: Rules, own: int) -> bool:

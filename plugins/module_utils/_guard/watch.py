@@ -41,7 +41,9 @@ THRASHING = 40.0
 #: those are looked for that it has started since.
 MANY, PASSES, AFTER = 16, 5, 0.25
 #: Many of which at least half are younger, in seconds, are a fork bomb; so many of it die at once, or this part of it.
-YOUNG, AT_ONCE, PART = 5.0, max(4, os.cpu_count() or 1), 64
+YOUNG, AT_ONCE, PART = 10.0, max(4, os.cpu_count() or 1), 64
+#: Seconds between two looks at them: those that are stopped take nothing, and those that die need the cores.
+BETWEEN = 0.03
 #: Times as long as it took to read the table of processes until it is read again, for this has real-time priority.
 REST = 4.0
 
@@ -97,6 +99,8 @@ class Guard:
         self._next = 0
         #: Tables of processes: when, available, and what each holds, by itself and on the GPU.
         self._tables: list[Table] = []
+        #: When the last of them was read, and all of it.
+        self._found: tuple[float, dict[int, Process]] = (-1.0, {})
         #: The GPU memory of each process when it was first seen there.
         self._first: dict[int, int] = {}
         self._warned = -1e9
@@ -104,7 +108,7 @@ class Guard:
         self._dying: tuple[float, tuple[Process, ...]] | None = None
         #: When the last of those was gone, and since when the driver has been waited for.
         self._gone = self._waits = self._swept = 0.0
-        #: A fork bomb since when it was stopped; the last of those that are stopped is the next to be ended.
+        #: A fork bomb and when it was stopped, until all of it is gone; the last of ``_stopped`` is ended next.
         self._bomb: tuple[float, tuple[Process, ...]] = (0.0, ())
         self._stopped: list[Process] = []
         #: When this step began, and when the table of processes may be read again.
@@ -118,9 +122,9 @@ class Guard:
         if now - self.figures[self._next - 1][0] >= 1.0:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
             self._next = (self._next + 1) % KEPT
-        if self._stopped:
+        if self._bomb[1]:
             self._end_stopped(memory)
-            return SHORTEST
+            return BETWEEN
         if self._is_due(memory):
             self._look(memory)
         if percent > self.levels.warn:
@@ -167,16 +171,19 @@ class Guard:
         held = {pid: (one.own, one.gpu) for pid, one in found.items()}
         self._first = {pid: self._first.get(pid, gpu) for pid, (_own, gpu) in held.items() if gpu}
         self._tables.append((memory.time, memory.available, held))
+        self._found = memory.time, found
         return found
 
-    def _read(self, swapped: bool) -> dict[int, Process]:
+    def _read(self, swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
         began = time.monotonic()
-        found = self.host.processes(self.gpu(), swapped)
+        found = self.host.processes(self.gpu(), swapped, known)
         self._rested = self._now + (1 + REST) * (time.monotonic() - began)
         return found
 
     def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
-        found = self._look(memory)
+        when, found = self._found
+        if when != memory.time:
+            found = self._look(memory)
         tables = self._tables[:-1] or self._tables
         before, lost = self._before(found, memory, tables)
         groups = policy.groups(found, before, self.rules, self.own, memory.total)
@@ -318,14 +325,17 @@ class Guard:
         self._end_stopped(memory)
 
     def _end_stopped(self, memory: Memory) -> None:
-        """End the next of a fork bomb, the newest first, while few of it die; stop what it has started meanwhile."""
+        """End the next of a fork bomb, the newest first, while few of it die; stop what it has started meanwhile.
+
+        Nobody else is judged until all of it is gone: what it took is about to come back.
+        """
         now, (since, members) = memory.time, self._bomb
         when, last = self._dying or (now, ())
         dying = tuple(one for one in last if self.host.alive(one))
         room = max(AT_ONCE, len(members) // PART) - len(dying)
         if now - when > DYING:
             room = len(self._stopped)
-        if room > 0:
+        if room > 0 and self._stopped:
             ended, self._stopped = self._stopped[-room:], self._stopped[:-room]
             self._send(signal.SIGKILL, ended)
             self._dying = (now, (*dying, *ended))
@@ -334,6 +344,8 @@ class Guard:
             newer = self._newer(members, since)
             self._send(signal.SIGSTOP, newer)
             self._bomb, self._stopped = (since, members + newer), self._stopped + list(newer)
+            if not self._stopped and (not dying or now - when > DYING):
+                self._bomb = (0.0, ())
 
     def _sweep(self, memory: Memory, why: str) -> None:
         """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
@@ -353,10 +365,9 @@ class Guard:
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
         """Return processes of the same name and unit that are none of these."""
         one, known = members[0], {member.pid for member in members}
-        found = self._read(False).values()
-        alike = (
-            other for other in found if (other.name, other.unit) == (one.name, one.unit) and other.pid not in known
-        )
+        # Only those that are not known are read: hundreds would take the core meanwhile.
+        found = self._read(False, known).values()
+        alike = (other for other in found if (other.name, other.unit) == (one.name, one.unit))
         return tuple(other for other in alike if not policy.is_protected(other, self.rules, self.own))
 
     def _tell(

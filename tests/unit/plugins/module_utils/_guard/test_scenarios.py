@@ -101,8 +101,10 @@ class Simulated:
         left = int(self.available())
         return host.Memory(self.now, TOTAL, left, 0, 0, 0, 0, 0.0, 0.0, 0)
 
-    def processes(self, gpu: t.Mapping[int, int], swapped: bool) -> dict[int, host.Process]:
-        found = {pid: self.process(pid, gpu, swapped) for pid in self.running}
+    def processes(
+        self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()
+    ) -> dict[int, host.Process]:
+        found = {pid: self.process(pid, gpu, swapped) for pid in self.running if pid not in known}
         return {pid: one for pid, one in found.items() if one is not None}
 
     def process(self, pid: int, gpu: t.Mapping[int, int], swapped: bool) -> host.Process | None:
