@@ -146,6 +146,7 @@ def test_people_can_enter_through_a_group_that_was_there(fleet: Fleet, failed: t
     assert computes(fleet, "nobody").returncode != 0
 
 
+@pytest.mark.long
 def test_a_default_stack_that_is_older_is_refused_until_somebody_names_it(
     fleet: Fleet, failed: tuple[str, Play]
 ) -> None:

@@ -114,6 +114,7 @@ def test_both_are_taken_back_when_the_variables_are_empty(host: Host, factory: l
     assert apply(host, **empty).succeeded().changed == 0
 
 
+@pytest.mark.long
 def test_what_cannot_work_is_refused_all_at_once_and_without_the_password(
     host: Host, factory: list[str], tmp_path: t.Any
 ) -> None:
@@ -137,6 +138,7 @@ def test_what_cannot_work_is_refused_all_at_once_and_without_the_password(
     assert host.contents() == before
 
 
+@pytest.mark.long
 def test_a_certificate_that_is_not_on_the_controller_is_named(host: Host) -> None:
     play = apply(host, sparkforge_ca_certificate="/nowhere/ca.pem").failed()
     assert "The CA certificate /nowhere/ca.pem cannot be read (No such file or directory)." in play.text

@@ -127,9 +127,14 @@ def test_an_ordinary_user_without_sudo_gets_the_same_judgement(host: Host) -> No
             {"stack_name": "torch-2.15.O"},
             ["Stack 'torch-2.15.O' is unknown", "known are", "lab-native,", "Set stack_name to `torch-2.15.0`"],
         ),
-        ({"stack_profile": "gb11"}, ["gb11", "gb10", "thor", "generic"]),
-        ({"stack_method": "compile"}, ["value of stack_method must be one of: wheel, build, got: compile"]),
-        ({"stack_method": "build"}, ["names no units", "Set stack_method: wheel"]),
+        # Of the others, and of more: tests/unit/plugins/plugin_utils/test_stack.py.
+        pytest.param({"stack_profile": "gb11"}, ["gb11", "gb10", "thor", "generic"], marks=pytest.mark.long),
+        pytest.param(
+            {"stack_method": "compile"},
+            ["value of stack_method must be one of: wheel, build, got: compile"],
+            marks=pytest.mark.long,
+        ),
+        pytest.param({"stack_method": "build"}, ["names no units", "Set stack_method: wheel"], marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_a_variable_that_cannot_be_is_refused_before_the_host_is_asked(

@@ -96,6 +96,7 @@ def test_without_a_lock_the_remedy_is_the_command_that_writes_it(host: Host, sit
     assert host.roles("preflight", stack_name="site").succeeded().changed == 0
 
 
+@pytest.mark.long
 def test_every_problem_of_a_stack_file_is_said_at_once(host: Host, site: Path) -> None:
     definition = yaml.safe_load(site.read_text())
     inner = definition["stack_definition"]
@@ -114,6 +115,7 @@ def test_every_problem_of_a_stack_file_is_said_at_once(host: Host, site: Path) -
         assert sentence in play.text, json.dumps(play.text[-3000:])
 
 
+@pytest.mark.long
 def test_a_lock_that_somebody_edited_wrongly_is_refused_with_its_path(host: Host, site: Path) -> None:
     path = lock_file(host)
     path.write_text(path.read_text().replace("--hash=sha256:", "--hash=md5:"))
@@ -122,6 +124,7 @@ def test_a_lock_that_somebody_edited_wrongly_is_refused_with_its_path(host: Host
     assert "--hash=sha256:<64 hexadecimal digits>" in play.text
 
 
+@pytest.mark.long
 def test_a_mirror_without_the_manifest_leaves_the_lock_as_it_was(host: Host, site: Path) -> None:
     before = lock_file(host).read_text()
     play = host.run(

@@ -227,7 +227,7 @@ def test_what_is_neither_index_nor_manifest_nor_wheel_is_not_served(served: Buil
     served.host.execute(f"cd {house}/{place} && rm .hidden.whl linked-1-py3-none-any.whl receipt.json SHA256SUMS")
 
 
-@pytest.mark.parametrize("way", ["index", "links"])
+@pytest.mark.parametrize("way", ["index", pytest.param("links", marks=pytest.mark.long)])
 def test_pip_installs_from_it_with_hashes(served: Builder, tmp_path: Path, way: str) -> None:
     base = f"http://{served.address}:{PORT}/{PLATFORM}/simple/"
     where = ["--index-url", base]
@@ -321,6 +321,7 @@ def test_a_port_that_something_else_uses_is_named_with_its_process(served: Build
         served.host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
 
 
+@pytest.mark.long
 def test_an_address_that_is_not_the_host_s_is_refused(served: Builder) -> None:
     words = ("nginx refuses its configuration: bind() to 192.0.2.1:8629 failed", "Cannot assign requested address")
     assert_refused(served, *words, wheelhouse_listen=["192.0.2.1"])
@@ -349,6 +350,7 @@ def test_a_site_that_nginx_does_not_read_is_taken_back(served: Builder) -> None:
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
 
 
+@pytest.mark.long
 def test_a_certificate_and_the_key_of_another_are_refused(served: Builder, tls: dict[str, str], tmp_path: Path) -> None:
     other = serve.make_certificate(tmp_path / "other", ["127.0.0.1"])
     words = ("nginx refuses its configuration: ", "tls.pem", "key values mismatch", "are unchanged")
