@@ -26,6 +26,8 @@ REMEDY = (
 )
 SIGMAS = 6.5
 COUNT = {"cuda": 2**20 + 5, "cpu": 2**18 + 5}
+#: What a GPU draws and counts without a copy, so that a shift of a distribution by some thousandths shows.
+MANY = 2**25
 #: Probabilities that bound the intervals; the ends are the tails.
 EDGES = (1e-5, 1e-4, 1e-3, 0.01, 0.05, *(n / 16 for n in range(2, 15)), 0.95, 0.99, 0.999, 0.9999, 0.99999)
 
@@ -39,7 +41,7 @@ class Drawn:
     def share(self, case: str, hits: torch.Tensor, wanted: float) -> None:
         """See that the share of what is true is a probability."""
         count = hits.numel()
-        self.rate(case, float(hits.double().mean()), wanted, wanted * (1 - wanted), count)
+        self.rate(case, int(hits.count_nonzero()) / count, wanted, wanted * (1 - wanted), count)
 
     def rate(self, case: str, found: float, wanted: float, variance: float, count: int) -> None:
         """See that a mean of independent values of that variance is right."""
@@ -103,6 +105,10 @@ def distributions(context: Context) -> Measured:
         for form in ("float32", "float64"):
             values = fill(torch.empty(count, dtype=getattr(torch, form), device=device), generator)
             judge.uniform(f"{name}, {form}", function(values.double()).cpu())
+        if device == "cuda":
+            places = function(fill(torch.empty(MANY, device=device), generator).double())
+            for edge in EDGES:
+                judge.share(f"{name}, {MANY:,}, below {edge:g}", places < edge, edge)
         apart = fill(torch.empty(count // 8, 3, device=device)[:, 1], generator)
         judge.uniform(f"{name}, strided", function(apart.double()).cpu())
         small = torch.stack([fill(torch.empty(5, device=device), generator) for _unused in range(600)])

@@ -38,7 +38,7 @@ if t.TYPE_CHECKING:
 STEP_SECONDS = 120
 #: Formats in which a run takes every operator, and for how many times as long as the others; of these it takes a third,
 #: the next day another.
-BROAD, LONGER, PARTS = ("float32", "bfloat16"), 4.0, 3
+BROAD, LONGER, PARTS = ("float32", "bfloat16", "complex64"), 4.0, 3
 #: How many of the operators that are off are named.
 NAMED = 5
 #: A gradient is nothing but rounding where it is smaller than this part of what went in, and then it may be so many
@@ -479,8 +479,9 @@ def computed(
         return Computed([result.detach() for result in results], [], 0.0)
     generator = torch.Generator().manual_seed(number_of(seed))
     upstream = [
-        torch.randn(result.shape, generator=generator, dtype=torch.float64).to(dtype).to(torch.float64)
+        torch.randn(result.shape, generator=generator, dtype=wide).to(narrow).to(wide)
         for result in through
+        for wide, narrow in [_formats(result, dtype)]
     ]
     gradients = torch.autograd.grad(
         through,
@@ -490,6 +491,15 @@ def computed(
     )
     scale = max((float(value.abs().max()) for value in upstream if value.numel()), default=0.0)
     return Computed([result.detach() for result in results], list(gradients), scale)
+
+
+def _formats(result: torch.Tensor, dtype: torch.dtype) -> tuple[torch.dtype, torch.dtype]:
+    """Return in what the gradient of a result is drawn, and what it is rounded to: real of a real result."""
+    import torch
+
+    if not dtype.is_complex:
+        return torch.float64, dtype
+    return (torch.complex128, dtype) if result.is_complex() else (torch.float64, torch.empty(0, dtype=dtype).real.dtype)
 
 
 def _gradient(found: torch.Tensor, wanted: torch.Tensor, moved: Near, dtype: torch.dtype, scale: float) -> float:
@@ -575,7 +585,7 @@ def tensors(value: t.Any) -> list[torch.Tensor]:
 
 def spacing(dtype: torch.dtype) -> float:
     """Return the distance from 1 to the next number of a format."""
-    return 2 * UNIT_ROUNDOFF[str(dtype).rpartition(".")[2]]
+    return 2 * UNIT_ROUNDOFF[{"complex64": "float32"}.get(name := str(dtype).rpartition(".")[2], name)]
 
 
 def units(
@@ -757,3 +767,9 @@ def bfloat16(context: Context) -> Measured:
 def float16(context: Context) -> Measured:
     """Each operator in float16."""
     return _surveyed(context, "float16")
+
+
+@check("survey.complex64", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True, measured=(H200, X86))
+def complex64(context: Context) -> Measured:
+    """Each operator in complex64, forward and backward."""
+    return _surveyed(context, "complex64")

@@ -10,7 +10,7 @@ import platform
 import typing as t
 
 #: Of results and of gradients, where the table has no more.
-DEFAULT = {"float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
+DEFAULT = {"complex64": 32.0, "float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
 
 #: Operators that are not compared, by name or by the name without its variant, and why.
 LEFT_OUT: dict[str, str] = {
@@ -101,6 +101,10 @@ histc bfloat16 inf 6
 histc float16 inf 6
 linalg.eig float32 32 43
 linalg.eigh float32 32 62
+linalg.householder_product complex64 32 500
+logcumsumexp complex64 32 inf
+logsumexp complex64 32 inf
+renorm complex64 32 inf
 linalg.householder_product float32 32 130
 linalg.householder_product float64 64 9000
 linalg.pinv float64 64 95
