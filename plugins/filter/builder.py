@@ -79,8 +79,5 @@ from ..plugin_utils.fleet import builder
 
 
 class FilterModule:
-    """The filter, by name."""
-
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filter."""
         return {"builder": raising(builder.elect)}

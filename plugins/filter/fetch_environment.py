@@ -66,8 +66,5 @@ def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, s
 
 
 class FilterModule:
-    """The filter, by name."""
-
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filter."""
         return {"fetch_environment": fetch_environment}

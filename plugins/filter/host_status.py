@@ -92,8 +92,5 @@ def host_status(
 
 
 class FilterModule:
-    """The filter, by name."""
-
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filter."""
         return {"host_status": host_status}

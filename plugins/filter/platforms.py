@@ -55,8 +55,5 @@ def platforms(hosts: t.Iterable[str], hostvars: t.Mapping[str, t.Any]) -> dict[s
 
 
 class FilterModule:
-    """The filter, by name."""
-
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filter."""
         return {"platforms": platforms}

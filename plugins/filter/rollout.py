@@ -16,10 +16,7 @@ from ..plugin_utils.fleet import rollout
 
 
 class FilterModule:
-    """The filters, by name."""
-
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filters."""
         return {
             "waves": raising(rollout.waves),
             "rollout_stop": raising(rollout.stop),

@@ -107,7 +107,6 @@ from ..module_utils._core import modules
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             "name": {"type": "str", "required": True},

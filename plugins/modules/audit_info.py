@@ -80,7 +80,6 @@ from ..module_utils._core import program
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             "root": {"type": "path", "default": program.ROOT},

@@ -137,7 +137,6 @@ from ..module_utils._core import program
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             **program.PROOF,

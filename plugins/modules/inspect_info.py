@@ -156,7 +156,6 @@ from ..module_utils._core import program
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             **program.INSPECT,

@@ -230,7 +230,6 @@ from ..module_utils._host.reader import Host
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             "offers": {"type": "list", "elements": "str", "default": []},

@@ -137,7 +137,6 @@ from ..module_utils._update.observation import UPGRADES
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             "step": {"type": "str", "required": True, "choices": ["begin", "upgrade", "check", "keep", "back", "look"]},

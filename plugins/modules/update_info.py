@@ -87,7 +87,6 @@ from ..module_utils._update.observation import UPGRADES, UpdateInfo
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             "mode": {"type": "str", "choices": list(UPGRADES), "default": "full"},

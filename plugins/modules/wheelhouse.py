@@ -175,7 +175,6 @@ from ..module_utils._wheelhouse import store as _wheelhouse_store
 
 
 def main() -> None:
-    """Run the module."""
     module = AnsibleModule(
         argument_spec={
             "root": {"type": "path", "default": "/opt/sparkforge"},

@@ -47,7 +47,6 @@ class FabricInfo:
         self.named = [[str(name) for name in names] for names in ports]
 
     def observe(self) -> dict[str, t.Any]:
-        """Return the observation."""
         addresses, rdma = self._addresses(), self._rdma_devices()
         wanted = {name for names in self.named for name in names}
         links = [self._link(name, addresses, rdma) for name in self.host.names(NET)]

@@ -43,7 +43,6 @@ def render(rails: t.Sequence[t.Mapping[str, t.Any]], renderer: str = "") -> str:
 
 
 def render_environment(values: t.Mapping[str, str]) -> str:
-    """Return the file of variables."""
     head = (
         "# Written by the role sparkforge.dgx_spark.fabric. NAME=value lines, for a shell: set -a; . nccl.env; set +a\n"
     )

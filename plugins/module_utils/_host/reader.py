@@ -108,11 +108,9 @@ class Host:
             return []
 
     def is_file(self, path: str) -> bool:
-        """Whether a regular file, or a link to one, is there."""
         return os.path.isfile(self.path(path))
 
     def is_directory(self, path: str) -> bool:
-        """Whether a directory, or a link to one, is there."""
         return os.path.isdir(self.path(path))
 
     def real(self, path: str) -> str:

@@ -78,7 +78,6 @@ class Toolchain:
         return {name: tool.identity for name, tool in self.tools.items() if name not in _UNFINGERPRINTED}
 
     def versions(self) -> dict[str, str]:
-        """Return the full versions, for the receipt."""
         return {name: tool.version for name, tool in self.tools.items()}
 
     def remember(self, path: str) -> None:

@@ -64,7 +64,6 @@ class Wheel:
         return {**self.as_output(), "file": self.file, "path": self.path}
 
     def as_row(self) -> dict[str, t.Any]:
-        """Return the row of a manifest."""
         row = {"name": self.name, "version": self.version, "file": self.file, "sha256": self.sha256}
         return {**row, "size": self.size, "path": self.relative}
 
@@ -137,7 +136,6 @@ def of_units(units: t.Iterable[Unit]) -> list[Wheel]:
 
 
 def of_manifest(manifest: Manifest) -> list[Wheel]:
-    """Return the wheels of every unit."""
     return of_units(manifest["units"])
 
 

@@ -55,7 +55,6 @@ class Rule(t.NamedTuple):
 
 
 def keys_of(manifest: wheel.Manifest) -> frozenset[Key]:
-    """Return the units of a manifest."""
     return frozenset((unit["name"], unit["fingerprint"]) for unit in manifest["units"])
 
 

@@ -13,7 +13,6 @@ from ..attempt import Attempt
 
 
 def run(attempt: Attempt) -> None:
-    """Configure the build."""
     paths, unit = attempt.paths, attempt.unit
     os.makedirs(paths.inside("out"), exist_ok=True)
     if unit.kind == "wheel":

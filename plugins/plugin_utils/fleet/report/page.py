@@ -39,7 +39,6 @@ _UNITS = {
 
 
 def host_page(report: Report) -> str:
-    """Return the page of one host."""
     row = {"host": report["host"], "verdict": report["verdict"], "stopped": "", "file": None, "report": report}
     return _render([_view(0, {**row, "cause": "", "remedy": ""}, report["written"])], None)
 
