@@ -37,7 +37,7 @@ def table(profile: t.Mapping[str, t.Any]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    if len(names) <= 12:
+    if len(names) <= 16:
         return ", ".join(f"`{name}`" for name in names)
     families = ", ".join(dict.fromkeys(f"`{name.rpartition('.')[0]}`" for name in names))
     return f"{len(names)} of the families {families}"
