@@ -379,6 +379,8 @@ def _other_ways(
 def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> None:
     """Compute with one number at many places, and with a NaN, which has to be in the result where the exact one is."""
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
+    takes_nan = any_number or name.startswith(survey_variants.TAKE_NAN)
+    takes_nan = takes_nan and not survey_variants.NAN_IS_ANY.search(name)
     for way, change in (
         (survey_variants.EXPANDED, survey_variants.expanded),
         (survey_variants.WITH_NAN, survey_variants.with_nan),
@@ -387,7 +389,9 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
         if survey_bounds.left_out(full):
             found.left_out.append(full)
             continue
-        if not any_number and (way == survey_variants.EXPANDED or not name.startswith(survey_variants.TAKE_NAN)):
+        if way == survey_variants.EXPANDED and not any_number:
+            continue
+        if way == survey_variants.WITH_NAN and not takes_nan:
             continue
         given = change(sample)
         try:

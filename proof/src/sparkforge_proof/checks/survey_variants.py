@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 if t.TYPE_CHECKING:
@@ -17,10 +18,12 @@ EXPANDED, WITH_NAN, GRAPH = "expanded", "NaN", "graph"
 #: The classes of the catalogue whose operators take any numbers, so that others can take the place of theirs.
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
 #: How the names of others begin that take a NaN. Libraries of linear algebra may end the process or never end.
-TAKE_NAN = (
-    "nn.functional.", "softmax", "log_softmax", "cum", "logsumexp", "logcumsumexp", "logaddexp", "clamp", "lerp",
-    "where", "masked.", "add", "mul", "diff", "trapezoid", "softmin", "square", "renorm", "nan",
-)  # fmt: skip
+TAKE_NAN = ("nn.functional.", "softmax", "log_softmax", "cum", "logsumexp", "logcumsumexp", "clamp", "lerp", "where")
+#: Parts of names of what may do anything with one: multiply it with what it pads with, take it for an index.
+NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head")
+#: The classes whose kernels wait for nobody, so that a graph can capture them: after an error in a capture torch 2.11
+#: answers whatever the process asks of the GPU with an error.
+IN_GRAPHS = ("UnaryUfuncInfo", "BinaryUfuncInfo")
 
 
 def has_steps(sample: t.Any) -> bool:
@@ -98,7 +101,7 @@ def in_a_graph(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) 
     """Return what the operator computes when a CUDA graph that captured it is replayed; None without a GPU."""
     import torch
 
-    if not plain or not all(one.is_cuda for one in plain):
+    if type(operator).__name__ not in IN_GRAPHS or not plain or not all(one.is_cuda for one in plain):
         return None
     graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
     torch.cuda.synchronize()
