@@ -21,19 +21,13 @@ from collections.abc import Iterator
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.fabric import of_host
 
-from lab import image
-from tests.integration import ownership
+from tests.integration import cables, ownership
+from tests.integration.cables import PORTS, ip
 from tests.integration.conftest import CHECKOUT, Bench, Play
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 
-# As they are called on a Spark, half by half.
-PORTS = [["enp1s0f0np0", "enP2p1s0f0np0"], ["enp1s0f1np1", "enP2p1s0f1np1"]]
 SUBNETS = [f"192.168.{number}.0/24" for number in range(200, 206)]
-
-
-def ip(*arguments: str) -> str:
-    return subprocess.run(["ip", *arguments], check=True, text=True, capture_output=True).stdout
 
 
 MODULES = "ansible_collections.sparkforge.dgx_spark.plugins.modules"
@@ -211,11 +205,7 @@ class Sparks:
     def __init__(self, bench: Bench) -> None:
         self.both = [bench.fresh("systemd", [CAPABILITIES]) for _number in range(2)]
         self.names = [host.name for host in self.both]
-        pids = [
-            image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip() for host in self.both
-        ]
-        for name in PORTS[0]:
-            ip("link", "add", "name", name, "netns", pids[0], "type", "veth", "peer", "name", name, "netns", pids[1])
+        cables.connect(*self.both)
         self.group = bench.inventory / "fabric.yml"
         self.group.write_text(json.dumps({"fabric": {"hosts": {name: {} for name in self.names}}}))
 

@@ -9,16 +9,24 @@ Each host has one source, made on the spot. Version N of its tool cannot be conf
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
+import re
+import subprocess
 import threading
 import time
 import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.fabric import of_host
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import ledger
 
 from lab import bench as benches, faults, image
 from lab.packages import Content, Entry, Package
+from tests.integration import cables
 from tests.integration.conftest import Bench, Host, Play
 
 #: A version fails where the test says so; it waits where the test wants to cut it off.
@@ -79,6 +87,11 @@ def version(host: Host) -> str:
     found = host.execute("dpkg-query -W -f '${Version} ${db:Status-Status}\\n' library tool; dpkg --audit").splitlines()
     assert len(set(found)) == 1 and found[0].endswith(" installed"), found
     return found[0].split()[0]
+
+
+def messages(play: Play) -> int:
+    """Return how many there are; the end of the play repeats what failed in a wave."""
+    return len(set(re.findall(r"^\[ERROR\]: (?:Task failed: \w+ failed: )?(.*)", play.output, re.M)))
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +184,11 @@ BAD = {
         "mv /srv/away /srv/repository",
         "apt cannot work out the upgrade",
     ),
+    "a reboot that is about to come": (
+        "mkdir -p /run/systemd/shutdown && touch /run/systemd/shutdown/scheduled",
+        "rm -r /run/systemd/shutdown",
+        "The host is about to reboot or to shut down.",
+    ),
 }  # fmt: skip
 
 
@@ -187,15 +205,88 @@ def test_a_host_that_is_in_no_state_to_begin_is_refused(two: Two, name: str) -> 
         refused = two.run(host=host, update_refresh="source" in name).failed()
     finally:
         host.execute(mend)
-    assert words in refused.text and "Nothing was begun" in refused.text, refused.output[-3000:]
+    assert words in refused.text and re.search("Nothing was (begun|changed)", refused.text), refused.output[-3000:]
+    assert messages(refused) == 1
+    assert (version(host), host.execute(f"cat {STATE} 2>/dev/null || true")) == before
+
+
+@pytest.fixture
+def fabric(two: Two) -> t.Iterator[dict[str, t.Any]]:
+    """A cable between both hosts, configured on both ends; the arguments of a play that knows of it."""
+    names, subnets = [host.name for host in two.hosts], ["192.168.200.0/24", "192.168.201.0/24"]
+    cables.connect(*two.hosts)
+    for host in two.hosts:
+        for rail in of_host(names, host.name, subnets)["rails"]:
+            name = cables.PORTS[rail["port"]][rail["half"]]
+            cables.inside(host, "link", "set", name, "mtu", str(rail["mtu"]), "up")
+            cables.inside(host, "address", "add", rail["address"], "dev", name)
+    settings = {"fabric_hosts": names, "fabric_ports": cables.PORTS[:1], "fabric_speed": 0, "fabric_subnets": subnets}
+    yield settings
+    for name in cables.PORTS[0]:
+        cables.inside(two.hosts[0], "link", "delete", name)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+def test_a_fabric_that_is_wrong_is_refused_and_a_whole_one_is_checked(
+    two: Two, fabric: dict[str, t.Any], tmp_path: Path
+) -> None:
+    group = tmp_path / "fabric.yml"
+    group.write_text(json.dumps({"fabric": {"hosts": {host.name: {} for host in two.hosts}}}))
+    two.offer(max(two.newest, 4) + 1)
+    before = two.versions(), [host.execute(f"cat {STATE} 2>/dev/null || true") for host in two.hosts]
+    cables.inside(two.hosts[1], "link", "set", cables.PORTS[0][1], "mtu", "1500")
+    refused = two.run("-i", str(group), **fabric).failed()
+    # The canary is refused, and the other one is left out.
+    assert "It was not right before the upgrade: jumbo.cable1.1" in refused.text, refused.output[-3000:]
+    assert "halves.port0" in refused.text and "Nothing was begun" in refused.text
+    assert refused.text.count("wave 1 ended the rollout") >= 1
+    assert (two.versions(), [host.execute(f"cat {STATE} 2>/dev/null || true") for host in two.hosts]) == before
+
+    cables.inside(two.hosts[1], "link", "set", cables.PORTS[0][1], "mtu", "9000")
+    made = two.run("-i", str(group), **fabric).succeeded()
+    assert two.versions() == [f"{two.newest}.0"] * 2
+    assert made.output.count("pass jumbo.cable1.1") >= 6, "before and after on each, and at the end"
+    # ib_write_bw is not there, so no rate is measured, and that is said.
+    assert "perftest" in made.text
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.geteuid() != 0, reason="a mount in a container needs root")
+def test_a_boot_that_is_read_only_is_refused(two: Two) -> None:
+    host = two.hosts[1]
+    if two.newest < 4:
+        two.offer(4)
+    before = version(host), host.execute(f"cat {STATE} 2>/dev/null || true")
+    mount = ["nsenter", "-t", cables.process(host), "-m"]
+    subprocess.run([*mount, "mount", "-t", "tmpfs", "-o", "ro", "none", "/boot"], check=True)
+    try:
+        refused = two.run(host=host).failed()
+    finally:
+        subprocess.run([*mount, "umount", "/boot"], check=True)
+    assert "/boot is read-only. Nothing was changed." in refused.text and messages(refused) == 1, refused.output[-3000:]
     assert (version(host), host.execute(f"cat {STATE} 2>/dev/null || true")) == before
 
 
 @pytest.mark.long
-def test_a_damaged_ledger_and_one_of_a_stranger_are_refused(two: Two, tmp_path: Path) -> None:
-    host, ledger = two.hosts[1], tmp_path / "ledger.json"
-    before = host.execute(f"cat {STATE} 2>/dev/null || true")
-    ledger.write_text('{"rules": [')
-    said = two.run(host=host, update_ledger=str(ledger)).failed()
-    assert f"The ledger {ledger}" in said.text and said.output.count("[ERROR]") <= 1
-    assert host.execute(f"cat {STATE} 2>/dev/null || true") == before
+def test_a_ledger_that_is_damaged_old_or_of_a_stranger_is_refused(two: Two, tmp_path: Path) -> None:
+    host, path, shipped = two.hosts[1], tmp_path / "ledger.json", ledger.load()
+    if two.newest < 4:
+        two.offer(4)
+    signers = [Signer(str(tmp_path / name)) for name in ("ours", "strangers")]
+    for one in signers:
+        one.make(check_mode=False)
+    old = datetime.date.today() - datetime.timedelta(days=ledger.OLDEST + 1)
+    keys = {"update_ledger_signers": [signers[0].public_key]}
+    cases: list[tuple[str, dict[str, t.Any], str]] = [
+        ('{"rules": [', {}, f"The ledger {path} is damaged"),
+        (json.dumps(ledger.bundle(shipped._replace(date=old))), {}, f"The ledger is {ledger.OLDEST + 1} days old"),
+        (json.dumps(signers[1].sign(t.cast("t.Any", ledger.bundle(shipped)))), keys, "signed by none of"),
+        (json.dumps(ledger.bundle(shipped)), keys, "is not signed"),
+    ]  # fmt: skip
+    before = version(host), host.execute(f"cat {STATE} 2>/dev/null || true")
+    for text, options, words in cases:
+        path.write_text(text)
+        said = two.run(host=host, update_ledger=str(path), **options).failed()
+        assert words in said.text and messages(said) <= 1, said.output[-3000:]
+        assert (version(host), host.execute(f"cat {STATE} 2>/dev/null || true")) == before

@@ -31,6 +31,8 @@ GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX panic=30"
 """
 #: File systems and layers to which GRUB cannot write its environment, by GRUB's own list (util/grub.d/00_header.in).
 _NO_WRITE = {"btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"}
+#: A variable of GRUB's environment, written with the one-time entry. GRUB takes only that one away when it boots it.
+TRIAL = "sparkforge_trial"
 #: Seconds in which the driver and the network have to be there.
 SECONDS = 180
 REFUSE = "Nothing was changed. "
@@ -176,7 +178,7 @@ def _entry(host: Host, release: str) -> str:
 
 def pin(host: Host, release: str) -> None:
     """Have GRUB boot a kernel by default, whatever newer ones are installed."""
-    grub.write_block(host.path(grub.BLOCK), saved_entry=_entry(host, release), next_entry="")
+    grub.write_block(host.path(grub.BLOCK), **{"saved_entry": _entry(host, release), "next_entry": "", TRIAL: ""})
     path = host.path(DROP_IN)
     disk.make_directories(os.path.dirname(path))
     disk.write_file(path, _SETTINGS.encode())
@@ -218,7 +220,13 @@ WantedBy=multi-user.target
     disk.write_file(host.path(f"{UNITS}/{UNIT}"), unit.encode())
     disk.switch_symlink(os.path.join(wants, UNIT), f"../{UNIT}")
     # Last: from here on the next boot, of whatever reason, is the trial.
-    grub.write_block(host.path(grub.BLOCK), next_entry=entry)
+    grub.write_block(host.path(grub.BLOCK), **{"next_entry": entry, TRIAL: trial["new"]})
+
+
+def was_tried(host: Host, new: str) -> bool:
+    """Tell whether GRUB has booted the one-time entry of a new kernel, whatever became of it."""
+    block = grub.read_block(host.path(grub.BLOCK)) or {}
+    return block.get(TRIAL) == new and not block.get("next_entry")
 
 
 def judge(host: Host, folder: str, new: str) -> None:
@@ -258,5 +266,6 @@ def unpin(host: Host) -> None:
     for path in (f"{UNITS}/multi-user.target.wants/{UNIT}", f"{UNITS}/{UNIT}"):
         disk.remove(host.path(path))
     if pinned(host):
+        grub.write_block(host.path(grub.BLOCK), **{TRIAL: ""})
         disk.remove(host.path(DROP_IN))
         _update_grub(host)

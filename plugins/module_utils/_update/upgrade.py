@@ -129,7 +129,7 @@ class Upgrade:
         plan = self._plan()
         held_back = self.kernel == "hold" and any(_is_new_kernel(step) for step in plan.install)
         metas = [step.name for step in plan.install if held_back and step.previous and _META.match(step.name)]
-        self._hold({**holds, **dict.fromkeys(metas, NEW_KERNEL)})
+        held = self._hold({**holds, **dict.fromkeys(metas, NEW_KERNEL)})
         plan = self._plan()
         self._as_forecast(plan, expected)
         against = [
@@ -142,6 +142,7 @@ class Upgrade:
             )
         if not plan.install and not plan.remove:
             return {"schema": SCHEMA, "phase": KEPT, "changed": {}, "new": [], "lacking": []}
+        self._fetch(held)
         disk.remove(self.folder)
         disk.make_directories(os.path.join(self.folder, "debs"))
         os.chmod(self.folder, 0o700)  # a copy of /etc has secrets in it
@@ -208,6 +209,16 @@ class Upgrade:
                 f"{REFUSE}Forecast again, and begin again.",
             )
 
+    def _fetch(self, held: t.Sequence[str]) -> None:
+        """Download what the upgrade brings: a source that does not answer is found before anything is begun."""
+        try:
+            self.apt.run(
+                ["apt-get", "--yes", "-q", *OPTIONS, "--download-only", self.word], f"download for {self.word}"
+            )
+        except SparkforgeError as error:
+            self._release(held)
+            raise SparkforgeError(error.cause, f"{REFUSE}{error.remedy}", **error.details) from error
+
     def _keep(self, changed: t.Mapping[str, str]) -> set[str]:
         """Keep the files of the versions that go, as far as a source or apt's cache has them; return the packages."""
         policies = self.apt.policies(sorted(changed)) if changed else {}
@@ -249,13 +260,15 @@ class Upgrade:
         held = set(self.apt.packages().held)
         return {name: rule for name, rule in ours.items() if name in held}
 
-    def _hold(self, holds: t.Mapping[str, str]) -> None:
+    def _hold(self, holds: t.Mapping[str, str]) -> list[str]:
+        """Hold what is not held; return what was held by this."""
         there = self.apt.packages()
         new = {name: rule for name, rule in holds.items() if name in there.versions and name not in there.held}
         if new:
             # Before: a hold that nobody knows of would stay for ever.
             receipts.write(self.root, receipts.HOLDS, {"holds": {**self.holds(), **new}})
             self.apt.run(["apt-mark", "hold", *sorted(new)], "hold packages")
+        return sorted(new)
 
     def _release(self, over: t.Sequence[str]) -> None:
         ours = self.holds()
@@ -286,10 +299,14 @@ class Upgrade:
         return self._try(state) if state["phase"] == UPGRADED and state.get("kernel_new") else state
 
     def _try(self, state: State) -> State:
-        if boot.running(self.host) != state["kernel_new"]:  # else it was booted before this run was cut off
-            before = {"driver": state["driver"], "network": state["network"]}
-            boot.arm(self.host, self.folder, {"old": state["kernel"], "new": state["kernel_new"], **before})
+        new = state["kernel_new"]
         state["boot_id"] = boot.boot_id(self.host)
+        if boot.running(self.host) != new:  # else it was booted before this run was cut off
+            if boot.was_tried(self.host, new):
+                state["boot_id"] = None  # and left again: it is not booted a second time
+            else:
+                before = {"driver": state["driver"], "network": state["network"]}
+                boot.arm(self.host, self.folder, {"old": state["kernel"], "new": new, **before})
         return self._write(state, TRYING)
 
     def _apply(self, state: State) -> State:

@@ -200,6 +200,16 @@ def test_a_plan_that_moved_since_the_forecast_is_refused(host: Host) -> None:
     assert "more than was forecast: tool" in refused(host)
 
 
+def test_a_source_that_no_longer_has_what_is_new_is_refused(host: Host) -> None:
+    (new,) = host.tree.repository.glob("tool_*2.0-1*.deb")
+    new.unlink()
+    with pytest.raises(SparkforgeError) as refusal:
+        host.engine.begin(host.expected, {"nvidia-utils-580": "a-rule", "libnvidia-compute-580": "a-rule"})
+    assert not os.path.exists(upgrade.path_of(host.root)) and host.tree.versions() == BEFORE
+    assert host.engine.holds() == {} and not host.tree.apt.packages().held
+    assert refusal.value.remedy.startswith("Nothing was changed. ")
+
+
 def test_a_broken_dpkg_is_refused(host: Host) -> None:
     status = host.tree.path / "var/lib/dpkg/status"
     status.write_text(status.read_text().replace("install ok installed", "install ok half-configured", 1))
@@ -264,11 +274,11 @@ def test_a_state_that_cannot_be_read_is_never_overwritten(host: Host) -> None:
 
 # -- power cuts
 
-#: Of the commands of one upgrade: three simulations, the policies and four downloads of the snapshot, and the upgrade's
-#: simulation and itself. The way back is one. Milliseconds are from a command's start.
-FORWARD = [(number, moment) for number in range(1, 11) for moment in ("before", "5", "30", "90", "after")]
+#: Of the commands of one upgrade: three simulations, the download of what is new, the policies and four downloads of
+#: the snapshot, and the upgrade's simulation and itself. The way back is one. Milliseconds are from a command's start.
+FORWARD = [(number, moment) for number in range(1, 12) for moment in ("before", "5", "30", "90", "after")]
 BACKWARD = [(1, moment) for moment in ("before", "5", "20", "40", "60", "90", "120", "after")]
-SAMPLE = {(1, "before"), (5, "30"), (9, "after"), (10, "5"), (10, "30"), (10, "90"), (1, "20"), (1, "60"), (1, "120")}
+SAMPLE = {(1, "before"), (5, "30"), (10, "after"), (11, "5"), (11, "30"), (11, "90"), (1, "20"), (1, "60"), (1, "120")}
 
 
 def cuts(points: t.Sequence[tuple[int, str]]) -> list[t.Any]:
