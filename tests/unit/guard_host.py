@@ -78,8 +78,6 @@ class Machine:
         if pid not in self.sizes:
             raise ProcessLookupError
         self.sent.append((pid, number))
-        if number == signal.SIGSTOP:
-            return
         if number == signal.SIGKILL or pid not in self.deaf:
             self.end(pid)
 

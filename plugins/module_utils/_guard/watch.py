@@ -4,7 +4,7 @@
 
 """The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
 
-A fork bomb is not asked: it is stopped (SIGSTOP) as a whole, and ended some processes at a time.
+A fork bomb is not asked: it is ended as a whole, and nobody else is judged until all of it is gone.
 
 What may wait is the work of a second thread (notes.py): NVML, records, metrics. The loop hands over and goes on.
 """
@@ -40,10 +40,8 @@ THRASHING = 40.0
 #: From so many processes on a group is looked for again after it was ended, so often at most; and seconds after which
 #: those are looked for that it has started since.
 MANY, PASSES, AFTER = 16, 5, 0.25
-#: Many of which at least half are younger, in seconds, are a fork bomb; so many of it die at once, or this part of it.
-YOUNG, AT_ONCE, PART = 10.0, max(4, os.cpu_count() or 1), 64
-#: Seconds between two looks at them: those that are stopped take nothing, and those that die need the cores.
-BETWEEN = 0.03
+#: Many of which at least half are younger, in seconds, are a fork bomb; and how long it is ended at most.
+YOUNG, LASTS = 10.0, 60.0
 #: Times as long as it took to read the table of processes until it is read again, for this has real-time priority.
 REST = 4.0
 
@@ -108,9 +106,8 @@ class Guard:
         self._dying: tuple[float, tuple[Process, ...]] | None = None
         #: When the last of those was gone, and since when the driver has been waited for.
         self._gone = self._waits = self._swept = 0.0
-        #: A fork bomb and when it was stopped, until all of it is gone; the last of ``_stopped`` is ended next.
+        #: A fork bomb and when it was ended, until all of it is gone.
         self._bomb: tuple[float, tuple[Process, ...]] = (0.0, ())
-        self._stopped: list[Process] = []
         #: When this step began, and when the table of processes may be read again.
         self._now = self._rested = 0.0
 
@@ -123,8 +120,10 @@ class Guard:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
             self._next = (self._next + 1) % KEPT
         if self._bomb[1]:
-            self._end_stopped(memory)
-            return BETWEEN
+            began = time.monotonic()
+            self._end_bomb(memory)
+            # Those that die need the cores.
+            return max(SHORTEST, REST * (time.monotonic() - began))
         if self._is_due(memory):
             self._look(memory)
         if percent > self.levels.warn:
@@ -230,7 +229,7 @@ class Guard:
             return
         members, found = self._choose(memory, False)
         if self._is_bomb(members, memory):
-            self._stop(memory, members, why, found)
+            self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", found)
         elif members:
             self._signal(memory, "ask", members, why, found)
             self._asked = (memory.time, members)
@@ -249,9 +248,7 @@ class Guard:
                 return
         if not members:
             members, found = self._choose(memory, True)
-        if self._is_bomb(members, memory):
-            self._stop(memory, members, why, found)
-        elif members:
+        if members:
             self._signal(memory, "end", members, why, found)
         elif memory.time - self._warned > 5:
             self._warned = memory.time
@@ -291,6 +288,8 @@ class Guard:
         if what == "end":
             self._dying, self._asked = (memory.time, members), None
             self._swept = memory.time
+            if self._is_bomb(members, memory):
+                self._bomb = self._dying
         self._tell(what, memory, members, why, found)
 
     def _send(self, number: int, members: t.Iterable[Process]) -> None:
@@ -306,46 +305,16 @@ class Guard:
         since = self.host.since_boot(memory.time) - YOUNG
         return len(members) >= MANY and 2 * sum(one.start >= since for one in members) >= len(members)
 
-    def _stop(self, memory: Memory, members: tuple[Process, ...], why: str, found: t.Mapping[int, Process]) -> None:
-        """Stop a fork bomb as a whole, and then end it.
-
-        Hundreds that die at once take every core and each other's locks for many seconds; those that are stopped
-        take nothing.
-        """
-        wave = members
-        for _ in range(PASSES):
-            self._send(signal.SIGSTOP, wave)
-            wave = self._kin(members)
-            members += wave
-            if not wave:
-                break
-        self._bomb, self._stopped = (memory.time, members), sorted(members, key=lambda one: one.start)
-        self._dying, self._asked, self._swept = (memory.time, ()), None, memory.time
-        self._tell("end", memory, members, f"{why}, and {len(members)} processes came within seconds", found)
-        self._end_stopped(memory)
-
-    def _end_stopped(self, memory: Memory) -> None:
-        """End the next of a fork bomb, the newest first, while few of it die; stop what it has started meanwhile.
-
-        Nobody else is judged until all of it is gone: what it took is about to come back.
-        """
+    def _end_bomb(self, memory: Memory) -> None:
+        """End what a fork bomb has started meanwhile, until nothing of it is left: its memory is about to come back."""
         now, (since, members) = memory.time, self._bomb
-        when, last = self._dying or (now, ())
-        dying = tuple(one for one in last if self.host.alive(one))
-        room = max(AT_ONCE, len(members) // PART) - len(dying)
-        if now - when > DYING:
-            room = len(self._stopped)
-        if room > 0 and self._stopped:
-            ended, self._stopped = self._stopped[-room:], self._stopped[:-room]
-            self._send(signal.SIGKILL, ended)
-            self._dying = (now, (*dying, *ended))
-        if now - self._swept >= AFTER and now >= self._rested:
-            self._swept = now
-            newer = self._newer(members, since)
-            self._send(signal.SIGSTOP, newer)
-            self._bomb, self._stopped = (since, members + newer), self._stopped + list(newer)
-            if not self._stopped and (not dying or now - when > DYING):
-                self._bomb = (0.0, ())
+        if now - self._swept < AFTER or now < self._rested:
+            return
+        self._swept, newer = now, self._newer(members, since)
+        self._send(signal.SIGKILL, newer)
+        self._bomb = (since, members + newer)
+        if now - since > LASTS or not (newer or any(self.host.alive(one) for one in members)):
+            self._bomb = (0.0, ())
 
     def _sweep(self, memory: Memory, why: str) -> None:
         """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
