@@ -135,11 +135,12 @@ def test_what_is_no_report_is_not_written(change: dict[str, t.Any], said: str) -
 
 
 def test_no_two_hosts_share_a_file_and_none_takes_the_fleet_s_own() -> None:
-    names = ["a", "A", "a/b", "a_b", "a b", ".a", "..a", "fleet", "Fleet", "index", "a.check", "[::1]:2222", "x" * 400]
+    names = ["a", "A", "a/b", "a_b", "a b", ".a", "..a", "a.check", "[::1]:2222", "x" * 400]
+    names += ["fleet", "Fleet", "index", "forecast"]
     stems = [_fleet.file_stem(name, check_mode) for name in names for check_mode in (False, True)]
     assert len(set(stems)) == len(stems)
     assert all(re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}", stem) for stem in stems)
-    assert not {"fleet", "index", "fleet.check", "index.check"} & {stem.lower() for stem in stems}
+    assert not {"fleet", "index", "forecast", "fleet.check", "index.check"} & {stem.lower() for stem in stems}
     assert _fleet.file_stem("spark01.example.com") == "spark01.example.com"
 
 
