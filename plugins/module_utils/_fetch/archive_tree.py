@@ -156,7 +156,7 @@ class _Zip:
             # The upper half is the mode, where a Unix made the archive (APPNOTE.TXT 4.4.2, 4.4.15).
             mode = info.external_attr >> 16 if info.create_system == 3 else 0
             member = _ZipMember(info.filename.rstrip("/") or info.filename)
-            member.info, member.size, member.mode = info, info.file_size, mode & 0o777
+            member.info, member.size, member.mode = info, info.file_size, mode
             member.type = tarfile.DIRTYPE if info.is_dir() else self._TYPES.get(stat.S_IFMT(mode), b"?")
             with contextlib.suppress(ValueError, OverflowError):
                 member.mtime = calendar.timegm((*info.date_time, 0, 0, 0))

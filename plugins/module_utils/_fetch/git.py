@@ -93,11 +93,8 @@ class Repositories:
                     f"{first.label} has more than {SUBMODULES_LIMIT} submodules.",
                     "Do not build it with submodules: true; no known project needs so many.",
                 )
-            if recursive:
-                below = functools.partial(submodules, wanted, git=self.git, rewrite=self.rewrite, say=self.say)
-                waiting = self.using(wanted, below) + waiting
-            else:
-                self.using(wanted, lambda _store: None)
+            below = functools.partial(submodules, wanted, git=self.git, rewrite=self.rewrite, say=self.say)
+            waiting = self.using(wanted, below if recursive else lambda _store: []) + waiting
         return found
 
     def using(self, wanted: Wanted, work: t.Callable[[str], t.Any]) -> t.Any:

@@ -141,7 +141,7 @@ class _Extraction:
         self.name = name
         self.limit = limit
         self.directory = directory
-        self.top: str | None = None
+        self.top = ""
         self.directories: set[str] = {""}
         self.files: dict[str, int] = {}
         self.digests: dict[str, str] = {}
@@ -151,7 +151,7 @@ class _Extraction:
     def all(self, members: Members) -> Unpacked:
         for member in members:
             self.one(members, member)
-        if self.top is None or not (self.files or self.links):
+        if not (self.files or self.links):
             raise self.refusal("contains no file")
         return Unpacked(self.top, self.files, self.digests, self.links)
 
@@ -186,7 +186,7 @@ class _Extraction:
             if member.isdir():  # "./", as `tar -C directory .` writes it
                 return ""
             raise self.refusal(f"has {member.name!r} at the top level")
-        if self.top is None:
+        if not self.top:
             self.top = top
         elif top != self.top:
             raise self.refusal(f"has more than one top-level directory: {self.top!r} and {top!r}")
