@@ -72,7 +72,8 @@ def test_what_is_source_alone_or_for_another_machine_or_went_back_is_an_answer(t
         index.files["/simple/source/"] = (
             f'{page}<a href="/files/source-1.0.tar.gz#sha256={"a" * 64}">source-1.0.tar.gz</a>'.encode()
         )
-        index.add("other", "1.0", tag="cp312-cp312-manylinux_2_28_x86_64")
+        # What a package needs that is of no use here is not asked.
+        index.add("other", "1.0", "nowhere", tag="cp312-cp312-manylinux_2_28_x86_64")
         index.add("apart", "1.0", "other")
         found = {name: ask(tmp_path, name, index_url=index.simple) for name in ("source", "other", "apart")}
     finally:

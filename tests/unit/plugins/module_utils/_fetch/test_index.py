@@ -53,10 +53,12 @@ def test_a_json_page_says_hashes_and_sizes() -> None:
         {"filename": FILE, "url": f"../../{FILE}", "hashes": {"sha256": SHA}, "size": 7},
         {"filename": "tiny-1.0.tar.gz", "url": "tiny-1.0.tar.gz", "hashes": {}},
         {"filename": "tiny-2.0-py3-none-any.whl", "url": "https://b.test/tiny-2.0-py3-none-any.whl", "hashes": None},
+        {"url": "tiny-3.0-py3-none-any.whl", "hashes": {"sha256": f"{SHA}0"}, "size": "7"},
     ]
     assert index.read_page(json.dumps({"files": files}), "https://a.test/simple/tiny/") == [
         index.Link(FILE, f"https://a.test/{FILE}", SHA, 7),
         index.Link("tiny-2.0-py3-none-any.whl", "https://b.test/tiny-2.0-py3-none-any.whl"),
+        index.Link("tiny-3.0-py3-none-any.whl", "https://a.test/simple/tiny/tiny-3.0-py3-none-any.whl"),
     ]
 
 
@@ -111,3 +113,5 @@ def test_a_page_without_wheels_is_called_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<html><head><title>Sign in &amp;\n out</title></head></html>")
     with pytest.raises(SparkforgeError, match=r"is an HTML page \('Sign in & out'\) that lists no wheel"):
         index.listed(str(tmp_path), {}, "x")
+    (tmp_path / "index.html").write_text('{"files": []}')
+    assert index.listed(str(tmp_path), {}, "x") == []
