@@ -62,7 +62,7 @@ def open_umask() -> Iterator[None]:
         (["run", "--needs", "1M", "--", "/no/such/program"], Exit.USAGE, "/no/such/program cannot be started: No such"),
         (["run", "--needs", "9999T", "--", "true"], Exit.FAILED, ""),
         (["run", "--needs", "many", "--", "true"], Exit.FAILED, "many"),
-        (["top", "-i", "../sparks.yml", "-l", "none"], Exit.USAGE, "sparks.yml has no host none."),
+        (["top", "--once", "-i", "../sparks.yml", "-l", "none"], Exit.USAGE, "sparks.yml has no host none."),
         (["top", "-i", "../list.yml"], Exit.USAGE, "is not an inventory with a group sparks"),
         (["serve", "-i", "../sparks.yml", "--model", "one"], Exit.USAGE, "'one' is neither the name of a model nor"),
         (["serve", "-i", "../sparks.yml", "--model", "a/b", "--key-file", "no"], Exit.USAGE, "There is no file no."),
