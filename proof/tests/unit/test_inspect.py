@@ -504,8 +504,15 @@ def test_a_loader_s_configuration_that_has_no_end_is_none(image: Path, kind: str
     assert len(found["libraries"]) == 1
 
 
-@pytest.mark.parametrize("kind", ["nothing", "a file", "an empty directory"])
-def test_a_target_without_packages_is_one_error(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("nothing", "does not exist"),
+        ("a file", "is neither a directory nor a wheel"),
+        ("an empty directory", "There is no Python package below"),
+    ],
+)
+def test_a_target_without_packages_is_one_error(tmp_path: Path, kind: str, words: str) -> None:
     path = tmp_path / "target"
     if kind == "a file":
         path.write_text("")
@@ -513,5 +520,5 @@ def test_a_target_without_packages_is_one_error(tmp_path: Path, kind: str) -> No
         path.mkdir()
     result = run_module("inspect_info", target=str(path))
     assert result["failed"]
-    assert str(path) in result["cause"]
+    assert str(path) in result["cause"] and words in result["cause"]
     assert result["remedy"]
