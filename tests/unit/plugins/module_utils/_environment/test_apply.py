@@ -46,6 +46,16 @@ def test_a_wheel_that_was_changed_since_it_was_hashed_is_not_kept(tmp_path: Path
     assert not list(kept.parent.iterdir())
 
 
+def test_a_kept_wheel_is_taken_for_what_its_sha256_says(tmp_path: Path) -> None:
+    kept = tmp_path / "tiny-1.0-py3-none-any.whl"
+    kept.write_bytes(b"a wheel")
+    wheel = Wheel(kept.name, hashlib.sha256(b"a wheel").hexdigest())
+    apply.verify(wheel, str(kept), "tiny", "Run again.")
+    kept.write_bytes(b"another wheel")
+    with pytest.raises(SparkforgeError, match=f"The sha256 of tiny is .*, expected {wheel.sha256}"):
+        apply.verify(wheel, str(kept), "tiny", "Run again.")
+
+
 def test_of_the_kept_wheels_only_those_go_that_no_environment_has(tmp_path: Path) -> None:
     paths = model.paths_of(str(tmp_path), "torch")
     kept = Path(paths.wheels)

@@ -42,6 +42,14 @@ def test_an_option_that_is_not_given_is_as_the_module_documents_it(tmp_path: pat
     assert model.paths_of("/r", "torch").kernel.startswith(documented["kernel_dir"]["default"])
 
 
+def test_wheels_are_looked_for_at_urls_and_in_directories_of_the_host(tmp_path: pathlib.Path) -> None:
+    places = ["https://a.example/wheels/", "http://a.example", "file:///srv/wheels", "/srv/wheels"]
+    assert list(options(tmp_path, find_links=places).find_links) == places
+    for place in ("wheels", "ftp://a.example/wheels", "./wheels", "~/wheels"):
+        with pytest.raises(SparkforgeError, match="is neither a URL nor an absolute path"):
+            options(tmp_path, find_links=[*places, place])
+
+
 def test_null_is_what_is_not_given(tmp_path: pathlib.Path) -> None:
     names = [field.name for field in dataclasses.fields(model.Options)][4:]
     assert options(tmp_path, **dict.fromkeys(names)) == options(tmp_path)
