@@ -11,6 +11,7 @@ not its own. The other host and the controller have to end as they would without
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -287,12 +288,19 @@ def test_files_of_a_host_that_lead_elsewhere_concern_it_alone(pair: Pair, alone:
     pair.is_untouched()
 
 
-@pytest.mark.parametrize("method", ["build", "wheel"])
-def test_who_builds_is_not_for_a_host_to_say(pair: Pair, method: str) -> None:
+@pytest.mark.parametrize(("playbook", "stack"), [("build", "torch-2.9.1"), ("deploy", "lab-native")])
+def test_who_builds_is_not_for_a_host_to_say(pair: Pair, playbook: str, stack: str) -> None:
     """A platform of its own is one that nobody else is asked to install from."""
     pair.attack(pair.lies(escapes=""), observe={"platform": "stolen1-x86_64"})
-    play = pair.run("deploy", "--check", stack_method=method)
+    play = pair.run(playbook, "--check", stack_name=stack, stack_method="build" if playbook == "build" else "wheel")
     assert "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
+    if playbook == "build":
+        chosen = dict(re.findall(r"msg: '(\S+) builds for (\S+?)-", play.text))
+        assert chosen == {pair.hostile.name: "stolen1", pair.other.name: "debian13"}
+    else:
+        recap = {found[0]: found for found in RECAP.findall(play.output)}
+        # Nothing of it is changed, and nothing fails: it is as the site left it.
+        assert (recap[pair.other.name][2], recap[pair.other.name][4]) == ("0", "0"), play.output[-6000:]
     cache = pair.other.reports.parent / "wheelhouse"
     assert not [path for path in cache.rglob("*") if "stolen1" in path.name and path.is_file()]
     pair.is_untouched()
