@@ -57,7 +57,6 @@ EXAMPLES = r"""
     rails: "{{ plan.rails }}"
   vars:
     plan: "{{ lookup('sparkforge.dgx_spark.plan', 'fabric').steps }}"
-    subnets: [192.168.200.0/24, 192.168.201.0/24]
   become: true
   register: fabric
 """

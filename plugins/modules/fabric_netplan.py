@@ -76,7 +76,6 @@ EXAMPLES = r"""
     environment: "{{ plan.environment }}"
   vars:
     plan: "{{ lookup('sparkforge.dgx_spark.plan', 'fabric').steps }}"
-    subnets: [192.168.200.0/24, 192.168.201.0/24]
   become: true
 
 - name: Remove it

@@ -104,26 +104,20 @@ def observe(
     """
     kept = _Kept(known)
     tools = {}
-    for name, command in wanted.items():
+    maybe = {name: command for name, command in (optional or {}).items() if name not in wanted}
+    for name, command in {**wanted, **maybe, **({"python": python} if python is not None else {})}.items():
         found = _find(command, path)
         if found is None:
+            if name in maybe:
+                continue
             raise _missing(name, command, path)
         if name != "ccache" and os.path.basename(os.path.realpath(found)) == "ccache":
             raise SparkforgeError(
                 f"{found}, set as {name}, is a link to ccache, not a compiler.",
-                f"Set toolchain.{name} to the compiler's own path: the build adds ccache itself.",
+                f"Set {_option(name)} to the compiler's own path: the build adds ccache itself.",
                 tool=name,
             )
         tools[name] = kept.tool(name, found, path)
-    for name, command in (optional or {}).items():
-        found = _find(command, path)
-        if found is not None:
-            tools[name] = kept.tool(name, found, path)
-    if python is not None:
-        found = _find(python, path)
-        if found is None:
-            raise _missing("python", python, path)
-        tools["python"] = kept.tool("python", found, path)
     return Toolchain(tools, kept)
 
 
@@ -142,8 +136,7 @@ def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
         raise SparkforgeError(
             f"{tool.path} is version {tool.version}, but {minimum} or newer is needed as {tool.name}.",
             remedy
-            or f"Install a newer one (role {_role(tool.name)}), or set another in the option "
-            f"{'python' if tool.name == 'python' else f'toolchain.{tool.name}'}.",
+            or f"Install a newer one (role {_role(tool.name)}), or set another in the option {_option(tool.name)}.",
             tool=tool.name,
             version=tool.version,
             minimum=minimum,
@@ -201,17 +194,20 @@ def _is_executable(path: str) -> bool:
 
 
 def _missing(name: str, command: str, path: str) -> SparkforgeError:
-    option = "python" if name == "python" else f"toolchain.{name}"
     where = "is missing or not executable" if "/" in command else f"is not on the PATH {path}"
     return SparkforgeError(
         f"{command}, needed as {name}, {where}.",
-        f"Run the role {_role(name)}, or set its path in the option {option}.",
+        f"Run the role {_role(name)}, or set its path in the option {_option(name)}.",
         tool=name,
     )
 
 
 def _role(name: str) -> str:
     return "cuda_libraries" if name == "nvcc" else "build_toolchain"
+
+
+def _option(name: str) -> str:
+    return "python" if name == "python" else f"toolchain.{name}"
 
 
 # --- asking ------------------------------------------------------------------------------------------------------
@@ -344,7 +340,6 @@ def _useless(name: str, shown: str, what: str, output: str) -> SparkforgeError:
     said = f": {first[:200].rstrip('.')}" if first else ""
     return SparkforgeError(
         f"{shown}, needed as {name}, {what}{said}.",
-        f"Reinstall it (role {_role(name)}), or set another in the option "
-        f"{'python' if name == 'python' else f'toolchain.{name}'}.",
+        f"Reinstall it (role {_role(name)}), or set another in the option {_option(name)}.",
         tool=name,
     )
