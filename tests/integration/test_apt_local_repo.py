@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -51,50 +50,6 @@ class LocalRepos:
 @pytest.fixture(scope="module")
 def repos(bench: Bench) -> LocalRepos:
     return LocalRepos(bench.fresh())
-
-
-@pytest.mark.long
-def test_without_sha256_and_fingerprint_it_is_refused_with_the_remedy(repos: LocalRepos) -> None:
-    said = repos.refused("0.8.1")
-    assert "neither sha256 nor key_fingerprint is set" in said
-    assert "sha256sum" in said and "redist archive" in said
-
-
-@pytest.mark.long
-def test_a_wrong_sha256_is_refused_with_both_sums(repos: LocalRepos) -> None:
-    said = repos.refused("0.8.1", sha256="ab" * 32)
-    assert "ab" * 32 in said and repos.facts["0.8.1"]["sha256"] in said
-
-
-@pytest.mark.long
-def test_a_text_file_is_no_deb(repos: LocalRepos, tmp_path: Path) -> None:
-    text = tmp_path / "cusparselt-local-repo-ubuntu2404-0.8.1_0.8.1-1_amd64.deb"
-    text.write_text("<html>Please log in</html>\n" * 400)
-    repos.host.copy(text, "/srv/not-a-deb.deb")
-    sha256 = hashlib.sha256(text.read_bytes()).hexdigest()
-    said = repos.refused("0.8.1", url="file:///srv/not-a-deb.deb", sha256=sha256)
-    assert "file:///srv/not-a-deb.deb is not a Debian package: it is an HTML page" in said
-
-
-@pytest.mark.long
-def test_a_truncated_deb_is_refused_even_with_its_own_sha256(repos: LocalRepos, tmp_path: Path) -> None:
-    half = tmp_path / "half.deb"
-    half.write_bytes(repos.file("0.8.1").read_bytes()[:20000])
-    repos.host.copy(half, "/srv/half.deb")
-    repos.refused("0.8.1", url="file:///srv/half.deb", sha256=hashlib.sha256(half.read_bytes()).hexdigest())
-
-
-@pytest.mark.long
-def test_the_deb_of_another_version_is_refused(repos: LocalRepos) -> None:
-    url = f"file://{FOLDER}/{repos.file('0.8.0').name}"
-    said = repos.refused("0.8.1", url=url, sha256=repos.facts["0.8.0"]["sha256"])
-    assert "not version 0.8.1" in said
-
-
-@pytest.mark.long
-def test_another_key_than_the_pinned_one_is_refused(repos: LocalRepos) -> None:
-    said = repos.refused("0.8.1", key_fingerprint=repos.facts["0.8.0"]["key_fingerprint"])
-    assert repos.facts["0.8.1"]["key_fingerprint"] in said
 
 
 @pytest.mark.long

@@ -21,10 +21,6 @@ Role = Callable[..., Play]
 VENDOR_SOURCE = "/etc/apt/sources.list.d/cuda-compute-repo.sources"
 VENDOR_KEYRING = "/usr/share/keyrings/cuda-compute-repo.asc"
 PINS = "/etc/apt/preferences.d/cuda-compute-repo-lowpri"
-HOLD_THE_LOCK = (
-    "import fcntl, time; lock = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(lock, fcntl.LOCK_EX); "
-    "print('held', flush=True); time.sleep(120)"
-)
 
 
 @pytest.fixture(scope="module")
@@ -90,30 +86,6 @@ def test_a_wrong_key_fingerprint_is_refused_and_leaves_the_host_as_it_was(host: 
     play = role(cuda_libraries_key_fingerprint="AB" * 20).failed()
     assert host.mirror["summary"]["key_fingerprint"] in play.text and "AB" * 20 in play.text
     assert state(host) == earlier
-
-
-@pytest.mark.long
-def test_a_pin_that_forbids_a_package_is_named(host: Host, role: Role, vendor: str) -> None:
-    pin = "Package: libcudnn9*\nPin: release *\nPin-Priority: -1\n"
-    with planted(host, PINS, pin):
-        packages = host.snapshot()["packages"]
-        play = role().failed()
-        assert host.snapshot()["packages"] == packages
-    assert "libcudnn9-dev-cuda-13 is blocked by the pin of libcudnn9* to -1" in play.text
-    assert PINS in play.text
-
-
-@pytest.mark.long
-def test_the_process_that_holds_apt_is_named(host: Host, role: Role, vendor: str) -> None:
-    holder = host.execute(
-        f'python3 -c "{HOLD_THE_LOCK}" > /tmp/holder 2>&1 & echo $!; until grep -q held /tmp/holder; do sleep 0.1; done'
-    )
-    try:
-        play = role().failed()
-    finally:
-        host.execute(f"kill {holder}")
-    assert f"is held by process {holder} (python3 -c import fcntl" in play.text
-    assert "do not delete the lock file" in play.text
 
 
 def test_a_plan_that_would_remove_a_package_is_refused(host: Host, role: Role, vendor: str, tmp_path: Path) -> None:

@@ -53,51 +53,11 @@ def test_every_missing_library_is_named_in_one_pass(torch: Host) -> None:
     assert all(row["needed_by"] == [f"{TORCH}/libtorch_cuda.so"] for row in missing.values())
 
 
-@pytest.mark.long
-def test_each_comes_with_the_role_the_package_and_the_archive_that_bring_it(torch: Host, tmp_path: Path) -> None:
-    # A Spark's library, read on whatever machine this is: NVPL exists for aarch64 alone.
-    put(torch, tmp_path, "/srv/spark/libtorch_cuda.so", "libtorch_cuda.so", [*NEEDED, "libcuda.so.1"], "linux-sbsa")
-    missing = {row["soname"]: row["provided_by"] for row in closure(torch, "/srv/spark/libtorch_cuda.so")["missing"]}
-    assert {missing[soname]["role"] for soname in NEEDED} == {"math_libraries"}
-    assert missing["libcudss.so.0"]["package"] == "libcudss0-cuda-13"
-    assert "nvpl_blas" in missing["libnvpl_blas_lp64_gomp.so.0"]["archive"]
-    assert "nvpl_lapack" in missing["libnvpl_lapack_lp64_gomp.so.0"]["archive"]
-    assert missing["libcuda.so.1"]["role"] == "driver"
-
-
-@pytest.mark.long
-def test_a_library_that_nobody_knows_is_named_all_the_same(torch: Host) -> None:
-    missing = {row["soname"]: row["provided_by"] for row in closure(torch, TORCH)["missing"]}
-    assert missing["libfrobnicate.so.9"]["role"] is None and missing["libfrobnicate.so.9"]["hint"]
-
-
-@pytest.mark.long
-def test_another_version_of_the_library_is_no_substitute(torch: Host, tmp_path: Path) -> None:
-    put(torch, tmp_path, f"{TORCH}/libcudss.so.1", "libcudss.so.1")
-    wrong = closure(torch, f"{TORCH}/libtorch_cuda.so", search=[TORCH])["wrong_version"]
-    assert [(row["soname"], row["found"]) for row in wrong] == [("libcudss.so.0", "libcudss.so.1")]
-
-
-@pytest.mark.long
-def test_a_library_of_another_machine_is_rejected_with_the_reason(torch: Host, tmp_path: Path) -> None:
-    other = {"linux-x86_64": "linux-sbsa", "linux-sbsa": "linux-x86_64"}[PLATFORM]
-    put(torch, tmp_path, "/srv/foreign/libcudss.so.0", "libcudss.so.0", platform=other)
-    result = closure(torch, f"{TORCH}/libtorch_cuda.so", search=["/srv/foreign"])
-    row = next(row for row in result["missing"] if row["soname"] == "libcudss.so.0")
-    assert row["rejected"][0]["path"] == "/srv/foreign/libcudss.so.0" and "it is for " in row["rejected"][0]["reason"]
-
-
 def test_nothing_is_run_and_nothing_changes(torch: Host) -> None:
     before = torch.execute("find /srv -printf '%p %T@\n'")
     result = closure(torch, TORCH)
     assert not result["changed"]
     assert torch.execute("find /srv -printf '%p %T@\n'") == before
-
-
-@pytest.mark.long
-def test_a_file_that_is_no_elf_file_ends_in_a_message(torch: Host) -> None:
-    result = torch.task(MODULE, become=False, paths=["/etc/hostname"])
-    assert "/etc/hostname" in result["cause"] and result["remedy"]
 
 
 @pytest.mark.long

@@ -105,15 +105,6 @@ def test_the_environment_comes_from_the_lock_and_a_second_run_changes_nothing(in
 
 
 @pytest.mark.long
-def test_a_requirement_without_a_hash_is_refused(installed: Host) -> None:
-    before = installed.contents()
-    play = make(installed, python_env_extra_requirements=["rich==14.0.0"]).failed()
-    assert "The requirement 'rich==14.0.0' has no hash." in play.text
-    assert "Write it as name==version --hash=sha256:<64 hex digits>" in play.text
-    assert installed.contents() == before
-
-
-@pytest.mark.long
 def test_a_wheel_with_another_hash_is_refused_with_the_name_of_its_package(installed: Host) -> None:
     before = installed.contents()
     wrong = [f"{line.split('sha256:')[0]}sha256:{'0' * 64}" if "sympy" in line else line for line in locked(installed)]
