@@ -121,12 +121,6 @@ def test_the_archive_takes_over_from_the_local_repo_and_leaves_no_remains(host: 
 
 
 @pytest.mark.long
-def test_the_archive_in_use_stays_with_the_default_order(role: Role) -> None:
-    play = role().succeeded()
-    assert play.changed == 0 and "cuSPARSELt 0.8.1 from redist: " in play.text
-
-
-@pytest.mark.long
 def test_apt_takes_over_from_the_archive_where_a_source_offers_it(host: Host, role: Role) -> None:
     url, site = host.mirror["url"], host.mirror["summary"]["site_repository"]
     options = {"key_url": url + site["key"], "key_fingerprint": site["key_fingerprint"], "url": url + site["path"]}
@@ -138,12 +132,6 @@ def test_apt_takes_over_from_the_archive_where_a_source_offers_it(host: Host, ro
     assert remains(host) == {"package": True, "local_repo": False, "redist": False}
 
 
-@pytest.mark.long
-def test_what_apt_has_brought_stays_with_the_default_order(role: Role) -> None:
-    play = role().succeeded()
-    assert play.changed == 0 and "cuSPARSELt 0.8.1 from apt: " in play.text
-
-
 def test_absent_takes_all_back_and_is_idempotent(host: Host, before: tuple[list[str], list[str]], role: Role) -> None:
     earlier = state(host)
     assert role("--check", "--diff", cusparselt_state="absent").succeeded().changed > 0
@@ -153,13 +141,6 @@ def test_absent_takes_all_back_and_is_idempotent(host: Host, before: tuple[list[
     assert "libcusparseLt" not in host.execute("/sbin/ldconfig -p")
     assert role(cusparselt_state="absent").succeeded().changed == 0
     assert changes(before[1], host.snapshot()["packages"]) == []
-
-
-@pytest.mark.long
-def test_apt_comes_first_where_it_offers_the_version_and_says_why(role: Role) -> None:
-    role(cusparselt_state="absent").succeeded()
-    play = role("--check").succeeded()
-    assert "cuSPARSELt 0.8.1 from apt: an apt source of the host offers 0.8.1" in play.text
 
 
 @pytest.mark.long
