@@ -140,7 +140,6 @@ def test_with_a_limit_nothing_is_compiled_wherever_the_manifest_is(fleet: Fleet)
     assert fleet.cached_wheels() == []
 
 
-@pytest.mark.long
 def test_deploy_alone_finds_the_manifest_too(fleet: Fleet) -> None:
     fleet.forget()
     assert fleet.run("deploy", limit="spark02").succeeded().changed == 0
@@ -150,7 +149,6 @@ def test_deploy_alone_finds_the_manifest_too(fleet: Fleet) -> None:
     assert fleet.cached_wheels() == []
 
 
-@pytest.mark.long
 def test_an_unreachable_builder_is_no_reason_to_compile(fleet: Fleet) -> None:
     fleet.run("build", limit="spark02").succeeded()
     with fleet.described(spark01={"ansible_port": 1}):
@@ -160,7 +158,6 @@ def test_an_unreachable_builder_is_no_reason_to_compile(fleet: Fleet) -> None:
     assert fleet.built("spark03") == []
 
 
-@pytest.mark.long
 def test_a_builder_that_comes_later_does_not_build_the_same_again(fleet: Fleet) -> None:
     with fleet.described(builders=["spark02"]):
         play = fleet.run("build", limit="spark02,spark03").succeeded()
@@ -195,7 +192,6 @@ def test_hosts_pull_and_no_wheel_goes_through_the_controller(fleet: Fleet) -> No
     assert fleet.built("spark03") == []
 
 
-@pytest.mark.long
 def test_the_state_of_the_builder_says_what_its_nginx_does_not_serve(fleet: Fleet) -> None:
     fleet.run("build", limit="spark01", sparkforge_wheelhouse_serve=True).succeeded()
     served = fleet.run("status", limit="spark01", sparkforge_wheelhouse_serve=True).succeeded()
@@ -206,7 +202,6 @@ def test_the_state_of_the_builder_says_what_its_nginx_does_not_serve(fleet: Flee
     assert "stops: 0 is not a port. Set wheelhouse_port to a number from 1 to 65535." in refused.text
 
 
-@pytest.mark.long
 def test_the_state_of_the_builder_compares_what_was_built_with_the_lock(fleet: Fleet) -> None:
     path = fleet.inventory / "locks/lab-fleet.yml"
     before = path.read_text()

@@ -205,6 +205,7 @@ def test_an_unprivileged_user_makes_an_environment_of_their_own(installed: Host,
     assert installed.contents() == before
 
 
+@pytest.mark.long
 def test_a_running_job_keeps_its_versions_when_the_environment_is_switched(installed: Host) -> None:
     first = current(installed)
     job = (

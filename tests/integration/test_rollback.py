@@ -103,6 +103,7 @@ def test_back_and_forward_again_each_with_its_proof(host: Host, two: tuple[str, 
     assert host.execute(f"stat -c %i {ENVIRONMENTS}/{first} {ENVIRONMENTS}/{second}") == inodes
 
 
+@pytest.mark.long
 def test_the_switch_alone_and_how_long_it_takes(
     host: Host, two: tuple[str, str], record_property: t.Callable[[str, object], None]
 ) -> None:

@@ -120,6 +120,7 @@ def test_a_sound_host_passes_and_nothing_on_it_changes(provisioned: Host) -> Non
     assert provisioned.contents() == before
 
 
+@pytest.mark.long
 def test_an_audit_finds_nothing_on_a_sound_host_and_names_the_one_byte_that_was_changed(provisioned: Host) -> None:
     before = provisioned.contents()
     play = provisioned.run("audit", audit_sbom=str(provisioned.reports)).succeeded()

@@ -59,6 +59,8 @@ def test_yamllint_finds_nothing():
     run(BIN / "yamllint", "--strict", ".")
 
 
+# CI has a job of them. In short: yamllint above, ansible-doc in test_sanity.py, the tarball in test_collection.py.
+@pytest.mark.long
 def test_the_sessions_that_collections_have_in_common_find_nothing(tmp_path: Path):
     asked = re.findall(r"^SESSIONS \?= (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()
     told = run(BIN / "nox", "--envdir", tmp_path, "--sessions", *asked)
