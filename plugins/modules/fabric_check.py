@@ -94,7 +94,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
 from ..module_utils._fabric import checks
-from ..module_utils._host.reader import Host
+from ..module_utils._host.reader import of_module
 
 
 def main() -> None:
@@ -113,7 +113,7 @@ def main() -> None:
     def work() -> dict[str, t.Any]:
         options = module.params
         part = options["measure"]
-        host = Host(run=modules.runner(module))
+        host = of_module(module)
         checker = checks.FabricCheck(host, options["rails"], options["ports"], options["speed"])
         rows = checker.measure(part, options["seconds"], options["floor"]) if part else checker.run()
         failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]

@@ -71,7 +71,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
 from ..module_utils._fabric import observation
-from ..module_utils._host.reader import Host
+from ..module_utils._host.reader import of_module
 
 
 def main() -> None:
@@ -81,7 +81,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        host = Host(run=modules.runner(module))
+        host = of_module(module)
         info = observation.FabricInfo(host, module.params["ports"]).observe()
         return {"changed": False, "fabric": info, "problems": observation.problems(info), "unread": host.unread}
 

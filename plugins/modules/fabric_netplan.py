@@ -129,7 +129,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
 from ..module_utils._fabric import netplan
-from ..module_utils._host.reader import Host
+from ..module_utils._host.reader import of_module
 
 
 def main() -> None:
@@ -149,7 +149,7 @@ def main() -> None:
         required_if=[("state", "present", ["rails"])],
         supports_check_mode=True,
     )
-    host, session = Host(run=modules.runner(module)), netplan.session_address(os.environ)
+    host, session = of_module(module), netplan.session_address(os.environ)
     fabric = netplan.FabricNetplan(module.params, host, module.check_mode, module.warn, session)
     modules.run(module, fabric.run)
 

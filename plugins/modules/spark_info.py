@@ -226,7 +226,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
 from ..module_utils._host.observation import SparkInfo
-from ..module_utils._host.reader import Host
+from ..module_utils._host.reader import of_module
 
 
 def main() -> None:
@@ -241,7 +241,7 @@ def main() -> None:
 
     def work() -> dict[str, t.Any]:
         observation = SparkInfo(
-            Host(run=modules.runner(module)),
+            of_module(module),
             offers=module.params["offers"],
             controller_epoch=module.params["controller_epoch"],
             root=module.params["root"],

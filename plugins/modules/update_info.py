@@ -82,7 +82,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
 from ..module_utils._host.apt_state import AptState
-from ..module_utils._host.reader import Host
+from ..module_utils._host.reader import of_module
 from ..module_utils._update.observation import UPGRADES, UpdateInfo
 
 
@@ -97,7 +97,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        host = Host(run=modules.runner(module))
+        host = of_module(module)
         look = UpdateInfo(host, module.params["root"], module.params["mode"], module.params["refresh"])
         found = look.observe(AptState(host).packages().versions)
         return {"changed": False, "update_info": {**found, "unread": host.unread}}

@@ -56,20 +56,6 @@ def _urls(value: t.Any) -> t.Iterator[str]:
         yield value
 
 
-def runner(module: AnsibleModule) -> t.Callable[[list[str]], tuple[int, str, str]]:
-    """Return what runs an argument list for ``_host.reader.Host``: status, stdout and stderr, in English."""
-
-    def run_command(argv: list[str]) -> tuple[int, str, str]:
-        words = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
-        try:
-            status, stdout, stderr = module.run_command(argv, environ_update=words, handle_exceptions=False)
-        except OSError as error:
-            return 127, "", f"{argv[0]}: {error.strerror}"
-        return int(status), stdout, stderr
-
-    return run_command
-
-
 def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
     """Call ``work`` and exit with what it returns; its ``warnings`` are Ansible's, which prints them.
 

@@ -12,6 +12,9 @@ import stat
 import time
 import typing as t
 
+if t.TYPE_CHECKING:
+    from ansible.module_utils.basic import AnsibleModule
+
 # Takes an argument list and returns (exit status, stdout, stderr); it never raises for a failed command.
 Runner = t.Callable[[list[str]], tuple[int, str, str]]
 
@@ -128,3 +131,17 @@ class Host:
             if self.is_file(path):
                 return path
         return None
+
+
+def of_module(module: AnsibleModule) -> Host:
+    """Return the host that a module runs on, whose programs answer in English."""
+
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        words = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+        try:
+            status, stdout, stderr = module.run_command(argv, environ_update=words, handle_exceptions=False)
+        except OSError as error:
+            return 127, "", f"{argv[0]}: {error.strerror}"
+        return int(status), stdout, stderr
+
+    return Host(run=run)
