@@ -203,6 +203,21 @@ def test_the_length_of_all_names_is_bounded(tmp_path: Path, monkeypatch: pytest.
     assert "names of more than 1 MiB" in refused(tmp_path, *links)
 
 
+def test_an_archive_of_a_few_bytes_names_no_more_than_128_mib(tmp_path: Path) -> None:
+    target = "x" * 120_000
+    long = tarfile.TarInfo("top/0")
+    # A file that is none of a link's may name one all the same.
+    long.pax_headers = {"linkpath": target}
+    header = long.tobuf(tarfile.PAX_FORMAT)[: -tarfile.BLOCKSIZE]
+    with gzip.open(tmp_path / "archive", "wb", 1) as stream:
+        for number in range((128 << 20) // len(target) + 1):
+            stream.write(header + tarfile.TarInfo(f"top/{number}").tobuf(tarfile.PAX_FORMAT))
+        stream.write(bytes(2 * tarfile.BLOCKSIZE))
+    with pytest.raises(SparkforgeError, match="has names of more than 128 MiB"):
+        unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
+    assert os.listdir(tmp_path) == ["archive"]
+
+
 def test_a_refused_archive_is_gone_however_deep_it_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "DEPTH_LIMIT", 10_000)
     deep = (member("top/" + "d/" * 1900, tarfile.DIRTYPE), b"")
