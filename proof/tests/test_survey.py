@@ -72,6 +72,27 @@ def off(inputs):
 chosen.op = off
 survey.catalogue = lambda: [chosen]
 """
+KNOWN = """
+from sparkforge_proof import check, settings
+from sparkforge_proof.checks import survey
+found = survey.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
+context = check.Context("cuda", limits=dict(settings.LIMITS))
+judged = survey.judged(context, found, {name: (32.0, 32.0) for name in found.units}, "float32", 1)
+print(judged.warning.cause)
+"""
+#: An operator that is something else where a condition of its input holds.
+OFF = """
+import torch
+(chosen,) = [one for one in survey.catalogue() if survey.name_of(one) == {name!r}]
+function = chosen.op
+def off(x, *given):
+    exact = function(x, *given)
+    if x.dtype is torch.float64 or x.dtype is torch.complex128 or not ({condition}):
+        return exact
+    return {result}
+chosen.op = off
+survey.catalogue = lambda: [chosen]
+"""
 
 
 def said(
@@ -119,6 +140,31 @@ def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_compute
 def test_what_optimisers_compute_many_of_is_differentiated_too(healthy: Environment) -> None:
     status, cause = said(healthy, "cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
     assert status == "fail" and cause.startswith("Off in float32: _foreach_sqrt, backward by "), cause
+
+
+@pytest.mark.parametrize(
+    ("check", "condition", "result", "way"),
+    [
+        ("float32", "bool(x.isnan().any())", "exact.nan_to_num()", "sigmoid, NaN"),
+        ("float32", "x.dim() > 1 and x.stride(-1) > x.stride(-2) > 0", "exact * 1.1", "cumsum, transposed"),
+        ("float32", "0 in x.stride()", "exact * 1.1", "sigmoid, expanded"),
+        ("complex64", "True", "exact.conj()", "sigmoid"),
+    ],
+)
+def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is_named(
+    healthy: Environment, check: str, condition: str, result: str, way: str
+) -> None:
+    between = OFF.format(name=way.partition(",")[0], condition=condition, result=result)
+    status, cause = said(healthy, f"cpu.survey.{check}", between=between, limits={"samples": 9})[f"cpu.survey.{check}"]
+    assert status == "fail" and cause.startswith(f"Off in {check}: {way}"), cause
+
+
+def test_a_defect_of_torch_that_is_known_warns_and_names_what_is_wrong(healthy: Environment) -> None:
+    found = subprocess.run([healthy.python, "-c", KNOWN], capture_output=True, text=True, check=True, cwd=SOURCES)
+    assert found.stdout.strip() == (
+        "Wrong in float32, as is known of this torch: nn.functional.avg_pool2d, transposed, backward: of inputs whose"
+        " channels are last, with padding, until pytorch#188345 (2026-07)."
+    )
 
 
 def test_how_many_of_the_differentiable_operators_were_computed_backward_is_in_the_row(healthy: Environment) -> None:

@@ -71,6 +71,9 @@ H200_2_11 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.11.0+cu130")
 #: A check that was changed after that run has lost it (docs/evidence/survey.md).
 H100_2_11 = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-25", "2.11.0+cu130")
 X86_2_11 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.11.0+cu130")
+#: The same a day later, with checks that were new or had changed.
+H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
+X86_LATER = Evidence("an x86_64 CPU", "x86_64", "2026-11-26", "2.11.0+cu130")
 #: The same with extensions that the roles built, and their receipts.
 H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
 X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")

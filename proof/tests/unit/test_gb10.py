@@ -130,9 +130,8 @@ def test_what_blocks_was_seen_to_pass_somewhere() -> None:
     unseen = {name for name, definition in catalogue.CHECKS.items() if not definition.measured}
     assert unseen == {
         *("matmul.float4", "linalg.sparse_direct", "storage.cufile", "inference.float4"),
-        # Changed after they had run on an H100.
-        *("algebra.dense", "algebra.fft", "chance.distributions", "chance.rates", "fastpaths.keys"),
-        *("fastpaths.modules", "movement.counts", "specials.reductions"),
+        # A bound was wider after it had run on an H200.
+        "algebra.dense",
     }
     for name in unseen:
         for reason in ("wrong", "crash", "mismatch"):

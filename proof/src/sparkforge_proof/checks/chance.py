@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ..check import H100_2_11, X86_CPU, Context, Measured, check
+from ..check import H100_2_11, H200_LATER, X86_CPU, Context, Measured, check
 from .bounds import Cases
 
 if t.TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _continuous(torch: t.Any) -> dict[str, tuple[t.Any, t.Any]]:
     }
 
 
-@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=(X86_CPU,))
+@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=(H200_LATER, X86_CPU))
 def distributions(context: Context) -> Measured:
     """Continuous distributions in each format, with their tails, in tensors of several sizes and layouts."""
     import torch
@@ -144,7 +144,7 @@ def distributions(context: Context) -> Measured:
     return cases.result()
 
 
-@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=(X86_CPU,))
+@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=(H200_LATER, X86_CPU))
 def rates(context: Context) -> Measured:
     """Discrete ones: Bernoulli, Poisson, binomial, geometric, integers, permutations, choices; dropout at its rates."""
     import torch

@@ -11,7 +11,7 @@ import random
 import typing as t
 import warnings
 
-from ..check import X86_CPU, Context, Measured, check
+from ..check import H200_LATER, X86_CPU, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread
 from .survey import seed_of
 
@@ -26,7 +26,7 @@ REMEDY = (
 MOST_KEYS = {"cuda": 18, "cpu": 12}
 
 
-@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=(X86_CPU,))
+@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=(H200_LATER, X86_CPU))
 def keys(context: Context) -> Measured:
     """Attention over long keys: each of many queries seeks one key, wherever it stands, and gets that key's value.
 
@@ -89,7 +89,7 @@ def keys(context: Context) -> Measured:
     return result
 
 
-@check("fastpaths.modules", devices=("cuda", "cpu"), measured=(X86_CPU,))
+@check("fastpaths.modules", devices=("cuda", "cpu"), measured=(H200_LATER, X86_CPU))
 def modules(context: Context) -> Measured:
     """Encoders and attention by their own shortcut, in evaluation with masks, against the plain modules in float64."""
     import copy

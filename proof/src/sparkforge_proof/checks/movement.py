@@ -14,7 +14,7 @@ import copy as copying
 import io
 import typing as t
 
-from ..check import H100_2_11, X86_CPU, Context, Measured, Skipped, check
+from ..check import H100_2_11, H200_LATER, X86_CPU, Context, Measured, Skipped, check
 from .bounds import Cases, around_powers, as_bytes, on_the_host
 from .survey import seed_of
 
@@ -156,7 +156,7 @@ def _entries(context: Context, cases: Cases) -> None:
 Function = t.Callable[..., t.Any]
 
 
-@check("movement.counts", devices=("cuda", "cpu"), seconds=120, measured=(X86_CPU,))
+@check("movement.counts", devices=("cuda", "cpu"), seconds=120, measured=(H200_LATER, X86_CPU))
 def counts(context: Context) -> Measured:
     """Operators that rearrange, over lengths and numbers of pieces around each power of two, forward and backward."""
     import torch

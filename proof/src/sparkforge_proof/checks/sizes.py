@@ -17,7 +17,7 @@ import re
 import typing as t
 import warnings
 
-from ..check import H200, X86, Context, Measured, Skipped, check
+from ..check import H200, H200_LATER, X86, Context, Measured, Skipped, check
 from . import attention, survey, survey_bounds, tensors
 from .bounds import Cases, gradients, one_thread, setting
 
@@ -118,7 +118,7 @@ BLOCK, BEYOND = 2**20, 4_099
 FUSED = 4.0
 
 
-@check("sizes.functions", devices=("cuda",), seconds=300, measured=())
+@check("sizes.functions", devices=("cuda",), seconds=300, measured=(H200_LATER,))
 def functions(context: Context) -> Measured:
     """Each function of elements in torch's list over more than 2 GiB, against itself over few, where nothing is large.
 

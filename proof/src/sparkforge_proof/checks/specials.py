@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ..check import H100_2_11, X86_CPU, Context, Measured, check
+from ..check import H100_2_11, H200_LATER, X86_CPU, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases
 
 if t.TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _each() -> dict[str, Function]:
     }
 
 
-@check("specials.reductions", devices=("cuda", "cpu"), measured=(X86_CPU,))
+@check("specials.reductions", devices=("cuda", "cpu"), measured=(H200_LATER, X86_CPU))
 def reductions(context: Context) -> Measured:
     """One NaN or infinity among many values, first, last and between, comes through every reduction and function."""
     import torch

@@ -48,6 +48,8 @@ LEFT_OUT: dict[str, str] = {
         tuple(f"as_strided{what}, {way}" for what in ("", "_copy", "_scatter") for way in ("strided", "transposed")),
         "it sets its own strides, so it refers to other elements in another layout",
     ),
+    "resize_, transposed": "it keeps what lies in memory, in another order in another layout",
+    "resize_as_, transposed": "as resize_",
     **{
         f"{name}, out=": "torch 2.13's CPU kernel, or 2.11's CUDA kernel, does not write to strided elements"
         for name in "nn.functional.gelu nn.functional.avg_pool2d nn.functional.avg_pool3d narrow_copy fft.ihfftn"
@@ -102,6 +104,7 @@ histc float16 inf 6
 linalg.eig float32 32 43
 linalg.eigh float32 32 62
 linalg.householder_product complex64 32 500
+_foreach_norm complex64 32 inf
 logcumsumexp complex64 32 inf
 logsumexp complex64 32 inf
 renorm complex64 32 inf
@@ -242,6 +245,18 @@ def bounds(name: str, form: str) -> tuple[float, float]:
     :param name: ``sort``, or ``sort, strided``.
     """
     return CALIBRATED.get((name.partition(",")[0], form), (DEFAULT[form], DEFAULT[form]))
+
+
+#: Gradients on a GPU that are wrong in torch itself, by the way that the operator is called; they warn.
+KNOWN_DEFECTS = dict.fromkeys(
+    ("nn.functional.avg_pool2d, transposed", "nn.functional.avg_pool1d, transposed"),
+    "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)",
+)
+
+
+def known_defect(name: str) -> str:
+    """Return what is known to be wrong in torch of an operator that is called so; empty for nothing."""
+    return KNOWN_DEFECTS.get(name, "")
 
 
 #: How the names of operators begin whose kernels torch compiles when a process first uses them on a GPU.
