@@ -116,7 +116,7 @@ def elements(context: Context) -> Measured:
 BLOCK, BEYOND = 2**20, 4_099
 #: How many units of the format two kernels of one function may differ by, and in which part of the elements: a compiler
 #: may fuse other products. On an H200 none did.
-FUSED, FEW = 1.0, 1 / 16
+FUSED, FEW = 4.0, 1 / 16
 
 
 @check("sizes.functions", devices=("cuda",), seconds=300, measured=(H200_LATER,))
