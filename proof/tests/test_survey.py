@@ -148,6 +148,7 @@ def test_what_optimisers_compute_many_of_is_differentiated_too(healthy: Environm
         ("float32", "bool(x.isnan().any())", "exact.nan_to_num()", "sigmoid, NaN"),
         ("float32", "x.dim() > 1 and x.stride(-1) > x.stride(-2) > 0", "exact * 1.1", "cumsum, transposed"),
         ("float32", "0 in x.stride()", "exact * 1.1", "sigmoid, expanded"),
+        ("float32", "bool(x.isnan().any())", "exact.masked_fill(exact.abs() < 1e-38, 0)", "roll, NaN"),
         ("complex64", "True", "exact.conj()", "sigmoid"),
     ],
 )

@@ -399,11 +399,12 @@ def _other_ways(
 def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> None:
     """Compute with one number at many places, and with a NaN, which has to be in the result where the exact one is."""
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
-    takes_nan = any_number or name.startswith(survey_variants.TAKE_NAN)
+    moves = survey_variants.MOVES.match(name) is not None
+    takes_nan = any_number or moves or name.startswith(survey_variants.TAKE_NAN)
     takes_nan = takes_nan and not survey_variants.NAN_IS_ANY.search(name)
     for way, change in (
         (survey_variants.EXPANDED, survey_variants.expanded),
-        (survey_variants.WITH_NAN, survey_variants.with_nan),
+        (survey_variants.WITH_NAN, functools.partial(survey_variants.with_nan, subnormal=moves)),
     ):
         full = f"{name}, {way}"
         if survey_bounds.left_out(full):
@@ -428,7 +429,8 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
             moved = functools.cache(functools.partial(_moved, operator, given, exact, dtype, seed))
             found.note(full, away(made, exact, moved, dtype))
         else:
-            wrong = survey_variants.nan_elsewhere(on_the_host(made.results), exact.results)
+            compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere
+            wrong = compare(on_the_host(made.results), exact.results)
             found.note(full, (math.inf if wrong else 0.0, 0.0))
 
 

@@ -19,6 +19,12 @@ EXPANDED, WITH_NAN, GRAPH = "expanded", "NaN", "graph"
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
 #: How the names of others begin that take a NaN. Libraries of linear algebra may end the process or never end.
 TAKE_NAN = ("nn.functional.", "softmax", "log_softmax", "cum", "logsumexp", "logcumsumexp", "clamp", "lerp", "where")
+#: What moves values and computes none, so that each arrives as it is, the smallest ones too.
+MOVES = re.compile(
+    r"(take|index_select|gather|roll|fliplr|flipud|flip|cat|concat|[hvd]stack|column_stack|stack|tile|repeat|repeat_interleave"
+    r"|tril|triu|where|masked_fill|masked_select|index_copy|index_fill|narrow|narrow_copy|expand|select|unbind|split|chunk|diag"
+    r"|diagonal|diag_embed|rot90|permute|transpose|t|clone|contiguous|movedim|squeeze|unsqueeze|reshape|view|flatten|swapaxes)$"
+)
 #: Parts of names of what may do anything with one: multiply it with what it pads with, take it for an index.
 NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head")
 #: The classes whose kernels wait for nobody, so that a graph can capture them: after an error in a capture torch 2.11
@@ -70,8 +76,8 @@ def expanded(sample: t.Any) -> t.Any:
     return sample.transform(change)
 
 
-def with_nan(sample: t.Any) -> t.Any:
-    """Return the sample with a NaN in the first place of each tensor that has floating point."""
+def with_nan(sample: t.Any, subnormal: bool = False) -> t.Any:
+    """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point."""
     import torch
 
     def change(value: t.Any) -> t.Any:
@@ -81,6 +87,8 @@ def with_nan(sample: t.Any) -> t.Any:
         if value.is_floating_point():
             # Made where it is used: a CPU's conversion makes negative ones, which CUDA's sorts take for the least.
             changed.view(-1)[:1].fill_(float("nan"))
+            if subnormal:
+                changed.view(-1)[1:2].fill_(torch.finfo(changed.dtype).tiny / 8)
         return changed
 
     return sample.transform(change)
@@ -95,6 +103,15 @@ def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor
         if numbers and not torch.equal(one.isnan(), other.isnan()):
             return True
     return False
+
+
+def moved_otherwise(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
+    """Say whether a value did not arrive as it was."""
+    import torch
+
+    return any(
+        not torch.equal(one.to(other.dtype).nan_to_num(7.0), other.nan_to_num(7.0)) for one, other in zip(made, exact)
+    )
 
 
 def in_a_graph(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
