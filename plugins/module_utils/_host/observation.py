@@ -153,47 +153,39 @@ class SparkInfo:
 
     def observe(self) -> dict[str, t.Any]:
         """Return the observation; it never raises for what a host lacks."""
-        clock = self._observe("clock", self._clock, None)  # first, as the controller's time stands still
+        clock = self.host.part("clock", self._clock, None)  # first, as the controller's time stands still
         apt = AptState(self.host)
         gpu = Gpu(self.host)
-        packages = self._observe("packages", apt.packages, Packages({}, [], [], None))
+        packages = self.host.part("packages", apt.packages, Packages({}, [], [], None))
         observation = {
-            "gpu": self._observe("gpu", gpu.observe, None),
-            "driver": self._observe("driver", gpu.driver, None),
-            "cuda_toolkits": self._observe("cuda_toolkits", lambda: gpu.toolkits(packages.versions), []),
-            "os": self._observe("os", self._os, None),
-            "kernel": self._observe("kernel", self._kernel, None),
-            "memory": self._observe("memory", self._memory, None),
-            "disk": self._observe("disk", self._disk, []),
-            "cpu": self._observe("cpu", self._cpu, None),
-            "apt_sources": self._observe("apt_sources", apt.sources, []),
+            "gpu": self.host.part("gpu", gpu.observe, None),
+            "driver": self.host.part("driver", gpu.driver, None),
+            "cuda_toolkits": self.host.part("cuda_toolkits", lambda: gpu.toolkits(packages.versions), []),
+            "os": self.host.part("os", self._os, None),
+            "kernel": self.host.part("kernel", self._kernel, None),
+            "memory": self.host.part("memory", self._memory, None),
+            "disk": self.host.part("disk", self._disk, []),
+            "cpu": self.host.part("cpu", self._cpu, None),
+            "apt_sources": self.host.part("apt_sources", apt.sources, []),
             "apt": {
                 "packages": packages.versions,
                 "architecture": packages.architecture,
                 "broken": packages.broken,
                 "held": packages.held,
-                "pins": self._observe("pins", apt.pins, []),
-                "lock_holder": self._observe("lock_holder", apt.lock_holder, None),
-                "offers": self._observe("offers", lambda: apt.offers(self.offer_names), {}),
+                "pins": self.host.part("pins", apt.pins, []),
+                "lock_holder": self.host.part("lock_holder", apt.lock_holder, None),
+                "offers": self.host.part("offers", lambda: apt.offers(self.offer_names), {}),
             },
-            "python": self._observe("python", lambda: self._python(packages.versions), []),
-            "loader": self._observe("loader", self._loader, {"entries": {}, "libraries": {}}),
+            "python": self.host.part("python", lambda: self._python(packages.versions), []),
+            "loader": self.host.part("loader", self._loader, {"entries": {}, "libraries": {}}),
             "clock": clock,
-            "managed_files": self._observe("managed_files", self._managed_files, {}),
-            "environments": self._observe("environments", self._environments, {}),
+            "managed_files": self.host.part("managed_files", self._managed_files, {}),
+            "environments": self.host.part("environments", self._environments, {}),
         }
         system, kernel = observation["os"] or {}, observation["kernel"] or {}
         observation["platform"] = platforms.system(system.get("id"), system.get("version"), kernel.get("machine") or "")
         observation["unread"] = self.host.unread
         return observation
-
-    def _observe(self, name: str, probe: t.Callable[[], t.Any], otherwise: t.Any) -> t.Any:
-        try:
-            return probe()
-        except Exception as error:
-            # If a strange host breaks one probe, the results of the others still count; the reason is returned.
-            self.host.note(name, f"{type(error).__name__}: {error}")
-            return otherwise
 
     def _os(self) -> dict[str, t.Any]:
         release = platforms.release(self.host.read("/etc/os-release") or self.host.read("/usr/lib/os-release") or "")

@@ -80,6 +80,14 @@ class Host:
         if not any(row["probe"] == probe for row in self.unread):
             self.unread.append({"probe": probe, "reason": str(reason).strip()[:300]})
 
+    def part(self, name: str, work: t.Callable[[], t.Any], otherwise: t.Any = None) -> t.Any:
+        """Return one part of an observation, or another value if a strange host breaks it: the others still count."""
+        try:
+            return work()
+        except Exception as error:
+            self.note(name, f"{type(error).__name__}: {error}")
+            return otherwise
+
     def read_bytes(self, path: str) -> bytes | None:
         """Return a file's content, or ``None`` where it is absent or cannot be read."""
         try:

@@ -101,36 +101,28 @@ class UpdateInfo:
 
     def observe(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
         """Return the observation; it never raises for what a host lacks."""
-        self.own_holds = self._part("holds", self._own_holds) or {}
+        self.own_holds = self.host.part("holds", self._own_holds) or {}
         release = (self.host.read("/proc/sys/kernel/osrelease") or "").strip() or self.host.release
         return {
-            "plan": self._part("apt", self._plan) or {},
+            "plan": self.host.part("apt", self._plan) or {},
             "own_holds": self.own_holds,
-            "lists_days": self._part("lists", self._lists_days),
-            "kernels": self._part("kernels", lambda: self._kernels(release)) or [],
-            "dkms": self._part("dkms", self._dkms) or [],
-            "boot": self._part("boot", lambda: self._space("/boot")),
-            "system": self._part("system", lambda: self._space("/usr")),
-            "archives": self._part("archives", lambda: self._space("/var/cache/apt")),
-            "grub": self._part("grub", self._grub),
-            "secure_boot": self._part("secure_boot", self._secure_boot),
-            "unattended": self._part("unattended", self._unattended),
-            "firmware": self._part("firmware", self._firmware),
-            "ota": self._part("ota", lambda: ota.newest(self.host, installed)),
-            "environments": self._part("environments", self._environments) or {},
-            "cdi": self._part("cdi", self._cdi),
+            "lists_days": self.host.part("lists", self._lists_days),
+            "kernels": self.host.part("kernels", lambda: self._kernels(release)) or [],
+            "dkms": self.host.part("dkms", self._dkms) or [],
+            "boot": self.host.part("boot", lambda: self._space("/boot")),
+            "system": self.host.part("system", lambda: self._space("/usr")),
+            "archives": self.host.part("archives", lambda: self._space("/var/cache/apt")),
+            "grub": self.host.part("grub", self._grub),
+            "secure_boot": self.host.part("secure_boot", self._secure_boot),
+            "unattended": self.host.part("unattended", self._unattended),
+            "firmware": self.host.part("firmware", self._firmware),
+            "ota": self.host.part("ota", lambda: ota.newest(self.host, installed)),
+            "environments": self.host.part("environments", self._environments) or {},
+            "cdi": self.host.part("cdi", self._cdi),
             "infiniband": self.host.names("/sys/class/infiniband"),
             "reboot_required": self.host.is_file("/run/reboot-required"),
             "virtual": self.host.is_file("/run/.containerenv") or self.host.is_file("/.dockerenv"),
         }
-
-    def _part(self, name: str, work: t.Callable[[], t.Any]) -> t.Any:
-        try:
-            return work()
-        except Exception as error:
-            # If a strange host breaks one part, the others still count; the reason is in the observation.
-            self.host.note(name, f"{type(error).__name__}: {error}")
-            return None
 
     def _plan(self) -> dict[str, t.Any]:
         """Return what apt would do, or why it would do nothing."""
