@@ -252,10 +252,12 @@ def _decomposed(judge: Judge, given: Problem, a: torch.Tensor, s: torch.Tensor, 
         )
         judge.product(f"eigh, orthogonal, {triangle}", vectors.mH, vectors, unit, more)
         judge.value(f"eigvalsh, {triangle}", torch.linalg.eigvalsh(half, UPLO=triangle), values, largest, more)
-    _singular(judge, given, a, unit, None, jacobi(a))
-    if a.is_cuda and a.dim() == 2:
-        _singular(judge, given, a, unit, "gesvd", BY_QR)
     exact = torch.linalg.svdvals(given.general)
+    for driver, most in ((None, jacobi(a)), *([("gesvd", BY_QR)] if a.is_cuda and a.dim() == 2 else [])):
+        name = f"svd{f' by {driver}' if driver else ''}"
+        u, sigma, v = torch.linalg.svd(a, driver=driver)
+        _singular(judge, name, (u, sigma, v), given.general, unit, most)
+        judge.value(f"{name}, values", sigma, exact, exact[..., :1], most)
     judge.value("svdvals", torch.linalg.svdvals(a), exact, exact[..., :1], jacobi(a))
     judge.product("pinv", given.general, torch.linalg.pinv(a), unit, jacobi(a) if a.is_cuda else 4.0)
     if a.shape[-1] <= 65:
@@ -265,17 +267,13 @@ def _decomposed(judge: Judge, given: Problem, a: torch.Tensor, s: torch.Tensor, 
 
 
 def _singular(
-    judge: Judge, given: Problem, a: torch.Tensor, unit: torch.Tensor, driver: str | None, more: float
+    judge: Judge, name: str, found: tuple[torch.Tensor, ...], wanted: torch.Tensor, unit: torch.Tensor, more: float
 ) -> None:
-    import torch
-
-    name = f"svd{f' by {driver}' if driver else ''}"
-    u, sigma, v = torch.linalg.svd(a, driver=driver)
-    judge.product(name, judge.wide(u) * sigma.cpu().double()[..., None, :], v, given.general, more)
+    """See that the parts of a singular value decomposition make the matrix, and are orthogonal."""
+    u, sigma, v = found
+    judge.product(name, judge.wide(u) * sigma.cpu().double()[..., None, :], v, wanted, more)
     judge.product(f"{name}, orthogonal U", u.mH, u, unit, more)
     judge.product(f"{name}, orthogonal V", v, v.mH, unit, more)
-    exact = torch.linalg.svdvals(given.general)
-    judge.value(f"{name}, values", sigma, exact, exact[..., :1], more)
 
 
 def _rectangles(cases: Cases, context: Context, form: str, chance: t.Any) -> None:
@@ -297,10 +295,7 @@ def _rectangles(cases: Cases, context: Context, form: str, chance: t.Any) -> Non
             q, r = torch.linalg.qr(a)
             judge.product("qr", q, r, exact)
             judge.product("qr, orthogonal", q.mH, q, unit)
-            u, sigma, v = torch.linalg.svd(a, full_matrices=False)
-            judge.product("svd", judge.wide(u) * sigma.cpu().double()[..., None, :], v, exact, jacobi(a))
-            judge.product("svd, orthogonal U", u.mH, u, unit, jacobi(a))
-            judge.product("svd, orthogonal V", v, v.mH, unit, jacobi(a))
+            _singular(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, unit, jacobi(a))
             if rows >= columns:
                 sides = _matrix(context, f"least {form}", (*batch, rows, 2), judge.dtype).to(judge.dtype).to(wide)
                 found = torch.linalg.lstsq(a, sides.to(judge.dtype).to(context.device)).solution

@@ -213,12 +213,7 @@ def survey(
     if device == "cuda":
         operators.sort(key=lambda operator: survey_bounds.compiled(name_of(operator)))
     began = time.monotonic()
-    # After that import cuDNN's flags are changed by its own context alone.
-    with (
-        seeding_only(device),
-        allow_tf32(torch.backends.cuda.matmul, False),
-        torch.backends.cudnn.flags(allow_tf32=False),
-    ):
+    with surveying(device):
         for operator in operators:
             name = name_of(operator)
             if (only is not None and name not in only) or name in passed_over:
@@ -244,8 +239,8 @@ def survey(
 
 
 @contextlib.contextmanager
-def seeding_only(device: str) -> t.Iterator[None]:
-    """Have ``torch.manual_seed`` seed the CPU and the device alone.
+def surveying(device: str) -> t.Iterator[None]:
+    """Compute without TensorFloat-32, and have ``torch.manual_seed`` seed the CPU and the device alone.
 
     For each other kind that was not used yet, torch keeps the call for later with the stack that it came from. The
     catalogue seeds for each input, so that this was half of a survey's time (2.13).
@@ -256,6 +251,9 @@ def seeding_only(device: str) -> t.Iterator[None]:
         for kind in {"cuda", "xpu", "mtia"} - {device}:
             if hasattr(getattr(torch, kind, None), "manual_seed_all"):
                 stack.enter_context(mock.patch.object(getattr(torch, kind), "manual_seed_all"))
+        stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
+        # After the catalogue's import cuDNN's flags are changed by its own context alone.
+        stack.enter_context(torch.backends.cudnn.flags(allow_tf32=False))
         yield
 
 
@@ -310,7 +308,7 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             if len(refused) == len(inputs):
                 raise NotOffered(f"the CPU in float64: {short(error)}") from error
             continue
-        moved = functools.cache(functools.partial(_moved, operator, sample, exact, dtype, seed))
+        moved = beside(functools.partial(_exactly, operator, sample, dtype, seed, spacing(dtype)), exact)
         try:
             plain = computed(operator, sample, leaves(sample), dtype, seed)
         except (NotImplementedError, AssertionError) as error:
@@ -331,12 +329,22 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
 
 
-def _moved(operator: t.Any, sample: t.Any, exact: Computed, dtype: torch.dtype, seed: str) -> Computed:
-    """Return what is exact of inputs one step beside."""
-    # A step may lead out of what an operator takes: a probability beyond 1.
-    with contextlib.suppress(RuntimeError, ValueError):
-        return computed(operator, *exact_of(sample, spacing(dtype)), dtype, seed)
-    return exact
+def beside(step: t.Callable[[], Computed], exact: Computed) -> Moved:
+    """Return what computes, once, what is exact of inputs one step beside."""
+
+    @functools.cache
+    def moved() -> Computed:
+        # A step may lead out of what an operator takes: a probability beyond 1.
+        with contextlib.suppress(RuntimeError, ValueError):
+            return step()
+        return exact
+
+    return moved
+
+
+def _exactly(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str, step: float = 0.0) -> Computed:
+    """Return what an operator makes of a sample, moved by a step, in float64 on the CPU."""
+    return computed(operator, *exact_of(sample, step), dtype, seed)
 
 
 def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tuple[t.Any, Computed]:
@@ -348,12 +356,12 @@ def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tup
     import torch
 
     try:
-        return sample, computed(operator, *exact_of(sample), dtype, seed)
+        return sample, _exactly(operator, sample, dtype, seed)
     except (RuntimeError, TypeError, IndexError):
         if not operator.name.startswith("_foreach"):
             raise
     plain = sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
-    return plain, computed(operator, *exact_of(plain), dtype, seed)
+    return plain, _exactly(operator, plain, dtype, seed)
 
 
 def _other_ways(
@@ -401,38 +409,40 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
     # Not on a GPU, where it was not run yet.
     moves = survey_variants.MOVES.match(name) is not None and not any(one.is_cuda for one in tensors([sample.input]))
+    given = survey_variants.expanded(sample)
+    if any_number and (both := _both(found, operator, survey_variants.EXPANDED, given, dtype, seed)):
+        made, exact = both
+        moved = beside(functools.partial(_exactly, operator, given, dtype, seed, spacing(dtype)), exact)
+        found.note(f"{name}, {survey_variants.EXPANDED}", away(made, exact, moved, dtype))
     takes_nan = any_number or moves or name.startswith(survey_variants.TAKE_NAN)
-    takes_nan = takes_nan and not survey_variants.NAN_IS_ANY.search(name)
-    for way, change in (
-        (survey_variants.EXPANDED, survey_variants.expanded),
-        (survey_variants.WITH_NAN, functools.partial(survey_variants.with_nan, subnormal=moves)),
-    ):
-        full = f"{name}, {way}"
-        if survey_bounds.left_out(full):
-            found.left_out.append(full)
-            continue
-        if way == survey_variants.EXPANDED and not any_number:
-            continue
-        if way == survey_variants.WITH_NAN and not takes_nan:
-            continue
-        given = change(sample)
-        try:
-            exact = computed(operator, *exact_of(given), dtype, seed)
-        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
-            # Not every operator takes such numbers.
-            continue
-        try:
-            made = computed(operator, given, [], dtype, seed)
-        except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
-            found.refused[full] = short(error)
-            continue
-        if way == survey_variants.EXPANDED:
-            moved = functools.cache(functools.partial(_moved, operator, given, exact, dtype, seed))
-            found.note(full, away(made, exact, moved, dtype))
-        else:
-            compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere
-            wrong = compare(on_the_host(made.results), exact.results)
-            found.note(full, (math.inf if wrong else 0.0, 0.0))
+    if not takes_nan or survey_variants.NAN_IS_ANY.search(name):
+        return
+    given = survey_variants.with_nan(sample, moves)
+    if both := _both(found, operator, survey_variants.WITH_NAN, given, dtype, seed):
+        made, exact = both
+        compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere
+        wrong = compare(on_the_host(made.results), exact.results)
+        found.note(f"{name}, {survey_variants.WITH_NAN}", (math.inf if wrong else 0.0, 0.0))
+
+
+def _both(
+    found: Survey, operator: t.Any, way: str, given: t.Any, dtype: torch.dtype, seed: str
+) -> tuple[Computed, Computed] | None:
+    """Return what the operator makes of other numbers, and what is exact; None where either does not take them."""
+    full = f"{name_of(operator)}, {way}"
+    if survey_bounds.left_out(full):
+        found.left_out.append(full)
+        return None
+    try:
+        exact = _exactly(operator, given, dtype, seed)
+    except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
+        # Not every operator takes such numbers.
+        return None
+    try:
+        return computed(operator, given, [], dtype, seed), exact
+    except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
+        found.refused[full] = short(error)
+        return None
 
 
 def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved: Moved, dtype: torch.dtype) -> None:

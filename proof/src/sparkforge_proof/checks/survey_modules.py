@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import typing as t
@@ -14,7 +13,7 @@ import warnings
 
 from ..check import CRASH, H200, X86, Context, Measured, Skipped, Unanswered, check
 from . import survey, survey_bounds, training
-from .bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
+from .bounds import UNIT_ROUNDOFF, Cases, one_thread
 
 if t.TYPE_CHECKING:
     import torch
@@ -60,11 +59,7 @@ def modules(device: str, form: str, samples: int, seed: int, context: Context) -
     import torch
 
     found, dtype = survey.Survey(), getattr(torch, form)
-    with (
-        survey.seeding_only(device),
-        allow_tf32(torch.backends.cuda.matmul, False),
-        torch.backends.cudnn.flags(allow_tf32=False),
-    ):
+    with survey.surveying(device):
         for info in _listed("common_modules", "module_db"):
             if dtype not in (*info.supported_dtypes(device), torch.bfloat16):
                 continue
@@ -121,7 +116,9 @@ def _module(
             exact = _exactly(module, sample, word, dtype, seed)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             raise survey.NotOffered(f"the CPU in float64: {survey.short(error)}") from error
-        moved = functools.cache(functools.partial(_beside, module, sample, word, dtype, seed, exact))
+        moved = survey.beside(
+            functools.partial(_exactly, module, sample, word, dtype, seed, survey.spacing(dtype)), exact
+        )
         leaves = [*survey.leaves(sample), *module.parameters()]
         try:
             plain = survey.computed(_Called(module, word), sample, leaves, dtype, seed)
@@ -133,16 +130,6 @@ def _module(
             found.ended[name] = f"failed with an error: {survey.short(error)}"
             continue
         found.note(name, survey.away(plain, exact, moved, dtype, NEAR_ZERO))
-
-
-def _beside(
-    module: t.Any, sample: t.Any, word: str, dtype: torch.dtype, seed: str, exact: survey.Computed
-) -> survey.Computed:
-    """Return what is exact of inputs and weights one step beside."""
-    # A step may lead out of what a module takes: a probability beyond 1.
-    with contextlib.suppress(RuntimeError, ValueError):
-        return _exactly(module, sample, word, dtype, seed, survey.spacing(dtype))
-    return exact
 
 
 def _exactly(
