@@ -26,7 +26,7 @@ FASTEST = 10e9
 SHORTEST, LONGEST = 0.01, 1.0
 #: How long one that was asked may take, and one that was ended, before the next step.
 PATIENCE, DYING = 10.0, 5.0
-#: The table of processes is read again after this share of memory went, or this many seconds.
+#: The table of processes is read again after this share of memory went or came back, or this many seconds.
 STEP, AGE = 0.01, 10.0
 #: Seconds of figures that an act has with it, and that growth is judged by.
 KEPT, RECENT = 60, 15.0
@@ -160,7 +160,8 @@ class Guard:
         if memory.time < self._rested:
             return False
         when, available, _held = self._tables[-1]
-        return memory.time - when > AGE or available - memory.available > STEP * memory.total
+        # Memory that came back counts too: what is lost next is compared with what each held before it.
+        return memory.time - when > AGE or abs(available - memory.available) > STEP * memory.total
 
     def _look(self, memory: Memory) -> dict[int, Process]:
         """Read the table of processes, and keep what each holds."""

@@ -156,6 +156,25 @@ def test_a_plain_process_that_grows_goes_and_a_model_that_is_newer_stays(machine
     assert machine.sent == [(900, TERM)]
 
 
+def test_who_takes_memory_soon_after_a_shortage_goes_and_a_model_that_loaded_since_stays(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    # Seen in a virtual machine: no table was read while there was more than in the shortage, so that nobody knew who
+    # had held what when the next one began.
+    guard, now = machine.guard([]), time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    grow(machine, guard, 901, "loader", 114)
+    assert machine.sent == [(901, TERM)]
+    machine.sent.clear()
+    now += 1
+    grow(machine, guard, 902, "model", 60)
+    now += 4
+    for size in (10, 50, 54):  # fewer than what the model holds, within the same 10 s
+        machine.start(903, "eater", size, at=1)
+        guard.step()
+    assert machine.sent == [(903, TERM)]
+
+
 def test_what_ends_no_load_is_a_page_cache(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
