@@ -70,7 +70,7 @@ from ..module_utils._core import modules
 from ..module_utils._guard import admission, models
 
 
-def judge(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def admit(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return the result, or raise what keeps the command from starting."""
     try:
         verdict = admission.admit(options["command"], options["needs"], releases=options["releases"])
@@ -92,7 +92,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    modules.run(module, lambda: judge(module.params))
+    modules.run(module, lambda: admit(module.params))
 
 
 if __name__ == "__main__":

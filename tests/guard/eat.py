@@ -14,6 +14,8 @@ import time
 
 MIB = 1 << 20
 CHUNK = 4 * MIB
+#: How many a data loader starts.
+WORKERS = 20
 
 
 def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
@@ -22,11 +24,18 @@ def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
     if "deaf" in words:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     goal, speed, began, taken = int(megabytes) * MIB, float(rate) * MIB, time.monotonic(), 0
-    block, kept = b"\1" * CHUNK, []
+    chunk = MIB if kind == "workers" else CHUNK
+    block, kept = b"\1" * chunk, []
     if kind == "gpu":
         target = os.memfd_create("gpu")
     elif kind == "cache":
         target = os.open(f"/mnt/{os.getpid()}.cache", os.O_CREAT | os.O_WRONLY)
+    if kind == "workers":
+        # As a data loader: it starts all of them at once, and each takes its share.
+        goal, speed = goal // (WORKERS + 1), speed / (WORKERS + 1)
+        for _ in range(WORKERS):
+            if os.fork() == 0:
+                break
     if kind == "bomb":
         while taken < goal:
             taken += CHUNK
@@ -36,11 +45,11 @@ def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
                 os.setpgid(0, 0)
         time.sleep(3600)
     while taken < goal:
-        if kind == "plain":
+        if kind in ("plain", "workers"):
             kept.append(bytearray(block))
         else:
             os.write(target, block)
-        taken += CHUNK
+        taken += chunk
         ahead = taken / speed - (time.monotonic() - began) if speed else 0
         if ahead > 0:
             time.sleep(ahead)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import socketserver
 import subprocess
 import sys
@@ -155,10 +156,12 @@ class Run:
         sampler.stopped = True
         names = sorted({actor.name for actor, process in self.processes if process.poll() is not None})
         right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
-        row = {"gone": names, "wrong": wrong, "ok": not wrong and bool(names) == bool(right),
+        acts = acted(sampler)
+        asked = not self.scenario.asked or acts.get("first", "ask") == "ask"
+        row = {"gone": names, "wrong": wrong, "ok": not wrong and bool(names) == bool(right) and asked,
                "seconds": round(time.monotonic() - began, 2), "least": round(sampler.least, 4),
                "gap": round(sampler.gap, 3), "short": round(sampler.short, 3), "below": round(sampler.below, 3),
-               **acted(sampler)}  # fmt: skip
+               **acts}  # fmt: skip
         self.clean()
         return row
 
@@ -186,7 +189,7 @@ def acted(sampler: Sampler) -> dict[str, Any]:
         held = {f"{one['name']} {one['pid']}": one["held"] >> 20 for one in row["holders"]}
         sys.stderr.write(f"{row['memory']['time']:.3f} {row['act']} {held}\n")
     reaction = {"reaction": round(acts[0]["memory"]["time"] - sampler.first, 3)} if acts and sampler.first else {}
-    return {"acts": len(acts), **reaction}
+    return {"acts": len(acts), **({"first": acts[0]["act"]} if acts else {}), **reaction}
 
 
 def swap(kind: str, on: bool) -> None:
@@ -214,7 +217,12 @@ def watcher(mode: str, place: Path, first: tuple[str, ...]) -> subprocess.Popen[
         "earlyoom": [str(place / "earlyoom"), "-m", "6,3", "-s", "100", "-r", "0", "-g", "-p",
                      "--avoid", "^(sshd|systemd|gnome-shell|python3?)$"],
     }  # fmt: skip
-    return subprocess.Popen(words[mode], stdout=sys.stderr) if mode != "none" else None
+
+    def limit() -> None:
+        # As the unit does (install.py).
+        resource.setrlimit(resource.RLIMIT_RTTIME, (1_000_000, 10_000_000))
+
+    return subprocess.Popen(words[mode], stdout=sys.stderr, preexec_fn=limit) if mode != "none" else None
 
 
 def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:

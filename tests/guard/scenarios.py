@@ -1,7 +1,8 @@
 """What happens in the virtual machine, and who has to go: sizes in per cent of its memory.
 
 An actor is (name, unit or "", kind, per cent, MB/s). The first ones are there before; the last ones take what is left.
-``right`` has the names of which one or all may go; nobody else may. 80 MB/s are to 1 GiB what 10 GB/s are to 128.
+``right`` has the names of which one or all may go; nobody else may, and where ``asked`` not without being asked before.
+80 MB/s are to 1 GiB what 10 GB/s are to 128.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Scenario(NamedTuple):
     right: tuple[str, ...]
     swap: str = ""
     first: tuple[str, ...] = ()
+    asked: bool = False
 
 
 MODEL = Actor("model", "vllm.service", "gpu", 45)
@@ -80,6 +82,9 @@ SCENARIOS = {
     "ten small ones of their own eat": Scenario((MODEL,), (WORKER._replace(count=10),), ("worker",)),
     "a fork bomb": Scenario((), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
     "a fork bomb beside a model": Scenario((MODEL,), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
+    "a data loader beside a model": Scenario(
+        (MODEL,), (Actor("trainer", "user.scope", "workers", 120),), ("trainer",), asked=True),
+    "a data loader is alone": Scenario((), (Actor("trainer", "user.scope", "workers", 160),), ("trainer",), asked=True),
     "a page cache with dirty pages": Scenario((MODEL,), (Actor("writer", "user.scope", "cache", 45, 100),), ()),
     "a page cache with dirty pages, and a process eats": Scenario(
         (SMALL_MODEL,), (Actor("writer", "user.scope", "cache", 45, 100), EATER), ("eater",)),

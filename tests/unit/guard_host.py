@@ -50,13 +50,22 @@ class Machine:
             stream.write("".join(f"{name + ':':<16}{size >> 10:>12} kB\n" for name, size in fields.items()))
 
     def start(
-        self, pid: int, name: str, gib: float = 0.1, gpu: float = 0.0, group: int = 0, at: float = 0, unit: str = ""
+        self,
+        pid: int,
+        name: str,
+        gib: float = 0.1,
+        gpu: float = 0.0,
+        group: int = 0,
+        at: float = 0,
+        unit: str = "",
+        parent: int = 1,
     ) -> int:
         """Start a process, or change what it holds."""
         place = self.place / str(pid)
         place.mkdir(exist_ok=True)
         size = int(gib * GIB)
-        numbers = [1, group or pid, group or pid, *[0] * 15, int((at or pid) * host.TICKS), 1 << 30, size // host.PAGE]
+        start = int((at or pid) * host.TICKS)
+        numbers = [parent, group or pid, group or pid, *[0] * 15, start, 1 << 30, size // host.PAGE]
         (place / "stat").write_text(f"{pid} ({name}) S {' '.join(map(str, numbers))} 0 0\n")
         (place / "status").write_text(f"Name:\t{name}\nRssAnon:\t{size >> 10} kB\nRssFile:\t0 kB\nVmSwap:\t0 kB\n")
         (place / "cgroup").write_text(f"0::/system.slice/{unit or 'session-1.scope'}\n")

@@ -219,7 +219,7 @@ def gib(size: float) -> str:
     return f"{size / GIB:.1f} GiB"
 
 
-def judge(wanted: Demand, memory: Memory, holders: t.Sequence[Process] = (), cores: int = 1) -> Verdict:
+def plan(wanted: Demand, memory: Memory, holders: t.Sequence[Process] = (), cores: int = 1) -> Verdict:
     """Return whether a command may start.
 
     :param holders: who holds the GPU's memory now.
@@ -300,7 +300,7 @@ def admit(
         memory = memory._replace(available=min(memory.total, memory.available + sum(one.held for one in ending)))
     found = [host.process(pid, held, swapped) for pid in held]
     holders = sorted((one for one in found if one is not None), key=lambda one: -one.gpu)
-    return judge(wanted, memory, holders, len(os.sched_getaffinity(0)))
+    return plan(wanted, memory, holders, len(os.sched_getaffinity(0)))
 
 
 def refusal(verdict: Verdict) -> SparkforgeError:

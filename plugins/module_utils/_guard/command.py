@@ -16,7 +16,7 @@ from .._core.errors import SparkforgeError
 from . import brakes, figures, nvml, policy, watched
 from .host import Host
 from .notes import Notes
-from .watch import Guard, Levels, lock_memory
+from .watch import Guard, Levels, Turn, lock_memory
 
 
 def guard(settings: t.Mapping[str, t.Any]) -> int:
@@ -30,10 +30,12 @@ def guard(settings: t.Mapping[str, t.Any]) -> int:
     notes = Notes(settings, device, host)
     rules = policy.Rules(*(tuple(settings.get(name) or ()) for name in ("protected", "first", "last")))
     levels = Levels(*(float(settings[name]) for name in ("warn_percent", "ask_percent", "end_percent")))
-    watch = Guard(host, levels, rules, notes.gpu, notes.refresh, notes.tell, looked=notes.looked)
-    refused = lock_memory()
+    watch = Guard(host, levels, rules, notes.gpu, notes.refresh, notes.tell, observed=notes.observed)
+    turn = Turn()
+    signal.signal(signal.SIGXCPU, turn.give)
+    refused = [one for one in (lock_memory(), turn.take()) if one]
     said = [f"guards {host.memory().total >> 20} MiB: warns below {levels.warn:g} %, asks below {levels.ask:g} %, "
-            f"ends below {levels.end:g} %", *([refused] if refused else [])]  # fmt: skip
+            f"ends below {levels.end:g} %", *refused]  # fmt: skip
     if not host.has_pressure:
         said.append("this kernel tells no pressure (CONFIG_PSI): only MemAvailable is judged")
     if device is None:
@@ -44,7 +46,7 @@ def guard(settings: t.Mapping[str, t.Any]) -> int:
         sys.stdout.write(f"<2>{down}\n")
     sys.stdout.flush()
     notes.start()
-    watch.run(lambda: bool(stopping))
+    watch.run(lambda: bool(stopping), turn)
     watched.note_end(settings["state_directory"], brakes.boot_id())
     if brakes.is_shutting_down():
         brakes.mark_shutdown(settings["state_directory"])

@@ -129,16 +129,16 @@ class Notes(threading.Thread):
         self.last = 0.0
         self.stopped = False
         self._held: dict[int, int] = {}
-        self._looked = 0.0
+        self._observed = 0.0
         self._metrics_due = self._connect_due = 0.0
 
     def gpu(self) -> dict[int, int]:
         """Return the last that is known of the GPU's memory, by process."""
         return self._held
 
-    def looked(self) -> float:
+    def observed(self) -> float:
         """Return when they were asked for."""
-        return self._looked
+        return self._observed
 
     def refresh(self) -> None:
         """Ask for newer figures."""
@@ -161,11 +161,11 @@ class Notes(threading.Thread):
             try:
                 if act is not None:
                     self._write(act)
-                self._look()
+                self._observe()
             except (OSError, ValueError, KeyError) as error:
                 sys.stderr.write(f"The guard cannot write: {error!r}\n")
 
-    def _look(self) -> None:
+    def _observe(self) -> None:
         now = time.monotonic()
         memory = self.host.memory()
         self._connect(now)
@@ -178,7 +178,7 @@ class Notes(threading.Thread):
             self._held = (
                 spread(dict.fromkeys(self.host.gpu_users(), 0), memory) if os.path.exists("/dev/nvidia0") else {}
             )
-        self._looked = now
+        self._observed = now
         if now >= self._metrics_due:
             self._metrics_due = now + METRICS_EVERY
             devices = self.device.devices() if self.device is not None else []

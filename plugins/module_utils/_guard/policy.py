@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import re
 import typing as t
@@ -32,6 +33,13 @@ LAST_NAMES = ("ninja", "cmake", "cc1*", "nvcc", "cicc", "ptxas", "c++", "g++*", 
 LARGE = 0.02
 #: A process that grew by this share of what was lost is who took it.
 CULPRIT = 0.5
+#: From so many processes on, of which at least half are younger, in seconds, a group may be a fork bomb.
+MANY, YOUNG = 16, 10.0
+#: What a data loader or a build stays within: so many of one name, and generations of it; and the share of its young
+#: ones that may have lost their parent.
+BOUND, GENERATIONS, ORPHANS = 64, 3, 0.25
+#: Who takes the children of those that have ended: the first process of a machine, a user, or a container.
+REAPERS = ("systemd", "init", "tini", "dumb-init", "docker-init", "catatonit")
 #: Of a part of the last seconds: what has to be lost in it, and the growth beyond which figures came late.
 BURST, LATE = 0.1, 1.5
 
@@ -166,6 +174,37 @@ def choose(
     # Nobody is large: what is left takes the largest, unless that is next to nothing.
     rest = [one for one in found if one.held >= LARGE * total / 4 and urgent]
     return max(rest, key=lambda one: (-one.tier, one.held), default=None)
+
+
+def is_bomb(members: t.Sequence[Process], found: t.Mapping[int, Process], since: float) -> bool:
+    """Say whether processes are a fork bomb, which takes what each that ends gives back.
+
+    A data loader or a build that has just started is many young processes too. Its number is bounded, each has a
+    living parent, and a process does not start its like over many generations. One that only has many children is
+    asked: it is ended with all of them where that does not help.
+
+    :param found: all processes.
+    :param since: when a young one was started at the earliest, in seconds since the boot.
+    """
+    young = [one for one in members if one.start >= since]
+    if len(members) < MANY or 2 * len(young) < len(members):
+        return False
+    if max(collections.Counter(one.name for one in members).values()) > BOUND:
+        return True
+    orphans = sum(one.parent == 1 or (one.parent in found and found[one.parent].name in REAPERS) for one in young)
+    return orphans > ORPHANS * len(young) or _generations(members) > GENERATIONS
+
+
+def _generations(members: t.Iterable[Process]) -> int:
+    """Return over how many generations processes have started others of their name."""
+    by_pid = {one.pid: one for one in members}
+    depth: dict[int, int] = {}
+    # A parent is older; of two with one start, as the kernel's clock counts, the lower number mostly is.
+    for one in sorted(by_pid.values(), key=lambda one: (one.start, one.pid)):
+        parent = by_pid.get(one.parent)
+        alike = parent is not None and parent.name == one.name
+        depth[one.pid] = 1 + (depth.get(one.parent, 1) if alike else 0)
+    return max(depth.values(), default=0)
 
 
 def valid(patterns: t.Iterable[str]) -> str:

@@ -4,7 +4,7 @@
 
 """The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
 
-A fork bomb is not asked: it is ended as a whole, and nobody else is judged until all of it is gone.
+A fork bomb is not asked: it is ended as a whole, and nobody else is chosen until all of it is gone.
 
 What may wait is the work of a second thread (notes.py): NVML, records, metrics. The loop hands over and goes on.
 """
@@ -37,11 +37,11 @@ LATELY = (0.5, 1.0, 2.0, 5.0)
 WAIT, SETTLE = 0.3, 0.2
 #: Per cent of ten seconds in which all waited for memory: with swap, a host that hangs while much is "available".
 THRASHING = 40.0
-#: From so many processes on a group is looked for again after it was ended, so often at most; and seconds after which
-#: those are looked for that it has started since.
-MANY, PASSES, AFTER = 16, 5, 0.25
-#: Many of which at least half are younger, in seconds, are a fork bomb; and how long it is ended at most.
-YOUNG, LASTS = 10.0, 60.0
+#: How often at most those are looked for that many have started while they were ended; and seconds after which those
+#: are that they have started since.
+PASSES, AFTER = 5, 0.25
+#: How long a fork bomb is ended at most, in seconds.
+LASTS = 60.0
 #: Times as long as it took to read the table of processes until it is read again, for this has real-time priority.
 REST = 4.0
 
@@ -74,7 +74,7 @@ class Guard:
 
     :param gpu: returns what each process holds of the GPU, at once: the last that is known.
     :param refresh: asks for newer figures of the GPU, and does not wait for them.
-    :param looked: returns when those that ``gpu`` returns were asked for, in time.monotonic()'s seconds.
+    :param observed: returns when those that ``gpu`` returns were asked for, in time.monotonic()'s seconds.
     :param tell: takes an act, and does not wait.
     """
 
@@ -87,10 +87,10 @@ class Guard:
         refresh: t.Callable[[], None],
         tell: t.Callable[[Act], None],
         kill: t.Callable[[int, int], None] = os.kill,
-        looked: t.Callable[[], float] = lambda: float("inf"),
+        observed: t.Callable[[], float] = lambda: float("inf"),
     ) -> None:
         self.host, self.levels, self.rules = host, levels, rules
-        self.gpu, self.refresh, self.tell, self.kill, self.looked = gpu, refresh, tell, kill, looked
+        self.gpu, self.refresh, self.tell, self.kill, self.observed = gpu, refresh, tell, kill, observed
         self.own = os.getpid()
         #: Time, available, free swap and pressure of the last seconds, one a second.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
@@ -125,7 +125,7 @@ class Guard:
             # Those that die need the cores.
             return max(SHORTEST, REST * (time.monotonic() - began))
         if self._is_due(memory):
-            self._look(memory)
+            self._observe(memory)
         if percent > self.levels.warn:
             self._asked = None
             return self._pause(memory, self.levels.warn)
@@ -163,7 +163,7 @@ class Guard:
         # Memory that came back counts too: what is lost next is compared with what each held before it.
         return memory.time - when > AGE or abs(available - memory.available) > STEP * memory.total
 
-    def _look(self, memory: Memory) -> dict[int, Process]:
+    def _observe(self, memory: Memory) -> dict[int, Process]:
         """Read the table of processes, and keep what each holds."""
         self.refresh()
         found = self._read(memory.swap_total > memory.swap_free)
@@ -183,7 +183,7 @@ class Guard:
     def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
         when, found = self._found
         if when != memory.time:
-            found = self._look(memory)
+            found = self._observe(memory)
         tables = self._tables[:-1] or self._tables
         before, lost = self._before(found, memory, tables)
         groups = policy.groups(found, before, self.rules, self.own, memory.total)
@@ -215,7 +215,7 @@ class Guard:
         if not self._waits:
             self._waits = memory.time
             self.refresh()
-        return self.looked() < self._waits and memory.time - self._waits < WAIT
+        return self.observed() < self._waits and memory.time - self._waits < WAIT
 
     def _ask(self, memory: Memory, why: str) -> None:
         if self._asked is not None:
@@ -278,18 +278,21 @@ class Guard:
         found: t.Mapping[int, Process] | None = None,
     ) -> None:
         number = signal.SIGKILL if what == "end" else signal.SIGTERM
+        bomb = what == "end" and self._is_bomb(members, memory)
         wave = members
         for _ in range(PASSES):
             self._send(number, wave)
-            # A fork bomb has new ones by now.
-            wave = self._kin(members) if len(members) >= MANY else ()
+            # It has new ones by now. All of a bomb's name are of it; others may have a namesake in their session.
+            wave = ()
+            if len(members) >= policy.MANY:
+                wave = self._kin(members) if bomb else self._newer(members, memory.time)
             members += wave
             if not wave:
                 break
         if what == "end":
             self._dying, self._asked = (memory.time, members), None
             self._swept = memory.time
-            if self._is_bomb(members, memory):
+            if bomb:
                 self._bomb = self._dying
         self._tell(what, memory, members, why, found)
 
@@ -302,9 +305,7 @@ class Guard:
                 continue
 
     def _is_bomb(self, members: tuple[Process, ...], memory: Memory) -> bool:
-        """Say whether some processes are a fork bomb, which takes what each that ends gives back."""
-        since = self.host.since_boot(memory.time) - YOUNG
-        return len(members) >= MANY and 2 * sum(one.start >= since for one in members) >= len(members)
+        return policy.is_bomb(members, self._found[1], self.host.since_boot(memory.time) - policy.YOUNG)
 
     def _end_bomb(self, memory: Memory) -> None:
         """End what a fork bomb has started meanwhile, until nothing of it is left: its memory is about to come back."""
@@ -353,14 +354,41 @@ class Guard:
         figures = tuple(row for row in kept if row[0])
         self.tell(Act(what, time.time(), memory, members, tuple(holders), figures, why))
 
-    def run(self, stop: t.Callable[[], bool]) -> None:
+    def run(self, stop: t.Callable[[], bool], turn: Turn | None = None) -> None:
         """Guard until told to stop."""
         while not stop():
             time.sleep(self.step())
+            if turn is not None and not turn.first:
+                turn.take()
+
+
+class Turn:
+    """The turn that this thread has at a core: before all others, but never for good.
+
+    LimitRTTIME= of the unit is how long it may go on without a pause. Then the kernel sends SIGXCPU, and it is one
+    among others until its step is done: a step that never ends, a fault of the guard, takes no core away.
+    """
+
+    def __init__(self) -> None:
+        self.first = False
+
+    def take(self) -> str:
+        """Be first; return what was refused, or an empty text."""
+        try:
+            os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(50))
+        except OSError as error:
+            return f"no real-time scheduling ({error.strerror})"
+        self.first = True
+        return ""
+
+    def give(self, *_signal: object) -> None:
+        """Be one among others."""
+        self.first = False
+        os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
 
 
 def lock_memory() -> str:
-    """Keep this process in memory, and first in line; return what was refused, or an empty text."""
+    """Keep this process in memory; return what was refused, or an empty text."""
     gc.disable()
     library = ctypes.CDLL(None, use_errno=True)
     refused = []
@@ -372,8 +400,4 @@ def lock_memory() -> str:
             stream.write("-1000")
     except OSError as error:
         refused.append(f"OOM score is not -1000 ({error.strerror})")
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(50))
-    except OSError as error:
-        refused.append(f"no real-time scheduling ({error.strerror})")
     return "; ".join(refused)

@@ -174,16 +174,16 @@ def test_vllm_takes_its_share_at_once_and_what_fits_is_proposed():
     assert wanted.pool == int(0.9 * 120 * GIB)
     assert {part.what: part.size for part in wanted.within}["KV cache"] == 131072 * 128 * 1024
     # All of it: 108 + 9; of a Spark with nothing else there are 118 - 12.
-    verdict = admission.judge(wanted, memory(118))
+    verdict = admission.plan(wanted, memory(118))
     assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.8"))
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
-    assert admission.judge(fitting, memory(118)).answer == "start"
+    assert admission.plan(fitting, memory(118)).answer == "start"
     # Less than one sequence of all 131072 tokens needs: a shorter one.
-    verdict = admission.judge(wanted, memory(45))
+    verdict = admission.plan(wanted, memory(45))
     assert verdict.proposal[0] == "--max-model-len"
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
-    assert admission.judge(fitting, memory(45)).answer == "start"
-    verdict = admission.judge(wanted, memory(30))
+    assert admission.plan(fitting, memory(45)).answer == "start"
+    verdict = admission.plan(wanted, memory(30))
     assert (verdict.answer, verdict.proposal) == ("refuse", ())
 
 
@@ -196,25 +196,25 @@ def test_what_is_proposed_fits_whatever_is_available(engine: str, available: int
         "torch": ["python3", "x.py", "--model", "/m", "--length", "65536"],
     }  # fmt: skip
     words = start[engine]
-    verdict = admission.judge(admission.demand(words, "", 120 * GIB, EIGHT), memory(available))
+    verdict = admission.plan(admission.demand(words, "", 120 * GIB, EIGHT), memory(available))
     if verdict.answer == "propose":
         fitting = admission.demand([*words, *verdict.proposal], "", 120 * GIB, EIGHT)
-        assert admission.judge(fitting, memory(available)).answer in ("start", "drop"), verdict.proposal
+        assert admission.plan(fitting, memory(available)).answer in ("start", "drop"), verdict.proposal
     elif verdict.answer == "start":
         assert verdict.demand.total <= (available - 12) * GIB
 
 
 def test_a_page_cache_is_dropped_first_and_jobs_are_what_is_left():
     wanted = admission.demand(["blender"], "60G", GIB)
-    assert admission.judge(wanted, memory(100, cached=10)).answer == "start"
-    assert admission.judge(wanted, memory(100, cached=80)).answer == "drop"
-    verdict = admission.judge(wanted, memory(100), cores=20)
+    assert admission.plan(wanted, memory(100, cached=10)).answer == "start"
+    assert admission.plan(wanted, memory(100, cached=80)).answer == "drop"
+    verdict = admission.plan(wanted, memory(100), cores=20)
     assert verdict.jobs == 1 + (100 - 12 - 60) // 4
 
 
 def test_who_holds_the_memory_is_named():
     one = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB)
-    verdict = admission.judge(admission.demand(["x"], "60G", GIB), memory(40), [one])
+    verdict = admission.plan(admission.demand(["x"], "60G", GIB), memory(40), [one])
     assert "End ollama (process 7), which holds 70.0 GiB" in str(admission.refusal(verdict))
     assert any("ollama (process 7, ollama.service)" in line for line in verdict.said)
 

@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -202,7 +203,7 @@ def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
     def fork(pid: int, number: int) -> None:
         kill(pid, number)
         if (child := next(born, None)) is not None:
-            machine.start(child, "bomb", 2)
+            machine.start(child, "bomb", 2, parent=pid)
 
     guard.kill = fork
     for pid in range(1000, 1047):
@@ -211,7 +212,68 @@ def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
     assert set(machine.sizes) == {1, 700, 900}
 
 
-def test_nobody_else_is_judged_until_all_of_a_fork_bomb_is_gone(machine: Machine):
+def family(kind: str, count: int = 20) -> list[host.Process]:
+    """Return processes that were all started a moment ago."""
+
+    def one(pid: int, parent: int, name: str) -> host.Process:
+        return host.Process(pid, parent, 100, 50.0 + pid / 1000, name, "session-1.scope", GIB, 0)
+
+    pids = range(200, 200 + count)
+    return {
+        # What torch's DataLoader starts: all by one, and by each of several under a launcher.
+        "loader": [one(100, 90, "python3"), *(one(pid, 100, "python3") for pid in pids)],
+        "loaders": [
+            one(100, 90, "python3"), *(one(101 + number, 100, "python3") for number in range(4)),
+            *(one(pid, 101 + pid % 4, "python3") for pid in pids),
+        ],
+        "build": [
+            one(100, 90, "make"), *(one(pid, 100, "sh") for pid in pids),
+            *(one(pid + 1000, pid, "g++") for pid in pids), *(one(pid + 2000, pid + 1000, "cc1plus") for pid in pids),
+        ],
+        # Each goes on to start others; or one starts them, and they do not end; or each ends when it has started two.
+        "bomb": [one(pid, 200 + (pid - 200) // 2 if pid > 200 else 90, "bash") for pid in pids],
+        "orphans": [one(pid, 1, "bash") for pid in pids],
+        "of a desktop": [one(pid, 80, "bash") for pid in pids],
+    }[kind]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "expected"),
+    [
+        ("loader", 20, False), ("loader", 80, True), ("loaders", 20, False), ("build", 20, False), ("build", 80, True),
+        ("bomb", 20, True), ("orphans", 20, True), ("of a desktop", 20, True), ("bomb", 15, False),
+    ],
+)  # fmt: skip
+def test_a_fork_bomb_is_told_from_a_data_loader_and_a_build(kind: str, count: int, expected: bool):
+    members = family(kind, count)
+    others = [host.Process(80, 1, 80, 1.0, "systemd", "", 0, 0), host.Process(90, 80, 90, 1.0, "bash", "", 0, 0)]
+    found = {one.pid: one for one in (*members, *others)}
+    assert policy.is_bomb(members, found, 45.0) is expected
+    # Long after their start they are what runs here.
+    assert not policy.is_bomb(members, found, 60.0)
+
+
+def test_a_data_loader_that_starts_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machine):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.start(800, "python3", 0.1, 40)  # of the same session
+    machine.start(900, "python3", 5, group=900)
+    machine.deaf.update(range(900, 1000))
+    guard.step()
+    for size in (1, 2, 3, 3.4):
+        for pid in range(901, 921):
+            machine.start(pid, "python3", size, group=900, at=1e9 + pid, parent=900)
+        guard.step()
+    assert sorted(machine.sent) == [(pid, TERM) for pid in range(900, 921)]
+    assert [act.what for act in acts] == ["warn", "ask"]
+    # Those that do not end are ended at the last level, and what they start meanwhile.
+    machine.sent.clear()
+    machine.start(800, "python3", 0.1, 44)
+    guard.step()
+    assert sorted(machine.sent) == [(pid, KILL) for pid in range(900, 921)]
+
+
+def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine):
     # Seen in a virtual machine: what it had started just before was missed, and the model was taken for who was left.
     acts: list[watch.Act] = []
     guard, kill = machine.guard(acts), machine.kill
@@ -282,6 +344,32 @@ def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(mac
     guard._swept -= 1  # a second later
     guard.step()
     assert machine.sent == [(900, KILL), (910, KILL)]
+
+
+STEP = """
+import os, resource, signal, time
+from {module} import Turn
+
+turn = Turn()
+signal.signal(signal.SIGXCPU, turn.give)
+resource.setrlimit(resource.RLIMIT_RTTIME, (100_000, 5_000_000))
+refused = turn.take()
+end, seen = time.monotonic() + 1, set()
+while time.monotonic() < end:
+    seen.add(os.sched_getscheduler(0) & 7)
+time.sleep(0.01)
+turn.first or turn.take()
+print(refused or sorted(seen), os.sched_getscheduler(0) & 7)
+"""
+
+
+def test_a_step_that_does_not_end_gives_the_core_to_others():
+    program, around = STEP.format(module=watch.__name__), {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
+    if "no real-time" in done.stdout:
+        pytest.skip(f"this host refuses it: {done.stdout}")
+    # Both within one step, and first in line again after its pause.
+    assert done.stdout.split("\n")[0] == f"{sorted([os.SCHED_OTHER, os.SCHED_RR])} {os.SCHED_RR}"
 
 
 def test_a_host_that_thrashes_acts_before_its_memory_is_gone(machine: Machine):
@@ -394,7 +482,7 @@ def test_an_act_is_recorded_with_the_seconds_before_it(
     kept = notes.Notes({**settings, "nvml": str(device)}, nvml.Recorded(str(device)), machine.host)
     for act in acts:
         kept._write(act)
-    kept._look()
+    kept._observe()
     records = [json.loads(line) for line in (tmp_path / "acts.jsonl").read_text().splitlines()]
     assert [row["act"] for row in records] == ["warn", "ask"]
     assert records[-1]["victim"][0]["gpu"] == 113 * GIB
@@ -496,7 +584,7 @@ def test_nobody_is_asked_by_figures_of_the_gpu_that_are_older_than_the_shortage(
     looked = [0.0]
     machine.start(500, "model", 0.1, 114.5, at=5)
     guard = machine.guard([])
-    guard.looked = lambda: looked[0]
+    guard.observed = lambda: looked[0]
     guard.step()
     assert machine.sent == []
     looked[0] = time.monotonic() + 1
@@ -580,6 +668,7 @@ def test_the_files_of_the_guard(tmp_path: Path):
     assert found["changed"]
     assert not list(tmp_path.iterdir())
     texts = {row["after_header"]: row["after"] for row in found["diff"]}
+    assert "LimitRTTIME=1s:10s" in texts[f"{tmp_path}/sparkforge-guard.service"]
     assert "OOMScoreAdjust=-1000" in texts[f"{tmp_path}/sparkforge-guard.service"]
     # The role serving counts its own starts.
     own = texts[f"{tmp_path}/sparkforge-serving.service.d/50-sparkforge-guard.conf"]
