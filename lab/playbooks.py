@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import pathlib
-import re
 import sys
 import typing as t
 
@@ -63,11 +62,14 @@ def text(option: t.Mapping[str, t.Any]) -> str:
     """Return the description in Markdown, with the choices."""
     said = option["description"] if isinstance(option["description"], list) else [option["description"]]
     choices = [f"One of {', '.join(f'`{one}`' for one in option['choices'])}."] if "choices" in option else []
-    return re.sub(r"\b[A-Z]\(([^)]*)\)", r"`\1`", " ".join([*said, *choices]))
+    from ansible_collections.sparkforge.dgx_spark.plugins.lookup.variable_errors import unmarked
+
+    return unmarked(" ".join([*said, *choices]), r"`\1`")
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
     """Write the page, or with ``--check`` tell whether it is current."""
+    sys.path.insert(0, str(ROOT / ".collections"))
     made = page(yaml.safe_load(SPECS.read_text(encoding="utf-8"))["argument_specs"])
     return pages.write(PAGE, made, "lab.playbooks", "--check" in (sys.argv[1:] if argv is None else argv))
 

@@ -67,7 +67,7 @@ class LookupModule(LookupBase):
         errors = list(misspelt(known, wanted))
         # Of roles one sets what another requires.
         missing = [name for name in wanted if terms and wanted[name].get("required") and name not in known]
-        errors += [f"{name} is required: {_plain(wanted[name]['description'])}" for name in missing]
+        errors += [f"{name} is required: {unmarked(wanted[name]['description']).rstrip('.')}" for name in missing]
         for name, value in self._given(known, wanted):
             option = dict(wanted[name])
             if value is None and option.get("default") is not None:
@@ -95,13 +95,12 @@ ROOT = Path(__file__).parents[2]
 
 @functools.cache
 def options(*playbooks: str) -> dict[str, dict[str, t.Any]]:
-    """Return what these playbooks take, or where none is named, what each role takes, by the variable's name."""
-    if playbooks:
-        specs = _specs(ROOT / "playbooks/meta/argument_specs.yml")
-        taken = [specs[playbook]["options"] for playbook in playbooks]
-    else:
+    """Return what these playbooks take, or where none is named, what each role and site.yml take, by their names."""
+    specs = _specs(ROOT / "playbooks/meta/argument_specs.yml")
+    taken = [specs[playbook]["options"] for playbook in playbooks or ("site",)]
+    if not playbooks:
         roles = sorted((ROOT / "roles").glob("*/meta/argument_specs.yml"))
-        taken = [_specs(path)["main"]["options"] for path in roles]
+        taken += [_specs(path)["main"]["options"] for path in roles]
     return {name: option for options in taken for name, option in options.items()}
 
 
@@ -110,9 +109,9 @@ def _specs(path: Path) -> dict[str, t.Any]:
     return specs
 
 
-def _plain(description: str) -> str:
-    """Return a description without the markup and the full stop."""
-    return re.sub(r"\b[A-Z]\(([^)]*)\)", r"\1", description).rstrip(".")
+def unmarked(description: str, becomes: str = r"\1") -> str:
+    """Return a description without Ansible's markup, such as C(...), whose text is group 1 in ``becomes``."""
+    return re.sub(r"\b[A-Z]\(([^)]*)\)", becomes, description)
 
 
 #: How much alike two names are, of 1, that differ in a letter or two; of those in use none are.

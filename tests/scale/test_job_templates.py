@@ -24,7 +24,7 @@ QUESTIONS = [
 FITTING = {
     "text": {"str", "path", "raw", "list"},
     "password": {"str"},
-    "integer": {"int", "float"},
+    "integer": {"int", "float", "raw"},
     "multiplechoice": {"str", "bool"},
 }
 

@@ -76,8 +76,8 @@ def test_no_variable_of_the_playbooks_and_of_ansible_is_taken_for_a_misspelt_one
         ]
         for word in re.findall(r"\b[a-z]+_[a-z0-9_]+\b", path.read_text())
     }
-    # The data of the stacks' profiles, which no play has among its variables.
-    assert list(misspelt(dict.fromkeys(words - {"stack_profiles"}), options())) == []
+    # The data of the stacks' profiles, which no play has among its variables, and what is counted after the validation.
+    assert list(misspelt(dict.fromkeys(words - {"stack_profiles", "sparkforge_wave"}), options())) == []
 
 
 def test_a_playbook_s_own_variables_are_compared_by_its_name() -> None:
@@ -90,7 +90,16 @@ def test_a_playbook_s_own_variables_are_compared_by_its_name() -> None:
     assert close.endswith("rollback_environment_id is")
 
 
-@pytest.mark.parametrize("playbook", SPECS)
+def test_what_site_takes_is_compared_with_what_the_roles_take() -> None:
+    assert errors(sparkforge_waves=[1, "25%", "rest"], sparkforge_max_fail_percentage=5) == []
+    found = errors(sparkforge_wave=[1, "rest"], sparkforge_max_fail_precentage=5)
+    assert [error.rpartition(": ")[2] for error in found] == [
+        "sparkforge_waves is",
+        "sparkforge_max_fail_percentage is",
+    ]
+
+
+@pytest.mark.parametrize("playbook", sorted({*SPECS} - {"site"}))
 def test_a_playbook_reads_each_variable_that_it_says_it_takes_and_validates_it_first(playbook: str) -> None:
     plays = yaml.safe_load((PLAYBOOKS / f"{playbook}.yml").read_text())
     first = next(play["tasks"] for play in plays if "tasks" in play)[0]
