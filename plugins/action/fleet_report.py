@@ -42,18 +42,6 @@ def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]
 class ActionModule(OnController):
     """Reads and writes files on the controller; no host is asked."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "directory": {"type": "path", "required": True},
-        "hosts": {"type": "list", "elements": "str", "required": True},
-        "judged": {"type": "list", "elements": "str"},
-        "stopped": {"type": "dict", "default": {}},
-        "require": {"type": "str", "choices": list(_report.REQUIREMENTS)},
-        "activate": {"type": "str", "default": ""},
-        "joined": {"type": "list", "elements": "str", "default": []},
-        "url": {"type": "str", "default": ""},
-        "notes": {"type": "list", "elements": "str", "default": []},
-    }
-
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the paths, the counts, and the hosts that are not what is required."""
         del task_vars

@@ -35,12 +35,6 @@ def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str
 class ActionModule(OnController):
     """Prints, and writes a file of the controller where one is named; no host is asked."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "rows": {"type": "list", "elements": "dict", "required": True},
-        "format": {"type": "str", "choices": list(status.FORMATS), "default": status.FORMATS[0]},
-        "path": {"type": "path"},
-    }
-
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the state that was shown."""
         del task_vars

@@ -35,7 +35,7 @@ ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certif
 class ActionModule(AsksProgram, OnController):
     """A directory is looked at on the host, everything else here."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {**program.INSPECT, "program": program.ARGUMENT}
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {"program": program.ARGUMENT}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result."""

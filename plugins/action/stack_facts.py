@@ -20,27 +20,13 @@ from ..plugin_utils.stack import facts, load
 class ActionModule(OnController):
     """Reads files of the controller; the host is never asked."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "name": {"type": "str", "required": True},
-        "method": {"type": "str", "default": "build"},
-        "profile": {"type": "str", "default": "gb10"},
-        "libraries": {"type": "str", "default": "auto", "choices": ["auto", "all"]},
-        "directories": {"type": "list", "elements": "path", "default": []},
-        "locks": {"type": "list", "elements": "path", "default": []},
-        "shipped": {"type": "path", "default": load.SHIPPED},
-        "lock_required": {"type": "bool", "default": True},
-    }
+    # Another method is refused by name, with the one that is meant.
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {"method": {"type": "str", "default": "build"}}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the stack and the files that it comes from."""
-        where = load.places(
-            load.inventory_directories(
-                task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
-            ),
-            arguments["shipped"],
-            arguments["directories"],
-            arguments["locks"],
-        )
+        inventories = load.inventory_directories(task_vars)
+        where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
         found = facts.facts(
             arguments["name"],
             arguments["method"],

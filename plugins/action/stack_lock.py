@@ -78,26 +78,9 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
 class ActionModule(OnController):
     """Works on the controller; the host is never asked."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "name": {"type": "str", "required": True},
-        "parts": {"type": "list", "elements": "str", "choices": PARTS, "default": PARTS},
-        "directory": {"type": "path"},
-        "directories": {"type": "list", "elements": "path", "default": []},
-        "locks": {"type": "list", "elements": "path", "default": []},
-        "shipped": {"type": "path", "default": load.SHIPPED},
-        "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
-        "index_url": {"type": "str"},
-        "find_links": {"type": "list", "elements": "str", "default": []},
-        "uv": {"type": "list", "elements": "str"},
-        "proxies": {"type": "dict", "default": {}},
-        "ca_certificate": {"type": "str", "default": ""},
-    }
-
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return what moved, and write the lock unless in check mode."""
-        inventories = load.inventory_directories(
-            task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
-        )
+        inventories = load.inventory_directories(task_vars)
         with network(arguments["proxies"], arguments["ca_certificate"]):
             return self._bring_up_to_date(arguments, inventories)
 

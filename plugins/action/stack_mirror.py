@@ -25,36 +25,9 @@ from .stack_lock import network
 class ActionModule(OnController):
     """Works on the controller; the host is never asked."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "name": {"type": "str", "required": True},
-        "method": {"type": "str", "choices": ["wheel", "build"], "default": "build"},
-        "libraries": {"type": "str", "choices": ["auto", "all"], "default": "auto"},
-        "meanwhile": {"type": "str", "default": ""},
-        "directory": {"type": "path", "required": True},
-        "url": {"type": "str"},
-        "machines": {"type": "list", "elements": "str", "default": ["aarch64"]},
-        "extensions": {"type": "list", "elements": "str"},
-        "directories": {"type": "list", "elements": "path", "default": []},
-        "locks": {"type": "list", "elements": "path", "default": []},
-        "shipped": {"type": "path", "default": load.SHIPPED},
-        "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
-        "index_url": {"type": "str"},
-        "find_links": {"type": "list", "elements": "str", "default": []},
-        "rewrite": {"type": "dict", "default": {}},
-        "apt_snapshot": {"type": "path"},
-        "apt_packages": {"type": "list", "elements": "str", "default": []},
-        "apt_distribution": {"type": "str", "default": "ubuntu2404"},
-        "apt_key_fingerprint": {"type": "str", "no_log": False, "default": apt.NVIDIA_KEY},
-        "cusparselt_local_repo_sha256": {"type": "str", "default": ""},
-        "proxies": {"type": "dict", "default": {}},
-        "ca_certificate": {"type": "str", "default": ""},
-    }
-
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return what was missing, and bring it unless in check mode."""
-        inventories = load.inventory_directories(
-            task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
-        )
+        inventories = load.inventory_directories(task_vars)
         where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
         with network(arguments["proxies"], arguments["ca_certificate"]):
             return self._collect(arguments, where)

@@ -42,17 +42,6 @@ def recorded(path: str) -> dict[str, t.Any]:
 class ActionModule(OnController):
     """Prints, and writes a file of the controller where one is named; no host is asked."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "rows": {"type": "list", "elements": "dict", "default": []},
-        "records": {"type": "list", "elements": "path", "default": []},
-        "ledger": {"type": "str", "default": ""},
-        "signers": {"type": "list", "elements": "str", "default": []},
-        "accept": {"type": "list", "elements": "str", "default": []},
-        "format": {"type": "str", "choices": list(SHOWN), "default": "table"},
-        "path": {"type": "path"},
-        "reports": {"type": "path"},
-    }
-
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the forecast that was shown."""
         del task_vars

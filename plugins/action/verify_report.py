@@ -50,12 +50,6 @@ def write_report(
 class ActionModule(OnController):
     """Writes files on the controller; the host is never asked."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "directory": {"type": "path", "required": True},
-        "name": {"type": "str", "required": True},
-        "report": {"type": "dict", "required": True},
-    }
-
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the report's path and the sentences of the checks that failed."""
         del task_vars

@@ -30,7 +30,6 @@ from .stack_lock import network
 
 #: The space that ssh itself needs, in bytes, for its log and known_hosts.
 _LEAST = 16 << 20
-PLACES = ["url", "cache", "builder"]
 
 
 class ActionModule(OnController):
@@ -38,29 +37,7 @@ class ActionModule(OnController):
 
     _requires_connection = True
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "stack": {"type": "str", "required": True},
-        "lock_id": {"type": "str", "required": True},
-        "platform": {"type": "str", "required": True},
-        "python": {"type": "str", "default": ""},
-        "places": {"type": "list", "elements": "str", "choices": PLACES, "default": PLACES},
-        "url": {"type": "str", "default": ""},
-        "username": {"type": "str", "default": ""},
-        "password": {"type": "str", "default": "", "no_log": True},
-        "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
-        "manifest_sha256": {"type": "str", "default": ""},
-        "signers": {"type": "list", "elements": "str", "default": []},
-        "allow_older": {"type": "bool", "default": False},
-        "cache": {"type": "str", "required": True},
-        "root": {"type": "str", "default": "/opt/sparkforge"},
-        "proxies": {"type": "dict", "default": {}},
-        "ca_certificate": {"type": "str", "default": ""},
-        "manifest": {"type": "dict"},
-        "wheels": {"type": "bool", "default": False},
-        "used_by": {"type": "str", "default": ""},
-        "keep": {"type": "int", "default": 2},
-        "required": {"type": "bool", "default": True},
-    }
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {"password": {"type": "str", "default": "", "no_log": True}}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the manifest, where it was, and where its wheels lie on the controller."""

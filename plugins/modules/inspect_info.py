@@ -158,7 +158,18 @@ from ..module_utils._core import program
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
-            **program.INSPECT,
+            "target": {"type": "str", "required": True},
+            "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
+            "capability": {"type": "str", "default": "12.1"},
+            "cuda": {"type": "str", "default": "13.0"},
+            "python": {"type": "str", "default": "3.12"},
+            # From here on they are the controller's alone.
+            "index_url": {"type": "str"},
+            "find_links": {"type": "list", "elements": "str", "default": []},
+            "uv": {"type": "list", "elements": "str"},
+            "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
+            "proxies": {"type": "dict", "default": {}},
+            "ca_certificate": {"type": "str", "default": ""},
             "program": program.ARGUMENT,
         },
         supports_check_mode=True,

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import time
 import typing as t
 
 from ansible.errors import AnsibleConnectionFailure
+from ansible.module_utils.common.yaml import yaml_load
 from ansible.plugins.action import ActionBase
 
 from ..module_utils._core import shown
@@ -135,10 +137,25 @@ class WithProgram(AsksProgram):
         return {**result, **self.asked(dict(self._task.args), task_vars or {})}
 
 
+def documented(name: str) -> dict[str, t.Any]:
+    """Return the argument spec that the documentation of a module has, its fragments included."""
+    module = importlib.import_module(f"..modules.{name}", __package__)
+    found = yaml_load(module.DOCUMENTATION)
+    options = dict(found["options"])
+    for fragment in found["extends_documentation_fragment"]:
+        file, _dot, variant = fragment.removeprefix("sparkforge.dgx_spark.").partition(".")
+        texts = importlib.import_module(f"..doc_fragments.{file}", __package__).ModuleDocFragment
+        options.update(yaml_load(getattr(texts, variant.upper() or "DOCUMENTATION"))["options"])
+    said = ("type", "elements", "required", "choices", "default")
+    return {name: {key: option[key] for key in said if key in option} for name, option in options.items()}
+
+
 class OnController(ActionBase):
     """An action that works on the controller: what it does is ``work``, whose refusals become the task's failure.
 
-    :cvar ARGUMENTS: the argument spec.
+    Its arguments are those of the documentation.
+
+    :cvar ARGUMENTS: the specs of those that the documentation does not say all of.
     """
 
     TRANSFERS_FILES = False
@@ -146,13 +163,18 @@ class OnController(ActionBase):
     _supports_check_mode = True
     _supports_async = False
     ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {}
+    spec: t.ClassVar[dict[str, t.Any]]
+
+    def __init_subclass__(cls) -> None:
+        # Read once, where Ansible's main process imports the action, and not by the worker of each host.
+        cls.spec = {**documented(cls.__module__.rpartition(".")[2]), **cls.ARGUMENTS}
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Return what ``work`` returns, or its refusal."""
         del tmp
         task_vars = task_vars or {}
         result = super().run(task_vars=task_vars)
-        _spec, arguments = self.validate_argument_spec(argument_spec=self.ARGUMENTS)
+        _spec, arguments = self.validate_argument_spec(argument_spec=self.spec)
         try:
             return {**result, **self.work(arguments, task_vars)}
         except SparkforgeError as error:

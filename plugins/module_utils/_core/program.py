@@ -37,20 +37,6 @@ PROOF: dict[str, dict[str, t.Any]] = {
     "user": {"type": "str"},
     "accept": {"type": "list", "elements": "str", "default": []},
 }
-#: The options of ``inspect_info``, of which those from ``index_url`` on are the controller's alone.
-INSPECT: dict[str, dict[str, t.Any]] = {
-    "target": {"type": "str", "required": True},
-    "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
-    "capability": {"type": "str", "default": "12.1"},
-    "cuda": {"type": "str", "default": "13.0"},
-    "python": {"type": "str", "default": "3.12"},
-    "index_url": {"type": "str"},
-    "find_links": {"type": "list", "elements": "str", "default": []},
-    "uv": {"type": "list", "elements": "str"},
-    "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
-    "proxies": {"type": "dict", "default": {}},
-    "ca_certificate": {"type": "str", "default": ""},
-}
 #: Where the collection keeps what it makes, by default.
 ROOT = "/opt/sparkforge"
 #: Units of systemd that start the program by its name.

@@ -54,13 +54,14 @@ class Places:
 
 
 def places(
-    inventories: t.Sequence[str], shipped: str, stacks: t.Sequence[str] = (), locks: t.Sequence[str] = ()
+    inventories: t.Sequence[str], shipped: str | None, stacks: t.Sequence[str] = (), locks: t.Sequence[str] = ()
 ) -> Places:
     """Return where to look: what was asked for, then beside the inventory, then in the role.
 
     :param inventories: directories of the inventory.
-    :param shipped: the directory of the role ``stack``.
+    :param shipped: the directory of the role ``stack``, by default this collection's.
     """
+    shipped = shipped or SHIPPED
 
     def order(asked: t.Sequence[str], below: str, own: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*asked, *(os.path.join(path, below) for path in inventories), own]))
@@ -72,14 +73,11 @@ def places(
     )
 
 
-def inventory_directories(sources: t.Sequence[t.Any], inventory_dir: t.Any = None) -> list[str]:
-    """Return the directories that the inventory's files lie in; ``localhost,`` has none.
-
-    :param sources: Ansible's ``ansible_inventory_sources``.
-    :param inventory_dir: the host's ``inventory_dir``, which comes first.
-    """
-    found = [inventory_dir] if isinstance(inventory_dir, str) and inventory_dir else []
-    for source in sources:
+def inventory_directories(variables: t.Mapping[str, t.Any]) -> list[str]:
+    """Return the directories that the inventory's files lie in, the host's own first; ``localhost,`` has none."""
+    own = variables.get("inventory_dir")
+    found = [own] if isinstance(own, str) and own else []
+    for source in variables.get("ansible_inventory_sources") or []:
         if isinstance(source, str) and os.path.exists(source):
             found.append(source if os.path.isdir(source) else os.path.dirname(source))
     return list(dict.fromkeys(os.path.abspath(path) for path in found))
