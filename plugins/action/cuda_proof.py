@@ -2,12 +2,23 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs the module with the proof's program."""
+"""Runs a module that is nothing but a call of the proof's program, any that meta/runtime.yml sends here."""
 
 from __future__ import annotations
 
-from ..plugin_utils.action import WithProgram
+import typing as t
+
+from ..plugin_utils.action import AsksProgram
 
 
-class ActionModule(WithProgram):
-    """See plugin_utils/action.py."""
+class ActionModule(AsksProgram):
+    """One call of the module, two where the host lacks the program."""
+
+    TRANSFERS_FILES = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return the module's result."""
+        result: dict[str, t.Any] = super().run(tmp, task_vars)
+        return {**result, **self.asked(dict(self._task.args), task_vars or {})}

@@ -124,19 +124,6 @@ class AsksProgram(OnHost):
         return dict(self._execute_module(module_args=arguments, task_vars=task_vars))
 
 
-class WithProgram(AsksProgram):
-    """A module that is nothing but a call of the proof's program."""
-
-    TRANSFERS_FILES = False
-    _supports_check_mode = True
-    _supports_async = False
-
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        """Return the module's result."""
-        result: dict[str, t.Any] = super().run(tmp, task_vars)
-        return {**result, **self.asked(dict(self._task.args), task_vars or {})}
-
-
 def documented(name: str) -> dict[str, t.Any]:
     """Return the argument spec that the documentation of a module has, its fragments included."""
     module = importlib.import_module(f"..modules.{name}", __package__)
