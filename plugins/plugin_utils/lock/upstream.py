@@ -23,6 +23,7 @@ import typing as t
 from ...module_utils._core import platforms
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.redact import redact
+from ...module_utils._fetch import redist_plan
 
 # A commit's trees are a few MB; a host that is silent for so long does not answer.
 GIT_SECONDS = 600.0
@@ -49,62 +50,24 @@ def manifest_url(nvidia_url: str, product: str, release: str) -> str:
 
 
 def manifest_pins(
-    manifest: t.Mapping[str, t.Any],
-    *,
-    component: str,
-    version: str,
-    variant: str | None,
-    platforms: t.Sequence[str],
-    url: str,
+    manifest: t.Mapping[str, t.Any], archive: t.Mapping[str, t.Any], machines: t.Sequence[str], url: str
 ) -> dict[str, str]:
-    """Return the sha256 of one component for each of the platforms that the manifest has.
+    """Return the sha256 of an archive for the platform of each machine that the manifest has it for.
 
-    :raises SparkforgeError: when the component is missing, of another version, or there for none of the
-    platforms.
+    :raises SparkforgeError: when it has it for none of them, or in another version.
     """
-    entry = manifest.get(component)
-    if not isinstance(entry, dict):
-        known = ", ".join(sorted(name for name, value in manifest.items() if isinstance(value, dict)))
-        raise SparkforgeError(
-            f"The manifest {url} has no component {component}; it has {known or 'none'}.",
-            "Correct product, component or release in the stack.",
-        )
-    if str(entry.get("version")) != version:
-        raise SparkforgeError(
-            f"The manifest {url} has {component} {entry.get('version')}, the stack says {version}.",
-            "Correct version or release in the stack.",
-        )
-    pins = {}
-    for platform in platforms:
-        found = entry.get(platform)
-        if isinstance(found, dict) and variant:
-            found = found.get(variant)
-        if isinstance(found, dict) and _SHA256.match(str(found.get("sha256", ""))):
-            pins[platform] = str(found["sha256"])
+    pins, lacking = {}, SparkforgeError("The stack names no machine.", "Set its machines.")
+    keys = ("component", "product", "release", "version")
+    wanted = redist_plan.Archive(**{key: archive[key] for key in keys}, variant=archive.get("variant") or "")
+    for platform in map(platforms.redist, machines):
+        try:
+            found = redist_plan.resolve(manifest, dataclasses.replace(wanted, platform=platform), redact(url))
+            pins[platform] = found.sha256
+        except SparkforgeError as error:
+            lacking = error
     if not pins:
-        wanted = " or ".join(platforms) + (f" with variant {variant}" if variant else "")
-        has = ", ".join(sorted(key for key, value in entry.items() if isinstance(value, dict)))
-        raise SparkforgeError(
-            f"The manifest {url} has {component} {version} for {has or 'no platform'}, not for {wanted}.",
-            "Choose a release that NVIDIA publishes for this platform.",
-        )
+        raise lacking
     return pins
-
-
-def read_manifest(content: bytes, url: str) -> dict[str, t.Any]:
-    """Return a manifest of NVIDIA's tree.
-
-    :raises SparkforgeError: if it is not one.
-    """
-    remedy = "Check sparkforge_nvidia_url: a proxy or mirror returned something else."
-    try:
-        # A manifest may begin with a byte order mark, which json refuses in a text.
-        manifest = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise SparkforgeError(f"{redact(url)} is not a redist manifest: {error}.", remedy) from error
-    if not isinstance(manifest, dict):
-        raise SparkforgeError(f"{redact(url)} is not a redist manifest: it is not a JSON object.", remedy)
-    return manifest
 
 
 def resolve_archives(
@@ -127,15 +90,8 @@ def resolve_archives(
         url = manifest_url(nvidia_url, archive["product"], archive["release"])
         if url not in manifests:
             say(f"archives: reading {url}")
-            manifests[url] = read_manifest(fetch(url), url)
-        pins = manifest_pins(
-            manifests[url],
-            component=archive["component"],
-            version=archive["version"],
-            variant=archive.get("variant"),
-            platforms=[platforms.redist(machine) for machine in machines],
-            url=url,
-        )
+            manifests[url] = redist_plan.parsed(fetch(url), redact(url))
+        pins = manifest_pins(manifests[url], archive, machines, url)
         for platform, pinned in (archive.get("sha256") or {}).items():
             if pins.get(platform, pinned) != pinned:
                 raise SparkforgeError(

@@ -45,7 +45,7 @@ def archives(directory: Directory, wanted: t.Iterable[redist_plan.Archive], nvid
             directory.lack(f"fetch {archive.label}")
             continue
         with open(directory.at(path), "rb") as stream:
-            manifest = upstream.read_manifest(stream.read(), url)
+            manifest = redist_plan.parsed(stream.read(), redact(url))
         found = redist_plan.resolve(manifest, archive, redact(url))
         whole = f"{url.rpartition('/')[0]}/{found.relative_path}"
         directory.fetch(f"{below}/{found.relative_path}", whole, found.sha256, limit=found.size)

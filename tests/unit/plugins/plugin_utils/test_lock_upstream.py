@@ -30,12 +30,18 @@ MANIFEST = {
         "name": "NVIDIA cuDSS",
         "version": "0.8.0.10",
         "cuda_variant": ["12", "13"],
-        "linux-sbsa": {"cuda12": {"sha256": "2" * 64}, "cuda13": {"sha256": "3" * 64}},
-        "linux-x86_64": {"cuda13": {"sha256": "4" * 64}},
+        "linux-sbsa": {
+            "cuda12": {"relative_path": "libcudss/a.tar.xz", "sha256": "2" * 64},
+            "cuda13": {"relative_path": "libcudss/b.tar.xz", "sha256": "3" * 64},
+        },
+        "linux-x86_64": {"cuda13": {"relative_path": "libcudss/c.tar.xz", "sha256": "4" * 64}},
     },
-    "nvpl_blas": {"version": "0.6.0", "linux-sbsa": {"sha256": "5" * 64}},
+    "nvpl_blas": {
+        "version": "0.6.0",
+        "linux-sbsa": {"relative_path": "nvpl_blas/d.tar.xz", "sha256": "5" * 64},
+    },
 }
-PLATFORMS = ["linux-sbsa", "linux-x86_64"]
+MACHINES = ["aarch64", "x86_64"]
 CUDSS = {
     "product": "cudss",
     "component": "libcudss",
@@ -45,9 +51,8 @@ CUDSS = {
 }
 
 
-def pins(**changes: object) -> dict[str, str]:
-    arguments = {"component": "libcudss", "version": "0.8.0.10", "variant": "cuda13", "platforms": PLATFORMS}
-    return upstream.manifest_pins(MANIFEST, **{**arguments, **changes}, url="https://host.example/m.json")  # type: ignore[arg-type]
+def pins(machines: list[str] = MACHINES, **changes: object) -> dict[str, str]:
+    return upstream.manifest_pins(MANIFEST, {**CUDSS, **changes}, machines, "https://host.example/m.json")
 
 
 def test_the_pins_of_a_manifest_are_those_of_the_variant() -> None:
@@ -62,14 +67,13 @@ def test_a_platform_that_is_not_published_is_absent() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"component": "libcuds"}, "no component libcuds; it has libcudss, nvpl_blas"),
-        ({"version": "0.8.0.9"}, "has libcudss 0.8.0.10, the stack says 0.8.0.9"),
-        ({"variant": "cuda14"}, "not for linux-sbsa or linux-x86_64 with variant cuda14"),
-        ({"platforms": ["linux-riscv"]}, "not for linux-riscv"),
-        ({"variant": None}, "not for linux-sbsa or linux-x86_64"),
+        ({"version": "0.8.0.9"}, "has libcudss 0.8.0.10, but the stack pins 0.8.0.9"),
+        ({"variant": "cuda14"}, "no variant cuda14 of libcudss for linux-x86_64; it has cuda13"),
+        ({"machines": ["riscv64"]}, "no libcudss for the platform linux-riscv64"),
+        ({"variant": None}, "no build without a variant of libcudss"),
     ],
 )
-def test_a_manifest_without_what_is_wanted_says_what_it_has(changes: dict[str, object], words: str) -> None:
+def test_a_manifest_that_has_it_for_no_machine_says_what_it_has(changes: dict[str, t.Any], words: str) -> None:
     with pytest.raises(SparkforgeError) as caught:
         pins(**changes)
     assert words in caught.value.cause
@@ -111,7 +115,7 @@ def test_a_manifest_never_moves_a_pin_of_the_stack() -> None:
 
 @pytest.mark.parametrize("body", [b"<html>sign in</html>", b"[]", b""])
 def test_something_else_than_a_manifest_is_refused_with_its_url(body: bytes) -> None:
-    with pytest.raises(SparkforgeError, match=r"redistrib_0\.8\.0\.json is not a redist manifest"):
+    with pytest.raises(SparkforgeError, match=r"redistrib_0\.8\.0\.json is not (JSON|a JSON object)"):
         upstream.resolve_archives(
             [CUDSS], machines=["aarch64"], nvidia_url="https://host.example", fetch=lambda _url: body
         )
