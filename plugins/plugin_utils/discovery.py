@@ -143,13 +143,18 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = 4.0, interfaces: 
             "Connect this machine to the network of the Sparks, or list them under hosts.",
         ) from error
     try:
-        collector = _Collector()
-        browser = zeroconf.ServiceBrowser(client, types, listener=collector)
+        instances: set[tuple[str, str]] = set()
+
+        def note(**said: t.Any) -> None:
+            gone = said["state_change"] is zeroconf.ServiceStateChange.Removed
+            (instances.discard if gone else instances.add)((said["service_type"], said["name"]))
+
+        browser = zeroconf.ServiceBrowser(client, types, handlers=[note])
         # It asks at once, after a second, and after two more (RFC 6762, 5.2): the first answers may be lost.
         time.sleep(wait)
         browser.cancel()
         answers = []
-        for kind, instance in sorted(collector.instances):
+        for kind, instance in sorted(instances):
             info = client.get_service_info(kind, instance, timeout=RESOLVE_TIMEOUT)
             # A machine that announced itself and is gone again no longer answers.
             if info and info.server and info.parsed_addresses():
@@ -159,19 +164,3 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = 4.0, interfaces: 
         return answers
     finally:
         client.close()
-
-
-class _Collector(zeroconf.ServiceListener if HAS_ZEROCONF else object):  # type: ignore[misc]
-    """The instances of services that were announced, as zeroconf tells a listener."""
-
-    def __init__(self) -> None:
-        self.instances: set[tuple[str, str]] = set()
-
-    def add_service(self, _client: t.Any, kind: str, name: str) -> None:
-        self.instances.add((kind, name))
-
-    def update_service(self, _client: t.Any, kind: str, name: str) -> None:
-        self.instances.add((kind, name))
-
-    def remove_service(self, _client: t.Any, kind: str, name: str) -> None:
-        self.instances.discard((kind, name))

@@ -102,27 +102,8 @@ def row(
 
 def unread(host: str, problem: str, unreachable: bool) -> Row:
     """Return the row of a host that could not be read, and why."""
-    return {
-        "host": host,
-        "standing": UNREACHABLE if unreachable else FAILED,
-        "problem": " ".join(_bare(problem).split()),
-        "wanted": {"stack": None, "lock": None, "environment": None},
-        "stack": None,
-        "bridge": False,
-        "environment": None,
-        "staged": None,
-        "previous": None,
-        "units": [],
-        "running": [],
-        "unfinished": [],
-        "proof": None,
-        "staged_proof": None,
-        "stopped": [],
-        "held": [],
-        "drift": [],
-        "changes": {},
-        "stops": [],
-    }
+    why = {"standing": UNREACHABLE if unreachable else FAILED, "problem": " ".join(_bare(problem).split())}
+    return {**row(host, {}, {}, {}, {}), **why}
 
 
 def _of_state(look: Facts, state: str) -> Row | None:
