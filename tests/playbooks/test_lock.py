@@ -39,7 +39,7 @@ class Site:
         self.tree = path / "tree"
         definition = yaml.safe_load((self.inventory / "stacks/lab.yml").read_text())["stack_definition"]
         for archive in [*definition["archives"], definition["cusparselt"]["archive"]]:
-            entry: dict[str, t.Any] = {"sha256": SHA[archive["component"]]}
+            entry: dict[str, t.Any] = {"relative_path": "a.tar.xz", "sha256": SHA[archive["component"]]}
             if archive.get("variant"):
                 entry = {archive["variant"]: entry}
             manifest = self.tree / f"compute/{archive['product']}/redist/redistrib_{archive['release']}.json"

@@ -120,21 +120,15 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
         fixed, must not be blamed.
     :raises SparkforgeError: if the file cannot be read.
     """
-    scan = _Scan()
     try:
         with open(path, "rb", buffering=0) as stream:
             stream.seek(start)
-            while True:
-                piece = stream.read(_CHUNK)
-                if not piece:
-                    break
-                scan.feed(piece)
+            return diagnose(iter(lambda: stream.read(_CHUNK), b""))
     except OSError as error:
         raise SparkforgeError(
             f"The log {path} cannot be read: {error.strerror}.",
             "Make sure that the task runs as root or as the build user.",
         ) from error
-    return scan.finish()
 
 
 # ---------------------------------------------------------------------------------------------------------------

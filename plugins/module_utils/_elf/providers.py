@@ -90,95 +90,30 @@ _SOLVER = {"11": "12", "12": "13"}
 
 _CUDA_HINT = "Part of the CUDA {major} toolkit."
 _META_HINT = "Part of the CUDA {major} runtime libraries; the package is their metapackage."
+_CUFILE_HINT = "GPUDirect Storage's library; it loads without its kernel module."
 _TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or another version."
+
+
+def _toolkit(
+    pattern: str, package: str, archive: str | None, cuda: dict[str, str] | None = _SAME, hint: str = _CUDA_HINT
+) -> _Entry:
+    """Return the row of a library of the CUDA toolkit, whose packages have the minor in their names."""
+    return _Entry(pattern, "cuda_libraries", f"{package}-{{suffix}}", archive and f"cuda/redist/{archive}", hint, cuda)
+
 
 _TABLE: tuple[_Entry, ...] = (
     # NVIDIA, CUDA toolkit
-    _Entry(
-        r"libcudart\.so\.(\d[\d.]*)",
-        "cuda_libraries",
-        "cuda-cudart-{suffix}",
-        "cuda/redist/cuda_cudart",
-        _CUDA_HINT,
-        _SAME,
-    ),
-    _Entry(
-        r"lib(?:cublas|cublasLt|nvblas)\.so\.(\d+)",
-        "cuda_libraries",
-        "libcublas-{suffix}",
-        "cuda/redist/libcublas",
-        _CUDA_HINT,
-        {"12": "12", "13": "13"},
-    ),
-    _Entry(
-        r"lib(?:nvrtc|nvrtc-builtins)\.so\.(\d[\d.]*)",
-        "cuda_libraries",
-        "cuda-nvrtc-{suffix}",
-        "cuda/redist/cuda_nvrtc",
-        _CUDA_HINT,
-        {"12": "12", "13": "13"},
-    ),
-    _Entry(
-        r"libcupti\.so\.(\d+)",
-        "cuda_libraries",
-        "cuda-cupti-{suffix}",
-        "cuda/redist/cuda_cupti",
-        _CUDA_HINT,
-        {"12": "12", "13": "13"},
-    ),
-    _Entry(
-        r"libcusolver(?:Mg)?\.so\.(\d+)",
-        "cuda_libraries",
-        "libcusolver-{suffix}",
-        "cuda/redist/libcusolver",
-        _CUDA_HINT,
-        _SOLVER,
-    ),
-    _Entry(
-        r"libcufft(?:w)?\.so\.(\d+)",
-        "cuda_libraries",
-        "cuda-libraries-{suffix}",
-        "cuda/redist/libcufft",
-        _META_HINT,
-        _PLUS_ONE,
-    ),
-    _Entry(
-        r"libcurand\.so\.(\d+)",
-        "cuda_libraries",
-        "cuda-libraries-{suffix}",
-        "cuda/redist/libcurand",
-        _META_HINT,
-    ),
-    _Entry(
-        r"libcusparse\.so\.(\d+)",
-        "cuda_libraries",
-        "cuda-libraries-{suffix}",
-        "cuda/redist/libcusparse",
-        _META_HINT,
-    ),
-    _Entry(
-        r"libnvJitLink\.so\.(\d+)",
-        "cuda_libraries",
-        "cuda-libraries-{suffix}",
-        "cuda/redist/libnvjitlink",
-        _META_HINT,
-        {"12": "12", "13": "13"},
-    ),
-    _Entry(
-        r"lib(?:npp\w*|nvjpeg|nvfatbin)\.so\.(\d+)",
-        "cuda_libraries",
-        "cuda-libraries-{suffix}",
-        None,
-        _META_HINT,
-        {"12": "12", "13": "13"},
-    ),
-    _Entry(
-        r"libcufile(?:_rdma)?\.so\.(\d+)",
-        "cuda_libraries",
-        "libcufile-{suffix}",
-        "cuda/redist/libcufile",
-        "GPUDirect Storage's library; it loads without its kernel module.",
-    ),
+    _toolkit(r"libcudart\.so\.(\d[\d.]*)", "cuda-cudart", "cuda_cudart"),
+    _toolkit(r"lib(?:cublas|cublasLt|nvblas)\.so\.(\d+)", "libcublas", "libcublas"),
+    _toolkit(r"lib(?:nvrtc|nvrtc-builtins)\.so\.(\d[\d.]*)", "cuda-nvrtc", "cuda_nvrtc"),
+    _toolkit(r"libcupti\.so\.(\d+)", "cuda-cupti", "cuda_cupti"),
+    _toolkit(r"libcusolver(?:Mg)?\.so\.(\d+)", "libcusolver", "libcusolver", _SOLVER),
+    _toolkit(r"libcufft(?:w)?\.so\.(\d+)", "cuda-libraries", "libcufft", _PLUS_ONE, _META_HINT),
+    _toolkit(r"libcurand\.so\.(\d+)", "cuda-libraries", "libcurand", None, _META_HINT),
+    _toolkit(r"libcusparse\.so\.(\d+)", "cuda-libraries", "libcusparse", None, _META_HINT),
+    _toolkit(r"libnvJitLink\.so\.(\d+)", "cuda-libraries", "libnvjitlink", hint=_META_HINT),
+    _toolkit(r"lib(?:npp\w*|nvjpeg|nvfatbin)\.so\.(\d+)", "cuda-libraries", None, hint=_META_HINT),
+    _toolkit(r"libcufile(?:_rdma)?\.so\.(\d+)", "libcufile", "libcufile", None, _CUFILE_HINT),
     # NVIDIA, beside the toolkit
     _Entry(
         r"libcudnn(?:_\w+)?\.so\.9",

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import time
 import typing as t
 
-from .._core.errors import SparkforgeError
+from .._core import disk
 from .._fetch import sources
 from . import model
 from .state import State
@@ -71,14 +70,8 @@ class Attempt:
 
         :raises SparkforgeError: with what is needed and what there is.
         """
-        free = shutil.disk_usage(self.paths.builds).free
-        if free < size + _ROOM:
-            raise SparkforgeError(
-                f"The disk is full: packaging {self.paths.name} takes {(size + _ROOM) >> 20} MiB below "
-                f"{self.paths.root}, which has {free >> 20} MiB free.",
-                "Free space, or set sparkforge_root to a larger file system, and run again: only the packaging is "
-                "repeated.",
-            )
+        remedy = "Free space, or set sparkforge_root to a larger file system, and run again: only this is repeated."
+        disk.check_space(self.paths.builds, size, f"The packaging of {self.paths.name}", remedy, _ROOM)
 
     # --- places ------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import shutil
 import sys
 import typing as t
 
@@ -107,16 +106,10 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
 
 
 def _check_room(unit: model.Unit, place: str) -> None:
-    if not unit.free_space:
-        return
     while not os.path.exists(place):
         place = os.path.dirname(place)
-    free = shutil.disk_usage(place).free >> 20
-    if free < unit.free_space:
-        raise SparkforgeError(
-            f"{place} has {free} MiB free, but building {unit.name} needs {unit.free_space} MiB.",
-            "Free space, or set sparkforge_root to a larger file system.",
-        )
+    remedy = "Free space, or set sparkforge_root to a larger file system."
+    disk.check_space(place, unit.free_space << 20, f"The build of {unit.name}", remedy)
 
 
 def _write_request(plan: Plan, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:

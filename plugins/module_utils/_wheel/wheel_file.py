@@ -14,7 +14,6 @@ import hashlib
 import io
 import os
 import re
-import shutil
 import stat
 import typing as t
 import zipfile
@@ -136,15 +135,9 @@ class WheelFiles:
             disk.remove(unpacked)
 
     def _check_room(self, member: zipfile.ZipInfo) -> None:
-        place = os.path.dirname(self.path)
-        free = shutil.disk_usage(place).free
-        if member.file_size + _RESERVE > free:
-            raise SparkforgeError(
-                f"{member.filename[:200]!r} in {self.name} needs {member.file_size >> 20} MiB, and {place} has "
-                f"{free >> 20} MiB free.",
-                "Free space there; if the size is implausible, do not trust the wheel.",
-                path=self.path,
-            )
+        what = f"{member.filename[:200]!r} in {self.name}"
+        remedy = "Free space there; if the size is implausible, do not trust the wheel."
+        disk.check_space(os.path.dirname(self.path), member.file_size, what, remedy, _RESERVE)
 
 
 def is_binary(name: str, start: bytes) -> bool:

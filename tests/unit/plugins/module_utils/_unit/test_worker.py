@@ -200,10 +200,10 @@ def test_a_wheel_that_the_disk_has_no_room_for_is_told_with_both_sizes(
 ) -> None:
     worker = packaged(tmp_path)
     with monkeypatch.context() as full:
-        full.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=512 << 10))
+        full.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_bavail=512, f_frsize=1000))
         with pytest.raises(SparkforgeError) as caught:
             publishing.publish(worker)
-    assert f"takes 1 MiB below {tmp_path}, which has 0 MiB free" in caught.value.cause
+    assert f"needs 0.0 MB, and {tmp_path}/builds has 0.5 MB free" in caught.value.cause
     assert "run again" in caught.value.remedy
     assert published(worker) == []
     publishing.publish(worker)
