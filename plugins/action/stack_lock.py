@@ -16,6 +16,7 @@ import ssl
 import tempfile
 import typing as t
 
+from ..module_utils._core import modules
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..plugin_utils import files, network_access
@@ -127,7 +128,7 @@ class ActionModule(OnController):
             "lock": lock,
         }
         if changed and self._task.diff:
-            answer["diff"] = {"before": before, "after": after, "before_header": path, "after_header": path}
+            answer["diff"] = modules.diff(path, before, after)
         return answer
 
     def _resolve(

@@ -18,7 +18,7 @@ import os
 import re
 import typing as t
 
-from .._core import disk, receipts
+from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
 from .._host.apt_state import DPKG
@@ -364,12 +364,11 @@ class LocalRepository:
             "directory": f"/var/{package}" if package else None,
             "retired": sorted(one.package for one in gone),
             "verified_by": None,
-            "diff": {
-                "before": had + "".join(f"{one.package}\n" for one in gone),
-                "after": had or (wanted if changed and self._version else ""),
-                "before_header": "local repositories",
-                "after_header": "local repositories",
-            },
+            "diff": modules.diff(
+                "local repositories",
+                had + "".join(f"{one.package}\n" for one in gone),
+                had or (wanted if changed and self._version else ""),
+            ),
         }
 
 

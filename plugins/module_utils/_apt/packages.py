@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._core import receipts
+from .._core import modules, receipts
 from .._core.errors import SparkforgeError
 from .._host.apt_state import DPKG, Packages
 from . import receipt as recorded
@@ -94,13 +94,12 @@ class PackageSet:
         result.update(
             installed=[step.as_result() for step in plan.install],
             notes=notes,
-            diff={
-                "before": "".join(f"{s.name} {s.previous}\n" for s in plan.install if s.previous is not None),
-                "after": "".join(f"{s.name} {s.version}\n" for s in plan.install)
+            diff=modules.diff(
+                "packages",
+                "".join(f"{s.name} {s.previous}\n" for s in plan.install if s.previous is not None),
+                "".join(f"{s.name} {s.version}\n" for s in plan.install)
                 + "".join(f"{text} (version not known yet)\n" for text in unavailable),
-                "before_header": "packages",
-                "after_header": "packages",
-            },
+            ),
         )
         return result
 
@@ -205,12 +204,7 @@ class PackageSet:
         result.update(
             removed=[step.as_result() for step in removed],
             kept=kept,
-            diff={
-                "before": "".join(f"{s.name} {s.previous}\n" for s in removed),
-                "after": "",
-                "before_header": "packages",
-                "after_header": "packages",
-            },
+            diff=modules.diff("packages", "".join(f"{s.name} {s.previous}\n" for s in removed), ""),
         )
         return result
 

@@ -18,7 +18,7 @@ import stat
 import typing as t
 import urllib.parse
 
-from .._core import disk
+from .._core import disk, modules
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch_bytes
 from . import openpgp
@@ -287,14 +287,6 @@ class Source:
         return self._result(changed, self.file, have, None)
 
     def _result(self, changed: bool, file: str, before: bytes | None, after: bytes | None) -> dict[str, t.Any]:
-        return {
-            "changed": changed,
-            "file": file,
-            "keyring": self.keyring if file == self.file else None,
-            "diff": {
-                "before": (before or b"").decode("utf-8", "replace"),
-                "after": (after or b"").decode("utf-8", "replace"),
-                "before_header": self.file,
-                "after_header": self.file,
-            },
-        }
+        texts = ((content or b"").decode("utf-8", "replace") for content in (before, after))
+        keyring = self.keyring if file == self.file else None
+        return {"changed": changed, "file": file, "keyring": keyring, "diff": modules.diff(self.file, *texts)}

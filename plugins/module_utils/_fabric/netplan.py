@@ -27,7 +27,7 @@ import tempfile
 import time
 import typing as t
 
-from .._core import disk, receipts
+from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._host.reader import Host
 from . import observation, render
@@ -390,12 +390,10 @@ def _diff(
     there: t.Mapping[str, str | None], wanted: t.Mapping[str, str], live: t.Sequence[str]
 ) -> list[dict[str, str]]:
     rows = [
-        {"before_header": path, "after_header": path, "before": there[path] or "", "after": wanted[path]}
+        modules.diff(path, there[path] or "", wanted[path])
         for path in sorted(wanted)
         if (there[path] or "") != wanted[path]
     ]
     if live:
-        header = {"before_header": "interfaces", "after_header": "interfaces"}
-        before = "".join(f"{line}\n" for line in live)
-        rows.append({**header, "before": before, "after": "as in the netplan file\n"})
+        rows.append(modules.diff("interfaces", "".join(f"{line}\n" for line in live), "as in the netplan file\n"))
     return rows

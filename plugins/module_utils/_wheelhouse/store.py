@@ -19,7 +19,7 @@ import os
 import re
 import typing as t
 
-from .._core import accounts, disk, receipts as _receipt
+from .._core import accounts, disk, modules, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._unit import observation, state_file
 from .._wheel.wheel import Manifest, of_manifest
@@ -197,14 +197,7 @@ class Store:
             "pending": list(pending),
             "pruned": [],
             "kept": [],
-            "diff": [
-                {
-                    "before_header": name,
-                    "after_header": name,
-                    "before": "",
-                    "after": f"published once {', '.join(pending)} is built\n",
-                }
-            ],
+            "diff": [modules.diff(name, "", f"published once {', '.join(pending)} is built\n")],
         }
 
     def _units(self, builds: t.Mapping[keep.Key, keep.Build]) -> tuple[list[keep.Build], list[str]]:
@@ -284,20 +277,9 @@ class Store:
     ) -> list[dict[str, str]]:
         name = publication.file_of(manifest["stack"], manifest["lock_id"])
         gone = {build.key for build in rule.goes}
-        return [
-            {
-                "before_header": name,
-                "after_header": name,
-                "before": publication.text_of(old).decode("ascii") if old else "",
-                "after": publication.text_of(manifest).decode("ascii"),
-            },
-            {
-                "before_header": self.directory,
-                "after_header": self.directory,
-                "before": "".join(f"{unit} {mark}\n" for unit, mark in sorted(builds)),
-                "after": "".join(f"{unit} {mark}\n" for unit, mark in sorted(set(builds) - gone)),
-            },
-        ]
+        texts = [publication.text_of(one).decode("ascii") if one else "" for one in (old, manifest)]
+        lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - gone)]
+        return [modules.diff(name, *texts), modules.diff(self.directory, *lists)]
 
     # --- absent ------------------------------------------------------------------------------------------------
 
