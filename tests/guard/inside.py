@@ -220,7 +220,8 @@ def watcher(mode: str, place: Path, first: tuple[str, ...]) -> subprocess.Popen[
 
     def limit() -> None:
         # As the unit does (install.py).
-        resource.setrlimit(resource.RLIMIT_RTTIME, (1_000_000, 10_000_000))
+        resource.setrlimit(resource.RLIMIT_RTTIME, (5_000_000, 20_000_000))
+        os.nice(-20)
 
     return subprocess.Popen(words[mode], stdout=sys.stderr, preexec_fn=limit) if mode != "none" else None
 

@@ -83,8 +83,9 @@ SCENARIOS = {
     "a fork bomb": Scenario((), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
     "a fork bomb beside a model": Scenario((MODEL,), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
     "a data loader beside a model": Scenario(
-        (MODEL,), (Actor("trainer", "user.scope", "workers", 120),), ("trainer",), asked=True),
-    "a data loader is alone": Scenario((), (Actor("trainer", "user.scope", "workers", 160),), ("trainer",), asked=True),
+        (MODEL,), (Actor("trainer", "user.scope", "workers", 120, SLOW),), ("trainer",), asked=True),
+    "a data loader is alone": Scenario(
+        (), (Actor("trainer", "user.scope", "workers", 160, SLOW),), ("trainer",), asked=True),
     "a page cache with dirty pages": Scenario((MODEL,), (Actor("writer", "user.scope", "cache", 45, 100),), ()),
     "a page cache with dirty pages, and a process eats": Scenario(
         (SMALL_MODEL,), (Actor("writer", "user.scope", "cache", 45, 100), EATER), ("eater",)),

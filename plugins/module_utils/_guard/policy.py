@@ -33,7 +33,7 @@ LAST_NAMES = ("ninja", "cmake", "cc1*", "nvcc", "cicc", "ptxas", "c++", "g++*", 
 LARGE = 0.02
 #: A process that grew by this share of what was lost is who took it.
 CULPRIT = 0.5
-#: From so many processes on, of which at least half are younger, in seconds, a group may be a fork bomb.
+#: From so many processes on, of which at least half are younger, in seconds, a group is a swarm.
 MANY, YOUNG = 16, 10.0
 #: What a data loader or a build stays within: so many of one name, and generations of it; and the share of its young
 #: ones that may have lost their parent.
@@ -176,19 +176,26 @@ def choose(
     return max(rest, key=lambda one: (-one.tier, one.held), default=None)
 
 
-def is_bomb(members: t.Sequence[Process], found: t.Mapping[int, Process], since: float) -> bool:
-    """Say whether processes are a fork bomb, which takes what each that ends gives back.
+def is_swarm(members: t.Sequence[Process], since: float) -> bool:
+    """Say whether processes are many that have just been started: a fork bomb, a data loader, or a build.
 
-    A data loader or a build that has just started is many young processes too. Its number is bounded, each has a
-    living parent, and a process does not start its like over many generations. One that only has many children is
-    asked: it is ended with all of them where that does not help.
+    :param since: when a young one was started at the earliest, in seconds since the boot.
+    """
+    return len(members) >= MANY and 2 * sum(one.start >= since for one in members) >= len(members)
+
+
+def is_bomb(members: t.Sequence[Process], found: t.Mapping[int, Process], since: float) -> bool:
+    """Say whether a swarm can only be a fork bomb.
+
+    The number of a data loader or a build is bounded, each has a living parent, and a process does not start its like
+    over many generations. A bomb whose first process has started all of it is taken for one, and asked.
 
     :param found: all processes.
     :param since: when a young one was started at the earliest, in seconds since the boot.
     """
-    young = [one for one in members if one.start >= since]
-    if len(members) < MANY or 2 * len(young) < len(members):
+    if not is_swarm(members, since):
         return False
+    young = [one for one in members if one.start >= since]
     if max(collections.Counter(one.name for one in members).values()) > BOUND:
         return True
     orphans = sum(one.parent == 1 or (one.parent in found and found[one.parent].name in REAPERS) for one in young)

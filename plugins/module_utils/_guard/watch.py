@@ -4,7 +4,8 @@
 
 """The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
 
-A fork bomb is not asked: it is ended as a whole, and nobody else is chosen until all of it is gone.
+A fork bomb is not asked. A swarm that is ended, as it is one, is ended as a whole, and nobody else is chosen until all
+of it is gone.
 
 What may wait is the work of a second thread (notes.py): NVML, records, metrics. The loop hands over and goes on.
 """
@@ -40,8 +41,8 @@ THRASHING = 40.0
 #: How often at most those are looked for that many have started while they were ended; and seconds after which those
 #: are that they have started since.
 PASSES, AFTER = 5, 0.25
-#: How long a fork bomb is ended at most, in seconds.
-LASTS = 60.0
+#: How long a swarm is ended at most, and how much earlier than it was a process may say it was started, in seconds.
+LASTS, TICK = 60.0, 0.05
 #: Times as long as it took to read the table of processes until it is read again, for this has real-time priority.
 REST = 4.0
 
@@ -106,8 +107,8 @@ class Guard:
         self._dying: tuple[float, tuple[Process, ...]] | None = None
         #: When the last of those was gone, and since when the driver has been waited for.
         self._gone = self._waits = self._swept = 0.0
-        #: A fork bomb and when it was ended, until all of it is gone.
-        self._bomb: tuple[float, tuple[Process, ...]] = (0.0, ())
+        #: A swarm, as a fork bomb is one, and when it was ended, until all of it is gone.
+        self._swarm: tuple[float, tuple[Process, ...]] = (0.0, ())
         #: When this step began, and when the table of processes may be read again.
         self._now = self._rested = 0.0
 
@@ -119,9 +120,9 @@ class Guard:
         if now - self.figures[self._next - 1][0] >= 1.0:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
             self._next = (self._next + 1) % KEPT
-        if self._bomb[1]:
+        if self._swarm[1]:
             began = time.monotonic()
-            self._end_bomb(memory)
+            self._end_swarm(memory)
             # Those that die need the cores.
             return max(SHORTEST, REST * (time.monotonic() - began))
         if self._is_due(memory):
@@ -229,7 +230,7 @@ class Guard:
         if self._is_late(memory):
             return
         members, found = self._choose(memory, False)
-        if self._is_bomb(members, memory):
+        if policy.is_bomb(members, self._found[1], self.host.since_boot(memory.time) - policy.YOUNG):
             self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", found)
         elif members:
             self._signal(memory, "ask", members, why, found)
@@ -278,22 +279,23 @@ class Guard:
         found: t.Mapping[int, Process] | None = None,
     ) -> None:
         number = signal.SIGKILL if what == "end" else signal.SIGTERM
-        bomb = what == "end" and self._is_bomb(members, memory)
+        since = self.host.since_boot(memory.time) - policy.YOUNG
+        swarm, bomb = policy.is_swarm(members, since), policy.is_bomb(members, self._found[1], since)
         wave = members
         for _ in range(PASSES):
             self._send(number, wave)
             # It has new ones by now. All of a bomb's name are of it; others may have a namesake in their session.
             wave = ()
             if len(members) >= policy.MANY:
-                wave = self._kin(members) if bomb else self._newer(members, memory.time)
+                wave = self._kin(members) if bomb else self._newer(members, memory.time - TICK)
             members += wave
             if not wave:
                 break
         if what == "end":
             self._dying, self._asked = (memory.time, members), None
             self._swept = memory.time
-            if bomb:
-                self._bomb = self._dying
+            if swarm:
+                self._swarm = self._dying
         self._tell(what, memory, members, why, found)
 
     def _send(self, number: int, members: t.Iterable[Process]) -> None:
@@ -304,19 +306,16 @@ class Guard:
             except (ProcessLookupError, PermissionError):
                 continue
 
-    def _is_bomb(self, members: tuple[Process, ...], memory: Memory) -> bool:
-        return policy.is_bomb(members, self._found[1], self.host.since_boot(memory.time) - policy.YOUNG)
-
-    def _end_bomb(self, memory: Memory) -> None:
-        """End what a fork bomb has started meanwhile, until nothing of it is left: its memory is about to come back."""
-        now, (since, members) = memory.time, self._bomb
+    def _end_swarm(self, memory: Memory) -> None:
+        """End what a swarm has started meanwhile, until nothing of it is left: its memory is about to come back."""
+        now, (since, members) = memory.time, self._swarm
         if now - self._swept < AFTER or now < self._rested:
             return
-        self._swept, newer = now, self._newer(members, since)
+        self._swept, newer = now, self._newer(members, since - TICK)
         self._send(signal.SIGKILL, newer)
-        self._bomb = (since, members + newer)
+        self._swarm = (since, members + newer)
         if now - since > LASTS or not (newer or any(self.host.alive(one) for one in members)):
-            self._bomb = (0.0, ())
+            self._swarm = (0.0, ())
 
     def _sweep(self, memory: Memory, why: str) -> None:
         """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
