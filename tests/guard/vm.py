@@ -1,10 +1,11 @@
 """The virtual machine: this machine's own files, read-only, under a kernel of Debian's and little memory (qemu).
 
 ``PYTHONPATH=.collections python -m tests.guard.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
-none or earlyoom. Each row of tests/guard/inside.py is printed as it comes; FILE has them too, beside what the kernel
-and the guard print. A machine that froze or went down is started anew with what is left. It needs qemu-system-x86,
-cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works. ``--prepare FOLDER`` makes what the machine starts
-from, for another machine: there GUARD_PREPARED names the folder, GUARD_QEMU the command, and Python is enough.
+none or earlyoom. Each row of tests/guard/inside.py is printed as it comes, with how many cores the machine used; FILE
+has them too, beside what the kernel and the guard print. A machine that froze or went down is started anew with what is
+left. It needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works. ``--prepare FOLDER``
+makes what the machine starts from, for another machine: there GUARD_PREPARED names the folder, GUARD_QEMU the command,
+and Python is enough. Huge pages are for who asks for them, as in Ubuntu's kernel.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict
             "-accel", "kvm" if os.environ.get("GUARD_KVM") else "tcg,thread=multi", "-cpu", "max",
             "-smp", "2", "-m", str(MEMORY), "-nographic", "-no-reboot",
             "-kernel", str(prepared / "vmlinuz"), "-initrd", str(prepared / "initrd.gz"),
-            "-append", "console=ttyS0 quiet panic=5 loglevel=4 psi=1",
+            "-append", "console=ttyS0 quiet panic=5 loglevel=4 psi=1 transparent_hugepage=madvise",
             "-fsdev", f"{share},id=root,path=/", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
             "-fsdev", f"{share},id=bench,path={place}", "-device", "virtio-9p-pci,fsdev=bench,mount_tag=bench",
             *drives, "-nic", f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{port}-:22",
@@ -181,11 +182,17 @@ def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict
         follow(command, port, out, frozen, rows)
 
 
+def used(pid: int) -> float:
+    """Return the seconds of CPU that the machine has used: a busy host gives it less than what it would take."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
     """Start the machine and gather its rows."""
     asker = Asker(port)
     asker.start()
-    begun = ""
+    begun, spent = "", 0.0
 
     def keep(**row: Any) -> None:
         rows.append(row)
@@ -216,10 +223,12 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
             row = json.loads("{" + said)
             if "begins" in row:
                 begun, asker.asking, since[0] = row["begins"], True, time.monotonic()
+                spent = used(machine.pid)
                 asker.taken()
             elif "scenario" in row:
+                cores = (used(machine.pid) - spent) / (time.monotonic() - since[0])
                 begun, asker.asking, since[0] = "", False, float("inf")
-                keep(**row, **asker.taken())
+                keep(**row, **asker.taken(), cores=round(cores, 2))
             else:
                 keep(**row)
     machine.wait()

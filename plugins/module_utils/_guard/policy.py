@@ -135,8 +135,15 @@ def took(found: t.Sequence[Group], lost: int, most: float = 1e9) -> Group | None
     """Return who grew by what was lost; one that holds the GPU's memory, by no more than ``most`` times as much.
 
     Only the GPU's figures come late. Processes that share pages, as those of a fork bomb, grow by more than was lost.
+    Where no group did, several of one name and unit may have together: then it is the one of them that grew most.
     """
     able = [one for one in found if CULPRIT * lost <= one.grown and (one.grown <= most * lost or not one.gpu)]
+    if not able:
+        kin: dict[tuple[str, str], list[Group]] = {}
+        for one in found:
+            if not one.gpu and one.grown > 0:
+                kin.setdefault((one.leader.name, one.leader.unit), []).append(one)
+        able = [one for alike in kin.values() if CULPRIT * lost <= sum(each.grown for each in alike) for one in alike]
     return max(able, key=lambda one: one.grown, default=None)
 
 

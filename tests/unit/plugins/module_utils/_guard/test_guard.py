@@ -444,6 +444,19 @@ def process(pid: int, name: str, own: float = 0, gpu: float = 0, unit: str = "",
         ([(10, "a", 0, 40), (20, "b", 0, 10), (30, "c", 0, 1)], {10: 40, 20: 10, 30: 1}, 0, {20}),
         # Nobody grew and there is no model: the most recent of those that hold most.
         ([(10, "a", 50, 0), (20, "b", 40, 0), (30, "c", 3, 0)], {10: 50, 20: 40, 30: 3}, 0, {20}),
+        # Workers that took it together, none of them half of it: seen in a virtual machine, where the model went.
+        (
+            [
+                (10, "model", 0, 50),
+                (20, "worker", 14, 0),
+                (21, "worker", 12, 0),
+                (22, "worker", 11, 0),
+                (23, "worker", 3, 0),
+            ],
+            {10: 50},
+            40,
+            {20},
+        ),
         # A build that took all of it stays as long as there is a model.
         ([(10, "model", 1, 40), (20, "cc1plus", 60, 0)], {10: 41}, 60, {10}),
         ([(20, "cc1plus", 60, 0)], {}, 60, {20}),

