@@ -31,7 +31,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import process
-from benchmarks.noop import BenchmarkError, changed_tasks
+from benchmarks.noop import BenchmarkError, ansible_core, changed_tasks
 from tests import upstream
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -849,12 +849,6 @@ def _python_version() -> str:
     return done.stdout.strip()
 
 
-def _ansible_core() -> str:
-    from ansible.release import __version__
-
-    return str(__version__)
-
-
 def _write(path: Path | None, data: t.Mapping[str, t.Any]) -> None:
     if path:
         path.write_text(json.dumps(data, indent=1) + "\n")
@@ -900,7 +894,7 @@ def main(argv: list[str] | None = None) -> int:
             _write(arguments.json, {"edits": [dataclasses.asdict(row) for row in edits]})
             return 0
         colds, laters = measure(bench, arguments.runs, arguments.parts == "all")
-        result = Result(colds, laters, _ansible_core(), arguments.jobs, weight, load)
+        result = Result(colds, laters, ansible_core(), arguments.jobs, weight, load)
     except BenchmarkError as error:
         print(f"engine: error: {error}", file=sys.stderr, flush=True)
         return 1

@@ -35,7 +35,7 @@ from pathlib import Path
 import yaml
 
 from benchmarks import process
-from benchmarks.noop import BASELINE, OURS, BenchmarkError
+from benchmarks.noop import BASELINE, OURS, BenchmarkError, ansible_core
 from lab import bench as benches, fleet, image
 from lab.host import LabError, fail
 
@@ -509,12 +509,6 @@ def _say(text: str) -> None:
     print(f"fleet: {text}", flush=True)
 
 
-def _ansible_core() -> str:
-    from ansible.release import __version__
-
-    return str(__version__)
-
-
 def main(argv: list[str] | None = None) -> int:
     """Measure, print, and end the benches whatever happens."""
     parser = argparse.ArgumentParser(
@@ -531,7 +525,7 @@ def main(argv: list[str] | None = None) -> int:
         when=f"{datetime.datetime.now():%Y-%m-%d}",
         machine=f"{process.cores()} cores, {platform.machine()}",
         load=os.getloadavg()[0],
-        ansible_core=_ansible_core(),
+        ansible_core=ansible_core(),
     )
     started = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="fleet-"))

@@ -53,27 +53,9 @@ from ..plugin_utils import plans
 
 #: Each is a module of ``plugin_utils.plans``; only the one that is asked for is imported.
 ROLES = (
-    "bridge",
-    "build_toolchain",
-    "cuda_libraries",
-    "cusparselt",
-    "fabric",
-    "llvm",
-    "math_libraries",
-    "network_access",
-    "preflight",
-    "publication",
-    "python_env",
-    "pytorch",
-    "serving",
-    "source_unit",
-    "torch_extensions",
-    "triton",
-    "verify",
-    "wheelhouse",
-)
-
-
+    "bridge build_toolchain cuda_libraries cusparselt fabric llvm math_libraries network_access preflight "
+    "publication python_env pytorch serving source_unit torch_extensions triton verify wheelhouse"
+).split()
 #: Roles whose plans another role's plan makes beforehand, with their defaults.
 FORESEEN = {"preflight": ("llvm", "triton", "pytorch", "torch_extensions")}
 #: Where the defaults and the data of a role are, what counts less first.

@@ -70,8 +70,6 @@ changed_receipts:
   sample: []
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
@@ -86,11 +84,8 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-
-    def work() -> dict[str, t.Any]:
-        return {"changed": False, **observation.observe(module.params["root"], module.params["name"])}
-
-    modules.run(module, work)
+    options = module.params
+    modules.run(module, lambda: {"changed": False, **observation.observe(options["root"], options["name"])})
 
 
 if __name__ == "__main__":

@@ -194,8 +194,6 @@ seconds:
   sample: 0.21
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
@@ -214,11 +212,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-
-    def work() -> dict[str, t.Any]:
-        return closure.Closure(**module.params).result()
-
-    modules.run(module, work)
+    modules.run(module, lambda: closure.Closure(**module.params).result())
 
 
 if __name__ == "__main__":

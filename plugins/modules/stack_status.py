@@ -207,8 +207,6 @@ plan:
   sample: {environment_id: 5d41402abc4b, actions: [install, switch, files], removed: [], cause: null, remedy: null}
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
@@ -227,11 +225,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-
-    def work() -> dict[str, t.Any]:
-        return {"changed": False, **status.StackStatus(module.params, module.run_command).observe()}
-
-    modules.run(module, work)
+    modules.run(module, lambda: {"changed": False, **status.StackStatus(module.params, module.run_command).observe()})
 
 
 if __name__ == "__main__":

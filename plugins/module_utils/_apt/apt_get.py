@@ -151,16 +151,7 @@ class Apt:
 
     def update_source(self, file: str) -> None:
         """Fetch the package lists of one source file and leave all others as they are."""
-        self.run(
-            [
-                "apt-get",
-                "update",
-                "-q",
-                *("-o", f"Dir::Etc::sourcelist={file}"),
-                *("-o", "Dir::Etc::sourceparts=/dev/null"),
-                *("-o", "APT::Get::List-Cleanup=0"),
-                # Without it apt calls an unreachable repository a warning and exits with 0.
-                *("-o", "APT::Update::Error-Mode=any"),
-            ],
-            f"update its package lists from {file}",
-        )
+        only = ("-o", f"Dir::Etc::sourcelist={file}", "-o", "Dir::Etc::sourceparts=/dev/null")
+        # Without the second apt calls an unreachable repository a warning and exits with 0.
+        kept = ("-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any")
+        self.run(["apt-get", "update", "-q", *only, *kept], f"update its package lists from {file}")

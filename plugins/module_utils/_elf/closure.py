@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import stat
@@ -248,7 +249,7 @@ class Closure:
             "needed_by": sorted(gap.needed_by),
             "machine": name,
             "bits": bits,
-            "provided_by": providers.provider(gap.soname, name, self.cuda_version).as_result(),
+            "provided_by": dataclasses.asdict(providers.provider(gap.soname, name, self.cuda_version)),
             "rejected": [{"path": path, "reason": reason} for path, reason in sorted(gap.rejected.items())],
             "off_path": off_path(gap, self.loader),
         }

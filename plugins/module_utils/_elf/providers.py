@@ -61,9 +61,6 @@ class Provider:
     archive: str | None
     hint: str
 
-    def as_result(self) -> dict[str, str | None]:
-        return {"role": self.role, "package": self.package, "archive": self.archive, "hint": self.hint}
-
 
 @dataclass(frozen=True)
 class _Entry:

@@ -111,14 +111,11 @@ class _Tree(unpack._Extraction):
     def split(self, name: str, what: str) -> tuple[str, str]:
         return ".", "/".join(part for part in super().split(name, what) if part)
 
-    def members(self, members: unpack.Members) -> None:
-        for member in members:
-            self.one(members, member)
-        if not (self.files or self.links):
-            raise self.refusal("contains no file")
+    def all(self, members: unpack.Members) -> unpack.Unpacked:
+        found = super().all(members)
         tops = {path.partition("/")[0] for path in (*self.files, *self.links, *self.directories) if path}
         if len(tops) > 1 or not tops <= self.directories:
-            return
+            return found
         # The directory at the top will be stripped: what led from within it to beside it would leave the tree.
         for path, target in self.links.items():
             climbs = 0
@@ -128,6 +125,7 @@ class _Tree(unpack._Extraction):
                 climbs += part == ".."
             if climbs >= path.count("/") and climbs:
                 raise self.refusal(f"contains the symlink {path!r} to {target!r}, outside the archive's directory")
+        return found
 
 
 class _ZipMember(tarfile.TarInfo):
@@ -181,10 +179,10 @@ def _unpack_tree(archive: str, directory: str, label: str) -> None:
         head, opener = unpack.head_of(archive)
         if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             with archive_reader.opened_zip(archive) as file:
-                tree.members(_Zip(file))
+                tree.all(_Zip(file))
         else:
             with opener(archive) if opener else _opened(archive, head, label) as content:
-                tree.members(archive_reader.Members(content))
+                tree.all(archive_reader.Members(content))
 
 
 def _opened(archive: str, head: bytes, label: str) -> t.IO[bytes]:

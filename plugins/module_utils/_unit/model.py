@@ -240,12 +240,11 @@ class Unit:
             raise SparkforgeError(
                 f"The unit {self.name} lists a dependency twice: {', '.join(names)}.", "List each of them once."
             )
-        for where in ("subdirectory",):
-            path = getattr(self, where)
-            if os.path.isabs(path) or ".." in path.split("/"):
-                raise SparkforgeError(
-                    f"The {where} {path!r} is outside the source.", "Use a directory inside the source tree."
-                )
+        if os.path.isabs(self.subdirectory) or ".." in self.subdirectory.split("/"):
+            raise SparkforgeError(
+                f"The subdirectory {self.subdirectory!r} is outside the source.",
+                "Use a directory inside the source tree.",
+            )
         if self.kind == "wheel" and (self.cmake_args or self.targets):
             raise SparkforgeError(
                 f"The unit {self.name} is a wheel, which takes no cmake_args and no targets.",

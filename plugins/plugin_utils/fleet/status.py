@@ -144,21 +144,8 @@ def _proof(look: Facts, key: str) -> Row | None:
     proof = look.get(key)
     if not proof:
         return None
-    kept = {
-        key: proof.get(key)
-        for key in (
-            "verdict",
-            "scope",
-            "started",
-            "stack",
-            "lock",
-            "environment_id",
-            "summary",
-            "failed",
-            "accepted",
-            "drift",
-        )
-    }
+    keys = "verdict scope started stack lock environment_id summary failed accepted drift".split()
+    kept = {key: proof.get(key) for key in keys}
     began = _seconds(proof.get("started"))
     return {**kept, "age": None if began is None else max(0, int(look["now"]) - began)}
 

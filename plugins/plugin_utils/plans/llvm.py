@@ -38,7 +38,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         if not of_role["source"]["sha256"]:
             archive = of_role["source"]["archive"].rpartition("/")[2]
             cause = f"No sha256 is known for {archive}: Triton's tree has them only since 3.8."
-            remedy = "Set llvm_prebuilt_sha256from a source that you trust, or set llvm_method to build."
+            remedy = "Set llvm_prebuilt_sha256 from a source that you trust, or set llvm_method to build."
             return Plan(refusals=[{"cause": cause, "remedy": remedy}])
         layers = [of_role]
     else:

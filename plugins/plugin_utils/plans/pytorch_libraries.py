@@ -54,16 +54,8 @@ def _cufile(build: Build) -> None:
 def _cusparselt(build: Build) -> None:
     row = build.stack["cusparselt"]
     _against(build, "cusparselt", "cuSPARSELt", f"libcusparselt0-dev-cuda-{build.stack['cuda']['major']}")
-    _place(
-        build,
-        "CUSPARSELT",
-        "cuSPARSELt",
-        "cusparselt",
-        row["soname"],
-        row.get("archive"),
-        "libcusparseLt",
-        "libcusparselt0",
-    )
+    soname, archive = row["soname"], row.get("archive")
+    _place(build, "CUSPARSELT", "cuSPARSELt", "cusparselt", soname, archive, "libcusparseLt", "libcusparselt0")
     build.cache["USE_CUSPARSELT"] = "ON"
 
 
