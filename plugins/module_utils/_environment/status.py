@@ -40,15 +40,7 @@ class StackStatus:
     :param run_command: starts an interpreter whose file name does not say its version; nothing else is run.
     """
 
-    def __init__(
-        self,
-        options: t.Mapping[str, t.Any],
-        run_command: model.Run,
-        *,
-        machine: str | None = None,
-        timer: str = TIMER,
-        clock: t.Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, options: t.Mapping[str, t.Any], run_command: model.Run) -> None:
         self.root = os.path.abspath(options["root"])
         self.paths = model.paths_of(self.root, naming.check_name(options["name"], "name"))
         self.wanted: Facts | None = options.get("wanted")
@@ -56,16 +48,13 @@ class StackStatus:
         self.known_units: list[Facts] = list(options.get("units") or [])
         self.sizes = bool(options.get("sizes"))
         self.run_command = run_command
-        self.machine = machine
-        self.timer = timer
-        self.clock = clock
 
     def observe(self) -> Facts:
         """Return what there is, and what ``python_env`` would do where that was asked."""
         built = builds.observe(self.root)
         units = [self._unit(receipt) for receipt in built["receipts"]]
         return {
-            "now": int(self.clock()),
+            "now": int(time.time()),
             "name": self.paths.name,
             **self._environments(units),
             "units": units,
@@ -81,7 +70,7 @@ class StackStatus:
             ],
             "changed_receipts": built["changed_receipts"],
             **self._proofs(),
-            "scheduled": os.path.exists(self.timer),
+            "scheduled": os.path.exists(TIMER),
             "stopped": self._stopped(),
             "held": self._held(),
             "plan": self._plan() if self.wanted is not None else None,
@@ -190,7 +179,7 @@ class StackStatus:
         nothing: Facts = {"environment_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
         login = os.environ.get("SUDO_USER")
         try:
-            options = model.read(given, check_mode=True, machine=self.machine, login=login)
+            options = model.read(given, check_mode=True, login=login)
             made = plan.plan(options, self.run_command)
         except UndeterminedError:
             return {**nothing, "actions": ["install"]}

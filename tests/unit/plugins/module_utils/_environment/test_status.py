@@ -11,6 +11,7 @@ import json
 import os
 import typing as t
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
@@ -93,7 +94,9 @@ class Tree:
 
     def look(self, **options: t.Any) -> dict[str, t.Any]:
         given = {"root": str(self.root), "name": "torch", "history": str(self.history), **options}
-        return StackStatus(given, refuse, clock=lambda: 1795255200.0, timer=str(self.root / "no.timer")).observe()
+        timer = mock.patch.object(status, "TIMER", str(self.root / "no.timer"))
+        with timer, mock.patch.object(status.time, "time", lambda: 1795255200.0):
+            return StackStatus(given, refuse).observe()
 
 
 def refuse(*_arguments: t.Any, **_options: t.Any) -> t.NoReturn:
