@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -22,12 +23,14 @@ from typing import Any
 
 from tests.guard import calibrate
 
-#: Model, type of the weights, and length of the context.
+#: Model, type of the weights, length of the context, and whether attention is flash attention.
 LLAMA = (
-    ("0.1B", "F16", 2048), ("0.1B", "F16", 16384), ("0.3B", "Q8_0", 8192), ("0.5B", "F16", 4096),
-    ("0.5B", "Q8_0", 32768), ("0.3B", "F16", 4096),
+    ("0.1B", "F16", 2048, "on"), ("0.1B", "F16", 16384, "off"), ("0.3B", "Q8_0", 8192, "on"),
+    ("0.3B", "F16", 4096, "off"), ("0.5B", "F16", 4096, "on"), ("0.5B", "Q8_0", 32768, "off"),
 )  # fmt: skip
 VLLM = (("0.1B", "bfloat16", 2048), ("0.1B", "float32", 2048), ("0.5B", "bfloat16", 4096), ("0.3B", "bfloat16", 4096))
+#: What llama.cpp says of each piece of memory that it takes.
+TAKEN = re.compile(r"(\w+) buffer size = +([\d.]+) MiB")
 SIZES = {
     "0.1B": (12, 768, 3072, 12, 12, 64, 32000),
     "0.3B": (16, 1024, 2816, 16, 16, 64, 32000),
@@ -164,20 +167,24 @@ def imported(module: str) -> int:
     return int(next(line for line in told.splitlines() if line.startswith("VmHWM")).split()[1]) << 10
 
 
-def llama(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
-    """Measure llama.cpp's library below its Python server."""
+def llama(size: str, kind: str, length: int, flash: str, place: Path) -> dict[str, Any]:
+    """Measure llama.cpp's library below its Python server.
+
+    What it says that it takes is what a GPU's driver would give it at once; a CPU's kernel gives what is written.
+    """
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission
 
     path, port = place / "model.gguf", free_port()
     write_gguf(path, size, kind)
-    wanted = admission.demand(["llama-server", "-m", str(path), "-c", str(length)], "", 1 << 40)
+    wanted = admission.demand(["llama-server", "-m", str(path), "-c", str(length), "-fa", flash], "", 1 << 40)
     words = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--n_ctx", str(length)]
+    words += ["--flash_attn", str(flash == "on"), "--port", str(port)]
     before = imported("llama_cpp.server.app")
-    figures = serve([*words, "--port", str(port)], port, PROMPT, place / "log")
+    figures = serve(words, port, PROMPT, place / "log")
+    pieces = TAKEN.findall((place / "log").read_text())
+    took = int(sum(float(mib) for _what, mib in pieces) * (1 << 20))
     predicted = wanted.total - admission.OUTSIDE["llama.cpp"]
-    took = figures["VmHWM"] - before
-    log = [line.strip() for line in (place / "log").read_text().splitlines() if "buffer size" in line]
-    return {**row(wanted, predicted, took, figures), "imported": before, "log": log}
+    return {**row(wanted, predicted, took, figures), "flash": flash, "imported": before, "pieces": pieces}
 
 
 def vllm(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
@@ -208,10 +215,10 @@ def row(wanted: Any, predicted: int, took: int, figures: dict[str, int]) -> dict
 
 def main(engine: str) -> None:
     """Measure all pairs of an engine."""
-    for size, kind, length in LLAMA if engine == "llama" else VLLM:
+    for pair in LLAMA if engine == "llama" else VLLM:
         with tempfile.TemporaryDirectory() as name:
-            found = (llama if engine == "llama" else vllm)(size, kind, length, Path(name))
-        print(json.dumps({"model": size, "kind": kind, "length": length, **found}), flush=True)
+            found = llama(*pair, Path(name)) if len(pair) == 4 else vllm(*pair, Path(name))
+        print(json.dumps({"model": pair[0], "kind": pair[1], "length": pair[2], **found}), flush=True)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ RESERVE = 0.10
 #: As for a build (module_utils/_unit/jobs.py): one compiler at run time.
 JOB = 4 * GIB
 #: What each engine takes beside weights and KV cache: CUDA's context with its kernels, CUDA graphs, and the processes.
-#: That of torch was fitted (docs/evidence/guard.md); the others are assumptions.
+#: That of torch was fitted (docs/evidence/guard.md); those of others are assumptions.
 OUTSIDE = {"vllm": 5 * GIB, "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
 #: What torch's allocator takes for activations, of what they are: fitted on 12 pairs, docs/evidence/guard.md.
 SLACK = 1.25
@@ -189,16 +189,11 @@ def _demand(engine: str, options: Words, model: models.Model, total: int) -> Dem
     lines.append(Part(
         "KV cache", cache, f"{length} tokens x {sequences} x {layers} x {model.width} numbers of {size:g} bytes",
     ))  # fmt: skip
-    tokens = int(options.number({"vllm": 8192, "sglang": 8192, "llama.cpp": 512}.get(engine, length * batch),
-                                "--max-num-batched-tokens", "--chunked-prefill-size", "-ub"))  # fmt: skip
-    active = int(SLACK * tokens * (3 * model.inner + 5 * model.hidden) * model.size)
-    how = f"{SLACK:g} x {tokens} tokens x (3 x {model.inner} + 5 x {model.hidden}) x {model.size} bytes"
-    if model.weights and max(model.weights, key=lambda kind: model.weights[kind]) in EIGHT_BITS and engine == "torch":
-        active += model.largest * model.size
-        how += f", and a copy of the largest tensor in {8 * model.size} bits"
-    active = (active + 2 * 4 * model.vocabulary * (256 if engine in ("vllm", "sglang") else batch)) // shards
-    lines.append(Part("activations", active, f"{how}, and the scores"))
-    least = weights + cache + active
+    at_once = ("--max-num-batched-tokens", "--chunked-prefill-size", "-ub", "--ubatch-size")
+    tokens = int(options.number({"vllm": 8192, "sglang": 8192, "llama.cpp": 512}.get(engine, length * batch), *at_once))
+    active, how = _activations(engine, options, model, tokens, length, batch)
+    lines.append(Part("activations", active // shards, how))
+    least = sum(part.size for part in lines)
     pool, within = 0, t.cast("tuple[Part, ...]", ())
     if engine in SHARES:
         name, usual = SHARES[engine]
@@ -212,6 +207,26 @@ def _demand(engine: str, options: Words, model: models.Model, total: int) -> Dem
     if engine in ("vllm", "sglang"):
         lines.append(Part("compile jobs", JOB, f"one at least, {gib(JOB)} each"))
     return Demand(engine, tuple(lines), pool, least, length, cached, within)
+
+
+def _activations(
+    engine: str, options: Words, model: models.Model, tokens: int, length: int, batch: int
+) -> tuple[int, str]:
+    """Return the bytes of what is computed at once of so many tokens, and how they are reckoned."""
+    if engine == "llama.cpp":
+        # One buffer, as large as the largest step: the scores of all, or each with the whole context.
+        largest, what = model.vocabulary + 2 * model.hidden, f"{model.vocabulary} + 2 x {model.hidden}"
+        each = length * (model.heads + 1) + 5 * model.hidden + model.width
+        if options.value("-fa", "--flash-attn") in ("off", "0") and each > largest:
+            largest, what = each, f"{length} x {model.heads + 1} + 5 x {model.hidden} + {model.width}"
+        return 4 * tokens * largest, f"{tokens} tokens x ({what}) x 4 bytes"
+    size = int(SLACK * tokens * (3 * model.inner + 5 * model.hidden) * model.size)
+    how = f"{SLACK:g} x {tokens} tokens x (3 x {model.inner} + 5 x {model.hidden}) x {model.size} bytes"
+    if model.weights and max(model.weights, key=lambda kind: model.weights[kind]) in EIGHT_BITS and engine == "torch":
+        size += model.largest * model.size
+        how += f", and a copy of the largest tensor in {8 * model.size} bits"
+    size += 2 * 4 * model.vocabulary * (256 if engine in ("vllm", "sglang") else batch)
+    return size, f"{how}, and the scores"
 
 
 def gib(size: float) -> str:

@@ -52,6 +52,8 @@ class Model(t.NamedTuple):
     size: int
     #: Numbers of the largest tensor.
     largest: int = 0
+    #: Heads of a query.
+    heads: int = 0
 
     @property
     def total(self) -> int:
@@ -229,7 +231,7 @@ def _model(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, tup
         path, weights, layers - sliding - linear, sliding, window, width, hidden,
         int(config.get("intermediate_size") or config.get("moe_intermediate_size") or 4 * hidden),
         int(config.get("vocab_size") or 0), int(config.get("max_position_embeddings") or 0), BYTES.get(kind, 2),
-        max(_count(shape) for _kind, shape, _size in tensors.values()),
+        max(_count(shape) for _kind, shape, _size in tensors.values()), int(config["num_attention_heads"]),
     )  # fmt: skip
 
 
@@ -255,7 +257,8 @@ def _gguf(path: str) -> Model:
     width = value("attention.head_count_kv", heads) * (head + value("attention.value_length", head))
     inner, vocabulary = value("feed_forward_length", 4 * hidden), value("vocab_size") or int(values.get("tokens", 0))
     # The file is mapped: its weights are its size.
-    return Model(path, {"GGUF": size}, layers, 0, 0, width, hidden, inner, vocabulary, value("context_length"), 2)
+    longest = value("context_length")
+    return Model(path, {"GGUF": size}, layers, 0, 0, width, hidden, inner, vocabulary, longest, 2, heads=heads)
 
 
 def _pairs(stream: t.BinaryIO, path: str) -> dict[str, t.Any]:

@@ -135,6 +135,10 @@ def test_a_gguf_file_tells_its_cache(tmp_path: Path):
     assert (model.total, model.width, model.longest, model.vocabulary) == (path.stat().st_size, 2 * 2 * 8, 512, 2)
     wanted = admission.demand(["llama-server", "-m", str(path), "-c", "256", "-ctk", "q8_0"], "", GIB)
     assert wanted.parts[1].size == int(256 * 4 * 32 * 1.0625)
+    # The scores of 512 tokens; without flash attention, each of them with the whole context.
+    assert wanted.parts[2].size == 4 * 512 * (2 + 2 * 64)
+    words = ["llama-server", "-m", str(path), "-c", "256", "-fa", "off", "--ubatch-size", "128"]
+    assert admission.demand(words, "", GIB).parts[2].size == 4 * 128 * (256 * 9 + 5 * 64 + 32)
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(SparkforgeError, match="cannot be read"):
         models.read(str(path))
