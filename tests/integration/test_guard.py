@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,9 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
     assert not guard(booted, **options)["changed"]
     assert not guard(booted, check=True, **options)["changed"]
     assert is_running(booted, "sparkforge-guard")
+    # A step that does not end loses its priority after 5 s, and is ended after 20 s.
+    limits = booted.execute("cat /proc/$(systemctl show -P MainPID sparkforge-guard)/limits")
+    assert re.search(r"Max realtime timeout +5000000 +20000000 +us", limits), limits
 
     # The same unit with a file in place of the kernel's figures.
     write_memory(booted, 7000000)
