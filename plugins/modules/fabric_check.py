@@ -86,6 +86,11 @@ lines:
   type: list
   elements: str
   sample: ["pass jumbo.cable1.0.spark02: 9000"]
+perftest:
+  description: Whether C(ib_write_bw), which measures, is there.
+  returned: success
+  type: bool
+  sample: true
 """
 
 import typing as t
@@ -119,7 +124,8 @@ def main() -> None:
         failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]
         said = [row["measured"] if row["status"] == "pass" else row["cause"] for row in rows]
         lines = [f"{row['status']:4} {row['name']}: {text}" for row, text in zip(rows, said)]
-        return {"changed": False, "checks": rows, "failures": failures, "lines": lines}
+        tool = bool(checker.info["tools"]["ib_write_bw"])
+        return {"changed": False, "checks": rows, "failures": failures, "lines": lines, "perftest": tool}
 
     modules.run(module, work)
 

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import subprocess
 import typing as t
+from pathlib import Path
 
 from lab import image
 
@@ -40,3 +42,48 @@ def inside(host: Host, *arguments: str) -> str:
     return subprocess.run(
         ["nsenter", "-t", process(host), "-n", "ip", *arguments], check=True, text=True, capture_output=True
     ).stdout
+
+
+def device(interface: str) -> str:
+    """Return the RDMA device of a half, as it is called on a Spark."""
+    return f"roce{interface[2:-3]}"
+
+
+def add_rdma(host: Host, rails: t.Sequence[dict[str, t.Any]]) -> None:
+    """Give each half the files of a ConnectX-7 with an RDMA device, and the host a stand-in of ib_write_bw.
+
+    The files lie on a file system over ``/sys/class`` of the container: sysfs takes no folder of ours.
+    """
+    lines = [
+        "mkdir -p /run/class/net /run/class/infiniband && cp -d /sys/class/net/* /run/class/net",
+        "mount --bind /run/class /sys/class",
+    ]
+    for number, rail in enumerate(rails):
+        name = PORTS[rail["port"]][rail["half"]]
+        pci, made = f"/run/pci/000{number * 2}:01:00.{rail['port']}", f"/sys/class/infiniband/{device(name)}"
+        address = ipaddress.IPv4Address(rail["address"].partition("/")[0])
+        files = {
+            f"{pci}/vendor": "0x15b3", f"{pci}/device": "0x1021", f"{pci}/current_link_width": "4",
+            f"{pci}/current_link_speed": "32.0 GT/s PCIe", f"{made}/sys_image_guid": "a088:c203:0046:0a78",
+            f"{made}/ports/1/gids/3": ipaddress.IPv6Address(f"::ffff:{address}").exploded,
+            f"{made}/ports/1/gid_attrs/types/3": "RoCE v2",
+        }  # fmt: skip
+        lines += [f"mkdir -p $(dirname {path}) && echo '{text}' > {path}" for path, text in files.items()]
+        # The interface's own files as they are, beside the card's.
+        own = f"/sys/class/net/{name}"
+        lines += [
+            f"real=/sys/devices/virtual/net/{name}; rm {own} && mkdir {own}; echo 200000 > {own}/speed",
+            f"for file in flags mtu carrier address; do ln -s $real/$file {own}/$file; done",
+            f"ln -s {pci} {own}/device; ln -s {pci} {made}/device",
+        ]
+    mount = ["nsenter", "-t", process(host), "-m", "-n", "-r", "sh", "-euc", "\n".join(lines)]
+    done = subprocess.run(mount, check=False, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    image.podman("cp", Path(__file__).with_name("ib_write_bw.py"), f"{host.container}:/usr/local/bin/ib_write_bw")
+    host.execute("chmod 0755 /usr/local/bin/ib_write_bw")
+    rate(host, 97.28)
+
+
+def rate(host: Host, gbits: float) -> None:
+    """Have the stand-in of ib_write_bw write at this rate on the host, with whomever it measures."""
+    host.execute(f"echo {gbits} > /srv/rate")

@@ -15,6 +15,7 @@ and the replies leave by whichever the kernel takes first. NVIDIA's own newest e
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import typing as t
 
 from . import Plan
@@ -219,18 +220,25 @@ def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
     return dict(RING_ENVIRONMENT) if len({rail["link"] for rail in rails}) > 1 else {}
 
 
-def rounds(found: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
+def rounds(found: t.Sequence[Link], neighbours: t.Collection[str] = ()) -> list[list[dict[str, t.Any]]]:
     """Return who measures with whom, in rounds in which each host takes part once.
 
     Both ports of a Spark share two PCIe links, so that two measurements at a time on one host would halve each other.
     At a switch each host measures with the next. Each pair goes both ways, since an end can be slow in one direction
     alone (dgx-spark-playbooks pull request 108).
+
+    :param neighbours: the only hosts to measure with, and none of them with another, where only some hosts measure.
     """
     pairs: list[tuple[str, str, str]] = []
     for link in found:
         names = list(dict.fromkeys(host for host, _port in link.ends))
-        neighbours = zip(names, [*names[1:], names[0]], strict=True) if len(names) > 2 else [(names[0], names[1])]
-        pairs += [(link.name, here, there) for here, there in neighbours]
+        near = [name for name in names if name in neighbours]
+        if neighbours:
+            others = [name for name in names if name not in neighbours]
+            chosen = list(zip(others, itertools.cycle(near)))
+        else:
+            chosen = list(zip(names, [*names[1:], names[0]], strict=True)) if len(names) > 2 else [(names[0], names[1])]
+        pairs += [(link.name, here, there) for here, there in chosen]
     result: list[list[dict[str, t.Any]]] = []
     for link_name, here, there in [pair for one in pairs for pair in (one, (one[0], one[2], one[1]))]:
         for entries in result:
@@ -251,20 +259,25 @@ def of_host(
     port: int = 0,
     mtu: int = 9000,
     switch_mtu: int = 1500,
+    neighbours: t.Collection[str] = (),
 ) -> dict[str, t.Any]:
     """Return one host's ``rails``, the ``environment`` that NCCL needs, and the ``rounds`` in which it measures.
 
+    :param neighbours: as in :func:`rounds`; then ``neighbours`` has the rails of those that the host measures with.
     :raises PlanError: with every fault of the variables.
     """
     found = find_links(hosts, topology, links, port, mtu, switch_mtu)
     if host not in hosts:
         cause = f"{host} is not a host of the fabric ({', '.join(hosts)})."
         raise PlanError({cause: "Add it to the inventory's group fabric, or exclude it with -l."})
-    rails = addresses(found, hosts, subnets)[host]
+    every = addresses(found, hosts, subnets)
+    rails = every[host]
     if not rails:
         cause = f"No link of fabric_links ends at {host}."
         raise PlanError({cause: "Add its cable, or remove it from the group."})
-    return {"rails": rails, "environment": environment(rails), "rounds": _parts(rounds(found), host)}
+    parts = _parts(rounds(found, neighbours), host)
+    near = {part["peer"]: every[part["peer"]] for part in parts if part and part["peer"] in neighbours}
+    return {"rails": rails, "environment": environment(rails), "rounds": parts, "neighbours": near}
 
 
 def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.Any]]:
@@ -282,7 +295,7 @@ def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.
 
 def plan(settings: t.Mapping[str, t.Any], _observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the steps of :func:`of_host`; no host is looked at."""
-    names = ("topology", "links", "port", "mtu", "switch_mtu")
+    names = ("topology", "links", "port", "mtu", "switch_mtu", "neighbours")
     options = {name: settings[f"fabric_{name}"] for name in names}
     options.update((name, int(options[name])) for name in ("port", "mtu", "switch_mtu"))
     try:

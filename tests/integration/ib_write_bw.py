@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A stand-in of perftest's ib_write_bw: both ends meet over TCP as the real ones do, and the rate is that of a file.
+
+``ib_write_bw -d DEVICE -p PORT … [ADDRESS]``: a server without the address. The slower end's /srv/rate counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import sys
+from pathlib import Path
+
+TABLE = """\
+ #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]
+ 65536      928000           0.00               {:.2f}             0.185547
+"""
+
+
+def main() -> None:
+    """Meet the other end, and print its table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-d", required=True)
+    parser.add_argument("-p", type=int, required=True)
+    for name in ("-i", "-q", "-D", "-x"):
+        parser.add_argument(name)
+    parser.add_argument("-F", action="store_true")
+    parser.add_argument("--report_gbits", action="store_true")
+    parser.add_argument("address", nargs="?")
+    options = parser.parse_args()
+    mine = Path("/srv/rate").read_text().strip()
+    with Path("/srv/measured").open("a") as log:
+        log.write(f"{options.d} {'client' if options.address else 'server'}\n")
+    if options.address:
+        try:
+            meeting = socket.create_connection((options.address, options.p), timeout=10)
+        except OSError:
+            sys.exit(f" Couldn't connect to {options.address}:{options.p}")
+    else:
+        with socket.create_server(("", options.p)) as server:
+            meeting, _ = server.accept()
+    with meeting:
+        meeting.sendall(mine.encode() + b"\n")
+        theirs = meeting.makefile().readline()
+    sys.stdout.write(TABLE.format(min(float(mine), float(theirs))))
+
+
+if __name__ == "__main__":
+    main()
