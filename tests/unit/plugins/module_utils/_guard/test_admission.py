@@ -248,6 +248,30 @@ def test_the_arithmetic_is_within_ten_per_cent_of_what_torch_took(size: str, kin
     assert admission.demand(words, "", 80 * GIB).total == pytest.approx(MEASURED[size, kind] * GIB, rel=0.10)
 
 
+#: MiB of the KV cache and the compute buffer that llama.cpp said it takes (tests/guard/engines.py).
+LLAMA = {
+    ("0.1B", 2048, "on"): (72, 65.5),
+    ("0.1B", 16384, "off"): (576, 426.51),
+    ("0.3B", 8192, "on"): (512, 66.5),
+    ("0.3B", 4096, "off"): (256, 150.01),
+    ("0.5B", 4096, "on"): (48, 300.25),
+    ("0.5B", 32768, "off"): (384, 969.26),
+}
+
+
+@pytest.mark.parametrize(("size", "length", "flash"), LLAMA)
+def test_the_arithmetic_is_what_llama_cpp_took(size: str, length: int, flash: str):
+    from tests.guard import engines
+
+    layers, hidden, inner, heads, keys, width, vocabulary = engines.SIZES[size]
+    model = models.Model(
+        "/m.gguf", {"GGUF": GIB}, layers, 0, 0, 2 * keys * width, hidden, inner, vocabulary, 131072, 2, heads=heads
+    )
+    words = ["llama-server", "-m", "/m.gguf", "-c", str(length), "-fa", flash]
+    _weights, *parts, _context = admission.demand(words, "", 80 * GIB, model).parts
+    assert [part.size / (1 << 20) for part in parts] == pytest.approx(LLAMA[size, length, flash], rel=0.03)
+
+
 def test_the_command_tells_and_refuses(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     assert cli.main(["run", "--needs", "1M", "--dry-run", "--", "true"]) == 0
     said = capfd.readouterr().out
