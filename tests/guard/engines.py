@@ -201,10 +201,9 @@ def vllm(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
     figures = serve(words, port, [5] * 900, place / "log", **around)
     parts = {part.what: part.size for part in wanted.within}
     predicted = parts["weights"] + (cache << 30) + parts["activations"]
-    return {
-        **row(wanted, predicted, figures["VmHWM"], figures),
-        "imported": imported("vllm.entrypoints.openai.api_server"),
-    }
+    before = imported("vllm.entrypoints.openai.api_server")
+    # The server and its engine, each with the modules; what else both hold is in the difference.
+    return {**row(wanted, predicted, figures["VmHWM"] - 2 * before, figures), "imported": before}
 
 
 def row(wanted: Any, predicted: int, took: int, figures: dict[str, int]) -> dict[str, Any]:
