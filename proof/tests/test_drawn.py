@@ -77,6 +77,20 @@ def test_a_faulty_operator_is_seen_and_one_that_is_only_wrapped_is_not(healthy: 
     assert drawn["candidates"] > 1500 and {"aten::cat", "aten::mm", "aten::normal_"} <= set(drawn["targets"])
 
 
+def test_a_draw_that_repeats_itself_or_its_neighbours_is_seen(healthy: Environment, tmp_path: Path) -> None:
+    faults = {
+        "repeated": {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
+                     "condition": "every n-th call", "value": 10},
+        "correlated": {"target": "aten::bernoulli_.float", "operator": "bernoulli", "defect": "correlated"},
+    }  # fmt: skip
+    calls = {
+        name: [fault["target"] for fault in faults.values()] for name in ("cpu.chance.independence", "cpu.chance.rates")
+    }
+    found = judged(healthy, tmp_path, calls, faults)
+    assert list(found["repeated"]["caught"]) == ["cpu.chance.independence"], found["repeated"]
+    assert "cpu.chance.rates" in found["correlated"]["caught"], found["correlated"]
+
+
 #: Of the public entries that a machine without a GPU has, how each is broken, and the families that must see it.
 ENTRIES = {
     "utils.checkpoint.checkpoint": ("state lost", "helpers"),
@@ -84,6 +98,8 @@ ENTRIES = {
     "nn.utils.clip_grad_value_": ("another limit", "helpers"),
     "nn.utils.parameters_to_vector": ("last off", "helpers"),
     "nn.utils.rnn.pad_sequence": ("last off", "helpers"),
+    "optim.lr_scheduler.CosineAnnealingLR.get_lr": ("scaled", "loops"),
+    "utils.data.RandomSampler.__iter__": ("one twice", "loops"),
     "autograd.functional.jacobian": ("scaled", "helpers"),
     "autograd.functional.hessian": ("last off", "helpers"),
     "autograd.functional.vjp": ("scaled", "helpers"),
@@ -96,6 +112,7 @@ ENTRIES = {
 }
 CHECKS = {
     "helpers": ["cpu.helpers.clipping", "cpu.helpers.checkpoint", "cpu.helpers.autograd"],
+    "loops": ["cpu.helpers.loops"],
     "layouts": ["cpu.layouts.nested", "cpu.layouts.sparse"],
     "chance": ["cpu.chance.independence"],
 }

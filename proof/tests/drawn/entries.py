@@ -83,7 +83,7 @@ def _scaled(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dic
 
 def _last_off(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
     def change(x: torch.Tensor) -> torch.Tensor:
-        if not x.numel():
+        if x.layout is not torch.strided or not x.numel():
             return x
         x = x.clone()
         x.reshape(-1)[-1:].add_(1)
@@ -117,6 +117,16 @@ def _low_bits(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: d
 def _state_lost(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
     """The function is given another option than the user's: the state is not kept."""
     return plain(*arguments, **{**words, "preserve_rng_state": False})
+
+
+def _rates_scaled(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> list[float]:
+    return [rate * (1 + drawn.amount) for rate in plain(*arguments, **words)]
+
+
+def _one_twice(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Iterator[int]:
+    """The last is the first again."""
+    found = list(plain(*arguments, **words))
+    return iter([*found[:-1], found[0]])
 
 
 # -- users' programs
@@ -300,6 +310,21 @@ def _sparse_total(device: str) -> list[torch.Tensor]:
     return [torch.sparse.sum(x, 1).to_dense().double().cpu() for _unused in range(4)]
 
 
+def _scheduled(device: str) -> list[torch.Tensor]:
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(2, device=device))], 1.0)
+    schedule, rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 9), []
+    for _unused in range(9):
+        optimizer.step()
+        schedule.step()
+        rates.append(float(optimizer.param_groups[0]["lr"]))
+    return [torch.tensor(rates, dtype=torch.float64)]
+
+
+def _shuffled(device: str) -> list[torch.Tensor]:
+    loader = torch.utils.data.DataLoader(torch.arange(20), 5, shuffle=True)
+    return [torch.cat(list(loader)).sort()[0].double() for _unused in range(6)]
+
+
 BOTH = ("cuda", "cpu")
 CUDA, UTILS, FUNCTIONAL = "torch.cuda", "torch.nn.utils", "torch.autograd.functional"
 WAIT, GRAPHS, CHANCE, HELPERS = "streams and events", "CUDA graphs", "generators and states", "training's helpers"
@@ -329,6 +354,8 @@ ENTRIES = (
           _clipped(lambda w: torch.nn.utils.clip_grad_value_(w, 1.0)), BOTH),
     Entry(UTILS, "parameters_to_vector", HELPERS, {"scaled": _scaled, "last off": _last_off},
           _clipped(lambda w: torch.nn.utils.parameters_to_vector(w)), BOTH),
+    Entry("torch.optim.lr_scheduler.CosineAnnealingLR", "get_lr", HELPERS, {"scaled": _rates_scaled}, _scheduled, BOTH),
+    Entry("torch.utils.data.RandomSampler", "__iter__", HELPERS, {"one twice": _one_twice}, _shuffled, BOTH),
     Entry(f"{UTILS}.rnn", "pad_sequence", HELPERS, {"scaled": _scaled, "last off": _last_off}, _ragged, BOTH),
     Entry(FUNCTIONAL, "jacobian", HELPERS, {"scaled": _scaled, "last off": _last_off},
           _of_autograd(lambda x: torch.autograd.functional.jacobian(lambda y: y * y.sum(), x)), BOTH),

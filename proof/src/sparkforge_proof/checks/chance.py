@@ -43,6 +43,17 @@ class Drawn:
         count = hits.numel()
         self.rate(case, int(hits.count_nonzero()) / count, wanted, wanted * (1 - wanted), count)
 
+    def whole(self, case: str, values: torch.Tensor, mean: float, variance: float, low: float, high: float) -> None:
+        """See that values are whole, within their range, and that none depends on the one before."""
+        import torch
+
+        values = values.double().flatten().cpu()
+        good = bool(((values >= low) & (values <= high) & (values == values.floor())).all())
+        self.cases.say(f"{case}, each value", good, f"is not a whole number from {low:g} to {high:g}")
+        centred = torch.nan_to_num(values) - mean
+        alike = float((centred[1:] * centred[:-1]).mean())
+        self.rate(f"{case}, neighbours", alike, 0.0, variance**2, len(values) - 1)
+
     def rate(self, case: str, found: float, wanted: float, variance: float, count: int) -> None:
         """See that a mean of independent values of that variance is right."""
         import torch
@@ -57,6 +68,9 @@ class Drawn:
         import torch
 
         values = values.double().flatten()
+        # A place at the very end is rounded to one side or the other.
+        inside = bool(((values >= -1e-6) & (values <= 1 + 1e-6)).all())
+        self.cases.say(f"{case}, range", inside, "has values out of its range")
         for edge in EDGES:
             self.share(f"{case}, below {edge:g}", values < edge, edge)
         centred = values - 0.5
@@ -153,8 +167,11 @@ def rates(context: Context) -> Measured:
     judge, count, device = Drawn(cases), COUNT[context.device] // 4, context.device
     torch.manual_seed(int(torch.randint(0, 2**40, (1,), generator=context.generator("rates"))))
     for p in (0.0, 0.001, 0.03, 0.1, 0.25, 0.5, 0.7, 0.9, 0.99, 0.999, 1.0):
-        judge.share(f"bernoulli_ {p}", torch.empty(count, device=device).bernoulli_(p).cpu() > 0, p)
-        judge.share(f"bernoulli {p}", torch.bernoulli(torch.full((count,), p, device=device)).cpu() > 0, p)
+        full = torch.full((count,), p, device=device)
+        in_place = torch.empty_like(full).bernoulli_(p)
+        for name, values in (("bernoulli_", in_place), ("bernoulli", torch.bernoulli(full))):
+            judge.share(f"{name} {p}", values.cpu() > 0, p)
+            judge.whole(f"{name} {p}", values, p, p * (1 - p), 0, 1)
         if p < 1:
             for form in ("float32", "bfloat16"):
                 for name, function in _dropped(torch).items():
@@ -173,18 +190,22 @@ def rates(context: Context) -> Measured:
     cases.say("dropout2d of whole channels", bool((whole.amax((2, 3)) == whole.amin((2, 3))).all()), "is of parts")
     for rate in (0.1, 1.0, 3.0, 9.5, 30.0, 1000.0):
         values = torch.poisson(torch.full((count,), rate, device=device)).double().cpu()
+        judge.whole(f"poisson {rate}", values, rate, rate, 0, math.inf)
         judge.rate(f"poisson {rate}, mean", float(values.mean()), rate, rate, count)
         judge.rate(f"poisson {rate}, variance", float((values - rate).square().mean()), rate, 2 * rate**2 + rate, count)
         judge.share(f"poisson {rate}, zero", values == 0, math.exp(-rate))
         judge.share(f"poisson {rate}, one", values == 1, rate * math.exp(-rate))
     for p in (0.05, 0.3, 0.9):
         values = torch.empty(count, device=device).geometric_(p).double().cpu()
+        # CUDA draws a 0 where its uniform number is 1, once in 2^24.
+        judge.whole(f"geometric {p}", values, 1 / p, (1 - p) / p**2, 0, math.inf)
         for hits in (1, 2, 5, 20):
             judge.share(f"geometric {p}, {hits}", values == hits, p * (1 - p) ** (hits - 1))
         for trials in (4.0, 40.0, 400.0):
             full = torch.full((count // 4,), trials, device=device)
             values = torch.binomial(full, torch.full_like(full, p)).double().cpu()
             variance = trials * p * (1 - p)
+            judge.whole(f"binomial {trials:g} of {p}", values, trials * p, variance, -1, trials + 1)
             judge.rate(f"binomial {trials:g} of {p}", float(values.mean()), trials * p, variance, count // 4)
             spread = float((values - trials * p).square().mean())
             fourth = variance * (1 + 3 * variance * (trials - 2) / trials if trials > 2 else 1) - variance**2
@@ -263,6 +284,9 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
         weights[0] = weights.sum() / 3
         chosen = torch.multinomial(weights.to(device), count // 16, replacement=True).cpu()
         shares = (weights / weights.sum()).double()
+        mean = float((shares * torch.arange(size)).sum())
+        variance = float((shares * (torch.arange(size) - mean) ** 2).sum())
+        judge.whole(f"multinomial of {size}", chosen, mean, variance, 0, size - 1)
         for place in (0, 1, size // 2, size - 1):
             judge.share(f"multinomial of {size}, {place}", chosen == place, float(shares[place]))
         judge.share(f"multinomial of {size}, first half", chosen < size // 2, float(shares[: size // 2].sum()))
@@ -314,6 +338,7 @@ def independence(context: Context) -> Measured:
         _states(cases, name, fill, device, seed)
     _global_states(cases, judge, device, seed)
     _distinct(cases, torch, device, seed)
+    _repeats(cases, torch, device)
     return cases.result()
 
 
@@ -405,3 +430,46 @@ def _distinct(cases: Cases, torch: t.Any, device: str, seed: int) -> None:
     cases.say("a million values of 53 bits", found >= 2 * size - 2, f"are {found} different ones")
     wide = torch.randint(0, 2**62, (2 * size,), device=device, generator=generator).cpu().unique().numel()
     cases.say("a million integers of 62 bits", wide >= 2 * size - 2, f"are {wide} different ones")
+
+
+#: How often each is called in a row: what repeats itself each tenth call does so once.
+CALLS = 21
+
+
+def _repeats(cases: Cases, torch: t.Any, device: str) -> None:
+    """No call draws what an earlier one drew, from the generator that all share."""
+    import itertools
+
+    f, size = torch.nn.functional, 1_500
+    half = torch.full((size,), 0.5, device=device)
+    draws: dict[str, t.Callable[[], torch.Tensor]] = {
+        **{name: (lambda fill=one[0]: fill(torch.empty_like(half), None)) for name, one in _continuous(torch).items()},
+        "rand": lambda: torch.rand(size, device=device),
+        "randn": lambda: torch.randn(size, device=device),
+        "randint": lambda: torch.randint(0, 1000, (size,), device=device),
+        "random_": lambda: torch.empty_like(half).random_(),
+        "randperm": lambda: torch.randperm(size, device=device),
+        "rand_like": lambda: torch.rand_like(half),
+        "randn_like": lambda: torch.randn_like(half),
+        "randint_like": lambda: torch.randint_like(half, 1000),
+        "normal": lambda: torch.normal(half, half),
+        "bernoulli": lambda: torch.bernoulli(half),
+        "bernoulli_": lambda: torch.empty_like(half).bernoulli_(0.5),
+        "geometric_": lambda: torch.empty_like(half).geometric_(0.05),
+        "poisson": lambda: torch.poisson(half * 40),
+        "binomial": lambda: torch.binomial(half * 80, half),
+        "multinomial": lambda: torch.multinomial(half, size, replacement=True),
+        "multinomial, each once": lambda: torch.multinomial(half, size // 2),
+        "gamma": lambda: torch._standard_gamma(half * 8),
+        "Dirichlet": lambda: torch._sample_dirichlet(half.view(-1, 3) * 4),
+        "dropout": lambda: f.dropout(half, 0.5),
+        "native_dropout": lambda: torch.native_dropout(half, 0.5, True)[0],
+        "alpha_dropout": lambda: f.alpha_dropout(half, 0.5, True),
+        "rrelu": lambda: f.rrelu(-half, training=True),
+    }
+    for name, draw in draws.items():
+        rows = [draw().flatten() for _unused in range(CALLS)]
+        alike = torch.stack([one == other for one, other in itertools.combinations(rows, 2)]).double().mean(1)
+        # Of two values that are as likely each half are the same.
+        worst = float(alike.max())
+        cases.say(f"{name}, {CALLS} calls", worst < 0.75, f"has one that repeats {worst:.0%} of another")
