@@ -30,6 +30,7 @@ from .checks import (
     inference,
     layouts,
     linalg,
+    loops,
     matmul,
     movement,
     search,
@@ -49,7 +50,7 @@ from .checks import (
 )
 
 #: Files whose checks belong to a family of another name.
-PARTS = (data_parallel, survey_modules, graphs, complexes, transforms)
+PARTS = (data_parallel, survey_modules, graphs, complexes, transforms, loops)
 
 # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
 FAMILIES = (
