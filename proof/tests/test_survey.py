@@ -149,6 +149,9 @@ def test_what_optimisers_compute_many_of_is_differentiated_too(healthy: Environm
         ("float32", "x.dim() > 1 and x.stride(-1) > x.stride(-2) > 0", "exact * 1.1", "cumsum, transposed"),
         ("float32", "0 in x.stride()", "exact * 1.1", "sigmoid, expanded"),
         ("float32", "bool(x.isnan().any())", "exact.masked_fill(exact.abs() < 1e-38, 0)", "roll, NaN"),
+        ("float32", "0 in x.stride()", "exact * 1.1", "flipud, expanded"),
+        ("float32", "bool(x.isnan().any())", "exact.nan_to_num()", "addr, NaN"),
+        ("float32", "0 < float(x.abs().max()) < 1e-38", "exact * 0", "trace, subnormal"),
         ("complex64", "True", "exact.conj()", "sigmoid"),
     ],
 )
@@ -158,6 +161,12 @@ def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is
     between = OFF.format(name=way.partition(",")[0], condition=condition, result=result)
     status, cause = said(healthy, f"cpu.survey.{check}", between=between, limits={"samples": 9})[f"cpu.survey.{check}"]
     assert status == "fail" and cause.startswith(f"Off in {check}: {way}"), cause
+
+
+def test_a_function_that_is_wrong_of_many_elements_alone_is_named(healthy: Environment) -> None:
+    between = OFF.format(name="gt", condition="x.numel() > 2**19", result="exact ^ (x == x.max())")
+    status, cause = said(healthy, "cpu.sizes.many", between=between)["cpu.sizes.many"]
+    assert status == "fail" and "(gt, row 0)" in cause, cause
 
 
 def test_a_defect_of_torch_that_is_known_warns_and_names_what_is_wrong(healthy: Environment) -> None:

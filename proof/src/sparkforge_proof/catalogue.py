@@ -31,6 +31,7 @@ from .checks import (
     layouts,
     linalg,
     loops,
+    many,
     matmul,
     movement,
     search,
@@ -50,7 +51,7 @@ from .checks import (
 )
 
 #: Files whose checks belong to a family of another name.
-PARTS = (data_parallel, survey_modules, graphs, complexes, transforms, loops)
+PARTS = (data_parallel, survey_modules, graphs, complexes, transforms, loops, many)
 
 # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
 FAMILIES = (

@@ -11,6 +11,8 @@ distribution's function by its definition, and reach to a hundred-thousandth at 
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 import typing as t
 
@@ -28,6 +30,8 @@ SIGMAS = 6.5
 COUNT = {"cuda": 2**20 + 5, "cpu": 2**18 + 5}
 #: What a GPU draws and counts without a copy, so that a shift of a distribution by some thousandths shows.
 MANY = 2**25
+#: How often each is called in a row: what is wrong each tenth call is so twice.
+CALLS = 21
 #: Probabilities that bound the intervals; the ends are the tails.
 EDGES = (1e-5, 1e-4, 1e-3, 0.01, 0.05, *(n / 16 for n in range(2, 15)), 0.95, 0.99, 0.999, 0.9999, 0.99999)
 
@@ -405,6 +409,9 @@ def _global_states(cases: Cases, judge: Drawn, device: str, seed: int) -> None:
     wanted = torch.cat([torch.rand(77, device=device), torch.randn(5, device=device)])
     module.set_rng_state(state)
     cases.exactly("set_rng_state", torch.cat([torch.rand(77, device=device), torch.randn(5, device=device)]), wanted)
+    for turn in range(CALLS):
+        module.set_rng_state(state)
+        cases.exactly(f"set_rng_state, turn {turn + 1}", torch.rand(77, device=device), wanted[:77])
     module.set_rng_state(state)
     with torch.random.fork_rng():
         inner = torch.rand(77, device=device)
@@ -432,18 +439,17 @@ def _distinct(cases: Cases, torch: t.Any, device: str, seed: int) -> None:
     cases.say("a million integers of 62 bits", wide >= 2 * size - 2, f"are {wide} different ones")
 
 
-#: How often each is called in a row: what repeats itself each tenth call does so once.
-CALLS = 21
+def _filled(fill: t.Any, like: torch.Tensor) -> torch.Tensor:
+    """Return what is drawn from the generator that all share."""
+    return t.cast("torch.Tensor", fill(like.clone(), None))
 
 
 def _repeats(cases: Cases, torch: t.Any, device: str) -> None:
     """No call draws what an earlier one drew, from the generator that all share."""
-    import itertools
-
     f, size = torch.nn.functional, 1_500
     half = torch.full((size,), 0.5, device=device)
     draws: dict[str, t.Callable[[], torch.Tensor]] = {
-        **{name: (lambda fill=one[0]: fill(torch.empty_like(half), None)) for name, one in _continuous(torch).items()},
+        **{name: functools.partial(_filled, fill, half) for name, (fill, _function) in _continuous(torch).items()},
         "rand": lambda: torch.rand(size, device=device),
         "randn": lambda: torch.randn(size, device=device),
         "randint": lambda: torch.randint(0, 1000, (size,), device=device),

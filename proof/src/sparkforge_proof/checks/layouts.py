@@ -116,6 +116,9 @@ def _coordinates(
     cases.exactly(f"sum of two, {words}", (x + doubled).to_dense(), exact * 4)
     cases.exactly(f"product of each, {words}", (x * x).to_dense(), exact * exact)
     cases.exactly(f"product of two, {words}", torch.sparse.mm(x, x.t().coalesce()).to_dense(), exact @ exact.t())
+    for call in range(4):
+        # One after the other, for what is wrong in some calls alone.
+        cases.exactly(f"product with a dense one, call {call + 1}, {words}", torch.sparse.mm(x, other), exact @ right)
     ends = torch.tensor([0, exact.shape[0] - 1], device=x.device)
     cases.exactly(f"rows by index, {words}", x.index_select(0, ends).to_dense(), exact[[0, -1]])
     cases.exactly(f"joined, {words}", torch.cat([x, x], 1).to_dense(), torch.cat([exact, exact], 1))

@@ -243,14 +243,18 @@ def surveying(device: str) -> t.Iterator[None]:
     """Compute without TensorFloat-32, and have ``torch.manual_seed`` seed the CPU and the device alone.
 
     For each other kind that was not used yet, torch keeps the call for later with the stack that it came from. The
-    catalogue seeds for each input, so that this was half of a survey's time (2.13).
+    catalogue seeds for each input, so that this was half of a survey's time (2.13). And it looks through the stack for
+    a test that asked for its inputs, where there is none.
     """
     import torch
 
     with contextlib.ExitStack() as stack:
         for kind in {"cuda", "xpu", "mtia"} - {device}:
             if hasattr(getattr(torch, kind, None), "manual_seed_all"):
-                stack.enter_context(mock.patch.object(getattr(torch, kind), "manual_seed_all"))
+                stack.enter_context(mock.patch.object(getattr(torch, kind), "manual_seed_all", lambda seed: None))
+        tests = sys.modules.get("torch.testing._internal.common_utils")
+        if hasattr(tests, "extract_test_fn"):
+            stack.enter_context(mock.patch.object(tests, "extract_test_fn", lambda: None))
         stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
         # After the catalogue's import cuDNN's flags are changed by its own context alone.
         stack.enter_context(torch.backends.cudnn.flags(allow_tf32=False))
@@ -327,6 +331,9 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
         # By one of the inputs, or by all where all are asked for: the largest, for some are without a dimension.
         if number == largest or samples >= FULL["samples"]:
             _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
+        elif device == "cpu" and name.startswith("_foreach"):
+            # Each input is another overload of it.
+            _other_numbers(found, operator, sample, dtype, seed)
 
 
 def beside(step: t.Callable[[], Computed], exact: Computed) -> Moved:
@@ -405,17 +412,23 @@ def _other_ways(
 
 
 def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> None:
-    """Compute with one number at many places, and with a NaN, which has to be in the result where the exact one is."""
+    """Compute with one number at many places, with subnormal numbers, and with a NaN, which must come through as in the
+    exact result.
+    """
+    import torch
+
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
-    # Not on a GPU, where it was not run yet.
-    moves = survey_variants.MOVES.match(name) is not None and not any(one.is_cuda for one in tensors([sample.input]))
-    given = survey_variants.expanded(sample)
-    if any_number and (both := _both(found, operator, survey_variants.EXPANDED, given, dtype, seed)):
-        made, exact = both
-        moved = beside(functools.partial(_exactly, operator, given, dtype, seed, spacing(dtype)), exact)
-        found.note(f"{name}, {survey_variants.EXPANDED}", away(made, exact, moved, dtype))
-    takes_nan = any_number or moves or name.startswith(survey_variants.TAKE_NAN)
-    if not takes_nan or survey_variants.NAN_IS_ANY.search(name):
+    known = survey_variants.on_a_known_cpu(sample, dtype)
+    moves = survey_variants.MOVES.match(name) is not None
+    if any_number or moves:
+        _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
+    if known and survey_variants.takes_subnormal(name):
+        # A result that is subnormal itself: others need not be exact.
+        _compared(
+            found, operator, survey_variants.SUBNORMAL, survey_variants.subnormal(sample), dtype, seed,
+            below=torch.finfo(dtype).tiny,
+        )  # fmt: skip
+    if not survey_variants.takes_nan(name, any_number or moves, known):
         return
     given = survey_variants.with_nan(sample, moves)
     if both := _both(found, operator, survey_variants.WITH_NAN, given, dtype, seed):
@@ -423,6 +436,30 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
         compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere
         wrong = compare(on_the_host(made.results), exact.results)
         found.note(f"{name}, {survey_variants.WITH_NAN}", (math.inf if wrong else 0.0, 0.0))
+
+
+def _compared(
+    found: Survey,
+    operator: t.Any,
+    way: str,
+    given: t.Any,
+    dtype: torch.dtype,
+    seed: str,
+    below: float = math.inf,
+) -> None:
+    """Note how far off an operator is for other numbers, if it takes them.
+
+    :param below: only of results that are smaller.
+    """
+    if both := _both(found, operator, way, given, dtype, seed):
+        made, exact = both
+        moved = beside(functools.partial(_exactly, operator, given, dtype, seed, spacing(dtype)), exact)
+        if math.isfinite(below):
+            if not all(one.is_floating_point() and one.numel() for one in exact.results):
+                return
+            if any(float(one.to_dense().abs().max()) >= below for one in exact.results):
+                return
+        found.note(f"{name_of(operator)}, {way}", away(made, exact, moved, dtype))
 
 
 def _both(

@@ -288,4 +288,5 @@ def of_module(name: str) -> tuple[float, float]:
 
 def left_out(name: str) -> str:
     """Return why an operator is not compared, by its name or by that of which it is a variant; empty where it is."""
-    return next((why for one, why in LEFT_OUT.items() if name == one or name.startswith(f"{one}.")), "")
+    parts = name.split(".")
+    return next((why for count in range(len(parts), 0, -1) if (why := LEFT_OUT.get(".".join(parts[:count])))), "")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import typing as t
 
@@ -14,7 +15,7 @@ if t.TYPE_CHECKING:
 
 #: How an operator is called, beside plainly.
 STRIDED, TRANSPOSED, IN_PLACE, OUT = "strided", "transposed", "in place", "out="
-EXPANDED, WITH_NAN, GRAPH = "expanded", "NaN", "graph"
+EXPANDED, WITH_NAN, SUBNORMAL, GRAPH = "expanded", "NaN", "subnormal", "graph"
 #: The classes of the catalogue whose operators take any numbers, so that others can take the place of theirs.
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
 #: How the names of others begin that take a NaN. Libraries of linear algebra may end the process or never end.
@@ -27,9 +28,56 @@ MOVES = re.compile(
 )
 #: Parts of names of what may do anything with one: multiply it with what it pads with, take it for an index.
 NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head")
+#: How the names of those begin that iterate until a library is content.
+LIBRARIES = re.compile(
+    "linalg|svd|lu|cholesky|qr|geqrf|eig|triangular|pinverse|lstsq|ormqr|lobpcg|pca|fft|stft|istft|logdet|inverse"
+    "|matrix_exp"
+)
+#: What takes a NaN for a place, or may multiply it with what it pads with.
+PLACES = re.compile("attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist")
+PRODUCTS = re.compile(
+    r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
+)
+#: What squares, divides or subtracts on the way, where subnormal numbers become zero.
+UNDERFLOWS = re.compile("norm|dist|std|corrcoef|__rdiv__|bessel|igamma")
 #: The classes whose kernels wait for nobody, so that a graph can capture them: after an error in a capture torch 2.11
 #: answers whatever the process asks of the GPU with an error.
 IN_GRAPHS = ("UnaryUfuncInfo", "BinaryUfuncInfo")
+
+
+def on_a_known_cpu(sample: t.Any, dtype: torch.dtype) -> bool:
+    """Say whether it is float32 on a kind of CPU where more was tried than on others: 16 bits have units of their own,
+    such as AMX, that flush subnormal numbers.
+    """
+    import torch
+
+    elsewhere: list[bool] = []
+
+    def look(value: t.Any) -> t.Any:
+        if isinstance(value, torch.Tensor):
+            elsewhere.append(value.device.type != "cpu")
+        return value
+
+    if platform.machine() != "x86_64" or dtype is not torch.float32:
+        return False
+    sample.transform(look)
+    return not any(elsewhere)
+
+
+def takes_nan(name: str, any_number: bool, known: bool) -> bool:
+    """Say whether an operator has one answer where a NaN goes in.
+
+    :param any_number: it takes any numbers, or moves values.
+    :param known: see :func:`on_a_known_cpu`: there it is the same code as in float64.
+    """
+    if known and not (LIBRARIES.match(name) or PLACES.search(name) or PRODUCTS.search(name)):
+        return True
+    return not NAN_IS_ANY.search(name) and (any_number or name.startswith(TAKE_NAN))
+
+
+def takes_subnormal(name: str) -> bool:
+    """Say whether an operator is as exact for subnormal numbers as for others."""
+    return not (LIBRARIES.match(name) or UNDERFLOWS.search(name))
 
 
 def has_steps(sample: t.Any) -> bool:
@@ -64,14 +112,37 @@ def transposed(sample: t.Any) -> t.Any:
     return sample.transform(change)
 
 
-def expanded(sample: t.Any) -> t.Any:
-    """Return the sample with each tensor's first entry in the place of all, at the same address."""
+def expanded(sample: t.Any, numbers: bool = False) -> t.Any:
+    """Return the sample with each tensor's first entry in the place of all, at the same address.
+
+    :param numbers: only of tensors of numbers, for an index that comes twice writes to one place twice.
+    """
     import torch
 
     def change(value: t.Any) -> t.Any:
         if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.dim():
             return value
+        if numbers and not (value.is_floating_point() or value.is_complex()):
+            return value
         return value.detach()[:1].expand(value.shape)
+
+    return sample.transform(change)
+
+
+def subnormal(sample: t.Any) -> t.Any:
+    """Return the sample with each number of its first input so small that it is subnormal.
+
+    Of two that are, a product would be zero on the way to what is none.
+    """
+    import torch
+
+    first = sample.input if isinstance(sample.input, (list, tuple)) else [sample.input]
+    inputs = {id(one) for one in first}
+
+    def change(value: t.Any) -> t.Any:
+        if id(value) not in inputs or not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+            return value
+        return value.detach() * (torch.finfo(value.dtype).tiny / 128) if value.is_floating_point() else value
 
     return sample.transform(change)
 

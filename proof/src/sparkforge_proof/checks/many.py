@@ -1,0 +1,81 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Functions of elements over many, on the CPU: where threads and blocks of vectors begin, a value is the same."""
+
+from __future__ import annotations
+
+import typing as t
+import warnings
+
+from ..check import X86_CPU_LATER, Context, Measured, check
+from . import survey, survey_bounds
+from .bounds import Cases
+from .sizes import FEW, FUSED, REMEDY
+
+#: Rows and columns of what the functions of elements are computed of: more than 2^20 elements, of slow ones 2^16.
+ROWS, FEWER_ROWS, COLUMNS = 1_026, 65, 1_023
+#: Functions of two lists of tensors.
+BINARY = "add sub mul div minimum maximum pow copy".split()
+
+
+@check("sizes.many", devices=("cpu",), seconds=300, family="sizes", measured=(X86_CPU_LATER,))
+def many(context: Context) -> Measured:
+    """Each function of elements in torch's list over more than 2^20 elements: equal rows have equal results.
+
+    Those of lists of tensors among them. Of what is slow a third has so many, the next day another, and the rest fewer.
+    """
+    import torch
+
+    cases = Cases(f"a function of {ROWS * COLUMNS:,} elements", REMEDY)
+    kinds, day = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo"), survey.seed_of(context)
+    refused, operators = 0, survey.catalogue()
+    with warnings.catch_warnings(), torch.no_grad(), survey.surveying(context.device):
+        warnings.simplefilter("ignore")
+        for number, operator in enumerate(operators, day):
+            name = survey.name_of(operator)
+            if type(operator).__name__ not in kinds or survey_bounds.left_out(name):
+                continue
+            slow = survey_bounds.compiled(name.partition("_foreach_")[2] or name) and number % survey.PARTS
+            if torch.float32 in operator.supported_dtypes(context.device):
+                refused += not _equal_rows(cases, context, operator, name, FEWER_ROWS if slow else ROWS)
+    measured = cases.result()
+    measured.measured += f"; {refused} not supported"
+    return measured
+
+
+def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, count: int) -> bool:
+    """Compare a function of many equal rows with that of one; say whether it is offered."""
+    import torch
+
+    generator = context.generator(f"sizes many {name}")
+    lists, number = type(operator).__name__ == "ForeachFuncInfo", 1
+    low, high = getattr(operator, "domain", None) or (None, None)
+    low, high = (0.5 if low is None else max(low + 0.01, 0.5)), (3.0 if high is None else min(high - 0.01, 3.0))
+    if type(operator).__name__ == "BinaryUfuncInfo" or (lists and name.rpartition("_")[2] in BINARY):
+        number = 2
+    rows = [torch.rand(COLUMNS, generator=generator) * (high - low) + low for _one in range(number)]
+    whole = [row.expand(count, COLUMNS).contiguous() for row in rows]
+    try:
+        found, wanted = (
+            survey.tensors(operator(*([[one] for one in given] if lists else given))) for given in (whole, rows)
+        )
+    except (RuntimeError, TypeError, ValueError, NotImplementedError):
+        return False
+    for one, other in zip(found, wanted):
+        if one.shape != whole[0].shape or one.is_complex():
+            continue
+        same = (one == other) | (one.isnan() & other.isnan())
+        if bool(same.all()):
+            cases.say(name, True, "")
+            continue
+        off = float((~same).float().mean())
+        cases.say(name, off <= FEW, f"is something else for {off:.0%} of the elements")
+        exact = other.double()
+        around = exact.abs() + torch.where(torch.isfinite(exact), exact.abs(), 0.0).amax()
+        bound = FUSED * (survey.spacing(one.dtype) if one.is_floating_point() else 0.0) * around
+        # The first that is off, for all rows are equal.
+        row = int((~same).any(-1).byte().argmax())
+        cases.compare(f"{name}, row {row}", one[row], exact, bound)
+    return True
