@@ -68,6 +68,8 @@ INTERFACE = (
 AGAIN = 4
 #: So many units are below every bound.
 SMALL = 2.0
+#: How many times as far off subnormal numbers may be.
+FLUSHED = 16.0
 #: Computes what is exact of inputs one step beside; the same of one tensor.
 Moved = t.Callable[[], "Computed"]
 Near = t.Callable[[], "torch.Tensor | None"]
@@ -415,19 +417,13 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     """Compute with one number at many places, with subnormal numbers, and with a NaN, which must come through as in the
     exact result.
     """
-    import torch
-
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
     known = survey_variants.on_a_known_cpu(sample, dtype)
     moves = survey_variants.MOVES.match(name) is not None
     if any_number or moves:
         _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
     if known and survey_variants.takes_subnormal(name):
-        # A result that is subnormal itself: others need not be exact.
-        _compared(
-            found, operator, survey_variants.SUBNORMAL, survey_variants.subnormal(sample), dtype, seed,
-            below=torch.finfo(dtype).tiny,
-        )  # fmt: skip
+        _subnormal(found, operator, sample, dtype, seed)
     if not survey_variants.takes_nan(name, any_number or moves, known):
         return
     given = survey_variants.with_nan(sample, moves)
@@ -438,28 +434,37 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
         found.note(f"{name}, {survey_variants.WITH_NAN}", (math.inf if wrong else 0.0, 0.0))
 
 
-def _compared(
-    found: Survey,
-    operator: t.Any,
-    way: str,
-    given: t.Any,
-    dtype: torch.dtype,
-    seed: str,
-    below: float = math.inf,
-) -> None:
-    """Note how far off an operator is for other numbers, if it takes them.
-
-    :param below: only of results that are smaller.
-    """
+def _compared(found: Survey, operator: t.Any, way: str, given: t.Any, dtype: torch.dtype, seed: str) -> None:
+    """Note how far off an operator is for other numbers, if it takes them."""
     if both := _both(found, operator, way, given, dtype, seed):
         made, exact = both
         moved = beside(functools.partial(_exactly, operator, given, dtype, seed, spacing(dtype)), exact)
-        if math.isfinite(below):
-            if not all(one.is_floating_point() and one.numel() for one in exact.results):
-                return
-            if any(float(one.to_dense().abs().max()) >= below for one in exact.results):
-                return
         found.note(f"{name_of(operator)}, {way}", away(made, exact, moved, dtype))
+
+
+def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> None:
+    """Note how far off an operator is for subnormal numbers, if results are subnormal too and grow as the numbers do.
+
+    Of others nobody says how exact they are there.
+    """
+    import torch
+
+    way, larger = survey_variants.SUBNORMAL, 2.0**20
+    given = survey_variants.subnormal(sample)
+    if not (both := _both(found, operator, way, given, dtype, seed)):
+        return
+    made, exact = both
+    if not all(one.is_floating_point() and one.layout is torch.strided and one.numel() for one in exact.results):
+        return
+    if any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in exact.results):
+        return
+    try:
+        grown = _exactly(operator, survey_variants.subnormal(sample, larger), dtype, seed)
+    except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
+        return
+    if all(torch.allclose(one * larger, other, 1e-6, 0.0) for one, other in zip(exact.results, grown.results)):
+        # Flushed it is off by tens of thousands of units.
+        found.note(f"{name_of(operator)}, {way}", [one / FLUSHED for one in away(made, exact, lambda: exact, dtype)])
 
 
 def _both(

@@ -38,8 +38,8 @@ PLACES = re.compile("attention|embedding|unpool|grid|ctc|multi_head|bucketize|se
 PRODUCTS = re.compile(
     r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
 )
-#: What squares, divides or subtracts on the way, where subnormal numbers become zero.
-UNDERFLOWS = re.compile("norm|dist|std|corrcoef|__rdiv__|bessel|igamma")
+#: What squares or divides on the way, where subnormal numbers become zero.
+UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool")
 #: The classes whose kernels wait for nobody, so that a graph can capture them: after an error in a capture torch 2.11
 #: answers whatever the process asks of the GPU with an error.
 IN_GRAPHS = ("UnaryUfuncInfo", "BinaryUfuncInfo")
@@ -129,10 +129,12 @@ def expanded(sample: t.Any, numbers: bool = False) -> t.Any:
     return sample.transform(change)
 
 
-def subnormal(sample: t.Any) -> t.Any:
+def subnormal(sample: t.Any, larger: float = 1.0) -> t.Any:
     """Return the sample with each number of its first input so small that it is subnormal.
 
     Of two that are, a product would be zero on the way to what is none.
+
+    :param larger: by how many times they are larger, then in float64.
     """
     import torch
 
@@ -142,7 +144,10 @@ def subnormal(sample: t.Any) -> t.Any:
     def change(value: t.Any) -> t.Any:
         if id(value) not in inputs or not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
             return value
-        return value.detach() * (torch.finfo(value.dtype).tiny / 128) if value.is_floating_point() else value
+        if not value.is_floating_point():
+            return value
+        small = value.detach() * (torch.finfo(value.dtype).tiny / 128)
+        return small if larger == 1 else small.double() * larger
 
     return sample.transform(change)
 
