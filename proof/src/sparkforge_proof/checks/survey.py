@@ -454,15 +454,20 @@ def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype
     if not (both := _both(found, operator, way, given, dtype, seed)):
         return
     made, exact = both
-    if not all(one.is_floating_point() and one.layout is torch.strided and one.numel() for one in exact.results):
-        return
-    if any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in exact.results):
+    numbers = [
+        number
+        for number, one in enumerate(exact.results)
+        if one.is_floating_point() and one.layout is torch.strided and one.numel()
+    ]
+    small = [exact.results[number] for number in numbers]
+    if not small or any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in small):
         return
     try:
-        grown = _exactly(operator, survey_variants.subnormal(sample, larger), dtype, seed)
+        grown = _exactly(operator, survey_variants.subnormal(sample, larger), dtype, seed).results
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
         return
-    if all(torch.allclose(one * larger, other, 1e-6, 0.0) for one, other in zip(exact.results, grown.results)):
+    if all(torch.allclose(exact.results[one] * larger, grown[one], 1e-6, 0.0) for one in numbers):
+        made, exact = Computed([made.results[one] for one in numbers], [], 0.0), Computed(small, [], 0.0)
         # Flushed it is off by tens of thousands of units.
         found.note(f"{name_of(operator)}, {way}", [one / FLUSHED for one in away(made, exact, lambda: exact, dtype)])
 
