@@ -40,14 +40,14 @@ SSH = "-o ControlMaster=no -o ControlPath=none -o ServerAliveInterval=2 -o Serve
 STATE = "/opt/sparkforge/update/state.json"
 
 
-def write(place: Path, newest: int) -> Path:
+def write(place: Path, newest: int, postinst: str = POSTINST) -> Path:
     """Write a repository with all versions of two packages up to ``newest``."""
     folder = place / f"repository-{newest}"
     folder.mkdir()
     index = []
     for number in range(1, newest + 1):
         library = Package("library", f"{number}.0", "all", "A library")
-        scripts = {"postinst": POSTINST.replace("NUMBER", str(number))}
+        scripts = {"postinst": postinst.replace("NUMBER", str(number))}
         tool = Package(
             "tool", f"{number}.0", "all", "A tool", relations={"Depends": [f"library (= {number}.0)"]},
             entries=[Entry("etc/tool.conf", Content("theirs\n"))], scripts=scripts,
