@@ -419,7 +419,8 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     """
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
     known = survey_variants.on_a_known_cpu(sample, dtype)
-    moves = survey_variants.MOVES.match(name) is not None
+    # Not on a GPU, where that was not run yet.
+    moves = survey_variants.MOVES.match(name) is not None and not any(one.is_cuda for one in tensors([sample.input]))
     if any_number or moves:
         _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
     if known and survey_variants.takes_subnormal(name):
