@@ -104,7 +104,8 @@ class Guard:
         self._first: dict[int, int] = {}
         self._warned = -1e9
         self._asked: tuple[float, tuple[Process, ...]] | None = None
-        self._dying: tuple[float, tuple[Process, ...]] | None = None
+        #: Who was ended: when the first, when the last, and all of them.
+        self._dying: tuple[float, float, tuple[Process, ...]] | None = None
         #: When the last of those was gone, and since when the driver has been waited for.
         self._gone = self._waits = self._swept = 0.0
         #: A swarm, as a fork bomb is one, and when it was ended, until all of it is gone.
@@ -127,6 +128,8 @@ class Guard:
             return max(SHORTEST, REST * (time.monotonic() - began))
         if self._is_due(memory):
             self._observe(memory)
+        # At each step, so that one which has long been gone is not taken for one that dies in the next shortage.
+        dying = self._is_dying(now)
         if percent > self.levels.warn:
             self._asked = None
             return self._pause(memory, self.levels.warn)
@@ -140,7 +143,7 @@ class Guard:
         why = f"{percent:.1f} % of the memory is available"
         if thrashes:
             why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
-        if self._is_dying(now):
+        if dying:
             if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._rested:
                 self._sweep(memory, why)
             return SHORTEST
@@ -246,7 +249,8 @@ class Guard:
             members = tuple(one for one in self._asked[1] if self.host.alive(one))
             if not members:
                 # It has just gone: what it held is about to come back.
-                self._dying, self._asked = (memory.time, self._asked[1]), None
+                self._dying, self._asked = (memory.time, memory.time, self._asked[1]), None
+                self._gone = 0.0
                 return
         if not members:
             members, found = self._choose(memory, True)
@@ -260,8 +264,8 @@ class Guard:
         """Say whether one that was ended still gives its memory back."""
         if self._dying is None:
             return False
-        when, members = self._dying
-        if now - when < DYING and any(self.host.alive(one) for one in members):
+        _first, last, members = self._dying
+        if now - last < DYING and any(self.host.alive(one) for one in members):
             self._gone = 0.0
             return True
         self._gone = self._gone or now
@@ -292,10 +296,10 @@ class Guard:
             if not wave:
                 break
         if what == "end":
-            self._dying, self._asked = (memory.time, members), None
-            self._swept = memory.time
+            self._dying, self._asked = (memory.time, memory.time, members), None
+            self._gone, self._swept = 0.0, memory.time
             if swarm:
-                self._swarm = self._dying
+                self._swarm = memory.time, members
         self._tell(what, memory, members, why, found)
 
     def _send(self, number: int, members: t.Iterable[Process]) -> None:
@@ -319,13 +323,14 @@ class Guard:
 
     def _sweep(self, memory: Memory, why: str) -> None:
         """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
-        if self._dying is None:
+        if self._dying is None or memory.time - self._dying[0] >= DYING:
             return
-        when, members = self._dying
-        self._swept, newer = memory.time, self._newer(members, when)
+        first, _last, members = self._dying
+        self._swept, newer = memory.time, self._newer(members, first)
         if newer:
             self._signal(memory, "end", newer, f"{why}, and it was started by one that was ended")
-            self._dying = when, members + newer
+            # Those have as long as the first ones had.
+            self._dying = first, memory.time, members + newer
 
     def _newer(self, members: tuple[Process, ...], when: float) -> tuple[Process, ...]:
         """Return what some processes have started, and what of their kind was started after a moment."""

@@ -194,6 +194,48 @@ def test_a_load_that_fits_ends_nobody(machine: Machine):
     assert (machine.sent, acts) == ([], [])
 
 
+def test_a_shortage_that_is_over_says_nothing_of_the_next_one(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.start(900, "model", 2, 60)
+    guard.step()
+    for size in (20, 57):
+        machine.start(901, "loader", 0.1, size)
+        guard.step()
+    assert machine.sent == [(901, KILL)]
+    now = time.monotonic()
+    soon = machine.host.since_boot(now + 13)
+    for seconds in (1, 2, 13):
+        monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
+        guard.step()
+    # Another of that name, in no time; it takes a second to die.
+    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    for seconds, size in ((13.1, 20), (13.2, 57), (13.3, 57), (13.6, 57), (14.2, 57)):
+        monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
+        machine.start(902, "loader", 0.1, size, at=soon)
+        guard.step()
+    assert machine.sent == [(901, KILL), (902, KILL)]
+    assert "started by" not in acts[-1].why
+
+
+def test_those_that_were_ended_last_have_time_to_die_too(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+    guard = machine.guard([])
+    machine.start(900, "model", 2, 60)
+    guard.step()
+    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    now = time.monotonic()
+    for seconds, size in ((0.1, 20), (0.2, 57), (4.0, 57)):
+        monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
+        machine.start(901, "loader", 0.1, size)
+        guard.step()
+    # What it had started by then dies as slowly.
+    machine.start(902, "loader", 0.1, 0.1, parent=901)
+    for seconds in (4.5, 5.5, 7.5):
+        monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
+        guard.step()
+    assert machine.sent == [(901, KILL), (902, KILL)]
+
+
 def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
     guard = machine.guard([])
     machine.start(900, "model", 1, 20)
