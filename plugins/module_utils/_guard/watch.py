@@ -226,9 +226,8 @@ class Guard:
             when, members = self._asked
             if memory.time - when < PATIENCE:
                 return
-            alive = tuple(one for one in members if self.host.alive(one))
-            if alive:
-                self._signal(memory, "end", alive, f"{why}, {PATIENCE:.0f} s after it was asked")
+            if any(self.host.alive(one) for one in members):
+                self._signal(memory, "end", members, f"{why}, {PATIENCE:.0f} s after it was asked", since=when)
                 return
         if self._is_late(memory):
             return
@@ -245,17 +244,18 @@ class Guard:
     def _end(self, memory: Memory, why: str) -> None:
         members: tuple[Process, ...] = ()
         found: dict[int, Process] = {}
+        since = None
         if self._asked is not None:
-            members = tuple(one for one in self._asked[1] if self.host.alive(one))
-            if not members:
+            since, members = self._asked
+            if len(members) < policy.MANY and not any(self.host.alive(one) for one in members):
                 # It has just gone: what it held is about to come back.
-                self._dying, self._asked = (memory.time, memory.time, self._asked[1]), None
+                self._dying, self._asked = (memory.time, memory.time, members), None
                 self._gone = 0.0
                 return
         if not members:
             members, found = self._choose(memory, True)
         if members:
-            self._signal(memory, "end", members, why, found)
+            self._signal(memory, "end", members, why, found, since)
         elif memory.time - self._warned > 5:
             self._warned = memory.time
             self._tell("warn", memory, (), f"{why}, and nobody may be ended", found)
@@ -281,17 +281,26 @@ class Guard:
         members: tuple[Process, ...],
         why: str,
         found: t.Mapping[int, Process] | None = None,
+        since: float | None = None,
     ) -> None:
+        """Send a signal to some processes, and where they are many to what they start meanwhile.
+
+        :param since: when they were asked; some may have gone since then, and have left what they had started.
+        """
         number = signal.SIGKILL if what == "end" else signal.SIGTERM
-        since = self.host.since_boot(memory.time) - policy.YOUNG
-        swarm, bomb = policy.is_swarm(members, since), policy.is_bomb(members, self._found[1], since)
-        wave = members
+        if since is None:
+            since = memory.time
+        elif len(members) < policy.MANY:
+            members = tuple(one for one in members if self.host.alive(one))
+        young = self.host.since_boot(memory.time) - policy.YOUNG
+        swarm, bomb = policy.is_swarm(members, young), policy.is_bomb(members, self._found[1], young)
+        wave = tuple(one for one in members if since >= memory.time or self.host.alive(one))
         for _ in range(PASSES):
             self._send(number, wave)
             # It has new ones by now. All of a bomb's name are of it; others may have a namesake in their session.
             wave = ()
             if len(members) >= policy.MANY:
-                wave = self._kin(members) if bomb else self._newer(members, memory.time - TICK)
+                wave = self._kin(members) if bomb else self._newer(members, since - TICK)
             members += wave
             if not wave:
                 break
@@ -299,7 +308,7 @@ class Guard:
             self._dying, self._asked = (memory.time, memory.time, members), None
             self._gone, self._swept = 0.0, memory.time
             if swarm:
-                self._swarm = memory.time, members
+                self._swarm = since, members
         self._tell(what, memory, members, why, found)
 
     def _send(self, number: int, members: t.Iterable[Process]) -> None:
