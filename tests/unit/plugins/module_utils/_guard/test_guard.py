@@ -430,6 +430,7 @@ def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(mac
     guard.step()
     assert machine.sent == [(900, KILL)]
     guard._swept -= 61
+    guard._rested = 0.0
     guard.step()
     assert machine.sent == [(900, KILL), (910, KILL)]
 
