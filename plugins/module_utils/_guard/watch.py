@@ -249,8 +249,7 @@ class Guard:
             since, members = self._asked
             if len(members) < policy.MANY and not any(self.host.alive(one) for one in members):
                 # It has just gone: what it held is about to come back.
-                self._dying, self._asked = (memory.time, memory.time, members), None
-                self._gone = 0.0
+                self._await(memory, members)
                 return
         if not members:
             members, found = self._choose(memory, True)
@@ -259,6 +258,10 @@ class Guard:
         elif memory.time - self._warned > 5:
             self._warned = memory.time
             self._tell("warn", memory, (), f"{why}, and nobody may be ended", found)
+
+    def _await(self, memory: Memory, members: tuple[Process, ...]) -> None:
+        """Choose nobody else until these have given back what they held."""
+        self._dying, self._asked, self._gone = (memory.time, memory.time, members), None, 0.0
 
     def _is_dying(self, now: float) -> bool:
         """Say whether one that was ended still gives its memory back."""
@@ -305,8 +308,8 @@ class Guard:
             if not wave:
                 break
         if what == "end":
-            self._dying, self._asked = (memory.time, memory.time, members), None
-            self._gone, self._swept = 0.0, memory.time
+            self._await(memory, members)
+            self._swept = memory.time
             if swarm:
                 self._swarm = since, members
         self._tell(what, memory, members, why, found)
