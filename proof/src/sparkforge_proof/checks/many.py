@@ -12,7 +12,7 @@ import warnings
 from ..check import X86_CPU_LATER, Context, Measured, check
 from . import survey, survey_bounds
 from .bounds import Cases
-from .sizes import FEW, FUSED, REMEDY
+from .sizes import FUSED, REMEDY, differing
 
 #: Rows and columns of what the functions of elements are computed of: more than 2^20 elements, of slow ones 2^16.
 ROWS, FEWER_ROWS, COLUMNS = 1_026, 65, 1_023
@@ -66,16 +66,12 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, coun
     for one, other in zip(found, wanted):
         if one.shape != whole[0].shape or one.is_complex():
             continue
-        same = (one == other) | (one.isnan() & other.isnan())
-        if bool(same.all()):
+        row = differing(cases, name, one, other)
+        if row is None:
             cases.say(name, True, "")
             continue
-        off = float((~same).float().mean())
-        cases.say(name, off <= FEW, f"is something else for {off:.0%} of the elements")
         exact = other.double()
         around = exact.abs() + torch.where(torch.isfinite(exact), exact.abs(), 0.0).amax()
         bound = FUSED * (survey.spacing(one.dtype) if one.is_floating_point() else 0.0) * around
-        # The first that is off, for all rows are equal.
-        row = int((~same).any(-1).byte().argmax())
         cases.compare(f"{name}, row {row}", one[row], exact, bound)
     return True

@@ -182,22 +182,24 @@ def _repeats(cases: Cases, context: Context, operator: t.Any, name: str, form: s
             (0, one[:whole].view(-1, BLOCK), other),
             (whole, one[whole:], other[: count - whole]),
         ):
-            same = (part == like) | (part.isnan() & like.isnan())
-            if not bool(same.all()):
-                off = float((~same).float().mean())
-                cases.say(
-                    f"{name}, {form}", off <= FEW, f"is something else for {off:.0%} of the elements from {start:,}"
-                )
-                # Of the rows the first that is off, for the rest is as large as before.
-                row = int((~same).reshape(-1, like.numel()).any(-1).byte().argmax())
-                exact = like.cpu().double()
+            row = differing(cases, f"{name}, {form}", part.reshape(-1, like.numel()), like, f" from {start:,}")
+            if row is not None:
+                exact, place = like.cpu().double(), start + row * BLOCK
+                bound = FUSED * (survey.spacing(dtype) if one.is_floating_point() else 0.0) * exact.abs()
                 cases.compare(
-                    f"{name}, {form}, from element {start + row * BLOCK:,}",
-                    part.reshape(-1, like.numel())[row],
-                    exact,
-                    FUSED * (survey.spacing(dtype) if one.is_floating_point() else 0.0) * exact.abs(),
+                    f"{name}, {form}, from element {place:,}", part.reshape(-1, like.numel())[row], exact, bound
                 )
     return True
+
+
+def differing(cases: Cases, words: str, rows: torch.Tensor, like: torch.Tensor, where: str = "") -> int | None:
+    """Return the first of some rows that is not what all of them should be, or None; say if more than a few are not."""
+    same = (rows == like) | (rows.isnan() & like.isnan())
+    if bool(same.all()):
+        return None
+    off = float((~same).float().mean())
+    cases.say(words, off <= FEW, f"is something else for {off:.0%} of the elements{where}")
+    return int((~same).any(-1).byte().argmax())
 
 
 def _product_beyond(cases: Cases, context: Context) -> None:
