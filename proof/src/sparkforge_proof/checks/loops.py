@@ -15,11 +15,11 @@ import typing as t
 
 from ..check import X86_CPU_LATER, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases
+from .helpers import REMEDY
 
 if t.TYPE_CHECKING:
     import torch
 
-REMEDY = "Do not train with this stack: use another torch."
 #: Steps of a schedule, more than any of its periods.
 STEPS = 61
 Rate = t.Callable[[int], float]
