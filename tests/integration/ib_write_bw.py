@@ -33,8 +33,6 @@ def main() -> None:
     parser.add_argument("address", nargs="?")
     options = parser.parse_args()
     mine = Path("/srv/rate").read_text().strip()
-    with Path("/srv/measured").open("a") as log:
-        log.write(f"{options.d} {'client' if options.address else 'server'}\n")
     if options.address:
         try:
             meeting = socket.create_connection((options.address, options.p), timeout=10)

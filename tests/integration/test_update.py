@@ -211,33 +211,40 @@ def test_a_host_that_is_in_no_state_to_begin_is_refused(two: Two, name: str) -> 
     assert (version(host), host.execute(f"cat {STATE} 2>/dev/null || true")) == before
 
 
+SUBNETS = ["192.168.200.0/24", "192.168.201.0/24"]
+
+
+def rails(two: Two, host: Host) -> list[dict[str, t.Any]]:
+    """Return the plan's rails of one end."""
+    found: list[dict[str, t.Any]] = of_host([one.name for one in two.hosts], host.name, SUBNETS)["rails"]
+    return found
+
+
 @pytest.fixture
-def fabric(two: Two) -> t.Iterator[dict[str, t.Any]]:
-    """A cable between both hosts, configured on both ends; the arguments of a play that knows of it."""
-    names, subnets = [host.name for host in two.hosts], ["192.168.200.0/24", "192.168.201.0/24"]
+def fabric(two: Two, tmp_path: Path) -> t.Iterator[t.Callable[[], Play]]:
+    """A cable between both hosts, configured on both ends; runs the play on both, which then knows of it."""
+    names = [host.name for host in two.hosts]
     cables.connect(*two.hosts)
     for host in two.hosts:
-        for rail in of_host(names, host.name, subnets)["rails"]:
+        for rail in rails(two, host):
             name = cables.PORTS[rail["port"]][rail["half"]]
             cables.inside(host, "link", "set", name, "mtu", str(rail["mtu"]), "up")
             cables.inside(host, "address", "add", rail["address"], "dev", name)
-    settings = {"fabric_hosts": names, "fabric_ports": cables.PORTS[:1], "fabric_speed": 0, "fabric_subnets": subnets}
-    yield settings
+    settings = {"fabric_hosts": names, "fabric_ports": cables.PORTS[:1], "fabric_speed": 0, "fabric_subnets": SUBNETS}
+    group = tmp_path / "fabric.yml"
+    group.write_text(json.dumps({"fabric": {"hosts": {name: {} for name in names}}}))
+    yield lambda: two.run("-i", str(group), **settings)
     for name in cables.PORTS[0]:
         cables.inside(two.hosts[0], "link", "delete", name)
 
 
 @pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
-def test_a_fabric_that_is_wrong_is_refused_and_a_whole_one_is_checked(
-    two: Two, fabric: dict[str, t.Any], tmp_path: Path
-) -> None:
-    group = tmp_path / "fabric.yml"
-    group.write_text(json.dumps({"fabric": {"hosts": {host.name: {} for host in two.hosts}}}))
+def test_a_fabric_that_is_wrong_is_refused_and_a_whole_one_is_checked(two: Two, fabric: t.Callable[[], Play]) -> None:
     two.offer(max(two.newest, 4) + 1)
     before = two.versions(), [host.execute(f"cat {STATE} 2>/dev/null || true") for host in two.hosts]
     cables.inside(two.hosts[1], "link", "set", cables.PORTS[0][1], "mtu", "1500")
-    refused = two.run("-i", str(group), **fabric).failed()
+    refused = fabric().failed()
     # The canary is refused, and the other one is left out.
     assert "It was not right before the upgrade: jumbo.cable1.1" in refused.text, refused.output[-3000:]
     assert "halves.port0" in refused.text and "Nothing was begun" in refused.text
@@ -245,7 +252,7 @@ def test_a_fabric_that_is_wrong_is_refused_and_a_whole_one_is_checked(
     assert (two.versions(), [host.execute(f"cat {STATE} 2>/dev/null || true") for host in two.hosts]) == before
 
     cables.inside(two.hosts[1], "link", "set", cables.PORTS[0][1], "mtu", "9000")
-    made = two.run("-i", str(group), **fabric).succeeded()
+    made = fabric().succeeded()
     assert two.versions() == [f"{two.newest}.0"] * 2
     assert made.output.count("pass jumbo.cable1.1") >= 6, "before and after on each, and at the end"
     # ib_write_bw is not there, so no rate is measured, and that is said.
@@ -254,35 +261,30 @@ def test_a_fabric_that_is_wrong_is_refused_and_a_whole_one_is_checked(
 
 @pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
-def test_an_upgrade_that_halves_the_fabrics_rate_is_taken_back(
-    two: Two, fabric: dict[str, t.Any], tmp_path: Path
-) -> None:
-    group = tmp_path / "fabric.yml"
-    names = [host.name for host in two.hosts]
-    group.write_text(json.dumps({"fabric": {"hosts": {name: {} for name in names}}}))
+def test_an_upgrade_that_halves_the_fabrics_rate_is_taken_back(two: Two, fabric: t.Callable[[], Play]) -> None:
     for host in two.hosts:
-        cables.add_rdma(host, of_host(names, host.name, fabric["fabric_subnets"])["rails"])
+        cables.add_rdma(host, rails(two, host))
     canary, other = two.hosts
     before = max(two.newest, 4) + 1
     two.offer(before)
     two.run().succeeded()
     two.offer(before + 1)
     canary.execute(f"touch /srv/slow-{before + 1}")
-    slow = two.run("-i", str(group), **fabric).failed()
+    slow = fabric().failed()
     assert "The upgrade was taken back" in slow.text, slow.output[-3000:]
     assert f"writes 49.0 Gb/s to {other.name}; 80 are required" in slow.text
     assert two.versions() == [f"{before}.0"] * 2
     assert f"wave 1 ended the rollout: {canary.name} failed" in slow.text
 
     canary.execute(f"rm /srv/slow-{before + 1}")
-    refused = two.run("-i", str(group), **fabric).failed()
+    refused = fabric().failed()
     # The stand-in's rate stayed, as that of a ConnectX-7 that is in its degraded state may: nothing is begun on that.
     assert (
         "It was not right before the upgrade: bandwidth.cable1.0" in refused.text
         and "Nothing was begun" in refused.text
     )
     cables.rate(canary, 97.28)
-    made = two.run("-i", str(group), **fabric).succeeded()
+    made = fabric().succeeded()
     assert two.versions() == [f"{before + 1}.0"] * 2
     assert made.output.count(f"pass bandwidth.cable1.1.{other.name}: 97.28") >= 3, "before, after, and at the end"
 
