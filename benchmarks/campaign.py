@@ -80,6 +80,7 @@ class Campaign:
     :ivar checks: patterns of the checks that are run; all but ``NOT_RUN`` where it is empty.
     :ivar seconds: after which no further mutant is begun.
     :ivar survey: seconds for each format of the survey.
+    :ivar gpus: so many GPUs, which the workers share.
     """
 
     python: Path
@@ -91,6 +92,7 @@ class Campaign:
     checks: tuple[str, ...] = ()
     seconds: float = math.inf
     survey: float = 3600.0
+    gpus: int = 1
 
     def names(self) -> list[str]:
         """Return the checks that are run."""
@@ -175,6 +177,7 @@ def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t
             "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}",
             "OMP_NUM_THREADS": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
+            **({"CUDA_VISIBLE_DEVICES": str(number % campaign.gpus)} if campaign.gpus > 1 else {}),
         }
         command = [str(campaign.python), "-m", "benchmarks.mutation", str(file)]
         with open(scratch / "log", "wb") as log:
