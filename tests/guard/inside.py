@@ -1,6 +1,6 @@
 """Runs in the virtual machine as its first process: brings each scenario about, and prints one line of JSON for it.
 
-``inside.py MODE PLACE``; MODE is guard, none or earlyoom, and PLACE has the names of the scenarios in wanted.json.
+wanted.json beside it has the mode, which is guard, none or earlyoom, and the names of the scenarios.
 """
 
 from __future__ import annotations
@@ -207,14 +207,14 @@ def swap(kind: str, on: bool) -> None:
         Path("/sys/block/zram0/reset").write_text("1")
 
 
-def watcher(mode: str, place: Path, first: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
+def watcher(mode: str) -> subprocess.Popen[bytes] | None:
     """Start what watches."""
-    settings = {"state_directory": "/run/guard", "warn_percent": 10, "ask_percent": 6, "end_percent": 3, "first": first,
-                "units": [], "nvml": str(NVML), "power_cap": 0, "clock_cap": 0}  # fmt: skip
+    settings = {"state_directory": "/run/guard", "warn_percent": 10, "ask_percent": 6, "end_percent": 3, "units": [],
+                "nvml": str(NVML), "power_cap": 0, "clock_cap": 0}  # fmt: skip
     Path("/run/settings.json").write_text(json.dumps(settings))
     words = {
-        "guard": [sys.executable, "-I", "-B", str(place / "guard.pyz"), "run", "/run/settings.json"],
-        "earlyoom": [str(place / "earlyoom"), "-m", "6,3", "-s", "100", "-r", "0", "-g", "-p",
+        "guard": [sys.executable, "-I", "-B", str(HERE / "guard.pyz"), "run", "/run/settings.json"],
+        "earlyoom": [str(HERE / "earlyoom"), "-m", "6,3", "-s", "100", "-r", "0", "-g", "-p",
                      "--avoid", "^(sshd|systemd|gnome-shell|python3?)$"],
     }  # fmt: skip
 
@@ -236,18 +236,19 @@ def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:
     return {"alive": process.poll() is None, "peak_kib": peak, "cpu_seconds": (int(fields[11]) + int(fields[12])) / 100}
 
 
-def main(mode: str, place: str) -> None:
+def main() -> None:
     """Run the scenarios that are wanted."""
+    wanted = json.loads((HERE / "wanted.json").read_text())
     Path("/proc/self/oom_score_adj").write_text("-1000")
     server = Server(("0.0.0.0", 22), Answer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     NVML.write_text('{"processes": {}, "devices": []}')
     ACTS.parent.mkdir()
-    watch = watcher(mode, Path(place), ())
+    watch = watcher(wanted["mode"])
     time.sleep(2)
     say(ready=True, total=available()[1])
     began = time.monotonic()
-    for name in json.loads((Path(place) / "wanted.json").read_text()):
+    for name in wanted["names"]:
         scenario = SCENARIOS[name]
         if scenario.swap:
             swap(scenario.swap, True)
@@ -260,7 +261,7 @@ def main(mode: str, place: str) -> None:
 
 if __name__ == "__main__":
     try:
-        main(*sys.argv[1:])
+        main()
     except BaseException as error:
         say(failed=repr(error))
         raise

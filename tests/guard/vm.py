@@ -4,8 +4,8 @@
 none or earlyoom. Each row of tests/guard/inside.py is printed as it comes, with how many cores the machine used; FILE
 has them too, beside what the kernel and the guard print. A machine that froze or went down is started anew with what is
 left. It needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works. ``--prepare FOLDER``
-makes what the machine starts from, for another machine: there GUARD_PREPARED names the folder, GUARD_QEMU the command,
-and Python is enough. Huge pages are for who asks for them, as in Ubuntu's kernel.
+makes what every machine starts from, for another host: there GUARD_PREPARED names the folder, GUARD_QEMU the command,
+and this checkout and Python are enough. Huge pages are for who asks for them, as in Ubuntu's kernel.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from typing import Any
 from tests.guard.scenarios import SCENARIOS
 
 MEMORY, DISK = 1024, 2 << 30
+#: What runs in the machine.
+HERE = ("eat", "inside", "scenarios")
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk crc16 mbcache jbd2 ext4 zsmalloc zram""".split()
 INIT = """#!/bin/busybox sh
@@ -41,7 +43,7 @@ $b mount -t proc proc /new/proc; $b mount -t sysfs sys /new/sys; $b mount -t dev
 $b mount -t ext4 /new/dev/vdb /new/mnt || $b poweroff -f
 $b mount -t cgroup2 cgroup /new/sys/fs/cgroup
 $b ip link set lo up; $b ip link set eth0 up; $b ip addr add 10.0.2.15/24 dev eth0; $b ip route add default via 10.0.2.2
-exec $b chroot /new {command}
+exec $b chroot /new /usr/bin/python3 -u -B /tmp/bench/inside.py
 """
 
 
@@ -64,7 +66,7 @@ def packages() -> Path:
     return place / "root"
 
 
-def initramfs(root: Path, folder: Path, command: str) -> Path:
+def initramfs(root: Path, folder: Path) -> None:
     """Make the first file system: busybox, modules, and what starts the scenarios."""
     tree = folder / "tree"
     (tree / "bin").mkdir(parents=True)
@@ -73,37 +75,35 @@ def initramfs(root: Path, folder: Path, command: str) -> Path:
     for name in MODULES:
         for path in root.glob(f"lib/modules/**/{name}.ko"):
             shutil.copy(path, tree / "mod")
-    (tree / "init").write_text(INIT.format(modules=" ".join(MODULES), command=command))
+    (tree / "init").write_text(INIT.format(modules=" ".join(MODULES)))
     (tree / "init").chmod(0o755)
     names = "\n".join(str(path.relative_to(tree)) for path in tree.rglob("*"))
     made = subprocess.run(
         ["cpio", "-o", "-H", "newc", "--quiet"], cwd=tree, input=names.encode(), capture_output=True, check=True
     )
-    path = folder / "initrd.gz"
-    path.write_bytes(gzip.compress(made.stdout, 1))
-    return path
+    (folder / "initrd.gz").write_bytes(gzip.compress(made.stdout, 1))
+    shutil.rmtree(tree)
 
 
-def bench(root: Path, folder: Path) -> Path:
-    """Put together what the machine gets beside this one's files."""
+def bench(prepared: Path, place: Path, mode: str, wanted: list[str]) -> Path:
+    """Put together what the machine gets beside this one's files: this checkout's guard, and what it is to do."""
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
 
-    place = folder / "bench"
     place.mkdir()
-    for name in ("eat.py", "inside.py", "scenarios.py"):
-        shutil.copy(Path(__file__).with_name(name), place)
+    for path in (*(Path(__file__).with_name(f"{name}.py") for name in HERE), prepared / "earlyoom"):
+        shutil.copy(path, place)
     (place / "guard.pyz").write_bytes(install.archive())
-    shutil.copy(root / "usr/bin/earlyoom", place)
+    (place / "wanted.json").write_text(json.dumps({"mode": mode, "names": wanted}))
     return place
 
 
-def prepare(folder: Path, mode: str) -> Path:
-    """Make what the machine starts from: kernel, first file system, a disk, and what it gets beside the files."""
+def prepare(folder: Path) -> Path:
+    """Make what each machine starts from: kernel, first file system, a disk, and earlyoom."""
     root = packages()
-    bench(root, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / "usr/bin/earlyoom", folder)
     shutil.copy(next(root.glob("boot/vmlinuz*")), folder / "vmlinuz")
-    initramfs(root, folder, f"/usr/bin/python3 -u -B /tmp/bench/inside.py {mode} /tmp/bench")
-    shutil.rmtree(folder / "tree")
+    initramfs(root, folder)
     with (folder / "disk").open("wb") as stream:
         stream.truncate(DISK)
     subprocess.run(["mkfs.ext4", "-q", "-F", folder / "disk"], check=True)
@@ -159,9 +159,8 @@ def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        prepared = Path(given) if given else prepare(folder, mode)
-        place = Path(shutil.copytree(prepared / "bench", folder / "wanted"))
-        (place / "wanted.json").write_text(json.dumps(wanted))
+        prepared = Path(given) if given else prepare(folder / "prepared")
+        place = bench(prepared, folder / "bench", mode, wanted)
         subprocess.run(["cp", "--sparse=always", prepared / "disk", folder / "own"], check=True)
         with (folder / "swap").open("wb") as stream:
             stream.truncate(DISK)
@@ -240,15 +239,14 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
 def main() -> None:
     """Run, and print one line a row."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("mode", choices=["guard", "none", "earlyoom"])
+    parser.add_argument("mode", choices=["guard", "none", "earlyoom"], nargs="?", default="guard")
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--scenario", action="append", default=[])
     parser.add_argument("--out", type=Path, default=Path(os.devnull))
     parser.add_argument("--prepare", type=Path)
     arguments = parser.parse_args()
     if arguments.prepare:
-        arguments.prepare.mkdir(parents=True)
-        prepare(arguments.prepare, arguments.mode)
+        prepare(arguments.prepare)
         return
     run(arguments.mode, (arguments.scenario or list(SCENARIOS)) * arguments.runs, arguments.out)
 
