@@ -15,11 +15,13 @@ import dataclasses
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import typing as t
+from concurrent import futures
 from pathlib import Path
 
 from sparkforge_proof import catalogue, settings, verdict
@@ -39,6 +41,8 @@ NOT_RUN = (
     "*sizes.elements",
     "movement.large",
 )
+#: Families whose checks are traced each in a process of its own, and first.
+LONG = ("survey", "training", "movement")
 #: One sound run in so many.
 SOUND_EVERY = 20
 #: Of the confidence interval: 95 per cent.
@@ -128,12 +132,11 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
     by_lane: dict[str, list[str]] = collections.defaultdict(list)
     for name in names:
         one = catalogue.CHECKS[name]
-        by_lane[name if one.family == "survey" else one.family].append(name)
-    lanes = sorted(by_lane.values(), key=lambda lane: catalogue.CHECKS[lane[0]].family not in ("survey", "training"))
+        by_lane[name if one.family in LONG else one.family].append(name)
+    lanes = sorted(by_lane.values(), key=lambda lane: catalogue.CHECKS[lane[0]].family not in LONG)
     parts = [directory / f"calls-{number}.json" for number in range(len(lanes))]
     jobs: list[dict[str, t.Any]] = [{"checks": lane, "out": str(part)} for lane, part in zip(lanes, parts, strict=True)]
-    for first in range(0, len(jobs), campaign.workers):
-        _work(campaign, directory, jobs[first : first + campaign.workers])
+    _work(campaign, directory, jobs)
     whole: dict[str, t.Any] = {"calls": {}, "seconds": {}, "failed": {}}
     for part in parts:
         found = json.loads(part.read_text())
@@ -149,29 +152,14 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
 
 
 def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t.Any]]) -> None:
-    """Run a worker for each job, side by side, and wait for them."""
-    running = []
-    for number, job in enumerate(jobs):
-        scratch = Path(tempfile.mkdtemp(prefix=f"worker-{number}-", dir=directory))
-        whole = {
-            "checks": campaign.names(),
-            "device": campaign.device,
-            "seed": campaign.seed,
-            "sound_every": SOUND_EVERY,
-            "directory": str(scratch),
-            "profile": {"name": "generic"},
-            "reference": {"capabilities": ["9.0"]},
-            "limits": {
-                **settings.LIMITS,
-                "factor": 10.0,
-                "survey": campaign.survey,
-                "memory_share": 0.3 / campaign.workers + 0.1,
-            },
-            **({} if math.isinf(campaign.seconds) else {"seconds": campaign.seconds}),
-            **job,
-        }
-        file = scratch / "job.json"
-        file.write_text(json.dumps(whole))
+    """Run a worker for each job, so many side by side as the campaign has, and wait for them."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def one(number: int) -> int:
+        scratch = directory / f"worker-{number}"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        job = _job(campaign, scratch, jobs[number])
         variables = {
             **os.environ,
             "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}",
@@ -179,22 +167,48 @@ def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t
             "PYTHONDONTWRITEBYTECODE": "1",
             **({"CUDA_VISIBLE_DEVICES": str(number % campaign.gpus)} if campaign.gpus > 1 else {}),
         }
-        command = [str(campaign.python), "-m", "benchmarks.mutation", str(file)]
+        command = [str(campaign.python), "-m", "benchmarks.mutation", str(job)]
         with open(scratch / "log", "wb") as log:
             running.append(
                 subprocess.Popen(command, cwd=CHECKOUT, env=variables, stdout=log, stderr=log, start_new_session=True)
             )
-    try:
-        for process in running:
-            process.wait()
-    finally:
-        for process in running:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    failed = [number for number, process in enumerate(running) if process.returncode]
+        return running[-1].wait()
+
+    with futures.ThreadPoolExecutor(campaign.workers) as pool:
+        try:
+            failed = [number for number, status in enumerate(pool.map(one, range(len(jobs)))) if status]
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in running:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
     if failed:
-        logs = sorted(directory.glob(f"worker-{failed[0]}-*/log"), key=lambda path: path.stat().st_mtime)
-        sys.exit(f"A worker of the campaign ended with an error:\n{logs[-1].read_text(errors='replace')[-3000:]}")
+        said = (directory / f"worker-{failed[0]}" / "log").read_text(errors="replace")
+        sys.exit(f"A worker of the campaign ended with an error:\n{said[-3000:]}")
+
+
+def _job(campaign: Campaign, scratch: Path, job: t.Mapping[str, t.Any]) -> Path:
+    """Write what a worker is to do, and return the file."""
+    whole = {
+        "checks": campaign.names(),
+        "device": campaign.device,
+        "seed": campaign.seed,
+        "sound_every": SOUND_EVERY,
+        "directory": str(scratch),
+        "profile": {"name": "generic"},
+        "reference": {"capabilities": ["9.0"]},
+        "limits": {
+            **settings.LIMITS,
+            "factor": 10.0,
+            "survey": campaign.survey,
+            "memory_share": 0.3 / campaign.workers + 0.1,
+        },
+        **({} if math.isinf(campaign.seconds) else {"seconds": campaign.seconds}),
+        **job,
+    }
+    file = scratch / "job.json"
+    file.write_text(json.dumps(whole))
+    return file
 
 
 def rows_of(path: Path) -> list[dict[str, t.Any]]:
