@@ -91,15 +91,12 @@ class ActionModule(OnHost):
                 raise SparkforgeError(
                     f"The wheel {path} is not on the controller.",
                     "Give the path of an existing file, or set remote_src if it is on the host.",
-                    wheel=path,
                 ) from None
             pin = str(item.get("sha256") or actual).lower() if isinstance(item, dict) else actual
             if pin != actual:
                 raise SparkforgeError(
                     f"The sha256 of {path} is {actual}, expected {pin}.",
                     "Use the wheel that the lock names, or renew the lock.",
-                    expected=pin,
-                    got=actual,
                 )
             resolved.append({"file": found.name, "sha256": actual})
             local[actual] = str(found)

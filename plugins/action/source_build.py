@@ -128,7 +128,7 @@ class ActionModule(Reconnecting, OnHost):
             return {"name": path.name, "content": path.read_text(encoding="utf-8")}
         except (AnsibleError, OSError, UnicodeDecodeError):
             raise SparkforgeError(
-                f"The patch {item} is not on the controller.", "Give the path of an existing file.", patch=item
+                f"The patch {item} is not on the controller.", "Give the path of an existing file."
             ) from None
 
 

@@ -122,7 +122,6 @@ class ActionModule(OnController):
                         f"The wheel {wheel.file} is not available: {'; '.join(said)}.",
                         f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. If the wheels are "
                         f"lost, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
-                        wheel=wheel.file,
                     )
         return bool(missing)
 

@@ -20,4 +20,4 @@ def write_text(path: str, text: str, remedy: str) -> None:
         disk.write_file(path, text.encode())
     except SparkforgeError as error:
         reason = getattr(error.__cause__, "strerror", None) or error.__cause__
-        raise SparkforgeError(f"{path} cannot be written on the controller: {reason}.", remedy, path=path) from error
+        raise SparkforgeError(f"{path} cannot be written on the controller: {reason}.", remedy) from error

@@ -54,9 +54,7 @@ def document(name: str) -> dict[str, t.Any]:
             return t.cast("dict[str, t.Any]", json.load(file))
     except OSError as error:
         raise SparkforgeError(
-            f"{path}, a part of this collection, cannot be read: {error.strerror}.",
-            "Install the collection again.",
-            path=path,
+            f"{path}, a part of this collection, cannot be read: {error.strerror}.", "Install the collection again."
         ) from error
 
 

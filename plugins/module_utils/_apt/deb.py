@@ -42,7 +42,7 @@ def _dpkg_deb(option: str, path: str, fault: str) -> str:
         return text
     with open(path, "rb") as stream:
         why = "it is an HTML page" if is_html(stream.read(1024)) else " ".join(said.split())[:300]
-    raise SparkforgeError(f"{path} {fault}: {why}.", _REMEDY, path=path)
+    raise SparkforgeError(f"{path} {fault}: {why}.", _REMEDY)
 
 
 def control(path: str) -> dict[str, str]:
@@ -54,11 +54,9 @@ def control(path: str) -> dict[str, str]:
     for name, grammar in _GRAMMAR.items():
         value = fields.get(name.lower())
         if not value:
-            raise SparkforgeError(f"{path} is not a Debian package: it has no {name} field.", _REMEDY, path=path)
+            raise SparkforgeError(f"{path} is not a Debian package: it has no {name} field.", _REMEDY)
         if not grammar.fullmatch(value):
-            raise SparkforgeError(
-                f"{path} is not a Debian package: its {name} field is {value[:100]!r}.", _DISTRUST, path=path
-            )
+            raise SparkforgeError(f"{path} is not a Debian package: its {name} field is {value[:100]!r}.", _DISTRUST)
     return fields
 
 
@@ -79,7 +77,6 @@ def files(path: str) -> list[str]:
             raise SparkforgeError(
                 f"{path} has an entry that is outside its tree, or is not a file, directory or link: {line!r}.",
                 _DISTRUST,
-                path=path,
             )
         if kind == "-":
             found.append(posixpath.normpath("/" + name))

@@ -142,7 +142,6 @@ class LocalRepository:
                 raise SparkforgeError(
                     f"{one.package} is installed, newer than the requested {self._version}.",
                     f"Request {one.version}, or remove the newer one first with state: absent.",
-                    installed=one.version,
                 )
             if order == 0 and one.installed:
                 current = one
@@ -178,7 +177,6 @@ class LocalRepository:
                 "Download the file once over a trusted connection, run `sha256sum` on it and set the result as sha256; "
                 "or set key_fingerprint to the fingerprint of the vendor's key; or use the redist archive, whose "
                 "sha256 is known.",
-                url=self._url,
             )
 
     def _install(self) -> tuple[str, str]:
@@ -205,20 +203,16 @@ class LocalRepository:
         except SparkforgeError as error:
             # The file has a temporary name; what was asked for is what a person knows.
             cause, remedy = (text.replace(deb, str(self._url)) for text in (error.cause, error.remedy))
-            raise SparkforgeError(cause, remedy, **{**error.details, "path": self._url}) from error
+            raise SparkforgeError(cause, remedy, **error.details) from error
         package = fields["package"]
         match = re.fullmatch(rf"{re.escape(self._name)}-local-repo-[a-z0-9]+-(\S+)", package)
         if not match:
             raise SparkforgeError(
-                f"{self._url} is the package {package}, not a local repository of {self._name}.",
-                "Correct url or name.",
-                package=package,
+                f"{self._url} is the package {package}, not a local repository of {self._name}.", "Correct url or name."
             )
         if match.group(1) != self._version:
             raise SparkforgeError(
-                f"{self._url} is {package} {fields['version']}, not version {self._version}.",
-                "Correct url or version.",
-                package=package,
+                f"{self._url} is {package} {fields['version']}, not version {self._version}.", "Correct url or version."
             )
         native = self._apt.packages().architecture
         if fields["architecture"] not in ("all", native):

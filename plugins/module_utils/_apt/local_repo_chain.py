@@ -27,8 +27,6 @@ def _check_file(directory: str, name: str, expected: tuple[int, str], listed_in:
             f"{name} in the local repository has the sha256 {actual[1]}, but the signed {listed_in} says "
             f"{expected[1]}.",
             "Do not use this .deb: it was changed after it was signed.",
-            expected=expected[1],
-            actual=actual[1],
         )
 
 
@@ -110,7 +108,6 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
         raise SparkforgeError(
             f"{', '.join(strays[:5])} in the local repository is not covered by a signature.",
             "Set the sha256 of the .deb; its key's fingerprint alone does not verify this file.",
-            strays=strays,
         )
 
 

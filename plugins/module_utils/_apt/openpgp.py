@@ -145,7 +145,5 @@ def require_fingerprint(data: bytes, pinned: str, origin: str) -> bytes:
         raise SparkforgeError(
             f"The key at {origin} has the fingerprint {', '.join(others)}, expected {wanted}.",
             "Ask the repository's owner which fingerprint is right, not with this download; then pin it.",
-            expected=wanted,
-            found=found,
         )
     return ring

@@ -104,9 +104,7 @@ def unlink(path: str) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise SparkforgeError(
-            f"{path} cannot be removed: {error.strerror}.", "Run as root (become).", path=path
-        ) from error
+        raise SparkforgeError(f"{path} cannot be removed: {error.strerror}.", "Run as root (become).") from error
     return True
 
 

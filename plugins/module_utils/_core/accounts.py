@@ -155,7 +155,6 @@ def own(path: str, uid: int, gid: int) -> None:
         raise SparkforgeError(
             f"The directory {path} cannot be created: {error.strerror}.",
             "Set become for this task, and make sure that the file system is writable and not full.",
-            path=path,
         ) from error
 
 

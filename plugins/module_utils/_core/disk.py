@@ -82,9 +82,7 @@ def switch_symlink(link: str, target: str) -> None:
     try:
         if not stat.S_ISLNK(os.lstat(link).st_mode):
             raise SparkforgeError(
-                f"{link} is not a symlink and was not made by sparkforge.",
-                "Move it out of the way and run again.",
-                path=link,
+                f"{link} is not a symlink and was not made by sparkforge.", "Move it out of the way and run again."
             )
     except FileNotFoundError:
         pass
@@ -278,9 +276,7 @@ def check_space(
     numbers = os.statvfs(place)
     free = numbers.f_bavail * numbers.f_frsize
     if needed + reserve > free:
-        raise SparkforgeError(
-            f"{what} needs {needed / 1e6:.1f} MB, and {place} has {free / 1e6:.1f} MB free.", remedy, path=place
-        )
+        raise SparkforgeError(f"{what} needs {needed / 1e6:.1f} MB, and {place} has {free / 1e6:.1f} MB free.", remedy)
 
 
 def failed(what: str, error: OSError) -> SparkforgeError:
@@ -288,5 +284,4 @@ def failed(what: str, error: OSError) -> SparkforgeError:
     return SparkforgeError(
         f"{what}: {error.strerror or error}.",
         "Make sure that the task runs as root (become) and that the file system is writable and not full.",
-        path=error.filename,
     )

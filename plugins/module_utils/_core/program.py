@@ -94,7 +94,6 @@ def present(root: str, sha256: str, pushed: str | None, keep: bool) -> str | Non
         raise SparkforgeError(
             f"{path} was changed on this host: its sha256 is {found[:12]}….",
             "Find out who changed it. Then remove it, and run the play again: it is sent anew.",
-            path=path,
         )
     return path
 

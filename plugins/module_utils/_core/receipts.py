@@ -142,7 +142,6 @@ def _locked(path: str, deadline: float, wait: float) -> int:
                 raise SparkforgeError(
                     f"Another run (process {holder}) holds {path}{waited}.",
                     "Wait until it ends, or stop that process, and run again.",
-                    path=path,
                 ) from None
             time.sleep(0.2)
             continue

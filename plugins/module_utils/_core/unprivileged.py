@@ -241,7 +241,6 @@ def check_open(path: str, what: str, remedy: str) -> None:
                 f"{what} {path} lies in {place}, which only its owner can enter; an environment's interpreter never "
                 "runs as root.",
                 remedy,
-                path=place,
             )
 
 

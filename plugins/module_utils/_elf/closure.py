@@ -46,11 +46,11 @@ class Closure:
         for what, names in (("path", paths), ("search directory", search)):
             for name in names:
                 if not name.startswith("/"):
-                    raise SparkforgeError(f"The {what} {name!r} is relative.", "Use an absolute path.", path=name)
+                    raise SparkforgeError(f"The {what} {name!r} is relative.", "Use an absolute path.")
         if not paths:
             raise SparkforgeError("No path is given.", "Name at least one file or directory in paths.")
         if not os.path.isdir(root):
-            raise SparkforgeError(f"The root {root} is not a directory.", "Name the root of a file system.", path=root)
+            raise SparkforgeError(f"The root {root} is not a directory.", "Name the root of a file system.")
         self.paths = list(paths)
         self.driver = driver
         self.ignore_absent = ignore_absent
@@ -164,17 +164,13 @@ class Closure:
             if os.path.exists(self.files.outside(path)):
                 return [path]
             raise SparkforgeError(
-                f"{path} is a broken or circular symbolic link.",
-                "Correct the link, or install its target.",
-                path=path,
+                f"{path} is a broken or circular symbolic link.", "Correct the link, or install its target."
             )
         matches = self.files.glob(path) if re.search(r"[*?\[]", path) else []
         if not matches:
             if not self.ignore_absent:
                 raise SparkforgeError(
-                    f"{path} does not exist.",
-                    "Correct the path, or install the package that provides it.",
-                    path=path,
+                    f"{path} does not exist.", "Correct the path, or install the package that provides it."
                 )
             self.absent.append(path)
         return matches

@@ -167,7 +167,6 @@ class FileSystem:
                 raise SparkforgeError(
                     f"The directories below {top} are nested more than {DEPTH_LIMIT} deep.",
                     "Name a directory inside it.",
-                    path=top,
                 )
             waiting += [(os.path.join(base, name), depth + 1) for name in reversed(folders)]
 
@@ -178,9 +177,7 @@ class FileSystem:
                 self.deadline.check()
                 if number == NAMES_LIMIT:
                     raise SparkforgeError(
-                        f"The directory {directory} has more than {NAMES_LIMIT} names.",
-                        "Name a directory without it.",
-                        path=directory,
+                        f"The directory {directory} has more than {NAMES_LIMIT} names.", "Name a directory without it."
                     )
                 yield entry.name, entry.is_dir(follow_symlinks=False)
 

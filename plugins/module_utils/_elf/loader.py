@@ -233,15 +233,12 @@ class Loader:
                 file.kind, f"an ELF file of type {file.kind}"
             )
             raise SparkforgeError(
-                f"{path} is {kind}, which the loader never loads.",
-                "Name an executable or a shared library.",
-                path=path,
+                f"{path} is {kind}, which the loader never loads.", "Name an executable or a shared library."
             )
         if not file.dynamic:
             raise SparkforgeError(
                 f"{path} is statically linked: it has no dynamic section and needs no library.",
                 "Name a dynamically linked executable or a shared library.",
-                path=path,
             )
         # The kernel resolves links before it starts a program; a library's $ORIGIN is the path as it was
         # opened.

@@ -72,7 +72,6 @@ def correct(options: Options, receipt: Receipt, run: Run) -> None:
             raise SparkforgeError(
                 f"{name} could not be added to the group {group}: {short((err or out).strip())}.",
                 "Add the account where that group is managed, or remove it from sparkforge_users.",
-                user=name,
             )
         receipt["members_added"].setdefault(group, []).append(name)
     os.chown(directory, -1, number)

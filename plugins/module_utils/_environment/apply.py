@@ -361,7 +361,7 @@ def verify(wheel: Wheel, path: str, name: str, remedy: str) -> None:
 
 def _another_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> SparkforgeError:
     cause = f"The sha256 of {name} is {actual}, expected {wheel.sha256}."
-    return SparkforgeError(cause, remedy, expected=wheel.sha256, got=actual)
+    return SparkforgeError(cause, remedy)
 
 
 def remove_file(path: str, *, directory: bool) -> None:

@@ -261,7 +261,6 @@ class Download:
             f"{short(', '.join(offered)) or 'none'}).",
             "Correct the requirement, or set the index or directory that has it (python_env_index_url, "
             "python_env_find_links), or renew the lock for this platform.",
-            package=one.pin,
         )
 
     def _places(self) -> tuple[list[str], list[str]]:
@@ -298,9 +297,4 @@ def _another_sha256(one: Requirement, actual: str, link: Link) -> SparkforgeErro
     return SparkforgeError(
         f"The sha256 of {one.pin} is {actual}, but the lock says {' or '.join(one.hashes)}.",
         f"Find out what changed in {redact(link.url)}, or renew the lock with playbooks/lock.yml.",
-        package=one.pin,
-        expected=one.hashes,
-        got=actual,
-        url=redact(link.url),
-        wheel=link.file,
     )

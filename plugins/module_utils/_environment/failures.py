@@ -63,4 +63,4 @@ def import_failure(module: str, error: str, machine: str = "aarch64") -> Sparkfo
         remedy = f"{provider} everything that is missing with elf_closure_info on the package's directory."
     elif "undefined symbol" in error:
         remedy = "The package was built against another version of its dependency: lock compatible versions."
-    return SparkforgeError(f"import {module} failed: {short(error)}.", remedy, module=module, error=error)
+    return SparkforgeError(f"import {module} failed: {short(error)}.", remedy, error=error)

@@ -92,9 +92,7 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
         wanted = asked if "/" in asked or asked.startswith("python") else f"Python {asked}"
         package = f"python{named.group(1)}.{named.group(2)}-venv" if named else "the python3-venv of your system"
         raise SparkforgeError(
-            f"The interpreter {wanted} is not on this host.",
-            f"Run the role build_toolchain, or: apt install {package}",
-            python=asked,
+            f"The interpreter {wanted} is not on this host.", f"Run the role build_toolchain, or: apt install {package}"
         )
     python = path or asked
     if named is None:
@@ -106,7 +104,6 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
             raise SparkforgeError(
                 f"{python} does not report its Python version: {said}.",
                 "Set the path or the version of a CPython interpreter.",
-                python=asked,
             )
     version = (int(named.group(1)), int(named.group(2)))
     if version < OLDEST_PYTHON:
@@ -114,7 +111,6 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
             f"{python} is Python {version[0]}.{version[1]}; "
             f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} is the oldest supported version.",
             "Choose a newer interpreter from the stack's version range.",
-            python=asked,
         )
     return python, version
 

@@ -28,7 +28,6 @@ def check_name(name: str, what: str) -> str:
             f"{name!r} is not a valid environment {what}.",
             "Use letters, digits, '.', '_' and '-', beginning with a letter or a digit, "
             "and not 'current', 'previous' or 'staged'.",
-            name=name,
         )
     return name
 

@@ -74,7 +74,6 @@ def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
         raise SparkforgeError(
             f"The id {plan.environment_id} already belongs to an environment of {paths.name} with other inputs.",
             "Use another environment_id, or omit it to derive it from the inputs.",
-            environment_id=plan.environment_id,
         )
     damage = ", ".join(tree.lacking(paths.of(plan.environment_id), own)[:5]) if own else ""
     if damage and not options.installs:
@@ -131,7 +130,6 @@ def check_cuda(options: Options, modules: t.Mapping[str, t.Any]) -> None:
             f"torch {torch.get('version')} is a CPU build (torch.version.cuda is None).",
             "Lock a CUDA build: the index's aarch64 wheels are CUDA builds since torch 2.11; for older ones use "
             "PyTorch's own CUDA index, or build from source (stack_method: build).",
-            module="torch",
         )
 
 
@@ -229,8 +227,6 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
             f"{'; '.join(wrong)}.",
             f"Reinstall them with playbooks/libraries.yml and that environment's stack{named}, then roll back; or keep "
             f"the current environment.",
-            environment_id=environment_id,
-            misfits=wrong,
         )
     return newer
 

@@ -39,7 +39,7 @@ def apply_state(options: Options, run: Run) -> Facts:
         remedy = "Run as root (become), and make sure that the file system is writable."
         if error.errno == errno.ENOSPC:
             remedy = "Free space on its file system and run again."
-        raise SparkforgeError(f"{where}{error.strerror or error}.", remedy, path=error.filename) from error
+        raise SparkforgeError(f"{where}{error.strerror or error}.", remedy) from error
 
 
 def back(options: Options) -> Options:
@@ -55,7 +55,6 @@ def back(options: Options) -> Options:
         raise SparkforgeError(
             f"There is no environment {target} of {paths.name} on this host.",
             f"Use an installed one: {_known(paths)}; or run playbooks/deploy.yml with its stack.",
-            environment_id=target,
         )
     known = observation.last_receipt(paths)
     return Options(
@@ -181,7 +180,6 @@ def absent(options: Options, run: Run) -> Facts:
             raise SparkforgeError(
                 f"The environment {paths.name} is used by {len(users)} process(es), such as {pid} ({short(command)}).",
                 "Stop them first, or set force to true.",
-                processes=sorted(users),
             )
     if changed and not options.check_mode:
         with receipts.lock(paths.root, paths.receipt_name, apply.LOCK_WAIT):

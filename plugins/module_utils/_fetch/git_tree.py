@@ -45,7 +45,6 @@ def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str
                 f"{wanted.label} has the submodule {whole} at {commit}, but its .gitmodules has no URL for it.",
                 "Use another version of the source, or, if the submodule is not needed, set source.submodules to "
                 "false.",
-                path=whole,
             )
         url = absolute_url(wanted.url, module["url"])
         child = make_wanted(url, commit, rewrite, whole, wanted)

@@ -224,17 +224,14 @@ _LOST_COMMIT = (
 
 def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeError:
     """Map a failure of git to a cause and a remedy."""
-    details: dict[str, t.Any] = {"url": redact(wanted.url), "output": error.output}
     cause, remedy = _SENTENCES[error.kind]
-    if wanted.path:
-        details["path"] = wanted.path
-        remedy = _LOST_COMMIT if error.kind is Kind.COMMIT else remedy
+    remedy = _LOST_COMMIT if wanted.path and error.kind is Kind.COMMIT else remedy
     place = error.place or store or "the store"
     cause = cause.format(
         what=wanted.label, inside=wanted.inside, commit=wanted.commit, line=error.line, store=store, place=place,
         free=free_space(place),
     )  # fmt: skip
-    return SparkforgeError(cause, remedy, **details)
+    return SparkforgeError(cause, remedy, output=error.output)
 
 
 def free_space(directory: str) -> str:
@@ -252,7 +249,6 @@ def not_written(what: str, place: str, error: OSError) -> SparkforgeError:
     return SparkforgeError(
         f"{what}: {error.strerror or error}{free_space(place) if full else ''}.",
         _AGAIN if full else "Make sure that the build user can write there, and run again.",
-        path=place,
     )
 
 

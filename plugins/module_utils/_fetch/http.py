@@ -138,7 +138,6 @@ class _Pace:
         return UnreachableError(
             f"{redact(self.url)} sends too slowly: {self.received} bytes in {time.monotonic() - self.begin:.0f} s.",
             "Check the network, the proxy and the mirror, then run again.",
-            url=redact(self.url),
         )
 
 
@@ -185,7 +184,6 @@ def fetch(
         raise SparkforgeError(
             f"A download cannot be stored in {directory}: {error.strerror}.",
             "Make sure that the directory exists, is writable and has free space.",
-            url=redact(url),
         ) from error
     try:
         with os.fdopen(descriptor, "w+b") as stream:
@@ -255,7 +253,6 @@ def _checked_pin(url: str, sha256: str) -> str:
         raise SparkforgeError(
             f"The pin of {redact(url)} is {sha256!r}, which is not a sha256 of 64 hexadecimal digits.",
             "Correct the pin in the stack or its lock.",
-            url=redact(url),
         )
     return pin
 
@@ -269,17 +266,13 @@ def _verify(url: str, sink: _Sink, pin: str | None) -> None:
             f"{redact(url)} is an HTML page, not the requested file.",
             "A proxy, a login page or a wrong mirror answered: open the URL in a browser, then correct "
             f"{sink.setting} or sparkforge_proxies.",
-            url=redact(url),
         )
     if pin is not None:
         raise SparkforgeError(
             f"The sha256 of {redact(url)} is {digest}, expected {pin}.",
             "Do not use the file: the mirror or a proxy changed it, or the pin belongs to another version. "
             "Compare the pin with the vendor's manifest and correct the stack or the mirror.",
-            url=redact(url),
-            expected=pin,
             actual=digest,
-            size=sink.size,
         )
 
 
@@ -291,9 +284,7 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
         return False
     if parts is None:
         raise SparkforgeError(
-            f"{redact(url)!r} is not a URL that can be fetched.",
-            "Give an http://, https:// or file:// URL.",
-            url=redact(url),
+            f"{redact(url)!r} is not a URL that can be fetched.", "Give an http://, https:// or file:// URL."
         )
     validator: str | None = None
     resumed = False
@@ -343,7 +334,6 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
                 SparkforgeError(
                     f"{redact(url)} returned a different part of the file than requested.",
                     "Check the server and the proxy, then run again.",
-                    url=redact(url),
                 )
             )
         if not appended and sink.size:
@@ -403,7 +393,6 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
     raise SparkforgeError(
         f"{redact(url)} redirects {HOPS} times, last to {redact(asked)}.",
         "Correct the mirror's redirection, or use the final URL.",
-        url=redact(url),
     )
 
 
@@ -420,13 +409,11 @@ def _redirected(url: str, asked: str, place: str) -> str:
         raise SparkforgeError(
             f"{redact(url)} redirects to {redact(place)!r}, which is not a URL that can be fetched.",
             "Correct the mirror's redirection, or use the final URL.",
-            url=redact(url),
         )
     if before.scheme == "https" and parts.scheme != "https":
         raise SparkforgeError(
             f"{redact(url)} redirects to {redact(place)}, which is not protected by TLS.",
             "Correct the mirror's redirection, or use a URL that stays on https.",
-            url=redact(url),
         )
     if (before.scheme, before.netloc.rpartition("@")[2]) == (parts.scheme, parts.netloc):
         parts = parts._replace(netloc=before.netloc)
@@ -463,5 +450,4 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
         raise SparkforgeError(
             f"{redact(url)} cannot be read: {getattr(error, 'strerror', error)}.",
             "Copy the file there, or correct the URL; it is a path on the managed host.",
-            url=redact(url),
         ) from error

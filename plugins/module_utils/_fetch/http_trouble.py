@@ -53,19 +53,16 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
             f"The TLS certificate of {name}{through} cannot be verified: {text.rstrip('.')}.{missing}",
             "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
             "the ca-certificates package. Verification is never turned off.",
-            url=name,
         )
     if isinstance(reason, ssl.SSLError):
         return SparkforgeError(
             f"No TLS connection to {name}{through}: {text.rstrip('.')}.",
             "Check that the server supports TLS on that port and that no proxy interrupts it.",
-            url=name,
         )
     if "Tunnel connection failed" in text:
         return SparkforgeError(
             f"The proxy {via or 'in use'} refused to connect to {name}: {text.rstrip('.')}.",
             "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy.",
-            url=name,
         )
     if isinstance(reason, socket.gaierror):
         host = urllib.parse.urlsplit(via or url).hostname
@@ -75,7 +72,6 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
                 f"The name {host} of {what} cannot be resolved: {reason.strerror or text}.",
                 f"Check the host's DNS; if the host has no direct access, set sparkforge_proxies, or a mirror in "
                 f"{setting}.",
-                url=name,
             )
         )
     if isinstance(reason, (TimeoutError, socket.timeout)) or "timed out" in text:
@@ -83,7 +79,6 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
             UnreachableError(
                 f"{name} did not answer within {timeout:g} s{through}.",
                 "Check the network, the proxy and the mirror, then run again.",
-                url=name,
             )
         )
     if isinstance(reason, (OSError, http.client.HTTPException)) or isinstance(error, urllib.error.URLError):
@@ -91,13 +86,10 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
             UnreachableError(
                 f"No connection to {name}{through}: {text or type(reason).__name__}.",
                 f"Check that the server runs, and the network, sparkforge_proxies and {setting}.",
-                url=name,
             )
         )
     return SparkforgeError(
-        f"{name} cannot be fetched: {type(error).__name__}: {text}.",
-        "Check the URL and the network, then run again.",
-        url=name,
+        f"{name} cannot be fetched: {type(error).__name__}: {text}.", "Check the URL and the network, then run again."
     )
 
 
@@ -105,18 +97,17 @@ def _explained_status(
     name: str, error: urllib.error.HTTPError, through: str, setting: str, has_password: bool
 ) -> Exception:
     code, reason = error.code, error.reason
-    details = {"url": name, "status": code}
     if code in (404, 410):
         return SparkforgeError(
             f"{name} does not exist (HTTP {code}){through}.",
             f"Check the release or version in the stack, and that {setting} has it.",
-            **details,
+            status=code,
         )
     if code == 407:
         return SparkforgeError(
             f"The proxy requires a user name and password for {name} (HTTP 407).",
             "Set them in sparkforge_proxies, as http://user:password@proxy:port.",
-            **details,
+            status=code,
         )
     if code in (401, 403):
         given = "rejects the user name or password" if has_password else "requires a user name and password"
@@ -124,12 +115,12 @@ def _explained_status(
             f"{name} {given if code == 401 else 'is forbidden for this host'} (HTTP {code}){through}.",
             f"Check the URL, its user name and password ({setting}) and the proxy's rules; some servers answer 403 for "
             "missing files.",
-            **details,
+            status=code,
         )
     final = SparkforgeError(
         f"{name} answered HTTP {code} {reason}{through}.",
         "Check the server and the proxy, then run again.",
-        **details,
+        status=code,
     )
     return TransientError(final) if code in TRANSIENT_HTTP or code == 416 else final
 
@@ -148,9 +139,6 @@ def cut_off(url: str, size: int, expected: int | None, validator: str | None, wh
         SparkforgeError(
             f"The download of {redact(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
             "Run again; if it fails again, the mirror's file is incomplete or a proxy limits downloads.",
-            url=redact(url),
-            received=size,
-            expected_size=expected,
         ),
         validator,
     )
@@ -158,9 +146,7 @@ def cut_off(url: str, size: int, expected: int | None, validator: str | None, wh
 
 def too_large(url: str, limit: int, size: int) -> SparkforgeError:
     return SparkforgeError(
-        f"{redact(url)} has {size} bytes or more; the limit is {limit}.",
-        "Check that the URL is the right one.",
-        url=redact(url),
+        f"{redact(url)} has {size} bytes or more; the limit is {limit}.", "Check that the URL is the right one."
     )
 
 
@@ -168,5 +154,4 @@ def not_written(url: str, directory: str, error: OSError) -> SparkforgeError:
     return SparkforgeError(
         f"The download of {redact(url)} cannot be written to {directory}: {error.strerror or error}.",
         "Free some space on that file system, or make it writable, and run again.",
-        url=redact(url),
     )

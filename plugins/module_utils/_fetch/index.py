@@ -110,7 +110,6 @@ def listed(place: str, known: t.Mapping[str, str], setting: str) -> list[Link]:
         raise SparkforgeError(
             f"{redact(url)} is an HTML page{words} that lists no wheel.",
             f"Open it in a browser: it may be a login or an error page. Then correct {setting} or the server.",
-            url=redact(url),
             empty=True,
         )
     return found

@@ -480,6 +480,4 @@ def require_soname(archive: Archive, version: str, sonames: t.Sequence[str]) -> 
         f"stack pins; it has {listed(sonames)}.",
         "Programs built against the pinned SONAME cannot load this version: choose a release that has it, or correct "
         "the soname in the stack and rebuild.",
-        expected=archive.soname,
-        actual=list(sonames),
     )

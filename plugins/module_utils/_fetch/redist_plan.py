@@ -150,7 +150,6 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
         raise SparkforgeError(
             f"The manifest {url} has no component {archive.component}; it has {listed(components)}.",
             "Correct the component of the archive in the stack.",
-            url=url,
         )
     platforms = {key: value for key, value in entry.items() if isinstance(value, dict)}
     found = platforms.get(archive.platform)
@@ -159,7 +158,6 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
             f"The manifest {url} has no {archive.component} for the platform {archive.platform}; "
             f"it has {listed(sorted(platforms))}.",
             "Choose a release that has the platform, or skip the archive on this host.",
-            url=url,
         )
     if "relative_path" in found:
         if archive.variant:
@@ -167,7 +165,6 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
                 f"The manifest {url} has {archive.component} for {archive.platform} without variants, but the variant "
                 f"{archive.variant} was requested.",
                 "Set variant to '' for this archive.",
-                url=url,
             )
     else:
         variants = {key: value for key, value in found.items() if isinstance(value, dict)}
@@ -177,7 +174,6 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
                 f"The manifest {url} has no {asked} of {archive.component} for {archive.platform}; "
                 f"it has {listed(sorted(variants))}.",
                 "Choose one of those variants, or a release that has yours.",
-                url=url,
             )
         found = variants[archive.variant]
     return _resolved(entry, found, archive, url)
@@ -198,15 +194,11 @@ def _resolved(entry: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], archiv
             f"The manifest {url} gives {archive.component} the version {version!r}, the path {path!r} and "
             f"the sha256 {digest!r}, which are not valid.",
             "Check that the mirror has NVIDIA's manifest.",
-            url=url,
         )
     if archive.version is not None and archive.version != version:
         raise SparkforgeError(
             f"The manifest {url} has {archive.component} {version}, but the stack pins {archive.version}.",
             "Correct the release or the version in the stack; playbooks/lock.yml looks both up.",
-            url=url,
-            expected=archive.version,
-            actual=version,
         )
     if archive.sha256 is not None and archive.sha256 != digest.lower():
         raise SparkforgeError(
@@ -215,9 +207,6 @@ def _resolved(entry: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], archiv
             f"{archive.sha256}.",
             "Nothing was downloaded. Either the mirror's manifest is not NVIDIA's, or the pin belongs to "
             "another release: compare both with NVIDIA's tree, then run playbooks/lock.yml.",
-            url=url,
-            expected=archive.sha256,
-            actual=digest.lower(),
         )
     size = found.get("size")
     return Resolved(
@@ -238,13 +227,10 @@ def parsed(content: bytes, url: str) -> dict[str, t.Any]:
         raise SparkforgeError(
             f"The manifest {url} is not JSON: {error}.",
             "Check the manifest's URL, and that no proxy or mirror changed it.",
-            url=url,
         ) from error
     if not isinstance(manifest, dict):
         raise SparkforgeError(
-            f"The manifest {url} is not a JSON object.",
-            "Check that the mirror has NVIDIA's manifest.",
-            url=url,
+            f"The manifest {url} is not a JSON object.", "Check that the mirror has NVIDIA's manifest."
         )
     return manifest
 

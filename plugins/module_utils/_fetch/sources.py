@@ -159,7 +159,6 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
             f"Set the unit's subdirectory: {below} would work."
             if below
             else "Correct the source, or its subdirectory.",
-            there=there[:50],
         )
     try:
         with open(os.path.join(tree, ".gitmodules"), encoding="utf-8", errors="replace") as stream:
@@ -175,7 +174,6 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
             f"{label} lacks submodules: the folders {', '.join(empty[:5])}{more} are empty.",
             "Use an archive that contains them (archives by git archive and GitHub do not), or use source.repo with "
             "submodules; if the build does not need them, remove them from .gitmodules with an edit.",
-            submodules=empty,
         )
 
 
@@ -190,4 +188,4 @@ def _no_such_version(asked: Wanted, version: str, refs: t.Mapping[str, str]) -> 
         remedy = "It has no tags or branches at all: correct the URL or the mirror."
     else:
         remedy = "Check the project's tags, and correct the version."
-    return SparkforgeError(f"{asked.label} has no tag or branch {version!r}.", remedy, url=redact(asked.url), near=near)
+    return SparkforgeError(f"{asked.label} has no tag or branch {version!r}.", remedy)

@@ -90,7 +90,6 @@ def make_wanted(
         raise SparkforgeError(
             f"{what} of {redact(superproject.url)} has the URL {url!r}, a path on this host, which is refused.",
             "Do not build this source; if the path is intended, configure it as a mirror.",
-            path=path,
         )
     return Wanted(url, remote, commit, path)
 

@@ -47,7 +47,6 @@ def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -
             raise SparkforgeError(
                 f"The host has no account {name} to add to the group {group}.",
                 "Correct sparkforge_users, or create the account first.",
-                user=name,
             ) from None
         if entry is None or (account.pw_gid != entry.gr_gid and name not in entry.gr_mem):
             absent.append(name)
@@ -60,6 +59,5 @@ def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -
             f"{', '.join(asked)} is not added: its members may have other privileges.",
             f"Set python_env_group to another group, such as {NAME}, or add them yourself:"
             f" gpasswd -a {asked[0]} {group}",
-            group=group,
         )
     return []

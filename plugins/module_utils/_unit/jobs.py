@@ -100,8 +100,6 @@ def size(
             f"Not even one job of {_gib(memory_per_job_mib)} fits into this host's memory: {memory}.",
             "Stop the programs that use the memory, or lower memory_per_job or memory_reserve.",
             available_mib=available_mib,
-            reserve_mib=kept,
-            memory_per_job_mib=memory_per_job_mib,
         )
     count = min(wanted, fitting)
     asked = f"of {requested} requested" if requested else f"for {_counted(cores, 'core')}"

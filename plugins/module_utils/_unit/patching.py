@@ -75,7 +75,6 @@ def apply(
         raise SparkforgeError(
             f"The sources in {tree} cannot be changed: {error.strerror or error}.",
             "Make sure that the build user can write there and that the file system has free space; run again.",
-            path=error.filename,
         ) from error
     for step in done:
         what, how = ("patch", step["change"]) if "patch" in step else ("edit", f"{step['matches']} replaced")
@@ -158,7 +157,6 @@ class _Patch:
             raise SparkforgeError(
                 f"{self.label} is not a unified diff: {line}.",
                 "Create it with git diff or git format-patch, and keep every character, including trailing spaces.",
-                patch=self.name,
             )
         text = done.stdout.decode("utf-8", "surrogateescape")
         paths = {entry.split("\t", 2)[2] for entry in text.split("\0") if entry.count("\t") >= 2}
@@ -194,27 +192,26 @@ class _Patch:
 
     def failure(self, output: str) -> SparkforgeError:
         """Say what does not fit, in git's words, and which line the patch expects in vain."""
-        details: dict[str, t.Any] = {"patch": self.name, "output": "\n".join(_shown(output.splitlines()))[-4000:]}
+        shown = output.encode("utf-8", "surrogateescape").decode("utf-8", "replace")[-4000:]
         if self.git("--reverse", "--check").returncode == 0:
             return SparkforgeError(
                 f"{self.label} does not apply: the source already has its changes.",
                 "Remove the patch for this version of the source.",
-                **details,
+                output=shown,
             )
         windows = " It has Windows line endings (CRLF), but the source may not." if b"\r\n" in self.content else ""
         remedy = f"Recreate the patch from this version of the source.{windows}"
         found = re.search(r"^error: while searching for:\n(.*?)^error: patch failed: (.*):(\d+)$", output, re.M | re.S)
         if not found:
             hint = " Its paths must start with a/ and b/ (-p1), relative to the top of the source."
-            return SparkforgeError(f"{self.label} does not apply: {_line(output)}.", remedy + hint, **details)
+            return SparkforgeError(f"{self.label} does not apply: {_line(output)}.", remedy + hint, output=shown)
         expected, path, line = found[1].rstrip("\n").split("\n"), found[2], int(found[3])
         with open(os.path.join(self.tree, path), "rb") as stream:
             there = set(stream.read().decode("utf-8", "surrogateescape").split("\n"))
-        details.update(file=path, line=line, expected=_shown(expected))
         missing = next((text for text in expected if text not in there), None)
         why = "does not fit there" if missing is None else f"expects {missing!r}, a line that the file does not have"
         return SparkforgeError(
-            f"{self.label} does not apply: its hunk at line {line} of {path} {why}.", remedy, **details
+            f"{self.label} does not apply: its hunk at line {line} of {path} {why}.", remedy, output=shown
         )
 
 
@@ -301,7 +298,6 @@ class _Edit:
                 raise SparkforgeError(
                     f"{label} changes {path}, which the source does not have.",
                     "Correct path: it is relative to the top of the source.",
-                    path=path,
                 ) from None
         # Lossless, whatever the bytes are.
         text = contents[path].decode("utf-8", "surrogateescape")
@@ -322,13 +318,11 @@ class _Edit:
     def miscount(self, label: str, path: str, text: str, matches: t.Sequence[t.Match[str]]) -> SparkforgeError:
         lines = [text.count("\n", 0, found.start()) + 1 for found in matches]
         wanted = "1 match" if self.count == 1 else f"{self.count} matches"
-        details: dict[str, t.Any] = {"path": path, "match": self.match, "count": self.count, "lines": lines}
         if matches:
             places = ", ".join(map(str, lines[:SHOWN_MATCHES])) + (", …" if len(lines) > SHOWN_MATCHES else "")
             return SparkforgeError(
                 f"{label} wants {wanted} in {path} but finds {len(matches)}, in line {places}.",
                 "Add more of the surrounding text to match, or correct count.",
-                **details,
             )
         hint = ""
         if not self.regex and self.match.strip():
@@ -342,17 +336,11 @@ class _Edit:
             f"{label} wants {wanted} of {_short(self.match)} in {path} but finds none{hint}.",
             "Copy the text from this version of the source, including spaces; if upstream has made the change, remove "
             "the edit.",
-            **details,
         )
 
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _shown(lines: t.Iterable[str]) -> list[str]:
-    """Return ``lines`` as any output can have them."""
-    return [_bytes(line).decode("utf-8", "replace") for line in lines]
 
 
 def _line(output: str) -> str:

@@ -115,7 +115,6 @@ def observe(
             raise SparkforgeError(
                 f"{found}, set as {name}, is a link to ccache, not a compiler.",
                 f"Set {_option(name)} to the compiler's own path: the build adds ccache itself.",
-                tool=name,
             )
         tools[name] = kept.tool(name, found, path)
     return Toolchain(tools, kept)
@@ -137,9 +136,6 @@ def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
             f"{tool.path} is version {tool.version}, but {minimum} or newer is needed as {tool.name}.",
             remedy
             or f"Install a newer one (role {_role(tool.name)}), or set another in the option {_option(tool.name)}.",
-            tool=tool.name,
-            version=tool.version,
-            minimum=minimum,
         )
 
 
@@ -198,7 +194,6 @@ def _missing(name: str, command: str, path: str) -> SparkforgeError:
     return SparkforgeError(
         f"{command}, needed as {name}, {where}.",
         f"Run the role {_role(name)}, or set its path in the option {_option(name)}.",
-        tool=name,
     )
 
 
@@ -341,5 +336,4 @@ def _useless(name: str, shown: str, what: str, output: str) -> SparkforgeError:
     return SparkforgeError(
         f"{shown}, needed as {name}, {what}{said}.",
         f"Reinstall it (role {_role(name)}), or set another in the option {_option(name)}.",
-        tool=name,
     )

@@ -287,7 +287,6 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
         raise SparkforgeError(
             f"{wheel} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
             "Remove it; playbooks/deploy.yml brings it again.",
-            path=wheel,
         ) from error
     # Installation moves the files below .data to other places.
     return sorted(

@@ -90,27 +90,21 @@ def parse_requirement(text: str) -> Requirement:
     remedy = "Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does."
     match = _PINNED.fullmatch(pin)
     if "\n" in text.replace("\\\n", "") or " -" in f" {pin}" or match is None:
-        raise SparkforgeError(
-            f"The requirement {short(redact(text))!r} is not one pinned name.",
-            remedy,
-            requirement=redact(text),
-        )
+        raise SparkforgeError(f"The requirement {short(redact(text))!r} is not one pinned name.", remedy)
     if redact(pin) != pin:
         raise SparkforgeError(
             f"The requirement {short(redact(pin))!r} has a password or a token in its URL, which receipts would show.",
             "Move it to the index URL or to pip's configuration.",
-            requirement=redact(text),
         )
     options = list(_HASH_OPTION.finditer(f" {line}"))
     if not options:
-        raise SparkforgeError(f"The requirement {redact(pin)!r} has no hash.", remedy, requirement=redact(text))
+        raise SparkforgeError(f"The requirement {redact(pin)!r} has no hash.", remedy)
     for option in options:
         if option["algorithm"] != "sha256" or not SHA256.fullmatch(option["digest"]):
             raise SparkforgeError(
                 f"The requirement {redact(pin)!r} has the hash "
                 f"{short(option['algorithm'] + ':' + option['digest'])!r}, which is not a sha256.",
                 remedy,
-                requirement=redact(text),
             )
     return dataclasses.replace(found, name=normalised(match["name"]))
 
@@ -146,7 +140,6 @@ def parse_wheel_name(file: str) -> WheelName:
         raise SparkforgeError(
             f"{base!r} is not a wheel file name.",
             "Use files named name-version-python-abi-platform.whl, as pip wheel creates them.",
-            wheel=file,
         )
     python, abi, system = parts[-3:]
     return WheelName(
@@ -188,7 +181,6 @@ def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str) ->
         raise SparkforgeError(
             f"The wheel {wheel.file} is not for this platform: {reason}.",
             "Use a wheel built for this platform, or choose the Python that it was built for.",
-            wheel=wheel.file,
         )
 
 

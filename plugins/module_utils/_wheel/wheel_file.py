@@ -159,7 +159,6 @@ def _parts(path: str) -> re.Match[str]:
         raise SparkforgeError(
             f"{path} is not a valid wheel name.",
             "Correct name and version in its setup.py or pyproject.toml: neither may contain '-' after normalisation.",
-            path=path,
         )
     return parts
 
@@ -174,7 +173,6 @@ def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
         raise SparkforgeError(
             f"{path} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
             "Remove it and run again: the build is kept and packaged again.",
-            path=path,
         ) from error
 
 

@@ -40,9 +40,6 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
                     f"{build.fingerprint} says {wheel.sha256}. Nothing was published.",
                     f"Find out who changed {path}; then remove {os.path.dirname(path)} and run "
                     "playbooks/build.yml, which rebuilds it.",
-                    path=path,
-                    expected=wheel.sha256,
-                    got=digest,
                 )
             rows[wheel.relative] = row
     return rows
@@ -56,7 +53,6 @@ def _read(path: str, wheel: Wheel, known: t.Any) -> tuple[dict[str, t.Any], str]
         raise SparkforgeError(
             f"The wheel {path} cannot be read: {error.strerror}. Nothing was published.",
             "Run playbooks/build.yml, which builds what is missing.",
-            path=path,
         ) from error
     with stream:
         found = os.fstat(stream.fileno())

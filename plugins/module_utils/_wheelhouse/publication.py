@@ -165,8 +165,6 @@ def check(
             f"{where} was changed after it was written: its seal is {manifest['seal'][:12]}…, its content's "
             f"{seal(manifest)[:12]}….",
             "Publish it again on the builder with playbooks/build.yml, and find out who changed it.",
-            expected=manifest["seal"],
-            got=seal(manifest),
         )
     for key, wanted in (("platform", platform), ("stack", stack), ("lock_id", lock_id)):
         if wanted is not None and manifest[key] != wanted:
@@ -174,8 +172,6 @@ def check(
             raise SparkforgeError(
                 f"{where} is for {words} {manifest[key]}, not {wanted}.",
                 "Set the URL or cache of a wheelhouse that has it, or build it with playbooks/build.yml.",
-                expected=wanted,
-                got=manifest[key],
             )
     return t.cast(Manifest, dict(manifest))
 

@@ -212,8 +212,6 @@ class Store:
                 raise SparkforgeError(
                     f"The unit {name} {unit['fingerprint']} has no intact receipt on this host for {self.platform}.",
                     "Run playbooks/build.yml: it builds what is missing and replaces a modified receipt.",
-                    unit=name,
-                    fingerprint=unit["fingerprint"],
                 )
             known = {wheel.file: wheel.sha256 for wheel in build.wheels}
             for wheel in unit.get("wheels") or []:
@@ -223,7 +221,6 @@ class Store:
                         f"The receipt of {name} {build.fingerprint} says {known.get(file) or 'nothing'} of {file}, and "
                         f"the option units {wheel.get('sha256')}.",
                         "Pass the fact sparkforge_built of the run that built it.",
-                        unit=name,
                     )
             found.append(build)
         return found, pending

@@ -98,7 +98,6 @@ def resolve_archives(
                     f"The sha256 of {archive['component']} {archive['version']} for {platform} is"
                     f" {pins[platform]} in {url}, the stack pins {pinned}.",
                     "Find out who changed it before you install anything: a published archive does not change.",
-                    url=url,
                 )
         resolved[archive["component"]] = {
             "release": archive["release"],

@@ -44,7 +44,6 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
         raise SparkforgeError(
             f"{path} is not a mirror manifest of format {FORMAT}.",
             "Restore it, or move the directory away and run playbooks/mirror.yml again.",
-            path=path,
         )
     return rows
 
@@ -76,7 +75,7 @@ class Directory:
                 with open(manifest, encoding="utf-8") as stream:
                     self.rows = read_manifest(stream.read(), manifest)
             except (OSError, UnicodeDecodeError) as error:
-                raise SparkforgeError(f"{manifest} cannot be read: {error}.", SPACE, path=manifest) from error
+                raise SparkforgeError(f"{manifest} cannot be read: {error}.", SPACE) from error
 
     def at(self, path: str) -> str:
         """Return where a file of the mirror is; nothing of it is read, written or removed by another way.
@@ -133,7 +132,6 @@ class Directory:
                 raise SparkforgeError(
                     f"{place} has sha256 {actual}, expected {' or '.join(sorted(pins))}: the file was changed.",
                     "Find out by whom; to fetch it again, remove the file and its line in mirror.json.",
-                    path=place,
                     actual=actual,
                 )
             self._verified.add(path)
@@ -217,4 +215,4 @@ class Directory:
         try:
             disk.write_file(self.at(path), content)
         except SparkforgeError as error:
-            raise SparkforgeError(error.cause, SPACE, path=self.at(path)) from error
+            raise SparkforgeError(error.cause, SPACE) from error

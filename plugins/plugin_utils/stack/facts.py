@@ -162,7 +162,6 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -
             f"Profile {name!r} is unknown; known are {', '.join(sorted(merged))} ({where.profiles}, and"
             " profiles in the stack's file).",
             f"Set stack_profile to {'`' + near[0] + '`' if near else 'one of them'}.",
-            known=sorted(merged),
         )
     required = schema.document("profiles")["definitions"]["whole"]["required"]
     missing = sorted(key for key in required if key not in merged[name])

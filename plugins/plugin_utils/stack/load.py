@@ -112,8 +112,6 @@ def find(name: str, directories: t.Sequence[str]) -> str:
         f"Stack {name!r} is unknown: no {name}.yml in {places}; known are {', '.join(sorted(known)) or 'none'}.",
         f"Set stack_name to {'`' + near[0] + '`' if near else 'one of the known ones'}, or add the file to stacks/ "
         f"next to the inventory.",
-        known=sorted(known),
-        searched=list(directories),
     )
 
 

@@ -88,8 +88,6 @@ class Cache:
                 f"{where} is of {manifest['written']}, older than that of {known['written']} in the cache.",
                 "Find out why it went back; playbooks/build.yml publishes a new one. To take the older one, run once "
                 "with -e sparkforge_wheelhouse_allow_older=true.",
-                got=manifest["written"],
-                known=known["written"],
             )
 
     def save(self, wanted: Wanted, manifest: Manifest) -> bool:
@@ -204,4 +202,4 @@ def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:
     if html:
         cause += ": it is an HTML page"
         remedy = "Check what answers there: this looks like a proxy or a login page."
-    return SparkforgeError(f"{cause}.", remedy, wheel=wheel.file, expected=wheel.sha256, got=actual)
+    return SparkforgeError(f"{cause}.", remedy)

@@ -71,15 +71,12 @@ class Served:
                 f"The seal of the manifest at {url} is {found['seal']}, but sparkforge_wheelhouse_manifest_sha256 says"
                 f" {self.pinned}.",
                 "Correct the pin, or find out who changed the manifest.",
-                expected=self.pinned,
-                got=found["seal"],
             )
         if not wanted.signers and found["seal"] != known:
             raise SparkforgeError(
                 f"Neither a key nor the seal {found['seal']} is pinned for the manifest at {url}.",
                 "Pin the builder's key in sparkforge_wheelhouse_signers, which playbooks/build.yml prints at its end, "
                 "or the seal in sparkforge_wheelhouse_manifest_sha256.",
-                got=found["seal"],
                 passed_over=True,
             )
         return found
@@ -114,13 +111,12 @@ class Served:
                 f"The wheelhouse {given} for {url} (HTTP {status}).",
                 "Correct sparkforge_wheelhouse_username and sparkforge_wheelhouse_password.",
                 status=status,
-                url=url,
             )
         return type(error)(
             error.cause,
             "Check what answers at sparkforge_wheelhouse_url, and, if its certificate is not trusted, "
             "sparkforge_ca_certificate.",
-            **{key: error.details[key] for key in ("status", "url") if key in error.details},
+            **({} if status is None else {"status": status}),
         )
 
 

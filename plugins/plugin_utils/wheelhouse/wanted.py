@@ -35,8 +35,6 @@ class Wanted(t.NamedTuple):
             raise SparkforgeError(
                 f"{where} is for Python {found['python']}, not {self.python}.",
                 "Build the stack for this Python with playbooks/build.yml.",
-                expected=self.python,
-                got=found["python"],
             )
         signed.check(found, self.signers, where)
         return found

@@ -57,24 +57,23 @@ def load(path: str, host: str) -> Report:
             f"There is no report {path}.",
             f"Run playbooks/verify.yml -l {host}; if you already did, an earlier step failed on this host: see its "
             f"message.",
-            path=path,
         ) from error
     except OSError as error:
         raise SparkforgeError(
-            f"The report {path} cannot be read: {error.strerror}.", "Make it readable for yourself.", path=path
+            f"The report {path} cannot be read: {error.strerror}.", "Make it readable for yourself."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise SparkforgeError(f"The report {path} is damaged: {error}.", again, path=path) from error
+        raise SparkforgeError(f"The report {path} is damaged: {error}.", again) from error
     found = report.get("format") if isinstance(report, dict) else None
     if found != FORMAT:
         kind = f"has format {found!r:.80}" if found is not None else "has no format, so it is not from this collection"
-        raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", again, path=path)
+        raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", again)
     wrong = report_problems(report)
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        raise SparkforgeError(f"The report {path} is damaged: {wrong[0]}{more}.", again, path=path)
+        raise SparkforgeError(f"The report {path} is damaged: {wrong[0]}{more}.", again)
     if report["host"] != host:
-        raise SparkforgeError(f"The report {path} is that of {report['host']}.", again, path=path)
+        raise SparkforgeError(f"The report {path} is that of {report['host']}.", again)
     return t.cast(Report, report)
 
 

@@ -146,7 +146,6 @@ def test_a_tag_that_does_not_exist_is_answered_with_those_spelt_alike(bench: Ben
         bench.resolve("one", "2.9.1")
     assert failure.value.cause == f"The repository {bench.url('one')} has no tag or branch '2.9.1'."
     assert failure.value.remedy.startswith("Use one that exists, for example v2.9.1,")
-    assert failure.value.details["near"][0] == "v2.9.1"
     with pytest.raises(SparkforgeError, match="use all 40 digits"):
         bench.resolve("one", "5811a8d")
 
@@ -665,7 +664,6 @@ def test_a_submodule_that_cannot_be_had_is_named_with_its_path_and_url(bench: Be
     error = bench.fails(source)
     path = "third_party/fbgemm/external/asmjit"
     assert error.cause.startswith(f"The submodule {path} ({bench.url('org/asmjit')}) does not exist: ")
-    assert error.details["path"] == path
     os.rename(bench.root / "org/gone.git", bench.root / "org/asmjit.git")
     bench.server.requests.clear()
     assert bench.fetch(source)["submodules"] == commits
@@ -686,7 +684,6 @@ def test_a_submodule_without_a_url(bench: Bench) -> None:
     commit = bench.repository("one").commit({"file": "1"}, {"lib": ("x", "2" * 40)}, modules="")
     error = bench.fails(sources.Git(bench.url("one"), commit))
     assert "has no URL" in error.cause
-    assert error.details["path"] == "lib"
 
 
 def test_a_gitmodules_that_cannot_be_read(bench: Bench) -> None:

@@ -87,9 +87,8 @@ def test_one_of_something_else_is_refused(wanted: dict[str, str], message: str) 
 def test_one_that_was_changed_is_refused() -> None:
     made = make()
     made["units"][1]["wheels"][0]["sha256"] = "b" * 64
-    with pytest.raises(SparkforgeError, match="was changed after it was written") as caught:
+    with pytest.raises(SparkforgeError, match=f"was changed after it was written: its seal is {made['seal'][:12]}"):
         publication.check(made)
-    assert caught.value.details["expected"] == made["seal"]
 
 
 def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
