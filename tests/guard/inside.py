@@ -154,9 +154,10 @@ class Run:
                 if time.monotonic() - quiet > 1.0:
                     break
         sampler.stopped = True
-        names = sorted({actor.name for actor, process in self.processes if process.poll() is not None})
+        victims, acts = acted(sampler)
+        # One that was ended and still dies has gone, too.
+        names = sorted({actor.name for actor, process in self.processes if process.poll() is not None} | victims)
         right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
-        acts = acted(sampler)
         asked = not self.scenario.asked or acts.get("first", "ask") == "ask"
         row = {"gone": names, "wrong": wrong, "ok": not wrong and bool(names) == bool(right) and asked,
                "seconds": round(time.monotonic() - began, 2), "least": round(sampler.least, 4),
@@ -178,10 +179,10 @@ class Run:
         self.tell_gpu()
 
 
-def acted(sampler: Sampler) -> dict[str, Any]:
-    """Return how many acts there were, and how long the first took from when there was first too little."""
+def acted(sampler: Sampler) -> tuple[set[str], dict[str, Any]]:
+    """Return who went, how many acts there were, and how long the first took from when there was first too little."""
     if not ACTS.exists():
-        return {}
+        return set(), {}
     rows = [json.loads(line) for line in ACTS.read_text().splitlines()]
     ACTS.write_text("")
     acts = [row for row in rows if row["act"] != "warn"]
@@ -189,7 +190,8 @@ def acted(sampler: Sampler) -> dict[str, Any]:
         held = {f"{one['name']} {one['pid']}": one["held"] >> 20 for one in row["holders"]}
         sys.stderr.write(f"{row['memory']['time']:.3f} {row['act']} {held}\n")
     reaction = {"reaction": round(acts[0]["memory"]["time"] - sampler.first, 3)} if acts and sampler.first else {}
-    return {"acts": len(acts), **({"first": acts[0]["act"]} if acts else {}), **reaction}
+    first = {"first": acts[0]["act"]} if acts else {}
+    return {one["name"] for row in acts for one in row["victim"]}, {"acts": len(acts), **first, **reaction}
 
 
 def swap(kind: str, on: bool) -> None:

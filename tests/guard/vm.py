@@ -215,11 +215,11 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
             text = line.decode(errors="replace").strip()
             log.write(text + "\n")
             log.flush()
-            # earlyoom's colours, or the rest of a line of the kernel's, may be in front.
+            # earlyoom's colours, or the rest of a line of the kernel's, may be in front; another line may follow.
             _front, found, said = text.partition("ROW {")
             if not found:
                 continue
-            row = json.loads("{" + said)
+            row, _rest = json.JSONDecoder().raw_decode("{" + said)
             if "begins" in row:
                 begun, asker.asking, since[0] = row["begins"], True, time.monotonic()
                 spent = used(machine.pid)
