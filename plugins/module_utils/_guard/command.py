@@ -34,6 +34,7 @@ def guard(settings: t.Mapping[str, t.Any]) -> int:
     turn = Turn()
     signal.signal(signal.SIGXCPU, turn.give)
     refused = [one for one in (lock_memory(), turn.take()) if one]
+    watch.rehearse()
     said = [f"guards {host.memory().total >> 20} MiB: warns below {levels.warn:g} %, asks below {levels.ask:g} %, "
             f"ends below {levels.end:g} %", *refused]  # fmt: skip
     if not host.has_pressure:

@@ -5,7 +5,7 @@
 """The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
 
 A fork bomb is not asked. A swarm that is ended, as it is one, is ended as a whole, and nobody else is chosen until all
-of it is gone.
+of it is gone. One that goes on while it is ended was not seen as a whole: what was missed of it goes then, too.
 
 What may wait is the work of a second thread (notes.py): NVML, records, metrics. The loop hands over and goes on.
 """
@@ -41,8 +41,9 @@ THRASHING = 40.0
 #: How often at most those are looked for that many have started while they were ended; and seconds after which those
 #: are that they have started since.
 PASSES, AFTER = 5, 0.25
-#: How long a swarm is ended at most, and how much earlier than it was a process may say it was started, in seconds.
-LASTS, TICK = 60.0, 0.05
+#: How long a swarm is ended at most; what one look counts for of it at most, for a machine that stands still ends
+#: nobody; and how much earlier than it was a process may say it was started, in seconds.
+LASTS, LOOK, TICK = 20.0, 1.0, 0.05
 #: Times as long as it took to read the table of processes until it is read again, for this has real-time priority.
 REST = 4.0
 
@@ -68,6 +69,19 @@ class Act(t.NamedTuple):
     holders: tuple[Process, ...]
     figures: tuple[tuple[float, int, int, float], ...]
     why: str
+
+
+class Swarm(t.NamedTuple):
+    """A swarm that is being ended: what of its kind was started later is of it, too.
+
+    ``grown`` says that it went on since then. A part of it was missed: what was started some seconds before, and who
+    has started it, are of it as well.
+    """
+
+    since: float
+    members: tuple[Process, ...]
+    grown: bool
+    spent: float = 0.0
 
 
 class Guard:
@@ -108,8 +122,8 @@ class Guard:
         self._dying: tuple[float, float, tuple[Process, ...]] | None = None
         #: When the last of those was gone, and since when the driver has been waited for.
         self._gone = self._waits = self._swept = 0.0
-        #: A swarm, as a fork bomb is one, and when it was ended, until all of it is gone.
-        self._swarm: tuple[float, tuple[Process, ...]] = (0.0, ())
+        #: A swarm that was ended, as a fork bomb is one, until all of it is gone.
+        self._swarm: Swarm | None = None
         #: When this step began, and when the table of processes may be read again.
         self._now = self._rested = 0.0
 
@@ -121,9 +135,9 @@ class Guard:
         if now - self.figures[self._next - 1][0] >= 1.0:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
             self._next = (self._next + 1) % KEPT
-        if self._swarm[1]:
+        if self._swarm is not None:
             began = time.monotonic()
-            self._end_swarm(memory)
+            self._end_swarm(memory, self._swarm)
             # Those that die need the cores.
             return max(SHORTEST, REST * (time.monotonic() - began))
         if self._is_due(memory):
@@ -295,23 +309,25 @@ class Guard:
             since = memory.time
         elif len(members) < policy.MANY:
             members = tuple(one for one in members if self.host.alive(one))
-        young = self.host.since_boot(memory.time) - policy.YOUNG
+        young = self.host.since_boot(since) - policy.YOUNG
         swarm, bomb = policy.is_swarm(members, young), policy.is_bomb(members, self._found[1], young)
+        grown = False
         wave = tuple(one for one in members if since >= memory.time or self.host.alive(one))
         for _ in range(PASSES):
             self._send(number, wave)
             # It has new ones by now. All of a bomb's name are of it; others may have a namesake in their session.
             wave = ()
             if len(members) >= policy.MANY:
-                wave = self._kin(members) if bomb else self._newer(members, since - TICK)
+                wave = self._kin(members) if bomb else self._newer(members, since, grown)
             members += wave
+            grown = grown or (what == "end" and swarm and bool(wave))
             if not wave:
                 break
         if what == "end":
             self._await(memory, members)
             self._swept = memory.time
             if swarm:
-                self._swarm = since, members
+                self._swarm = Swarm(since, members, grown)
         self._tell(what, memory, members, why, found)
 
     def _send(self, number: int, members: t.Iterable[Process]) -> None:
@@ -322,16 +338,17 @@ class Guard:
             except (ProcessLookupError, PermissionError):
                 continue
 
-    def _end_swarm(self, memory: Memory) -> None:
+    def _end_swarm(self, memory: Memory, swarm: Swarm) -> None:
         """End what a swarm has started meanwhile, until nothing of it is left: its memory is about to come back."""
-        now, (since, members) = memory.time, self._swarm
+        now = memory.time
         if now - self._swept < AFTER or now < self._rested:
             return
-        self._swept, newer = now, self._newer(members, since - TICK)
+        newer = self._newer(swarm.members, swarm.since, swarm.grown)
         self._send(signal.SIGKILL, newer)
-        self._swarm = (since, members + newer)
-        if now - since > LASTS or not (newer or any(self.host.alive(one) for one in members)):
-            self._swarm = (0.0, ())
+        spent = swarm.spent + min(LOOK, now - self._swept)
+        self._swept, members = now, swarm.members + newer
+        over = spent > LASTS or not (newer or any(self.host.alive(one) for one in members))
+        self._swarm = None if over else Swarm(swarm.since, members, swarm.grown or bool(newer), spent)
 
     def _sweep(self, memory: Memory, why: str) -> None:
         """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
@@ -344,10 +361,17 @@ class Guard:
             # Those have as long as the first ones had.
             self._dying = first, memory.time, members + newer
 
-    def _newer(self, members: tuple[Process, ...], when: float) -> tuple[Process, ...]:
-        """Return what some processes have started, and what of their kind was started after a moment."""
-        known, since = {one.pid for one in members}, self.host.since_boot(when)
-        return tuple(one for one in self._kin(members) if one.parent in known or one.start >= since)
+    def _newer(self, members: tuple[Process, ...], when: float, grown: bool = False) -> tuple[Process, ...]:
+        """Return what some processes have started, and what of their kind was started after a moment.
+
+        :param grown: whether who has started them and what was started some seconds before are of them, too.
+        """
+        known, parents = {one.pid for one in members}, {one.parent for one in members if grown}
+        since = self.host.since_boot(when) - (policy.YOUNG if grown else TICK)
+        return tuple(
+            one for one in self._kin(members)
+            if one.parent in known or one.pid in parents or one.start >= since
+        )  # fmt: skip
 
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
         """Return processes of the same name and unit that are none of these."""
@@ -369,6 +393,25 @@ class Guard:
         kept = self.figures[self._next :] + self.figures[: self._next]
         figures = tuple(row for row in kept if row[0])
         self.tell(Act(what, time.time(), memory, members, tuple(holders), figures, why))
+
+    def rehearse(self) -> None:
+        """Go once through all that ends a swarm, and signal nobody.
+
+        A page of this program that was never used is not locked: in the shortage it would have to be read from a disk.
+        """
+        levels = Levels(101.0, 101.0, 100.5)
+        played = Guard(
+            self.host, levels, self.rules, self.gpu, lambda: None, lambda _act: None, lambda _pid, _number: None
+        )
+        played.step()
+        memory = self.host.memory()
+        one = next(iter(played._found[1].values()), None)
+        if one is not None:
+            start = self.host.since_boot(memory.time)
+            swarm = tuple(one._replace(pid=-1 - number, start=start) for number in range(4 * policy.MANY))
+            played._ask(memory, "")
+            played._signal(memory, "end", swarm, "")
+            played.step()
 
     def run(self, stop: t.Callable[[], bool], turn: Turn | None = None) -> None:
         """Guard until told to stop."""
