@@ -1,4 +1,4 @@
-"""The virtual machine: this machine's own files, read-only, under a kernel of Debian's and little memory (qemu).
+"""The virtual machine: this machine's own Python on a disk, under a kernel of Debian's and little memory (qemu).
 
 ``PYTHONPATH=.collections python -m tests.guard.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
 none or earlyoom. Each row of tests/guard/inside.py is printed as it comes, with how many cores the machine used; FILE
@@ -14,6 +14,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -31,14 +32,16 @@ MEMORY, DISK = 1024, 2 << 30
 HERE = ("eat", "inside", "scenarios")
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk crc16 mbcache jbd2 ext4 zsmalloc zram""".split()
+#: Of Python's own modules.
+LEFT_OUT = ("test", "idlelib", "tkinter", "dist-packages", "site-packages", "config-*", "ensurepip", "lib2to3")
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /new
 /bin/busybox mount -t proc proc /proc
 for one in {modules}; do /bin/busybox insmod /mod/$one.ko; done
-b=/bin/busybox
-$b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose root /new || $b poweroff -f
-$b mount -t tmpfs tmpfs /new/tmp; $b mount -t tmpfs tmpfs /new/run; $b mkdir -p /new/tmp/bench
-$b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose bench /new/tmp/bench
+b=/bin/busybox; $b mkdir -p /dev /bench; $b mount -t devtmpfs dev /dev
+$b mount -t ext4 -o ro /dev/vdc /new || $b poweroff -f
+$b mount -t tmpfs tmpfs /new/tmp; $b mount -t tmpfs tmpfs /new/run
+$b mount -t 9p -o trans=virtio,version=9p2000.L,ro bench /bench && $b cp -r /bench /new/tmp; $b umount /bench
 $b mount -t proc proc /new/proc; $b mount -t sysfs sys /new/sys; $b mount -t devtmpfs dev /new/dev
 $b mount -t ext4 /new/dev/vdb /new/mnt || $b poweroff -f
 $b mount -t cgroup2 cgroup /new/sys/fs/cgroup
@@ -85,6 +88,32 @@ def initramfs(root: Path, folder: Path) -> None:
     shutil.rmtree(tree)
 
 
+def system(root: Path, folder: Path) -> None:
+    """Make a disk with Python, and busybox for a shell: from a 9p share, a page cannot be read once memory is gone."""
+    tree, python = folder / "tree", os.path.realpath("/usr/bin/python3")
+    for name in ("bin", "sbin", "lib", "lib64"):
+        (tree / "usr" / name).mkdir(parents=True)
+        (tree / name).symlink_to(f"usr/{name}")
+    for name in ("dev", "proc", "sys", "tmp", "run", "mnt", "etc"):
+        (tree / name).mkdir()
+    shown = [python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]
+    library = Path(subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip())
+    shutil.copytree(library, tree / library.relative_to("/"), ignore=shutil.ignore_patterns(*LEFT_OUT))
+    files = [*library.glob("lib-dynload/*.so"), Path(python), folder / "earlyoom"]
+    needed = subprocess.run(["ldd", *files], capture_output=True, text=True, check=True).stdout
+    for name in {python, *re.findall(r"^\t(?:\S+ => )?(/\S+) \(", needed, re.M)}:
+        (tree / name[1:]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, tree / name[1:])
+    shutil.copy(next(root.glob("**/bin/busybox")), tree / "bin")
+    for name, target in {"bin/python3": python, "bin/sh": "/bin/busybox", "sbin/mkswap": "/bin/busybox"}.items():
+        if not (tree / name).exists():
+            (tree / name).symlink_to(target)
+    with (folder / "system").open("wb") as stream:
+        stream.truncate(256 << 20)
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-d", tree, folder / "system"], check=True)
+    shutil.rmtree(tree)
+
+
 def bench(prepared: Path, place: Path, mode: str, wanted: list[str]) -> Path:
     """Put together what the machine gets beside this one's files: this checkout's guard, and what it is to do."""
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
@@ -104,6 +133,7 @@ def prepare(folder: Path) -> Path:
     shutil.copy(root / "usr/bin/earlyoom", folder)
     shutil.copy(next(root.glob("boot/vmlinuz*")), folder / "vmlinuz")
     initramfs(root, folder)
+    system(root, folder)
     with (folder / "disk").open("wb") as stream:
         stream.truncate(DISK)
     subprocess.run(["mkfs.ext4", "-q", "-F", folder / "disk"], check=True)
@@ -167,15 +197,15 @@ def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict
         drives = []
         for file in ("swap", "own"):
             drives += ["-drive", f"file={folder / file},format=raw,if=virtio,cache=unsafe"]
-        share = "local,security_model=none,readonly=on,multidevs=remap"
+        drives += ["-drive", f"file={prepared / 'system'},format=raw,if=virtio,cache=unsafe,readonly=on"]
         command = [
             *shlex.split(os.environ.get("GUARD_QEMU", "qemu-system-x86_64")),
             "-accel", "kvm" if os.environ.get("GUARD_KVM") else "tcg,thread=multi", "-cpu", "max",
             "-smp", "2", "-m", str(MEMORY), "-nographic", "-no-reboot",
             "-kernel", str(prepared / "vmlinuz"), "-initrd", str(prepared / "initrd.gz"),
             "-append", "console=ttyS0 quiet panic=5 loglevel=4 psi=1 transparent_hugepage=madvise",
-            "-fsdev", f"{share},id=root,path=/", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
-            "-fsdev", f"{share},id=bench,path={place}", "-device", "virtio-9p-pci,fsdev=bench,mount_tag=bench",
+            "-fsdev", f"local,security_model=none,readonly=on,id=bench,path={place}",
+            "-device", "virtio-9p-pci,fsdev=bench,mount_tag=bench",
             *drives, "-nic", f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{port}-:22",
         ]  # fmt: skip
         follow(command, port, out, frozen, rows)
