@@ -203,10 +203,15 @@ def is_bomb(members: t.Sequence[Process], found: t.Mapping[int, Process], since:
     if not is_swarm(members, since):
         return False
     young = [one for one in members if one.start >= since]
-    if max(collections.Counter(one.name for one in members).values()) > BOUND:
+    if is_beyond(members):
         return True
     orphans = sum(one.parent == 1 or (one.parent in found and found[one.parent].name in REAPERS) for one in young)
     return orphans > ORPHANS * len(young) or _generations(members) > GENERATIONS
+
+
+def is_beyond(members: t.Sequence[Process]) -> bool:
+    """Say whether more are of one name than a data loader or a build starts."""
+    return max(collections.Counter(one.name for one in members).values()) > BOUND
 
 
 def _generations(members: t.Iterable[Process]) -> int:

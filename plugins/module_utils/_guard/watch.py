@@ -320,6 +320,9 @@ class Guard:
             if len(members) >= policy.MANY:
                 wave = self._kin(members) if bomb else self._newer(members, since, grown)
             members += wave
+            if what == "ask" and swarm and policy.is_beyond(members):
+                self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", found)
+                return
             grown = grown or (what == "end" and swarm and bool(wave))
             if not wave:
                 break

@@ -383,6 +383,27 @@ def test_a_swarm_that_goes_on_after_it_was_asked_is_ended_with_what_was_missed_o
     assert sorted(machine.sizes) == [1, 700, 800, 850]
 
 
+def test_a_bomb_that_grows_while_it_is_asked_is_ended_at_once(machine: Machine):
+    # Seen in a virtual machine: it was 60 processes when it was chosen, and 186 had been asked.
+    acts: list[watch.Act] = []
+    guard, kill, born = machine.guard(acts), machine.kill, iter(range(2000, 2070))
+    machine.start(850, "model", 1, 12)
+    guard.step()
+    machine.deaf.update(range(1000, 3000))
+
+    def fork(pid: int, number: int) -> None:
+        kill(pid, number)
+        if number == TERM and (child := next(born, None)) is not None:
+            machine.start(child, "bomb", 0.01, at=machine.host.since_boot(time.monotonic()), parent=pid)
+
+    guard.kill = fork
+    for pid in range(1000, 1040):
+        machine.start(pid, "bomb", 2.52, at=machine.host.since_boot(time.monotonic()), parent=700)
+    guard.step()
+    assert [act.what for act in acts] == ["warn", "end"]
+    assert sorted(machine.sizes) == [1, 700, 850]
+
+
 def test_a_machine_that_stands_still_does_not_use_up_the_time_in_which_a_swarm_is_ended(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ):
