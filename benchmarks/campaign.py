@@ -137,17 +137,20 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
     parts = [directory / f"calls-{number}.json" for number in range(len(lanes))]
     jobs: list[dict[str, t.Any]] = [{"checks": lane, "out": str(part)} for lane, part in zip(lanes, parts, strict=True)]
     _work(campaign, directory, jobs)
-    whole: dict[str, t.Any] = {"calls": {}, "seconds": {}, "failed": {}}
+    whole: dict[str, t.Any] = {"calls": {}, "seconds": {}, "failed": {}, "off": []}
     for part in parts:
         found = json.loads(part.read_text())
         for key in ("calls", "seconds", "failed"):
             whole[key].update(found[key])
+        whole["off"] += found.get("off", [])
         whole.update({key: found[key] for key in ("operators", "others")})
     for name in whole["failed"]:
-        # What it says of a mutant says nothing.
-        whole["calls"].pop(name, None)
+        # What it says of a mutant says nothing; of a survey that is one operator, which is left out already.
+        if isinstance(whole["calls"].get(name), list):
+            del whole["calls"][name]
     path.write_text(json.dumps(whole))
     say(f"{len(whole['calls'])} checks traced; failed unspoiled: {whole['failed'] or 'none'}")
+    say(f"operators that are off unspoiled, which are not asked: {'; '.join(whole['off']) or 'none'}")
     return path
 
 

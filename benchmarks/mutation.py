@@ -81,16 +81,21 @@ def candidates(device: str) -> tuple[list[str], dict[str, int]]:
 # -- which check calls what
 
 
-def traced(function: t.Callable[..., t.Any], path: str) -> t.Callable[..., t.Any]:
-    """Return the function, which then writes the names of the operators that it called to a file as well."""
+def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, Seen]) -> t.Callable[..., t.Any]:
+    """Return the function, which then writes the names of the operators and entries that it called to a file as well.
+
+    :param watched: what counts the calls of each entry.
+    """
 
     @functools.wraps(function)
     def run(*arguments: t.Any, **words: t.Any) -> t.Any:
         called: set[str] = set()
+        before = {name: seen.read() for name, seen in watched.items()}
         try:
             with Called(called):
                 return function(*arguments, **words)
         finally:
+            called |= {name for name, seen in watched.items() if seen.read() != before[name]}
             with open(path, "w", encoding="utf-8") as stream:
                 json.dump(sorted(called), stream)
 
@@ -118,27 +123,36 @@ class Called:
 
 
 def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Run each check once, unspoiled; return by check what it calls, and by operator of the survey, and the seconds."""
+    """Run each check once, unspoiled; return by check what it calls, and by operator of the survey, and the seconds.
+
+    ``off`` are operators of the survey that fail unspoiled, so that they are not asked.
+    """
     directory = job["directory"]
+    watched = {name: Seen() for name in entries.of(job["device"])}
+    for name, entry in entries.of(job["device"]).items():
+        entries.plant(entry, Drawn(0, name, "", ""), watched[name])
     checks = [name for name in job["checks"] if not _surveys(name)]
     for name in checks:
         plain = runner.CHECKS[name]
         path = os.path.join(directory, f"called-{name}.json")
-        function = traced(plain.function, path)
+        function = traced(plain.function, path, watched)
         runner.CHECKS[name] = dataclasses.replace(plain, function=function, seconds=plain.seconds * 4)
     for name in filter(_surveys, job["checks"]):
         plain = runner.CHECKS[name]
         path = os.path.join(directory, f"called-{name}.json")
         runner.CHECKS[name] = dataclasses.replace(plain, function=_traced_survey(plain.function, path))
     rows = proven(job, job["checks"])
-    calls, seconds = {}, {row["name"]: row["seconds"] for row in rows}
+    calls, seconds, off = {}, {row["name"]: row["seconds"] for row in rows}, []
     for name in job["checks"]:
         path = os.path.join(directory, f"called-{name}.json")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as stream:
                 calls[name] = json.load(stream)
+            if _surveys(name):
+                off += calls[name]["off"]
+                calls[name] = calls[name]["calls"]
     failed = {row["name"]: row["cause"] for row in rows if row["status"] == "fail"}
-    return {"calls": calls, "seconds": seconds, "failed": failed}
+    return {"calls": calls, "seconds": seconds, "failed": failed, "off": off}
 
 
 def _surveys(name: str) -> bool:
@@ -152,15 +166,20 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
     @functools.wraps(function)
     def run(context: t.Any) -> t.Any:
         by_operator: dict[str, list[str]] = {}
+        off: list[str] = []
         plain = survey._operator
 
         def one(found: t.Any, operator: t.Any, *arguments: t.Any) -> None:
             called: set[str] = set()
-            try:
-                with Called(called):
-                    plain(found, operator, *arguments)
-            finally:
-                by_operator[survey.name_of(operator)] = sorted(called)
+            name, form = survey.name_of(operator), str(arguments[0]).rpartition(".")[2]
+            with Called(called):
+                plain(found, operator, *arguments)
+            ways = {way: worst for way, worst in found.units.items() if way.partition(",")[0] == name}
+            wrong = [way for way, worst in ways.items() if _is_off(way, worst, form)]
+            if wrong:
+                off.append(f"{form}: {', '.join(wrong)}")
+            else:
+                by_operator[name] = sorted(called)
 
         setattr(survey, "_operator", one)  # noqa: B010 - mypy knows no such name of a module
         try:
@@ -168,9 +187,15 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
         finally:
             setattr(survey, "_operator", plain)  # noqa: B010 - as above
             with open(path, "w", encoding="utf-8") as stream:
-                json.dump(by_operator, stream)
+                json.dump({"calls": by_operator, "off": off}, stream)
 
     return run
+
+
+def _is_off(way: str, worst: t.Sequence[float], form: str) -> bool:
+    """Say whether an operator fails unspoiled: what it says of a mutant says nothing."""
+    result, gradient = (value > most for value, most in zip(worst, survey_bounds.bounds(way, form)))
+    return result or (gradient and not survey_bounds.known_defect(way))
 
 
 # -- one mutant
@@ -227,10 +252,9 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     kept = None
     if drawn.target in public:
         entries.plant(public[drawn.target], drawn, seen)
-        reached = {name: calls for name, calls in known["calls"].items() if not _surveys(name)}
     else:
         kept = plant(drawn, device, seen)
-        reached = {name: calls for name, calls in known["calls"].items() if drawn.target in _all_of(calls)}
+    reached = {name: calls for name, calls in known["calls"].items() if drawn.target in _all_of(calls)}
     failed: dict[str, str] = {}
     ran: list[str] = []
     surveys = [name for name in reached if _surveys(name)]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Functions of elements over many, on the CPU: where threads and blocks of vectors begin, a value is the same."""
+"""Functions of elements over many: where threads and blocks of vectors begin, a value is the same."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ ROWS, FEWER_ROWS, COLUMNS = 1_026, 65, 1_023
 BINARY = "add sub mul div minimum maximum pow copy".split()
 
 
-@check("sizes.many", devices=("cpu",), seconds=300, family="sizes", measured=(X86_CPU_LATER,))
+@check("sizes.many", devices=("cuda", "cpu"), seconds=300, family="sizes", measured=(X86_CPU_LATER,))
 def many(context: Context) -> Measured:
     """Each function of elements in torch's list over more than 2^20 elements: equal rows have equal results.
 
-    Those of lists of tensors among them. Of what is slow a third has so many, the next day another, and the rest fewer.
+    Those of lists of tensors among them. Of what is slow, on a CPU to compute and on a GPU to compile, a third has so
+    many, the next day another; the rest have fewer on a CPU, and are left out on a GPU.
     """
     import torch
 
@@ -38,6 +39,8 @@ def many(context: Context) -> Measured:
             if type(operator).__name__ not in kinds or survey_bounds.left_out(name):
                 continue
             slow = survey_bounds.compiled(name.partition("_foreach_")[2] or name) and number % survey.PARTS
+            if slow and context.device == "cuda":
+                continue
             if torch.float32 in operator.supported_dtypes(context.device):
                 refused += not _equal_rows(cases, context, operator, name, FEWER_ROWS if slow else ROWS)
     measured = cases.result()
@@ -55,7 +58,7 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, coun
     low, high = (0.5 if low is None else max(low + 0.01, 0.5)), (3.0 if high is None else min(high - 0.01, 3.0))
     if type(operator).__name__ == "BinaryUfuncInfo" or (lists and name.rpartition("_")[2] in BINARY):
         number = 2
-    rows = [torch.rand(COLUMNS, generator=generator) * (high - low) + low for _one in range(number)]
+    rows = [(torch.rand(COLUMNS, generator=generator) * (high - low) + low).to(context.device) for _ in range(number)]
     whole = [row.expand(count, COLUMNS).contiguous() for row in rows]
     try:
         found, wanted = (

@@ -66,6 +66,8 @@ INTERFACE = (
 )
 #: How often an operator is called with the same input, beside once.
 AGAIN = 4
+#: How the names of losses end.
+LOSSES = ("loss", "entropy")
 #: So many units are below every bound.
 SMALL = 2.0
 #: How many times as far off subnormal numbers may be.
@@ -333,8 +335,8 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
         # By one of the inputs, or by all where all are asked for: the largest, for some are without a dimension.
         if number == largest or samples >= FULL["samples"]:
             _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
-        elif device == "cpu" and name.startswith("_foreach"):
-            # Each input is another overload of it.
+        elif (device == "cpu" and name.startswith("_foreach")) or (not number and name.endswith(LOSSES)):
+            # Each input is another overload of it, or another kind of target.
             _other_numbers(found, operator, sample, dtype, seed)
 
 
@@ -418,16 +420,15 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     exact result.
     """
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
-    known = survey_variants.on_a_known_cpu(sample, dtype)
-    # Not on a GPU, where that was not run yet.
-    moves = survey_variants.MOVES.match(name) is not None and not any(one.is_cuda for one in tensors([sample.input]))
+    known = survey_variants.is_known(sample, dtype)
+    moves = survey_variants.MOVES.match(name) is not None
     if any_number or moves:
         _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
     if known and survey_variants.takes_subnormal(name):
         _subnormal(found, operator, sample, dtype, seed)
     if not survey_variants.takes_nan(name, any_number or moves, known):
         return
-    given = survey_variants.with_nan(sample, moves)
+    given = survey_variants.with_nan(sample, moves, survey_variants.FIRST_ALONE.search(name) is not None)
     if both := _both(found, operator, survey_variants.WITH_NAN, given, dtype, seed):
         made, exact = both
         compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere

@@ -60,9 +60,10 @@ LEFT_OUT: dict[str, str] = {
 
 #: Operator, format, and by how many units its results and its gradients may be off: four times what they were at most.
 #: inf: not compared in that format. There a value is decided by the rounding of what goes in (an index, a truncation,
-#: the cell of a grid), or it overflows on the way. Where sound values come from: torch 2.13.0 (CPU, x86_64) and torch
-#: 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format,
-#: 2026-11-24; see docs/evidence/survey.md.
+#: the cell of a grid), it overflows on the way, or libraries decide by another rule: which pivot is the largest of
+#: complex numbers (``algebra.dense`` multiplies the factors). Where sound values come from: torch 2.13.0 (CPU, x86_64)
+#: and torch 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format, 2026-11-24; see
+#: docs/evidence/survey.md.
 _TABLE = """
 __rmatmul__ float64 100 64
 __rmul__ float16 6 8.9
@@ -104,6 +105,10 @@ histc float16 inf 6
 linalg.eig float32 32 43
 linalg.eigh float32 32 62
 linalg.householder_product complex64 32 500
+linalg.lu complex64 inf inf
+linalg.lu_factor complex64 inf inf
+linalg.lu_factor_ex complex64 inf inf
+lu complex64 inf inf
 _foreach_norm complex64 32 inf
 logcumsumexp complex64 32 inf
 logsumexp complex64 32 inf

@@ -27,14 +27,16 @@ MOVES = re.compile(
     r"|diagonal|diag_embed|rot90|permute|transpose|t|clone|contiguous|movedim|squeeze|unsqueeze|reshape|view|flatten|swapaxes)$"
 )
 #: Parts of names of what may do anything with one: multiply it with what it pads with, take it for an index.
-NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head")
+NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|unfold|fold|grid|interpolate|ctc|multi_head|pdist")
 #: How the names of those begin that iterate until a library is content.
 LIBRARIES = re.compile(
     "linalg|svd|lu|cholesky|qr|geqrf|eig|triangular|pinverse|lstsq|ormqr|lobpcg|pca|fft|stft|istft|logdet|inverse"
     "|matrix_exp"
 )
-#: What takes a NaN for a place, or may multiply it with what it pads with.
-PLACES = re.compile("attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist")
+#: What takes a NaN for a place, or may multiply it with what it pads with; pdist's greatest distance passes over it.
+PLACES = re.compile("attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|pdist")
+#: What takes its second input for a whole number.
+FIRST_ALONE = re.compile("polynomial")
 PRODUCTS = re.compile(
     r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
 )
@@ -45,30 +47,30 @@ UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool")
 IN_GRAPHS = ("UnaryUfuncInfo", "BinaryUfuncInfo")
 
 
-def on_a_known_cpu(sample: t.Any, dtype: torch.dtype) -> bool:
-    """Say whether it is float32 on a kind of CPU where more was tried than on others: 16 bits have units of their own,
-    such as AMX, that flush subnormal numbers.
+def is_known(sample: t.Any, dtype: torch.dtype) -> bool:
+    """Say whether it is float32 on a device where more was tried than on others, an x86_64 CPU or a GPU: 16 bits have
+    units of their own, such as AMX, that flush subnormal numbers.
     """
     import torch
 
-    elsewhere: list[bool] = []
+    kinds: set[str] = set()
 
     def look(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
-            elsewhere.append(value.device.type != "cpu")
+            kinds.add(value.device.type)
         return value
 
-    if platform.machine() != "x86_64" or dtype is not torch.float32:
+    if dtype is not torch.float32:
         return False
     sample.transform(look)
-    return not any(elsewhere)
+    return platform.machine() == "x86_64" if kinds == {"cpu"} else kinds == {"cuda"}
 
 
 def takes_nan(name: str, any_number: bool, known: bool) -> bool:
     """Say whether an operator has one answer where a NaN goes in.
 
     :param any_number: it takes any numbers, or moves values.
-    :param known: see :func:`on_a_known_cpu`: there it is the same code as in float64.
+    :param known: see :func:`is_known`: there it was compared with float64.
     """
     if known and not (LIBRARIES.match(name) or PLACES.search(name) or PRODUCTS.search(name)):
         return True
@@ -152,12 +154,17 @@ def subnormal(sample: t.Any, larger: float = 1.0) -> t.Any:
     return sample.transform(change)
 
 
-def with_nan(sample: t.Any, subnormal: bool = False) -> t.Any:
-    """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point."""
+def with_nan(sample: t.Any, subnormal: bool = False, alone: bool = False) -> t.Any:
+    """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point.
+
+    :param alone: only in its first input.
+    """
     import torch
 
     def change(value: t.Any) -> t.Any:
         if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.numel():
+            return value
+        if alone and value is not sample.input:
             return value
         changed = value.detach().clone(memory_format=torch.contiguous_format)
         if value.is_floating_point():
