@@ -65,6 +65,7 @@ class LookupModule(LookupBase):
         """Return what is wrong with the variables, each templated as a role would see it."""
         wanted, known = options(*terms), variables or {}
         errors = list(misspelt(known, wanted))
+        errors += [f"{name} is no longer a variable: {GONE[name]}" for name in GONE if name in known and not terms]
         # Of roles one sets what another requires.
         missing = [name for name in wanted if terms and wanted[name].get("required") and name not in known]
         errors += [f"{name} is required: {unmarked(wanted[name]['description']).rstrip('.')}" for name in missing]
@@ -90,6 +91,11 @@ class LookupModule(LookupBase):
                     yield name, self._templar.template(variables[name])
 
 
+#: Variables of former versions, and what to do instead.
+GONE = {
+    f"{role}_follow": "remove it; a play waits for its builds, and the option follow of source_build does not"
+    for role in ("llvm", "triton", "pytorch", "torch_extensions")
+}
 ROOT = Path(__file__).parents[2]
 
 

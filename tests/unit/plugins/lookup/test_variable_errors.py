@@ -117,3 +117,9 @@ def test_what_a_playbook_gives_a_default_is_said_to_be_a_variable() -> None:
         taken = set(re.findall(rf"(?<![.\w])({path.stem}_[a-z_]+) \| default\(", path.read_text()))
         own = set((SPECS.get(path.stem) or {"options": {}})["options"])
         assert taken - made - own - of_roles == set(), path
+
+
+def test_a_variable_of_a_former_version_is_an_error_with_a_remedy() -> None:
+    (found,) = errors(llvm_follow=False, stack_name="lab")
+    assert found.startswith("llvm_follow is no longer a variable: remove it")
+    assert errors("lock", llvm_follow=False) == []
