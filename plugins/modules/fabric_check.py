@@ -7,11 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fabric_check
-short_description: Check each rail of a fabric of Sparks
+short_description: Look at a host's ports for a fabric of Sparks, and check each rail
 version_added: "0.1.0"
 description:
-  - Looks at each half of each port (link, address, MTU, speed, RDMA device, PCIe), pings each peer over each single
-    rail, also with unfragmented packets of the full MTU. The peers' kernels answer; nothing has to run there.
+  - Returns the ConnectX-7 ports of a host, whose two halves it pairs by PCI, and what would break any fabric on it (the
+    kernel's KHO reserve, Wi-Fi that sleeps).
+  - For O(rails), checks each half of each port (link, address, MTU, speed, RDMA device, PCIe), and pings each peer over
+    each single rail, also with unfragmented packets of the full MTU. The peers' kernels answer; nothing has to run
+    there.
   - Measures the bandwidth of each rail with C(ib_write_bw) as O(measure) says, if perftest is installed on both hosts.
     Both must run the task at the same time.
   - Changes nothing and does not fail because of its findings. It returns a row for each check, with cause and remedy.
@@ -23,9 +26,11 @@ options:
     description: The C(steps.rails) that the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric).
     type: list
     elements: dict
-    required: true
+    default: []
   ports:
-    description: As in M(sparkforge.dgx_spark.fabric_info).
+    description:
+      - The interfaces of each port, half by half, on hosts whose card is not a ConnectX-7. By default they are
+        detected.
     type: list
     elements: list
     default: []
@@ -46,12 +51,15 @@ options:
     type: float
     default: 80
 seealso:
-  - module: sparkforge.dgx_spark.fabric_info
   - module: sparkforge.dgx_spark.fabric_netplan
 author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""
+- name: Which ports have a cable?
+  sparkforge.dgx_spark.fabric_check:
+  register: fabric
+
 - name: Does every rail carry frames of full size to every peer?
   sparkforge.dgx_spark.fabric_check:
     rails: "{{ plan.rails }}"
@@ -91,6 +99,22 @@ perftest:
   returned: success
   type: bool
   sample: true
+fabric:
+  description:
+    - C(links) (each half), C(ports) (which halves belong together), C(management) (the interface of the default route),
+      C(addresses), C(kernel) with C(kho), C(wifi_powersave), C(netplan) and C(tools).
+  returned: success
+  type: dict
+  sample:
+    ports: [{port: 0, halves: [enp1s0f0np0, enP2p1s0f0np0]}]
+    management: {interface: enP7s7, addresses: [10.0.0.11/24], wireless: false}
+    kernel: {release: 6.17.0-1029-nvidia, kho: {reserved_mib: 0}}
+unread:
+  description: What exists but could not be read, each with C(probe) and C(reason).
+  returned: success
+  type: list
+  elements: dict
+  sample: []
 """
 
 import typing as t
@@ -105,7 +129,7 @@ from ..module_utils._host.reader import of_module
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
-            "rails": {"type": "list", "elements": "dict", "required": True},
+            "rails": {"type": "list", "elements": "dict", "default": []},
             "ports": {"type": "list", "elements": "list", "default": []},
             "speed": {"type": "int", "default": 200000},
             "measure": {"type": "dict", "default": {}},
@@ -124,8 +148,8 @@ def main() -> None:
         failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]
         said = [row["measured"] if row["status"] == "pass" else row["cause"] for row in rows]
         lines = [f"{row['status']:4} {row['name']}: {text}" for row, text in zip(rows, said)]
-        tool = bool(checker.info["tools"]["ib_write_bw"])
-        return {"changed": False, "checks": rows, "failures": failures, "lines": lines, "perftest": tool}
+        found = {"fabric": checker.info, "perftest": bool(checker.info["tools"]["ib_write_bw"]), "unread": host.unread}
+        return {**found, "changed": False, "checks": rows, "failures": failures, "lines": lines}
 
     modules.run(module, work)
 

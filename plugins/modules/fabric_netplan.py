@@ -34,7 +34,7 @@ options:
     type: list
     elements: dict
   ports:
-    description: As in M(sparkforge.dgx_spark.fabric_info).
+    description: As in M(sparkforge.dgx_spark.fabric_check).
     type: list
     elements: list
     default: []
@@ -64,7 +64,6 @@ options:
     type: dict
     default: {}
 seealso:
-  - module: sparkforge.dgx_spark.fabric_info
   - module: sparkforge.dgx_spark.fabric_check
 author: The sparkforge maintainers (!UNKNOWN)
 """
@@ -116,7 +115,7 @@ deviations:
   elements: str
   sample: [enp1s0f0np0 has an MTU of 1500]
 problems:
-  description: As in M(sparkforge.dgx_spark.fabric_info).
+  description: What would break any fabric on this host, each with C(check), C(cause) and C(remedy).
   returned: success
   type: list
   elements: dict

@@ -182,7 +182,7 @@ def test_halves_that_are_swapped_at_one_end_do_not_pass_by_the_routing_table() -
 
 
 def test_the_information_has_addresses_and_mtu(pair: Fabric) -> None:
-    result = pair.module("spark01", "fabric_info", ports=PORTS[:1])
+    result = pair.module("spark01", "fabric_check", ports=PORTS[:1])
     links = {link["interface"]: link for link in result["fabric"]["links"]}
     assert links["enp1s0f0np0"]["addresses"] == ["192.168.200.1/24"]
     assert links["enP2p1s0f0np0"]["mtu"] == 9000

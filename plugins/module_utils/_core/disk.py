@@ -48,6 +48,26 @@ def regular(path: str, links: bool = False) -> int:
         os.close(handle)
 
 
+def read(path: str) -> bytes | None:
+    """Return what is in a file; None if there is none.
+
+    :raises SparkforgeError: it cannot be read.
+    """
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise failed(f"{path} cannot be read", error) from error
+
+
+def text(path: str) -> str | None:
+    """Return the text of a file; None if there is none."""
+    found = read(path)
+    return None if found is None else found.decode("utf-8", "replace")
+
+
 def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
     """Put ``content`` at ``path`` atomically: a temporary file beside, synced, renamed over the old one.
 
@@ -152,6 +172,12 @@ def names(directory: str) -> list[str]:
         return []
 
 
+def unlink(path: str) -> None:
+    """Remove a file or link if it is there."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.unlink(path)
+
+
 def remove(path: str) -> None:
     """Remove ``path``, whatever it is and if it is there; a tree with directories that are not writable too.
 
@@ -159,8 +185,7 @@ def remove(path: str) -> None:
     deep the tree is: a directory within another is moved up before it is emptied in its turn.
     """
     if os.path.islink(path) or not os.path.isdir(path):
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            os.unlink(path)
+        unlink(path)
         return
     prefix = f".removed-{secrets.token_hex(8)}-"
     moved = 0

@@ -11,6 +11,7 @@ the peer's kernel answers it, and nothing has to run there.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -30,6 +31,8 @@ HEADERS = 28
 #: The smallest frame that IPv4 promises.
 SMALLEST = 576
 ECHO_REQUEST, ECHO_REPLY = 8, 0
+#: How often a packet is sent, since the first may be lost while the peer's MAC is asked for; seconds for one answer.
+ATTEMPTS, ANSWER_SECONDS = 3, 0.5
 #: Between these a half is in the state in which link and PCIe look right and little goes through
 #: (dgx-spark-playbooks pull request 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 healthy).
 DEGRADED_GBITS = (8.0, 25.0)
@@ -53,59 +56,48 @@ def checksum(data: bytes) -> int:
     return ~total & 0xFFFF
 
 
-class Echo:
-    """ICMP echo over one interface.
+def echo(interface: str, source: str, target: str, frame: int) -> str | None:
+    """Send an ICMP echo over one interface; return ``None`` for an answer, else why there was none.
 
-    :param timeout: seconds for one answer.
-    :param attempts: how often a packet is sent: the first may be lost while the peer's MAC is asked for.
+    The text begins with ``here`` for a local cause.
     """
-
-    def __init__(self, timeout: float = 0.5, attempts: int = 3) -> None:
-        self.timeout, self.attempts = timeout, attempts
-
-    def __call__(self, interface: str, source: str, target: str, frame: int) -> str | None:
-        """Return ``None`` for an answer, else why there was none; the text begins with ``here`` for a local cause."""
+    try:
         try:
-            try:
-                made, raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP), True
-            except PermissionError:
-                # A container without CAP_NET_RAW: the kernel lets groups of net.ipv4.ping_group_range (icmp(7)).
-                made, raw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP), False
-            with made:
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
-                made.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
-                made.bind((source, 0))
-                return self._exchange(made, raw, target, frame)
-        except OSError as error:
-            if error.errno == errno.EMSGSIZE:
-                return "here: the frame is larger than this interface's MTU"
-            if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
-                return "no host has that address on this rail"
-            return f"here: {error.strerror}"
+            made, raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP), True
+        except PermissionError:
+            # A container without CAP_NET_RAW: the kernel lets groups of net.ipv4.ping_group_range (icmp(7)).
+            made, raw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP), False
+        with made:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
+            made.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+            made.bind((source, 0))
+            return None if _answered(made, raw, target, frame) else "no answer"
+    except OSError as error:
+        if error.errno == errno.EMSGSIZE:
+            return "here: the frame is larger than this interface's MTU"
+        if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
+            return "no host has that address on this rail"
+        return f"here: {error.strerror}"
 
-    def _exchange(self, made: socket.socket, raw: bool, target: str, frame: int) -> str | None:
-        mark = os.urandom(8)
-        identifier = struct.unpack("!H", mark[:2])[0]
-        # The mark comes back in the payload: that is what tells our answer from another ping's.
-        payload = (mark * (frame // 8 + 1))[: frame - HEADERS]
-        for sequence in range(self.attempts):
-            head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, identifier, sequence)
-            head = struct.pack("!BBHHH", ECHO_REQUEST, 0, checksum(head + payload), identifier, sequence)
-            made.sendto(head + payload, (target, 0))
-            deadline = time.monotonic() + self.timeout
-            while True:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    break
-                made.settimeout(left)
-                try:
-                    answer, sender = made.recvfrom(65535)
-                except socket.timeout:
-                    break
+
+def _answered(made: socket.socket, raw: bool, target: str, frame: int) -> bool:
+    mark = os.urandom(8)
+    identifier = struct.unpack("!H", mark[:2])[0]
+    # The mark comes back in the payload: that is what tells our answer from another ping's.
+    payload = (mark * (frame // 8 + 1))[: frame - HEADERS]
+    for sequence in range(ATTEMPTS):
+        head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, identifier, sequence)
+        head = struct.pack("!BBHHH", ECHO_REQUEST, 0, checksum(head + payload), identifier, sequence)
+        made.sendto(head + payload, (target, 0))
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while (left := deadline - time.monotonic()) > 0:
+            made.settimeout(left)
+            with contextlib.suppress(socket.timeout):
+                answer, sender = made.recvfrom(65535)
                 body = answer[(answer[0] & 15) * 4 :] if raw else answer
                 if sender[0] == target and body[:1] == bytes([ECHO_REPLY]) and body[8:] == payload:
-                    return None
-        return "no answer"
+                    return True
+    return False
 
 
 def largest(probe: t.Callable[[int], bool], low: int, high: int) -> int:
@@ -135,13 +127,12 @@ class FabricCheck:
         rails: t.Sequence[Row],
         ports: t.Sequence[t.Sequence[str]] = (),
         speed: int = 0,
-        probe: Probe | None = None,
+        probe: Probe = echo,
     ) -> None:
-        self.host, self.speed = host, speed
-        self.info = observation.FabricInfo(host, ports).observe()
+        self.host, self.speed, self.probe = host, speed, probe
+        self.info = observation.observe(host, ports)
         self.links = {link["interface"]: link for link in self.info["links"]}
         self.rails = [{**rail, "interface": observation.interface_of(rail, self.info)} for rail in rails]
-        self.probe: Probe = probe or Echo()
 
     def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""

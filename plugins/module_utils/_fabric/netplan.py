@@ -30,7 +30,7 @@ import typing as t
 from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._host.reader import Host
-from . import observation, render
+from . import observation
 
 FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
 RECEIPT = "fabric"
@@ -40,9 +40,75 @@ NO_NETPLAN = (
     "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, skip this role "
     "and use fabric_check.",
 )
+HEADER = "# Written by the role sparkforge.dgx_spark.fabric: change its variables instead.\n"
+ENVIRONMENT_HEADER = (
+    "# Written by the role sparkforge.dgx_spark.fabric. NAME=value lines, for a shell: set -a; . nccl.env; set +a\n"
+)
+#: The characters of a value in the environment: shells, systemd, docker and NCCL all read it.
+_VALUE = re.compile(r"[A-Za-z0-9_.,:/+^-]*")
+_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+
+Facts = t.Mapping[str, t.Any]
+Rails = t.Sequence[Facts]
 
 
-def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+def render(rails: Rails, renderer: str = "") -> str:
+    """Return the netplan file.
+
+    No link-local addresses: they would be further RoCE GIDs, and NCCL is to find the rail's own. Nothing waits for the
+    interfaces at boot, since a cable's other end may be off.
+    """
+    lines = [HEADER + "network:", "  version: 2"]
+    lines += [f"  renderer: {renderer}"] if renderer else []
+    lines.append("  ethernets:")
+    for rail in rails:
+        others = ", ".join(f"{peer['host']} {peer['address']}" for peer in rail["peers"])
+        lines += [
+            f"    {rail['interface']}:",
+            f"      # {rail['name']}: half {rail['half']} of port {rail['port']}, with {others}",
+            "      dhcp4: false",
+            "      dhcp6: false",
+            "      accept-ra: false",
+            "      link-local: []",
+            "      optional: true",
+            f"      mtu: {rail['mtu']}",
+            f"      addresses: [{rail['address']}]",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, str]:
+    """Return the variables, of which ``extra`` overrides some and removes those that are null.
+
+    ``NCCL_IB_HCA`` names both halves of each port, or NCCL runs over one of them (98 instead of 161 Gb/s: tonyd2wild's
+    DeepSeek-v4-Flash repository, pull request 35; 3 instead of 24 GB/s: dgx-spark-playbooks pull request 103). The
+    sockets, over which processes only find each other, go over the management network, which reaches every host in
+    every topology (dgx-spark-playbooks nvidia/nccl/README.md sets these three to it).
+
+    :raises SparkforgeError: for a name or a value that not every reader of the file takes.
+    """
+    found: dict[str, t.Any] = {}
+    devices = [rail["rdma"] for rail in rails if rail.get("rdma")]
+    if devices:
+        found["NCCL_IB_HCA"] = ",".join(devices)
+    if socket_interface:
+        for name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES", "OMPI_MCA_btl_tcp_if_include"):
+            found[name] = socket_interface
+    found.update(extra)
+    for name, value in found.items():
+        if name != "OMPI_MCA_btl_tcp_if_include" and not _NAME.fullmatch(str(name)):
+            raise SparkforgeError(
+                f"fabric_environment has the name {name!r}.", "Use capital letters, digits and underscores."
+            )
+        if value is not None and not _VALUE.fullmatch(str(value)):
+            raise SparkforgeError(
+                f"The value of {name} in fabric_environment has a character that some readers of the file reject.",
+                "Use only letters, digits and _ . , : / + ^ -.",
+            )
+    return {str(name): str(value) for name, value in found.items() if value is not None}
+
+
+def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
     """Return the rails with this host's ``interface`` and ``rdma`` device.
 
     :raises SparkforgeError: with every port or half that is not there.
@@ -63,9 +129,7 @@ def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]
     return found
 
 
-def conflicts(
-    rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any], own: str, session: str = ""
-) -> list[str]:
+def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[str]:
     """Return why the rails cannot be set up here, one sentence each with its remedy.
 
     :param own: the path of our netplan file.
@@ -108,13 +172,13 @@ def conflicts(
 class FabricNetplan:
     """The fabric of one host.
 
-    :param options: ``state``, ``rails``, ``ports``, ``file``, ``renderer``, ``apply``, ``wait``, ``environment``,
-        ``socket_interface`` and ``root``.
+    :param options: those of the module fabric_netplan.
+    :param session: the address of this host that the controller is connected to, where it is known.
     """
 
     def __init__(
         self,
-        options: t.Mapping[str, t.Any],
+        options: Facts,
         host: Host,
         check_mode: bool = False,
         warn: t.Callable[[str], None] = lambda _text: None,
@@ -134,18 +198,15 @@ class FabricNetplan:
             raise SparkforgeError(
                 f"{self.file} is not a file that netplan reads.", "Use a path in /etc/netplan that ends in .yaml."
             )
-        info = self._observe()
-        before = receipts.read(self.root, RECEIPT) or {}
-        if self.options["state"] == "absent":
-            return self._absent(info, before)
-        return self._present(info, before)
+        info, before = self._observe(), receipts.read(self.root, RECEIPT) or {}
+        return (self._absent if self.options["state"] == "absent" else self._present)(info, before)
 
     def _observe(self) -> dict[str, t.Any]:
-        return observation.FabricInfo(self.host, self.options["ports"]).observe()
+        return observation.observe(self.host, self.options["ports"])
 
     # -- present
 
-    def _present(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    def _present(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         if not self.options["rails"]:
             raise SparkforgeError(
                 "No rails are set: the host would not be part of the fabric.",
@@ -156,57 +217,40 @@ class FabricNetplan:
         if against:
             raise SparkforgeError(" ".join(against), "Nothing was changed on this host.")
         management = info["management"]["interface"] if info["management"] else ""
-        values = render.environment(rails, self.options["socket_interface"] or management, self.options["environment"])
-        wanted = {
-            self.file: render.render(rails, self.options["renderer"]),
-            self.environment_file: render.render_environment(values),
-        }
-        there = {path: _read(path) for path in wanted}
-        live = self._deviations(rails, info) if self.options["apply"] else []
+        values = environment(rails, self.options["socket_interface"] or management, self.options["environment"])
+        lines = "".join(f"{name}={values[name]}\n" for name in sorted(values))
+        wanted = {self.file: render(rails, self.options["renderer"]), self.environment_file: ENVIRONMENT_HEADER + lines}
+        there = {path: disk.text(path) for path in wanted}
+        live = _deviations(rails, info) if self.options["apply"] else []
         loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
         network = there[self.file] != wanted[self.file] or bool(loose) or bool(live)
-        result = _result(network or there != wanted, _diff(there, wanted, live), rails, values, wanted, live)
-        result["problems"] = observation.problems(info)
-        for problem in result["problems"]:
-            self.warn(f"{problem['cause']} {problem['remedy']}")
-        self._say_what_lacks_devices(rails, info)
+        problems = observation.problems(info)
+        self._warn(rails, info, problems)
         command = info["netplan"]["command"]
         if network and not command:
             if not self.check_mode:
                 raise SparkforgeError(*NO_NETPLAN)
             self.warn(" ".join(NO_NETPLAN))
-        if result["changed"] and not self.check_mode:
+        changed = network or there != wanted
+        if changed and not self.check_mode:
             if network:
                 self._check_netplan(wanted[self.file], command)
                 self._switch(rails, info, before, wanted[self.file], command)
-            disk.make_directories(os.path.dirname(self.environment_file))
             disk.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
-        return result
+        found = {"rails": rails, "environment": values, "deviations": live, "problems": problems}
+        return {**found, "changed": changed, "diff": _diff(there, wanted, live), "files": sorted(wanted)}
 
-    def _say_what_lacks_devices(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> None:
+    def _warn(self, rails: Rails, info: Facts, problems: t.Iterable[Facts]) -> None:
+        for problem in problems:
+            self.warn(f"{problem['cause']} {problem['remedy']}")
         bare = [rail["interface"] for rail in rails if not rail["rdma"]]
         if bare:
-            self.warn(
-                f"{', '.join(bare)} {'has' if len(bare) == 1 else 'have'} no RDMA device: NCCL would use sockets there."
-            )
+            have = "has" if len(bare) == 1 else "have"
+            self.warn(f"{', '.join(bare)} {have} no RDMA device: NCCL would use sockets there.")
         if not info["management"] and not self.options["socket_interface"]:
             self.warn(
                 "This host has no default route: set fabric_socket_interface, or NCCL chooses its sockets' interface."
             )
-
-    def _deviations(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> list[str]:
-        """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
-        links, found = _links(info), []
-        for rail in rails:
-            link = links[rail["interface"]]
-            if not link["up"]:
-                found.append(f"{rail['interface']} is down")
-            elif link["carrier"]:
-                if rail["address"] not in link["addresses"]:
-                    found.append(f"{rail['interface']} has {', '.join(link['addresses']) or 'no address'}")
-                if link["mtu"] != rail["mtu"]:
-                    found.append(f"{rail['interface']} has an MTU of {link['mtu']}")
-        return found
 
     def _check_netplan(self, text: str, command: str) -> None:
         """Let netplan read a copy of the host's configuration with our file in it."""
@@ -215,8 +259,7 @@ class FabricNetplan:
                 source = self.host.path(folder)
                 if os.path.isdir(source) and not os.path.islink(os.path.dirname(source)):
                     shutil.copytree(source, scratch + folder, dirs_exist_ok=True)
-            path = os.path.join(scratch, "etc/netplan", os.path.basename(self.file))
-            disk.write_file(path, text.encode("utf-8"), 0o600)
+            disk.write_file(f"{scratch}/etc/netplan/{os.path.basename(self.file)}", text.encode("utf-8"), 0o600)
             code, out, err = self.host.run([command, "generate", "--root-dir", scratch])
             if code != 0:
                 said = " ".join((err or out).replace(scratch, "").split())[:400]
@@ -226,22 +269,13 @@ class FabricNetplan:
                     "names. Nothing was changed.",
                 )
 
-    def _switch(
-        self,
-        rails: t.Sequence[t.Mapping[str, t.Any]],
-        info: t.Mapping[str, t.Any],
-        before: t.Mapping[str, t.Any],
-        text: str,
-        command: str,
-    ) -> None:
-        old = _read(self.file)
-        links = _links(info)
-        known = {row["interface"]: row for row in before.get("interfaces", [])}
+    def _switch(self, rails: Rails, info: Facts, before: Facts, text: str, command: str) -> None:
+        old, links, former = disk.text(self.file), _links(info), before.get("interfaces", [])
+        known = {row["interface"]: row for row in former}
         rows = []
         for name, address in [(rail["interface"], rail["address"]) for rail in rails]:
             was = {"mtu_before": links[name]["mtu"], "up_before": links[name]["up"], **known.get(name, {})}
             rows.append({**was, "interface": name, "address": address})
-        gone = [row for row in before.get("interfaces", []) if row not in rows]
         # First, so that `state: absent` finds all of it whenever this ends.
         after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
         receipts.write(self.root, RECEIPT, after)
@@ -250,13 +284,13 @@ class FabricNetplan:
             return
         try:
             self._apply(command)
-            self._forget(gone, rows)
+            self._forget([row for row in former if row not in rows], rows)
             self._wait(rails, info)
         except SparkforgeError as error:
             self._write_file(old)
             with contextlib.suppress(SparkforgeError):
                 self._apply(command)
-            self._forget(rows, before.get("interfaces", []))
+            self._forget(rows, former)
             if before:
                 receipts.write(self.root, RECEIPT, before)
             else:
@@ -265,13 +299,12 @@ class FabricNetplan:
 
     def _write_file(self, text: str | None) -> None:
         try:
-            if text is not None:
+            if text is None:
+                disk.unlink(self.file)
+            else:
                 disk.write_file(self.file, text.encode("utf-8"), 0o600)
-            elif os.path.exists(self.file):
-                os.unlink(self.file)
         except OSError as error:
-            cause = f"{self.file} cannot be written: {error.strerror}."
-            raise SparkforgeError(cause, "Set become for this task.") from error
+            raise disk.failed(f"{self.file} cannot be removed", error) from error
 
     def _apply(self, command: str) -> None:
         code, out, err = self.host.run([command, "apply"])
@@ -281,25 +314,26 @@ class FabricNetplan:
                 "See `journalctl -u systemd-networkd -u NetworkManager`.",
             )
 
-    def _forget(self, rows: t.Sequence[t.Mapping[str, t.Any]], kept: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+    def _forget(self, rows: Rails, kept: Rails) -> None:
         """Take addresses and MTU back from interfaces; `netplan apply` leaves what no file mentions as it is."""
         stay = {(row["interface"], row["address"]) for row in kept}
-        used = {row["interface"] for row in kept}
         ip = self.host.command("ip") or "ip"
         for row in rows:
-            if (row["interface"], row["address"]) not in stay:
+            name = row["interface"]
+            if (name, row["address"]) not in stay:
                 # It may be gone already.
-                self.host.run([ip, "address", "delete", row["address"], "dev", row["interface"]])
-            if row["interface"] not in used:
+                self.host.run([ip, "address", "delete", row["address"], "dev", name])
+            if name not in {interface for interface, _address in stay}:
                 state = "up" if row["up_before"] else "down"
-                self.host.run([ip, "link", "set", "dev", row["interface"], "mtu", str(row["mtu_before"]), state])
+                self.host.run([ip, "link", "set", "dev", name, "mtu", str(row["mtu_before"]), state])
 
-    def _wait(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> None:
-        deadline = self.host.clock() + self.options["wait"]
+    def _wait(self, rails: Rails, before: Facts) -> None:
+        deadline, management = self.host.clock() + self.options["wait"], before["management"] or {}
         while True:
             now = self._observe()
-            lost = self._lost(info, now)
-            missing = self._deviations(rails, now)
+            there = [row["address"] for row in now["addresses"] if row["interface"] == management.get("interface")]
+            lost = [address for address in management.get("addresses", []) if address not in there]
+            missing = _deviations(rails, now)
             if not lost and not missing:
                 return
             if self.host.clock() >= deadline:
@@ -316,42 +350,29 @@ class FabricNetplan:
             "(fabric_renderer names one).",
         )
 
-    @staticmethod
-    def _lost(before: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> list[str]:
-        if not before["management"]:
-            return []
-        name = before["management"]["interface"]
-        there = {row["address"] for row in now["addresses"] if row["interface"] == name}
-        return [address for address in before["management"]["addresses"] if address not in there]
-
     # -- absent
 
-    def _absent(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-        path = before.get("file") or self.file
-        names = [path, self.environment_file]
-        there = {name: _read(name) for name in names}
-        changed = bool(before) or any(text is not None for text in there.values())
-        result = _result(changed, _diff(there, dict.fromkeys(names, ""), []))
-        if not changed or self.check_mode:
-            return result
-        command = info["netplan"]["command"]
-        old = there[path]
-        self.file = path
-        self._write_file(None)
-        if self.options["apply"] and command and old is not None:
-            try:
-                self._apply(command)
-            except SparkforgeError as error:
-                self._write_file(old)
-                raise SparkforgeError(error.cause, f"{error.remedy} {path} was restored.") from error
-        if self.options["apply"]:
-            self._forget(before.get("interfaces", []), [])
-        if os.path.exists(self.environment_file):
-            os.unlink(self.environment_file)
-        with contextlib.suppress(OSError):  # others' files, or gone already
-            os.rmdir(os.path.dirname(self.environment_file))
-        receipts.remove(self.root, RECEIPT)
-        return result
+    def _absent(self, info: Facts, before: Facts) -> dict[str, t.Any]:
+        self.file = before.get("file") or self.file
+        there = {name: disk.text(name) for name in (self.file, self.environment_file)}
+        changed, old = bool(before) or any(text is not None for text in there.values()), there[self.file]
+        if changed and not self.check_mode:
+            command = info["netplan"]["command"]
+            self._write_file(None)
+            if self.options["apply"] and command and old is not None:
+                try:
+                    self._apply(command)
+                except SparkforgeError as error:
+                    self._write_file(old)
+                    raise SparkforgeError(error.cause, f"{error.remedy} {self.file} was restored.") from error
+            if self.options["apply"]:
+                self._forget(before.get("interfaces", []), [])
+            disk.unlink(self.environment_file)
+            with contextlib.suppress(OSError):  # others' files, or gone already
+                os.rmdir(os.path.dirname(self.environment_file))
+            receipts.remove(self.root, RECEIPT)
+        found: dict[str, t.Any] = {"rails": [], "environment": {}, "files": [], "deviations": [], "problems": []}
+        return {**found, "changed": changed, "diff": _diff(there, dict.fromkeys(there, ""), [])}
 
 
 def session_address(environment_variables: t.Mapping[str, str]) -> str:
@@ -360,40 +381,30 @@ def session_address(environment_variables: t.Mapping[str, str]) -> str:
     return words[2] if len(words) == 4 else ""
 
 
-def _links(info: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _links(info: Facts) -> dict[str, t.Any]:
     return {link["interface"]: link for link in info["links"]}
 
 
-def _read(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise SparkforgeError(f"{path} cannot be read: {error.strerror}.", "Set become for this task.") from error
-
-
-def _result(
-    changed: bool,
-    diff: list[dict[str, str]],
-    rails: t.Sequence[t.Any] = (),
-    environment: t.Mapping[str, str] | None = None,
-    files: t.Iterable[str] = (),
-    deviations: t.Sequence[str] = (),
-) -> dict[str, t.Any]:
-    more = {"environment": environment or {}, "files": sorted(files), "deviations": list(deviations), "problems": []}
-    return {"changed": changed, "diff": diff, "rails": list(rails), **more}
+def _deviations(rails: Rails, info: Facts) -> list[str]:
+    """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
+    links, found = _links(info), []
+    for rail in rails:
+        link = links[rail["interface"]]
+        if not link["up"]:
+            found.append(f"{rail['interface']} is down")
+        elif link["carrier"]:
+            if rail["address"] not in link["addresses"]:
+                found.append(f"{rail['interface']} has {', '.join(link['addresses']) or 'no address'}")
+            if link["mtu"] != rail["mtu"]:
+                found.append(f"{rail['interface']} has an MTU of {link['mtu']}")
+    return found
 
 
 def _diff(
     there: t.Mapping[str, str | None], wanted: t.Mapping[str, str], live: t.Sequence[str]
 ) -> list[dict[str, str]]:
-    rows = [
-        modules.diff(path, there[path] or "", wanted[path])
-        for path in sorted(wanted)
-        if (there[path] or "") != wanted[path]
-    ]
+    rows = [modules.diff(path, there[path] or "", text) for path, text in sorted(wanted.items())]
+    rows = [row for row in rows if row["before"] != row["after"]]
     if live:
         rows.append(modules.diff("interfaces", "".join(f"{line}\n" for line in live), "as in the netplan file\n"))
     return rows
