@@ -31,7 +31,6 @@ from .sources import (
     Rollback,
     canonical,
     has_lists,
-    read,
     remove_lists,
     render_source,
     unlink,
@@ -266,7 +265,7 @@ class LocalRepository:
 
     def _brought(self) -> str | None:
         """Return the package that this module has installed, and not merely configured."""
-        begun = read(self._begun)
+        begun = disk.read(self._begun)
         if begun is not None:
             return begun.decode("ascii", "replace").strip()
         return _brought(recorded.repository(self._root, self._receipt))
@@ -290,14 +289,14 @@ class LocalRepository:
         if len(rows) != 1 or inside is None or not has_lists(f"file:/var/{package}"):
             return False
         path = f"{KEYRINGS}/{os.path.basename(inside)}"
-        text = (read(str(rows[0]["file"])) or b"").lower()
+        text = (disk.read(str(rows[0]["file"])) or b"").lower()
         return rows[0]["signed_by"] == path and b"trusted" not in text and _same_keyring(path, inside)
 
     def _configure(self, package: str, brought: bool = True) -> None:
         """Put the keyring where apt looks for it, point the source at it, and fetch this source's lists."""
         inside = _keyring_in(f"/var/{package}")
         keyring = f"{KEYRINGS}/{os.path.basename(inside)}"
-        ring = openpgp.dearmor(read(inside) or b"")
+        ring = openpgp.dearmor(disk.read(inside) or b"")
         fingerprints = openpgp.primary_fingerprints(ring)
         files = Rollback()
         try:
@@ -416,7 +415,7 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
 
 
 def _same_keyring(path: str, inside: str) -> bool:
-    content, wanted = read(path), read(inside)
+    content, wanted = disk.read(path), disk.read(inside)
     try:
         return content is not None and wanted is not None and content == openpgp.dearmor(wanted)
     except SparkforgeError:

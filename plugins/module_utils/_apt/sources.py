@@ -90,14 +90,6 @@ def render_source(url: str, suite: str, components: t.Sequence[str], keyring: st
     return ("\n".join(lines) + "\n").encode()
 
 
-def read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
-
-
 def unlink(path: str) -> bool:
     try:
         os.unlink(path)
@@ -165,7 +157,7 @@ class Rollback:
         unlink(path)
 
     def _remember(self, path: str) -> None:
-        content = read(path)
+        content = disk.read(path)
         mode = 0o644 if content is None else stat.S_IMODE(os.stat(path).st_mode)
         self._before.append((path, content, mode))
 
@@ -231,7 +223,7 @@ class Source:
                 "Set key_url and key_fingerprint.",
             )
         wanted = render_source(self._url, self._suite, self._components, self.keyring)
-        have, ring = read(self.file), read(self.keyring)
+        have, ring = disk.read(self.file), disk.read(self.keyring)
         # A run that was killed between the source and its package lists has left the source alone.
         fetched = has_lists(self._url)
         if have == wanted and ring is not None and self._is_pinned(ring) and fetched:
@@ -248,7 +240,7 @@ class Source:
 
     def _leave_to(self, others: t.Sequence[str]) -> dict[str, t.Any]:
         """Use the source that is there already; ours beside it would be the Signed-By conflict."""
-        have = read(self.file)
+        have = disk.read(self.file)
         if have is not None and not self._check_mode:
             unlink(self.file)
             unlink(self.keyring)
@@ -268,13 +260,13 @@ class Source:
             update_lists(self._apt, self.file, self._url)
         except BaseException:
             files.undo()
-            if read(self.file) is None:
+            if disk.read(self.file) is None:
                 remove_lists(self._url)
             raise
 
     def absent(self) -> dict[str, t.Any]:
         """Remove our source and keyring; a source of somebody else stays."""
-        have, ring = read(self.file), read(self.keyring)
+        have, ring = disk.read(self.file), disk.read(self.keyring)
         changed = have is not None or ring is not None
         if changed and not self._check_mode:
             urls = [uri for row in self._apt.state.sources() if row["file"] == self.file for uri in row["uris"]]

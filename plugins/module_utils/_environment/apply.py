@@ -246,7 +246,7 @@ class Apply:
     def _set_link(self, name: str, target: str | None) -> None:
         path = self.paths.of(name)
         if target is None:
-            tree.unlink(path)
+            disk.unlink(path)
         elif observation.link(self.paths, name) != target:
             disk.switch_symlink(path, target)
 
@@ -366,7 +366,7 @@ def _another_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> Sparkf
 
 def remove_file(path: str, *, directory: bool) -> None:
     """Remove a file, and its ``directory`` where that is asked for and nothing else is in it."""
-    tree.unlink(path)
+    disk.unlink(path)
     if directory:
         with contextlib.suppress(OSError):
             os.rmdir(os.path.dirname(path))
@@ -410,7 +410,7 @@ def _remove_leftover(path: str) -> None:
 def _remove_environment(paths: Paths, entry: str) -> None:
     # The receipt first: what is left of a removal that was cut short is debris.
     path, aside = paths.of(entry), paths.of(f".{entry}.removed")
-    tree.unlink(os.path.join(path, "receipt.json"))
+    disk.unlink(os.path.join(path, "receipt.json"))
     disk.remove(aside)
     os.rename(path, aside)
     disk.remove(aside)

@@ -149,8 +149,3 @@ def holds(path: str, content: str, mode: int) -> bool:
             return stream.read() == content.encode() and os.fstat(stream.fileno()).st_mode & 0o7777 == mode
     except OSError:
         return False
-
-
-def unlink(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        os.unlink(path)

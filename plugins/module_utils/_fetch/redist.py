@@ -166,7 +166,7 @@ class RedistArchives:
             return f"it was not verified to have {soname}"
         if receipt.get("library_directory"):
             wanted = loader_entry(receipt, identity=True)
-            if _text_of(self.loader_file(component)) != wanted:
+            if disk.text(self.loader_file(component)) != wanted:
                 return "its loader entry is missing or different"
         if receipt.get("previous") and not self.keep_previous:
             return "a previous version is kept"
@@ -260,7 +260,7 @@ class RedistArchives:
         if record.get("library_directory"):
             disk.write_file(path, loader_entry(record, identity=identity).encode("utf-8"))
         else:
-            _unlink(path)
+            disk.unlink(path)
 
     def _record(self, step: Step) -> None:
         """Write the receipt, then the loader entry's last line, then remove what is no longer kept."""
@@ -290,7 +290,7 @@ class RedistArchives:
             _remove_version(str(candidate.get("path")), record["component"])
         for entry in self._loader_entries(record["component"], old):
             if entry != written["loader_entry"]:
-                _unlink(entry)
+                disk.unlink(entry)
 
     # state: absent
 
@@ -342,7 +342,7 @@ class RedistArchives:
     def _remove(self, component: str) -> None:
         receipt = receipts.read(self.root, f"redist-{component}")
         for entry in self._loader_entries(component, receipt):
-            _unlink(entry)
+            disk.unlink(entry)
         versions = self._versions(component, receipt)
         current = current_path(self.prefix, component)
         if os.path.islink(current):
@@ -375,19 +375,6 @@ def _remove_empty(prefix: str, component: str) -> None:
     for directory in (os.path.join(prefix, component), prefix):
         with contextlib.suppress(OSError):
             os.rmdir(directory)
-
-
-def _text_of(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except (FileNotFoundError, IsADirectoryError):
-        return None
-
-
-def _unlink(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
 
 
 def fetch_manifest(url: str, archive: Archive) -> dict[str, t.Any]:

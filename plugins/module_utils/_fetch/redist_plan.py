@@ -18,7 +18,7 @@ import os
 import re
 import typing as t
 
-from .._core import versions
+from .._core import modules, versions
 from .._core.errors import SparkforgeError
 
 #: Where NVIDIA's archives keep libraries; the first that exists counts.
@@ -351,12 +351,7 @@ def result(
     return {
         "changed": changed,
         "archives": rows,
-        "diff": {
-            "before_header": f"{prefix} (before)",
-            "after_header": f"{prefix} (after)",
-            "before": "".join(f"{line}\n" for line in before),
-            "after": "".join(f"{line}\n" for line in after),
-        },
+        "diff": modules.diff(prefix, "".join(f"{line}\n" for line in before), "".join(f"{line}\n" for line in after)),
         **more,
     }
 

@@ -25,7 +25,7 @@ import re
 import shutil
 import typing as t
 
-from .._core import bundle, detached, disk
+from .._core import bundle, detached, disk, modules
 from .._core.errors import SparkforgeError
 from . import brakes, command, nvml, policy, watched
 
@@ -141,14 +141,11 @@ class Installation:
         if self.present:
             self._check()
         wanted = self._wanted() if self.present else {}
-        there = {path: _read(path) for path in {*wanted, *self._installed()}}
+        there = {path: disk.read(path) for path in {*wanted, *self._installed()}}
         changes = {path: (old, wanted.get(path, (None, 0))[0]) for path, old in there.items()}
         changes = {path: pair for path, pair in changes.items() if pair[0] != pair[1]}
         stopped = [unit for unit in self._started() if self.present and not self._is_running(unit)]
-        diff = [
-            {"before_header": path, "after_header": path, "before": _shown(old), "after": _shown(new)}
-            for path, (old, new) in sorted(changes.items())
-        ]
+        diff = [modules.diff(path, _shown(old), _shown(new)) for path, (old, new) in sorted(changes.items())]
         result = {"changed": bool(changes or stopped), "files": sorted(wanted), "diff": diff, "warnings": self._warn()}
         if result["changed"] and not self.check_mode:
             self._apply(changes, {path: mode for path, (_content, mode) in wanted.items()})
@@ -284,7 +281,7 @@ class Installation:
     def _told(self) -> dict[str, t.Any]:
         """Return the settings of an earlier run; a torn file has none."""
         try:
-            found = json.loads(_read(f"{self.directory}/settings.json") or b"{}")
+            found = json.loads(disk.read(f"{self.directory}/settings.json") or b"{}")
         except ValueError:
             return {}
         return found if isinstance(found, dict) else {}
@@ -317,11 +314,3 @@ def _shown(content: bytes | None) -> str:
     if content is None:
         return ""
     return content.decode("utf-8", "replace") if b"\0" not in content else f"{len(content)} bytes\n"
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except OSError:
-        return None
