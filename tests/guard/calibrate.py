@@ -51,8 +51,8 @@ def shapes(size: str) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def write(size: str, kind: str, place: Path) -> None:
-    """Write config.json and a safetensors file whose data is a hole."""
+def write(size: str, kind: str, place: Path, kept: tuple[str, ...] = ()) -> None:
+    """Write config.json and a safetensors file whose data is a hole; tensors that are ``kept`` are of 16 bits."""
     layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
     config = {
         "num_hidden_layers": layers, "hidden_size": hidden, "intermediate_size": inner, "vocab_size": vocabulary,
@@ -62,8 +62,9 @@ def write(size: str, kind: str, place: Path) -> None:
     (place / "config.json").write_text(json.dumps(config))
     rows, begin = {}, 0
     for name, shape in shapes(size).items():
-        count = shape[0] * shape[1] * BYTES[KINDS[kind]]
-        rows[name] = {"dtype": KINDS[kind], "shape": shape, "data_offsets": [begin, begin + count]}
+        stored = "BF16" if name in kept else KINDS[kind]
+        count = shape[0] * shape[1] * BYTES[stored]
+        rows[name] = {"dtype": stored, "shape": shape, "data_offsets": [begin, begin + count]}
         begin += count
     header = json.dumps(rows).encode()
     with (place / "model.safetensors").open("wb") as stream:

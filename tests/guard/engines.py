@@ -86,6 +86,17 @@ def write_gguf(path: Path, size: str, kind: str) -> None:
     writer.close()
 
 
+def complete(place: Path, **more: Any) -> None:
+    """Add to a config what transformers needs beyond the sizes: it is a Llama's, unless told otherwise."""
+    path = place / "config.json"
+    usual = {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5,
+        "rope_theta": 10000.0, "bos_token_id": 1, "eos_token_id": 2, "tie_word_embeddings": False,
+        "attention_bias": False,
+    }  # fmt: skip
+    path.write_text(json.dumps({**json.loads(path.read_text()), **usual, **more}))
+
+
 def write_folder(place: Path, size: str, kind: str) -> None:
     """Write config.json and safetensors as transformers has them for Llama."""
     import torch
@@ -93,13 +104,7 @@ def write_folder(place: Path, size: str, kind: str) -> None:
 
     calibrate.SIZES[size] = (SIZES[size], 1, 0)
     calibrate.write(size, kind, place)
-    path = place / "config.json"
-    more = {
-        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5,
-        "rope_theta": 10000.0, "bos_token_id": 1, "eos_token_id": 2, "tie_word_embeddings": False,
-        "attention_bias": False, "max_position_embeddings": 8192,
-    }  # fmt: skip
-    path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+    complete(place, max_position_embeddings=8192)
     form, hidden = getattr(torch, kind), SIZES[size][1]
     shapes = dict(calibrate.shapes(size))
     for index in range(SIZES[size][0]):

@@ -1,0 +1,279 @@
+"""Compares admission with what vLLM takes of a GPU: its log, what NVML says its processes hold, and the host's memory.
+
+``PYTHONPATH=.:.collections PYTHON -m tests.guard.on_gpu ROWS SECONDS`` adds a line of JSON to ROWS for each pair of a
+model and arguments that is not in it yet, and starts none that would not end within SECONDS. PYTHON has vLLM. The
+weights are vLLM's own dummies: a model's directory has a real config and real headers, and a hole in place of the data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tests.guard import calibrate, engines
+
+SIZES = {
+    "qwen3-0.6B": (28, 1024, 3072, 16, 8, 128, 151936),
+    "qwen2-7B": (28, 3584, 18944, 28, 4, 128, 152064),
+}
+#: What is not Llama's in the config of these.
+FAMILIES: dict[str, dict[str, Any]] = {
+    "qwen3": {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "rms_norm_eps": 1e-6},
+    "qwen2": {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "rms_norm_eps": 1e-6},
+}
+EAGER = ("--enforce-eager",)
+#: Model, type of its weights, length, share (0: vLLM's default), and what else the command says.
+PAIRS: tuple[tuple[str, str, int, float, tuple[str, ...]], ...] = (
+    ("1B", "bfloat16", 2048, 0.15, EAGER),
+    ("8B", "bfloat16", 4096, 0.5, ()),
+    ("3B", "bfloat16", 8192, 0.3, ()),
+    ("qwen3-0.6B", "bfloat16", 16384, 0.15, ()),
+    ("8B", "float8_e4m3fn", 8192, 0.4, EAGER),
+    ("8B", "bfloat16", 131072, 0.3, EAGER),
+    ("qwen2-7B", "bfloat16", 32768, 0.0, EAGER),
+    ("1B", "bfloat16", 2048, 0.15, ()),
+    ("14B", "bfloat16", 4096, 0.6, EAGER),
+    ("0.1B", "bfloat16", 1024, 0.08, EAGER),
+    ("1B", "bfloat16", 8192, 0.3, (*EAGER, "--max-num-batched-tokens", "32768")),
+    ("3B", "bfloat16", 32768, 0.3, ("--kv-cache-dtype", "fp8")),
+    ("8B", "bfloat16", 16384, 0.0, ()),
+    ("8B", "bfloat16", 8192, 0.4, (*EAGER, "--quantization", "fp8")),
+    ("qwen3-0.6B", "bfloat16", 32768, 0.1, EAGER),
+    ("3B", "bfloat16", 131072, 0.2, ()),
+    ("0.5B", "bfloat16", 4096, 0.1, ()),
+    ("1B", "bfloat16", 4096, 0.2, ("--max-num-seqs", "1024")),
+    ("qwen2-7B", "bfloat16", 8192, 0.4, ()),
+    ("14B", "bfloat16", 4096, 0.6, ()),
+)
+#: What vLLM logs, in GiB, tokens or seconds.
+SAID = {
+    "weights": r"Model loading took ([\d.]+) GiB",
+    "available": r"Available KV cache memory: (-?[\d.]+) GiB",
+    "tokens": r"GPU KV cache size: ([\d,]+) tokens",
+    "graphs": r"Graph capturing finished in \d+ secs, took (-?[\d.]+) GiB",
+    "graphs_estimated": r"CUDA graph pool memory: [\d.]+ GiB \(actual\), ([\d.]+) GiB",
+    "requested": r"worker requested memory: ([\d.]+)GiB",
+    "activations": r"([\d.]+) GiB for peak activation",
+    "beside_torch": r"([\d.]+) GiB for non-torch memory",
+    "fits": r"estimated maximum model length is (\d+)",
+    "compiled": r"torch\.compile (?:and initial profiling/warmup run together )?took ([\d.]+) s",
+}
+#: vLLM has said this when it has no memory of the GPU yet.
+BEFORE_GPU = "Initializing a V1 LLM engine"
+AROUND = {
+    "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "DEBUG",
+    "VLLM_HOST_IP": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1",
+}  # fmt: skip
+#: Seconds that a pair takes at most, by experience: with CUDA graphs and compiled code, and without.
+GRAPHS, PLAIN = 90, 45
+
+
+def write(size: str, kind: str, place: Path) -> None:
+    """Write a model's directory."""
+    if size not in calibrate.SIZES:
+        calibrate.SIZES[size] = (SIZES[size], 1, 0)
+    kept = ("model.embed_tokens.weight", "lm_head.weight") if kind == "float8_e4m3fn" else ()
+    calibrate.write(size, kind, place, kept)
+    more = {"quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic"}} if kept else {}
+    engines.complete(place, **more, **FAMILIES.get(size.partition("-")[0], {}))
+
+
+def on_host(pid: int) -> int:
+    """Return what a process holds of the host's memory alone, and its part of what it shares."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Pss_Anon", "Pss_Shmem")))
+
+
+class Server:
+    """A server that is started at once, and stands still before it takes memory of the GPU until it is its turn."""
+
+    def __init__(self, pair: tuple[str, str, int, float, tuple[str, ...]], place: Path) -> None:
+        size, kind, length, share, more = pair
+        self.pair, self.log, self.port = pair, place / "log", engines.free_port()
+        (place / "model").mkdir()
+        write(size, kind, place / "model")
+        words = ["serve", str(place / "model"), "--max-model-len", str(length), *more]
+        self.words = [*words, "--gpu-memory-utilization", str(share)] if share else words
+        command = [sys.executable, "-m", "vllm.entrypoints.cli.main", *self.words, "--load-format", "dummy"]
+        command += ["--skip-tokenizer-init", "--served-model-name", "m"]
+        command += ["--host", "127.0.0.1", "--port", str(self.port)]
+        with self.log.open("w") as stream:
+            around = {**os.environ, **AROUND}
+            self.process = subprocess.Popen(command, stdout=stream, stderr=stream, env=around, start_new_session=True)
+        self.peak, self.peak_on_host, self.began = 0, 0, 0.0
+        self._turn = self._over = self._still = False
+        self._lock = threading.Lock()
+        threading.Thread(target=self._hold_back, daemon=True).start()
+
+    def _hold_back(self) -> None:
+        while not self._turn and self.process.poll() is None:
+            if BEFORE_GPU in self.log.read_text():
+                with self._lock:
+                    if not self._turn:
+                        self._signal(signal.SIGSTOP)
+                        self._still = True
+                return
+            time.sleep(0.05)
+
+    def _signal(self, number: int) -> None:
+        for pid in engines.family(self.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def go(self, device: Any) -> bool:
+        """Let it go on, and return whether it serves."""
+        self.began = time.monotonic()
+        with self._lock:
+            self._turn = True
+            if self._still:
+                self._signal(signal.SIGCONT)
+        threading.Thread(target=self._watch, args=(device,), daemon=True).start()
+        while self.process.poll() is None:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1/models").read()
+                return True
+            except OSError:
+                time.sleep(0.2)
+        return False
+
+    def _watch(self, device: Any) -> None:
+        while not self._over:
+            gpu, host = self.held(device)
+            self.peak, self.peak_on_host = max(self.peak, gpu), max(self.peak_on_host, host)
+            time.sleep(0.5)
+
+    def held(self, device: Any) -> tuple[int, int]:
+        """Return what its processes hold of the GPU, and of the host."""
+        try:
+            pids = engines.family(self.process.pid)
+        except OSError:
+            return 0, 0
+        found = device.processes()
+        return sum(found.get(pid, 0) for pid in pids), sum(map(on_host, pids))
+
+    def ask(self) -> None:
+        """Have it answer as many long texts at once as it does."""
+        size = min(self.pair[2] - 64, 4000)
+        with ThreadPoolExecutor(32) as pool:
+            list(pool.map(lambda one: engines.ask(self.port, [5 + one] * size), range(32)))
+
+    def end(self) -> None:
+        """End it and what it has started."""
+        self._over = True
+        self._signal(signal.SIGCONT)
+        self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def measure(server: Server, device: Any) -> dict[str, Any]:
+    """Return a row: what admission says, and what came of it."""
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission
+
+    verdict = admission.admit(["vllm", *server.words])
+    wanted = verdict.demand
+    total, free = device.devices()[0]["memory"]
+    row: dict[str, Any] = {
+        "pair": list(server.pair), "words": server.words[2:], "answer": verdict.answer,
+        "proposal": list(verdict.proposal), "total": total, "used_before": total - free,
+        "predicted": wanted.total, "pool": wanted.pool, "least": wanted.least,
+        "parts": {part.what: part.size for part in (*wanted.within, *wanted.parts)}, "each_token": wanted.cache(1),
+    }  # fmt: skip
+    served = server.go(device)
+    row["seconds"] = round(time.monotonic() - server.began, 1)
+    if served:
+        row["gpu_at_rest"], row["host_at_rest"] = server.held(device)
+        try:
+            server.ask()
+        except OSError as error:
+            row["asked"] = repr(error)
+        row["gpu"], row["host"] = server.held(device)
+        _total, now = device.devices()[0]["memory"]
+        row["used"] = free - now
+    text = server.log.read_text()
+    server.end()
+    found = {name: re.findall(form, text) for name, form in SAID.items()}
+    row["said"] = {name: float(values[-1].replace(",", "")) for name, values in found.items() if values}
+    row |= {"gpu_peak": server.peak, "host_peak": server.peak_on_host, "served": served}
+    if not served:
+        errors = [line[-400:] for line in text.splitlines() if re.search(r"Error|error:", line)]
+        row["errors"] = errors[:2] + errors[-2:]
+    while device.devices()[0]["memory"][1] < free - (256 << 20) and time.monotonic() - server.began < 150:
+        time.sleep(0.2)
+    return row
+
+
+def main(rows: Path, seconds: float) -> int:
+    """Measure what is not in the file yet; three failures in a row at the beginning end it."""
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import nvml
+
+    deadline, device = time.monotonic() + seconds, nvml.connect()
+    if device is None:
+        raise SystemExit("NVML cannot be loaded: this needs a GPU.")
+    # Nothing that was started stays behind a run that is cut off.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    done = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
+    left = [pair for pair in PAIRS if not any(row["pair"] == json.loads(json.dumps(pair)) for row in done)]
+    served = any(row["served"] for row in done)
+    with tempfile.TemporaryDirectory() as name:
+        ahead: Server | None = None
+
+        def started() -> Server | None:
+            takes = PLAIN if left and "--enforce-eager" in left[0][4] else GRAPHS
+            if not left or deadline - time.monotonic() < takes + (PLAIN if ahead else 0):
+                return None
+            return Server(left.pop(0), Path(tempfile.mkdtemp(dir=name)))
+
+        ahead = started()
+        while ahead is not None:
+            current = ahead
+            ahead = started()
+            try:
+                row = measure(current, device)
+            except SystemExit:
+                if ahead is not None:
+                    ahead.end()
+                raise
+            finally:
+                current.end()
+            served = served or row["served"]
+            with rows.open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
+            (rows.parent / "vllm.log").write_bytes(current.log.read_bytes()[-2_000_000:])
+            print(json.dumps({key: value for key, value in row.items() if key != "parts"}), flush=True)
+            done.append(row)
+            if not served and len(done) >= 3:
+                if ahead is not None:
+                    ahead.end()
+                return 1
+            asked = {str(word) for row in done for word in row["words"]}
+            if not row["served"] and "fits" in row["said"] and row["proposal"] and row["proposal"][1] not in asked:
+                # What admission proposes in place of what vLLM refused.
+                size, kind, _length, _share, more = current.pair
+                said = dict(zip(row["proposal"][::2], row["proposal"][1::2]))
+                length = int(said.get("--max-model-len", current.pair[2]))
+                share = float(said.get("--gpu-memory-utilization", current.pair[3]))
+                left.insert(0, (size, kind, length, share, more))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), float(sys.argv[2])))
