@@ -1,0 +1,255 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Proves tiny models that a real vLLM serves, sound and with faults: `python3 proof/tests/served.py ROWS SECONDS [N]`.
+
+Python is that of an environment with vLLM. A line of JSON is added to ROWS for each case that is not in it yet, N at a
+time, and none is started in the last minute of SECONDS. The models are made on the spot. Reports and the engines'
+logs lie beside ROWS. The exit status is 1 where a fault was missed or a sound server failed.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+NGRAM = '{"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4, "prompt_lookup_min": 2}'
+EAGER, PLAIN = ("--enforce-eager",), ("--enforce-eager", "--no-enable-prefix-caching")
+SHORT = ("--longest", "700")
+WITHOUT_SCALING = '{"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}'
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One server.
+
+    :ivar family: of :data:`tiny.FAMILIES`.
+    :ivar engine: what vLLM's command line says more.
+    :ivar proof: what the proof's says more.
+    :ivar fault: of vllm_faults.py, or ``weights``, or a word for what the command line plants.
+    :ivar caught: checks of which at least one must fail; none where the server is sound.
+    """
+
+    name: str
+    family: str
+    engine: tuple[str, ...] = ()
+    proof: tuple[str, ...] = ()
+    fault: str = ""
+    caught: tuple[str, ...] = ()
+
+
+NUMBERS = ("endpoint.prompt", "endpoint.completion", "endpoint.batch", "endpoint.cache")
+CASES = (
+    Case("llama", "llama"),
+    Case("llama-plain", "llama", PLAIN),
+    Case("attention-scale", "llama", EAGER, SHORT, "attention_scale", NUMBERS),
+    Case("drafts-unverified", "llama", (*EAGER, "--speculative-config", NGRAM), SHORT, "drafts_unverified",
+         ("endpoint.greedy",)),
+    Case("llama-ngram", "llama", (*EAGER, "--speculative-config", NGRAM)),
+    Case("qwen3", "qwen3"),
+    Case("gemma3", "gemma3"),
+    Case("gpt-oss", "gpt-oss"),
+    Case("mistral", "mistral"),
+    Case("prefix-by-content", "llama", EAGER, SHORT, "prefix_by_content", ("endpoint.cache",)),
+    Case("neighbours-page", "llama", EAGER, SHORT, "neighbours_page", ("endpoint.batch",)),
+    Case("late-positions", "llama", EAGER, SHORT, "late_positions", NUMBERS),
+    Case("seed-ignored", "llama", EAGER, SHORT, "seed_ignored", ("endpoint.seed",)),
+    Case("half-temperature", "llama", EAGER, SHORT, "half_temperature", ("endpoint.temperature",)),
+    Case("gemma2", "gemma2"),
+    Case("qwen2", "qwen2"),
+    Case("qwen3-plain", "qwen3", PLAIN),
+    Case("gpt-oss-plain", "gpt-oss", PLAIN),
+    Case("gemma3-plain", "gemma3", PLAIN),
+    Case("llama-fp8", "llama", (*EAGER, "--quantization", "fp8"), ("--format", "fp8")),
+    Case("no-rope-scaling", "llama", (*EAGER, "--hf-overrides", WITHOUT_SCALING), SHORT, "rope_scaling", NUMBERS),
+    Case("one-expert", "gpt-oss", (*EAGER, "--hf-overrides", '{"num_experts_per_tok": 1}'), SHORT, "experts", NUMBERS),
+    Case("wider-window", "gemma3", (*EAGER, "--hf-overrides", '{"sliding_window": 128}'), SHORT, "window", NUMBERS),
+    Case("other-weights", "llama", EAGER, SHORT, "weights", NUMBERS),
+    Case("fp8-unsaid", "llama", (*EAGER, "--quantization", "fp8"), SHORT, "format", NUMBERS),
+    Case("fp8-cache", "llama", (*EAGER, "--kv-cache-dtype", "fp8"), SHORT, "cache format", NUMBERS),
+    Case("other-template", "llama", (*EAGER, "--chat-template", "TEMPLATE"), SHORT, "template", ("endpoint.template",)),
+    Case("qwen3-ngram", "qwen3", ("--speculative-config", NGRAM)),
+    Case("llama-chunks", "llama", (*EAGER, "--max-num-batched-tokens", "256", "--max-num-seqs", "16")),
+    Case("llama-fp32", "llama", (*EAGER, "--dtype", "float32"), ("--format", "fp32")),
+    Case("llama-fp16", "llama", ("--dtype", "float16"), ("--format", "fp16")),
+    Case("mistral-plain", "mistral", PLAIN),
+    Case("gemma2-plain", "gemma2", PLAIN),
+    Case("qwen2-plain", "qwen2", PLAIN),
+)  # fmt: skip
+AROUND = {
+    "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_HOST_IP": "127.0.0.1",
+    "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1", "VLLM_USE_V2_MODEL_RUNNER": "0",
+}  # fmt: skip
+CACHE = 256 << 20
+STARTED: set[subprocess.Popen[bytes]] = set()
+
+
+def command(*words: object) -> list[str]:
+    """Return the proof's command line."""
+    program = "import sys; from sparkforge_proof.endpoint.cli import main; sys.exit(main())"
+    return [sys.executable, "-c", program, *map(str, words)]
+
+
+def start(words: list[str], log: Path, **around: str) -> subprocess.Popen[bytes]:
+    """Start a process with a session of its own."""
+    path = os.pathsep.join([str(CHECKOUT), str(CHECKOUT / "proof/src"), os.environ.get("PYTHONPATH", "")])
+    with log.open("ab") as stream:
+        made = subprocess.Popen(
+            words, stdout=stream, stderr=stream, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path, **around},
+        )  # fmt: skip
+    STARTED.add(made)
+    return made
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all of its session."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    STARTED.discard(process)
+
+
+def model(case: Case, place: Path) -> Path:
+    """Make a model; where its weights are the fault, what is served has one matrix that is half as large again."""
+    whole = place / "model"
+    subprocess.run(
+        command("--make-model", case.family, "--model", whole), check=True, capture_output=True,
+        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'proof/src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+    )  # fmt: skip
+    if case.fault != "weights":
+        return whole
+    import safetensors.torch
+
+    served = place / "served"
+    shutil.copytree(whole, served)
+    tensors = safetensors.torch.load_file(served / "model.safetensors")
+    tensors["model.layers.2.mlp.down_proj.weight"] *= 1.5
+    safetensors.torch.save_file(tensors, served / "model.safetensors", metadata={"format": "pt"})
+    return served
+
+
+def plugin(place: Path) -> None:
+    """Write what makes vLLM load the faults into each of its processes."""
+    info = place / "sparkforge_faults-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sparkforge-faults\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[vllm.general_plugins]\nfaults = proof.tests.vllm_faults:plant\n")
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def prove(case: Case, place: Path, kept: Path, threads: int) -> dict[str, Any]:
+    """Serve, prove, and return a row."""
+    began, port, log = time.monotonic(), free_port(), kept / f"{case.name}.log"
+    log.unlink(missing_ok=True)
+    served = model(case, place)
+    (place / "template").write_text("{% for message in messages %}{{ message['content'] }}<|end|>{% endfor %}")
+    engine = [str(place / "template") if word == "TEMPLATE" else word for word in case.engine]
+    words = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(served), "--served-model-name", "tiny"]
+    words += ["--host", "127.0.0.1", "--port", str(port), "--max-model-len", "4096"]
+    words += ["--kv-cache-memory-bytes", str(CACHE), "--gpu-memory-utilization", "0.1", *engine]
+    around = {**AROUND, "OMP_NUM_THREADS": str(threads)}
+    path = f"{place}{os.pathsep}{CHECKOUT}{os.pathsep}{CHECKOUT / 'proof/src'}{os.pathsep}"
+    around["PYTHONPATH"] = path + os.environ.get("PYTHONPATH", "")
+    plugin(place)
+    row: dict[str, Any] = {"case": case.name, "family": case.family, "fault": case.fault, "engine": list(case.engine)}
+    server = start(words, log, **around, SPARKFORGE_FAULT=case.fault)
+    try:
+        while server.poll() is None:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health").read()
+                break
+            except OSError:
+                time.sleep(0.3)
+        row["started"] = round(time.monotonic() - began, 1)
+        if server.poll() is not None:
+            lines = [line[-300:] for line in log.read_text(errors="replace").splitlines() if "Error" in line]
+            return {**row, "verdict": "not served", "errors": lines[:2] + lines[-2:]}
+        report = place / "report.json"
+        words = command(f"http://127.0.0.1:{port}", "--model", place / "model", "--json", report, *case.proof)
+        proof = start(words, log, OMP_NUM_THREADS=str(threads))
+        row["status"] = proof.wait()
+        end(proof)
+    finally:
+        end(server)
+    if not report.exists():
+        return {**row, "verdict": "refused", "said": log.read_text(errors="replace")[-600:]}
+    found = json.loads(report.read_text())
+    text = log.read_text(errors="replace")
+    row |= {"verdict": found["verdict"], "seconds": found["seconds"], "format": found["format"]}
+    row["checks"] = {
+        one["name"]: [one["status"], one["measured"] or one["cause"][:400], one["ratio"], one["seconds"]]
+        for one in found["checks"]
+    }
+    failed = {one["name"] for one in found["checks"] if one["status"] == "fail"}
+    row["right"] = bool(failed & set(case.caught)) if case.caught else found["verdict"] == "proven"
+    return {**row, "failed": sorted(failed), "reached": f"PLANTED {case.fault}" in text if case.fault else None}
+
+
+def main(rows: Path, seconds: float, at_once: int = 4) -> int:
+    """Prove what is not in the file yet."""
+    deadline = time.monotonic() + seconds
+    done = [json.loads(line)["case"] for line in rows.read_text().splitlines()] if rows.exists() else []
+    left, lock, wrong = [case for case in CASES if case.name not in done], threading.Lock(), []
+    threads = max(2, (os.cpu_count() or 2) // at_once)
+
+    def work() -> None:
+        while True:
+            with lock:
+                if not left or time.monotonic() > deadline - 60:
+                    return
+                case = left.pop(0)
+            with tempfile.TemporaryDirectory() as name:
+                try:
+                    row = prove(case, Path(name), rows.parent, threads)
+                except (OSError, subprocess.SubprocessError, ValueError, LookupError) as error:
+                    row = {"case": case.name, "verdict": "broken", "errors": [repr(error)]}
+            if time.monotonic() > deadline:
+                return
+            with lock:
+                with rows.open("a") as stream:
+                    stream.write(json.dumps(row) + "\n")
+                print(json.dumps({key: value for key, value in row.items() if key != "checks"}), flush=True)
+                if not row.get("right"):
+                    wrong.append(case.name)
+
+    def over() -> None:
+        time.sleep(max(0.0, deadline - time.monotonic()))
+        for one in list(STARTED):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(one.pid, signal.SIGKILL)
+
+    threading.Thread(target=over, daemon=True).start()
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for one in [pool.submit(work) for _ in range(at_once)]:
+            one.result()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), float(sys.argv[2]), *map(int, sys.argv[3:4])))
