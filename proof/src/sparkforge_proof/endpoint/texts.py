@@ -13,6 +13,9 @@ import typing as t
 #: Sizes of a page (vLLM 16, SGLang 1 to 64, TensorRT-LLM 32 to 128), and of a chunk of a long prompt (512, llama.cpp's,
 #: to 8,192); a text ends at each of these powers of two and one token behind it, and for small ones one before it.
 SMALLEST, LARGEST = 16, 8192
+#: Parts that texts share. Those that are shorter than a page hide one that is found by what is in it alone: 64 did not
+#: show it in a vLLM whose pages are 128.
+PAGES = (16, 64, 128)
 #: Texts that are asked at the same time.
 BATCH = 32
 #: Tokens that are generated behind each text: more than a page of 16, so that one is begun.
@@ -75,7 +78,7 @@ class Texts:
         that looks at pages without what stands before them takes for one another.
         """
         found = []
-        for size in (16, 64):
+        for size in PAGES:
             if 3 * size + 1 + GENERATED > self._longest:
                 continue
             begin, other = self.draw(size), self.draw(size)
