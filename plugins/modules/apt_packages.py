@@ -44,14 +44,10 @@ options:
     type: str
     choices: [present, absent]
     default: present
-  protect:
-    description:
-      - Regular expressions of the names of packages that are never installed, upgraded or removed. Replaces the
-        built-in list, which has the NVIDIA driver, the kernel, the boot loader and DGX packages.
-    type: list
-    elements: str
   allow:
-    description: Regular expressions of exceptions from the protected names.
+    description:
+      - Regular expressions of exceptions from the packages that are never installed, upgraded or removed, which are the
+        NVIDIA driver, the kernel, the boot loader and DGX packages.
     type: list
     elements: str
     default: []
@@ -137,7 +133,6 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._apt.apt_get import Apt, command_runner
 from ..module_utils._apt.packages import PackageSet, receipt_path
-from ..module_utils._apt.plan import PROTECTED
 from ..module_utils._core import modules
 
 
@@ -147,7 +142,6 @@ def main() -> None:
             "name": {"type": "str", "required": True},
             "packages": {"type": "list", "elements": "str"},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-            "protect": {"type": "list", "elements": "str"},
             "allow": {"type": "list", "elements": "str", "default": []},
             "lock_timeout": {"type": "int", "default": 120},
             "root": {"type": "path", "default": "/opt/sparkforge"},
@@ -164,7 +158,6 @@ def main() -> None:
             name=options["name"],
             wanted=options["packages"] or [],
             root=options["root"],
-            protect=PROTECTED if options["protect"] is None else options["protect"],
             allow=options["allow"],
             update_cache=options["update_cache"],
             check_mode=module.check_mode,

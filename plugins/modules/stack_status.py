@@ -44,10 +44,6 @@ options:
     type: list
     elements: dict
     default: []
-  sizes:
-    description: Whether to add up the bytes of each environment and artefact, which reads every directory in them.
-    type: bool
-    default: false
 seealso:
   - module: sparkforge.dgx_spark.build_info
   - module: sparkforge.dgx_spark.fleet_status
@@ -221,7 +217,6 @@ def main() -> None:
             "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
             "wanted": {"type": "dict"},
             "units": {"type": "list", "elements": "dict", "default": []},
-            "sizes": {"type": "bool", "default": False},
         },
         supports_check_mode=True,
     )

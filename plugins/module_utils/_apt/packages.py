@@ -17,7 +17,7 @@ from .._core.errors import SparkforgeError
 from .._host.apt_state import DPKG, Packages
 from . import receipt as recorded
 from .apt_get import Apt
-from .plan import PROTECTED, Plan, Step, check_plan, names_of
+from .plan import Plan, Step, check_plan, names_of
 from .policy import Choice, choose
 from .removal import parse_dependencies, parse_extended_states, removable
 from .wanted import missing, parse_wanted
@@ -43,7 +43,6 @@ class PackageSet:
         name: str,
         wanted: t.Sequence[str],
         root: str,
-        protect: t.Sequence[str] = PROTECTED,
         allow: t.Sequence[str] = (),
         update_cache: bool = False,
         check_mode: bool = False,
@@ -53,7 +52,6 @@ class PackageSet:
         self._receipt = recorded.SETS + name
         self._wanted = list(dict.fromkeys(wanted))
         self._root = root
-        self._protect = protect
         self._allow = allow
         self._update_cache = update_cache
         self._check_mode = check_mode
@@ -61,13 +59,11 @@ class PackageSet:
         receipts.path_of(root, self._receipt)
         for text in self._wanted:
             parse_wanted(text)
-        for pattern in (*protect, *allow):
+        for pattern in allow:
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise SparkforgeError(
-                    f"{pattern!r} is not a regular expression: {error}.", "Correct protect or allow."
-                ) from error
+                raise SparkforgeError(f"{pattern!r} is not a regular expression: {error}.", "Correct allow.") from error
 
     # -- present -----------------------------------------------------------------------------------
 
@@ -87,7 +83,7 @@ class PackageSet:
         # In check mode the source may be one that an earlier step would have added: say so, and do not fail.
         notes = [f"{text} would be installed; today {reason}." for text, reason in unavailable.items()]
         plan = self._plan(arguments, notes)
-        check_plan(plan, self._protect, self._allow)
+        check_plan(plan, self._allow)
         if not self._check_mode:
             self._install(arguments, plan, before)
         result = self._result(True, before.versions if self._check_mode else self._apt.packages().versions)

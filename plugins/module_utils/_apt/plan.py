@@ -74,11 +74,10 @@ def parse_simulation(text: str) -> Plan:
     return plan
 
 
-def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()) -> None:
+def check_plan(plan: Plan, allow: t.Iterable[str] = ()) -> None:
     """Refuse a plan that removes or downgrades anything, or that touches a protected package.
 
-    :param protect: regular expressions of package names that nobody but the vendor changes.
-    :param allow: regular expressions that take names out of ``protect`` again (nvidia-fs, where it is
+    :param allow: regular expressions that take names out of ``PROTECTED`` again (nvidia-fs, where it is
         asked for).
     """
     if plan.remove:
@@ -89,7 +88,7 @@ def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()
             would_remove=[step.as_result() for step in plan.remove],
         )
     allowed = [re.compile(pattern) for pattern in allow]
-    guarded = [re.compile(pattern) for pattern in protect]
+    guarded = [re.compile(pattern) for pattern in PROTECTED]
     touched = [
         step
         for step in plan.install

@@ -46,7 +46,6 @@ class StackStatus:
         self.wanted: Facts | None = options.get("wanted")
         self.history: str | None = options.get("history")
         self.known_units: list[Facts] = list(options.get("units") or [])
-        self.sizes = bool(options.get("sizes"))
         self.run_command = run_command
 
     def observe(self) -> Facts:
@@ -95,7 +94,7 @@ class StackStatus:
             return None
         lines = [str(line) for line in receipt.get("requirements") or []]
         python = receipt.get("python")
-        row: Facts = {
+        return {
             "environment_id": entry,
             "state": next((state for state in STATES if links.get(state) == entry), "older"),
             "installed": receipt.get("installed"),
@@ -107,9 +106,6 @@ class StackStatus:
                 *(wheel.sha256 for wheel in given(receipt)),
             },
         }
-        if self.sizes:
-            row["size"] = _size(place)
-        return row
 
     def _units_of(self, digests: t.Container[str], units: t.Sequence[Facts]) -> dict[str, str]:
         """Return name and fingerprint of each unit whose wheel the environment was made from."""
@@ -126,9 +122,6 @@ class StackStatus:
         row["wheels"] = [
             {"name": wheel.name, "version": wheel.version, "sha256": wheel.sha256} for wheel in built(receipt)
         ]
-        if self.sizes:
-            parts = [str(row[key]) for key in ("platform", "name", "fingerprint")]
-            row["size"] = _size(os.path.join(self.root, "wheelhouse", *parts))
         return row
 
     # -- the proof
@@ -197,20 +190,3 @@ def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
         "accepted": [check["name"] for check in report.get("checks") or [] if check.get("accepted")],
         "drift": report.get("drift") or {"since": None, "changes": []},
     }
-
-
-def _size(directory: str) -> int:
-    """Return the bytes on the disk of all that is below ``directory``, hard links counted once."""
-    seen: set[tuple[int, int]] = set()
-    total = 0
-    for place, _directories, files in os.walk(directory):
-        for name in files:
-            try:
-                status = os.lstat(os.path.join(place, name))
-            except OSError:
-                continue
-            key = (status.st_dev, status.st_ino)
-            if key not in seen:
-                seen.add(key)
-                total += status.st_blocks * 512
-    return total

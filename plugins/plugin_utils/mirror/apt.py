@@ -24,7 +24,7 @@ import urllib.parse
 
 from ...module_utils._apt import indexes, openpgp
 from ...module_utils._apt.apt_get import Apt, Run
-from ...module_utils._apt.plan import PROTECTED, check_plan
+from ...module_utils._apt.plan import check_plan
 from ...module_utils._apt.policy import choose
 from ...module_utils._apt.sources import lists_prefix, render_source
 from ...module_utils._apt.wanted import parse_wanted
@@ -341,7 +341,7 @@ class _Host:
             ) from error
         files = {path for base, metakey in self._targets(apt) for path in self._index(base, metakey)}
         arguments = self._choices(apt)
-        check_plan(apt.simulate("install", *arguments), PROTECTED)
+        check_plan(apt.simulate("install", *arguments))
         said = apt.run(
             ["apt-get", "install", "--print-uris", "-qq", "--no-install-recommends", *arguments],
             "list what it would fetch",

@@ -26,7 +26,7 @@ import typing as t
 from .. import history
 from .._shared.module_utils._apt import ota
 from .._shared.module_utils._apt.apt_get import Apt, read_only
-from .._shared.module_utils._apt.plan import PROTECTED, check_plan
+from .._shared.module_utils._apt.plan import check_plan
 from .._shared.module_utils._apt.policy import choose
 from .._shared.module_utils._apt.wanted import missing, parse_wanted
 from .._shared.module_utils._core.errors import SparkforgeError
@@ -173,7 +173,7 @@ class Recorder:
                 plan = apt.simulate("install", *filter(None, choices.values()))
                 answer["install"] = [step.as_result() for step in plan.install]
                 answer["remove"] = [step.as_result() for step in plan.remove]
-                check_plan(plan, PROTECTED)
+                check_plan(plan)
             except SparkforgeError as error:
                 answer["refused"] = {**error.details, "cause": error.cause}
             found[method] = answer

@@ -243,7 +243,7 @@ def test_a_purge_is_read_as_a_removal():
 
 def test_a_plan_that_removes_is_refused_with_the_names():
     with pytest.raises(SparkforgeError, match="would remove libcublas-dev-13-0, libcublas-13-0"):
-        _plan.check_plan(_plan.parse_simulation(SIMULATION), _plan.PROTECTED)
+        _plan.check_plan(_plan.parse_simulation(SIMULATION))
 
 
 def plan_of(*names: str) -> _plan.Plan:
@@ -270,7 +270,7 @@ def plan_of(*names: str) -> _plan.Plan:
 )
 def test_the_vendor_s_packages_are_protected(name: str):
     with pytest.raises(SparkforgeError, match=name):
-        _plan.check_plan(plan_of(name), _plan.PROTECTED)
+        _plan.check_plan(plan_of(name))
 
 
 @pytest.mark.parametrize(
@@ -286,19 +286,19 @@ def test_the_vendor_s_packages_are_protected(name: str):
     ],
 )
 def test_a_library_and_the_kernel_s_header_package_are_not_protected(name: str):
-    _plan.check_plan(plan_of(name), _plan.PROTECTED)
+    _plan.check_plan(plan_of(name))
 
 
 def test_what_is_asked_for_by_name_can_be_allowed():
-    _plan.check_plan(plan_of("nvidia-fs-dkms", "nvidia-fs"), _plan.PROTECTED, [r"^nvidia-fs"])
+    _plan.check_plan(plan_of("nvidia-fs-dkms", "nvidia-fs"), [r"^nvidia-fs"])
     with pytest.raises(SparkforgeError, match="dgx-release"):
-        _plan.check_plan(plan_of("nvidia-fs-dkms", "dgx-release"), _plan.PROTECTED, [r"^nvidia-fs"])
+        _plan.check_plan(plan_of("nvidia-fs-dkms", "dgx-release"), [r"^nvidia-fs"])
 
 
 def test_a_downgrade_is_refused():
     plan = _plan.Plan([_plan.Step("libnccl2", "2.28.3-1", "2.27.7-1")], [])
     with pytest.raises(SparkforgeError, match=r"downgrade libnccl2 from 2.28.3-1 to 2.27.7-1"):
-        _plan.check_plan(plan, _plan.PROTECTED)
+        _plan.check_plan(plan)
 
 
 # -- complaints ------------------------------------------------------------------------------------------
@@ -729,7 +729,7 @@ def test_a_name_that_is_no_file_name_is_refused(apt: FakeApt, tmp_path: Path, na
 
 def test_a_faulty_expression_is_refused(apt: FakeApt, tmp_path: Path):
     with pytest.raises(SparkforgeError, match="not a regular expression"):
-        package_set(apt, tmp_path, "dev", protect=["("])
+        package_set(apt, tmp_path, "dev", allow=["("])
 
 
 def test_apt_get_is_told_to_remove_nothing(apt: FakeApt, tmp_path: Path):

@@ -272,15 +272,6 @@ def test_a_plan_that_would_fail_says_cause_and_remedy(tree: Tree) -> None:
     assert plan["actions"] == [] and plan["environment_id"] is None
 
 
-def test_sizes_count_a_file_once(tree: Tree) -> None:
-    place = tree.environment(NEW)
-    tree.link(current=NEW)
-    (place / "large").write_bytes(os.urandom(1 << 20))
-    os.link(place / "large", place / "same")
-    assert "size" not in tree.look()["environments"][0]
-    assert 1 << 20 <= tree.look(sizes=True)["environments"][0]["size"] < 1.5 * (1 << 20)
-
-
 def test_a_name_that_is_no_directory_is_refused(tree: Tree) -> None:
     with pytest.raises(SparkforgeError) as refused:
         tree.look(name="../torch")
