@@ -38,13 +38,7 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
 
     :raises SparkforgeError: when the certificate cannot be read.
     """
-    wanted: dict[str, str] = {}
-    for key in ("http", "https"):
-        if proxies.get(key):
-            wanted[f"{key}_proxy"] = wanted[f"{key.upper()}_PROXY"] = proxies[key]
-    direct = ",".join(network_access.no_proxy_hosts(proxies.get("no_proxy")))
-    if direct:
-        wanted["no_proxy"] = wanted["NO_PROXY"] = direct
+    wanted = network_access.proxy_environment(proxies)
     with contextlib.ExitStack() as stack:
         if certificate:
             bundle = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .._core import shown
 from .._core.errors import SparkforgeError
 from .deb_version import compare_versions
 
@@ -118,7 +119,5 @@ def check_plan(plan: Plan, allow: t.Iterable[str] = ()) -> None:
         )
 
 
-def names_of(steps: t.Sequence[Step], limit: int = 12) -> str:
-    names = [step.name for step in steps]
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
+def names_of(steps: t.Sequence[Step]) -> str:
+    return shown.some([step.name for step in steps])

@@ -19,7 +19,7 @@ import os
 import re
 import typing as t
 
-from .._core import disk
+from .._core import disk, shown
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .archive_tree import Archive, archive_tree
@@ -169,9 +169,8 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
         path for path in paths if os.path.isdir(os.path.join(tree, path)) and not os.listdir(os.path.join(tree, path))
     ]
     if empty:
-        more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         raise SparkforgeError(
-            f"{label} lacks submodules: the folders {', '.join(empty[:5])}{more} are empty.",
+            f"{label} lacks submodules: the folders {shown.some(empty, 5)} are empty.",
             "Use an archive that contains them (archives by git archive and GitHub do not), or use source.repo with "
             "submodules; if the build does not need them, remove them from .gitmodules with an edit.",
         )

@@ -24,6 +24,7 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
+from .._core import shown
 from .._core.errors import SparkforgeError
 from .._host.gpu import Gpu
 from .._host.reader import Host
@@ -151,13 +152,13 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib
     if fitting >= max(1, math.ceil(possible * ENOUGH_SHARE)):
         return
     largest = sorted(gpu, key=lambda process: -(process.mib or 0))
-    listed = ", ".join(
+    named = [
         f"{process.pid} {process.name} ({'size unknown' if process.mib is None else f'{process.mib} MiB'})"
-        for process in largest[:5]
-    )
-    more = f" and {len(largest) - 5} more" if len(largest) > 5 else ""
+        for process in largest
+    ]
     raise SparkforgeError(
-        f"GPU processes use the memory that GPU and CPU share: {listed}{more}; {fitting} of {possible} jobs are left.",
+        f"GPU processes use the memory that GPU and CPU share: {shown.some(named, 5)}; {fitting} of "
+        f"{possible} jobs are left.",
         "Stop them and run again, or set jobs to the number that may run beside them.",
         gpu_processes=[{"pid": process.pid, "name": process.name, "used_mib": process.mib} for process in largest],
     )

@@ -12,7 +12,7 @@ import re
 import time
 import typing as t
 
-from ...module_utils._core import verdict
+from ...module_utils._core import shown, verdict
 
 FORMAT = 2
 FORMATS = ("table", "json")
@@ -236,20 +236,19 @@ def _table(rows: t.Sequence[Row]) -> str:
         ("WOULD CHANGE", _change_cell),
     ]
     # Columns in which no host has anything say nothing.
-    shown = [
+    used = [
         (title, cell)
         for title, cell in columns
         if title not in ("STAGED", "UNITS") or any(cell(item) != "-" for item in rows if not item["problem"])
     ]
-    lines = [[title for title, _cell in shown]]
+    lines = [[title for title, _cell in used]]
     for item in rows:
         if item["problem"]:
             lines.append([_clean(item["host"]), f"{item['standing']}: {_clean(item['problem'])}"])
         else:
-            lines.append([_clean(cell(item)) for _title, cell in shown])
+            lines.append([_clean(cell(item)) for _title, cell in used])
     widths = [
-        max(len(line[number]) for line in lines if len(line) == len(shown) or number == 0)
-        for number in range(len(shown))
+        max(len(line[number]) for line in lines if len(line) == len(used) or number == 0) for number in range(len(used))
     ]
     return "\n".join(
         "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False)).rstrip() for line in lines
@@ -278,7 +277,7 @@ def _proof_cell(item: Row) -> str:
         return "never"
     where = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
     warned = (proof.get("summary") or {}).get("warn")
-    where += f" with {_plural(warned, 'warning')}" if warned else ""
+    where += f" with {shown.plural(warned, 'warning')}" if warned else ""
     accepted = proof.get("accepted") or []
     where += f", {len(accepted)} accepted" if accepted else ""
     return f"{proof['verdict']}{where}, {age(proof['age'])}"
@@ -286,7 +285,7 @@ def _proof_cell(item: Row) -> str:
 
 def _change_cell(item: Row) -> str:
     if item["stops"]:
-        return f"site.yml would stop: {_plural(len(item['stops']), 'problem')}"
+        return f"site.yml would stop: {shown.plural(len(item['stops']), 'problem')}"
     if not item["changes"]:
         return "nothing"
     return ", ".join(f"{role} {len(said)}" for role, said in item["changes"].items())
@@ -325,8 +324,7 @@ def _by_verb(said: t.Sequence[str]) -> list[str]:
             groups[item] = []
     lines = []
     for verb, things in groups.items():
-        more = f" and {len(things) - LISTED} more" if len(things) > LISTED else ""
-        lines.append(f"{verb} {', '.join(things[:LISTED])}{more}".strip())
+        lines.append(f"{verb} {shown.some(things, LISTED)}".strip())
     return lines
 
 
@@ -344,7 +342,7 @@ def _summary(counts: Facts) -> str:
         UNREACHABLE: "unreachable",
     }
     said = ", ".join(f"{counts[standing]} {word}" for standing, word in words.items() if counts[standing])
-    return f"{_plural(counts['hosts'], 'host')}: {said or 'none'}."
+    return f"{shown.plural(counts['hosts'], 'host')}: {said or 'none'}."
 
 
 def age(seconds: int | None) -> str:
@@ -355,10 +353,6 @@ def age(seconds: int | None) -> str:
         if seconds >= 2 * size:
             return f"{seconds // size} {noun}s ago"
     return "just now" if seconds < 60 else "a minute ago"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _seconds(moment: t.Any) -> int | None:

@@ -15,7 +15,7 @@ import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ...module_utils._core import platforms
+from ...module_utils._core import platforms, shown
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.versions import numbers as numbers_of
 from ...module_utils._elf import fatbin
@@ -249,14 +249,13 @@ def _gpu_processes(case: Case) -> t.Iterator[Problem]:
     processes = list(gpu.get("processes") or [])
     if not processes or not gpu.get("unified_memory"):
         return
-    shown = ", ".join(
+    named = [
         f"{row['name']} ({row['pid']}" + (f", {_gib(row['used_mib'])}" if row.get("used_mib") is not None else "") + ")"
-        for row in processes[:5]
-    )
-    more = f" and {len(processes) - 5} more" if len(processes) > 5 else ""
+        for row in processes
+    ]
     yield problem(
         "gpu processes",
-        f"The GPU is in use, and it shares the host's memory: {shown}{more}.",
+        f"The GPU is in use, and it shares the host's memory: {shown.some(named, 5)}.",
         "Stop these processes before a build or a proof; the play does not touch them.",
         "warning",
     )

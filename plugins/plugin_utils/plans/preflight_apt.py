@@ -10,6 +10,7 @@ import typing as t
 from urllib.parse import urlsplit
 
 from ...module_utils._apt.policy import pin_names
+from ...module_utils._core import shown
 from .preflight_case import Case, Problem, problem
 
 
@@ -17,11 +18,10 @@ def state(case: Case) -> t.Iterator[Problem]:
     apt = case.part("apt")
     broken = list(apt.get("broken") or [])
     if broken:
-        shown = ", ".join(f"{row['name']} ({row['state']})" for row in broken[:8])
-        more = f" and {len(broken) - 8} more" if len(broken) > 8 else ""
+        listed = shown.some([f"{row['name']} ({row['state']})" for row in broken], 8)
         yield problem(
             "apt",
-            f"dpkg left packages half-installed: {shown}{more}.",
+            f"dpkg left packages half-installed: {listed}.",
             "Run `sudo dpkg --configure -a && sudo apt-get --fix-broken install` on the host.",
         )
     holder = apt.get("lock_holder")
@@ -65,12 +65,12 @@ def sources(case: Case) -> t.Iterator[Problem]:
     for (uri, _suite), files in signers.items():
         if len(files) > 1 and uri not in told:
             told.add(uri)
-            shown = "; ".join(
+            listed = "; ".join(
                 f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()
             )
             yield problem(
                 "apt source",
-                f"apt has two sources for {uri} that are signed differently: {shown}. "
+                f"apt has two sources for {uri} that are signed differently: {listed}. "
                 "apt stops with 'Conflicting values set for option Signed-By'.",
                 "Keep the source that came with DGX OS and remove the other one; remove an added cuda-keyring with "
                 "`sudo apt-get purge cuda-keyring`.",

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import yaml
 
+from ...module_utils._core import shown
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.redact import redact
 from ...module_utils._fetch import http
@@ -133,8 +134,7 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
     data = t.cast("dict[str, t.Any]", _plain(data))
     problems = schema.problems("ledger", data, "ledger")
     if problems:
-        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
-        raise _damaged(where, "; ".join(problems[:3]) + more)
+        raise _damaged(where, shown.some(problems, 3, "; "))
     names = [rule["id"] for rule in data["rules"]]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:

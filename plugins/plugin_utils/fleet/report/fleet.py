@@ -70,8 +70,7 @@ def load(path: str, host: str) -> Report:
         raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", again)
     wrong = report_problems(report)
     if wrong:
-        more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        raise SparkforgeError(f"The report {path} is damaged: {wrong[0]}{more}.", again)
+        raise SparkforgeError(f"The report {path} is damaged: {shown.some(wrong, 1)}.", again)
     if report["host"] != host:
         raise SparkforgeError(f"The report {path} is that of {report['host']}.", again)
     return t.cast(Report, report)
@@ -142,11 +141,10 @@ def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t
     hosts = [row["host"] for row in rows if row["verdict"] in (PROVEN, UNPROVEN)]
     if not hosts or not activate:
         return []
-    more = f" and {len(hosts) - 3} more" if len(hosts) > 3 else ""
     anew = ", after a new login, for the membership in the group" if set(joined) & set(hosts) else ""
     check = "import torch; print(torch.__version__, torch.cuda.is_available())"
     return [
-        shown.text(f"next, on {', '.join(hosts[:3])}{more}{anew}: . {activate}"),
+        shown.text(f"next, on {shown.some(hosts, 3)}{anew}: . {activate}"),
         f'and to see that it is there: python -c "{check}"',
     ]
 
@@ -172,7 +170,7 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
             ("failed without a wrong number", [check["name"] for check in failed if check["name"] not in wrong]),
         ):
             if names:
-                parts.append(f"{what}: {', '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}")
+                parts.append(f"{what}: {shown.some(names, 8)}")
         return shown.text(f"{row['host']} {'; it also '.join(parts)}. The report gives the cause and remedy of each.")
     said = " ".join(row["report"]["notices"])
     return shown.text(

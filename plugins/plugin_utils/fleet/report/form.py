@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import typing as t
 
+from ....module_utils._core import shown
 from ....module_utils._core.errors import SparkforgeError
 from ... import schema
 from . import FORMAT, Report, now, summary
@@ -74,9 +75,8 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         whole["summary"] = summary(checks)
     found = report_problems(whole)
     if found:
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         raise SparkforgeError(
-            f"This is not a valid report: {'; '.join(found[:5])}{more}.",
+            f"This is not a valid report: {shown.some(found, 5, '; ')}.",
             "Pass verify_report the report that cuda_proof returned, in the format of report.schema.json.",
             problems=found,
         )

@@ -99,7 +99,7 @@ def _environment() -> jinja2.Environment:
         ),
     )
     environment.filters.update(
-        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=_plural, words=_words, chunk=_breakable
+        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=shown.plural, words=_words, chunk=_breakable
     )
     return environment
 
@@ -204,11 +204,7 @@ def _age(written: str | None, at: str) -> str:
     hours = (second - first) / 3600
     if hours < 1:
         return ""
-    return _plural(round(hours / 24), "day") if hours >= 48 else _plural(round(hours), "hour")
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return shown.plural(round(hours / 24), "day") if hours >= 48 else shown.plural(round(hours), "hour")
 
 
 def _seconds(value: float) -> str:

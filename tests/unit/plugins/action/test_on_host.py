@@ -75,6 +75,7 @@ def test_every_module_that_runs_on_a_host_is_run_by_an_action_of_ours() -> None:
     routed = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())["plugin_routing"]["modules"]
     own = {path.stem for path in (ROOT / "plugins/action").glob("*.py")}
     modules = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")} - {"__init__"}
+    routed = {name: one for name, one in routed.items() if "tombstone" not in one}
     assert set(routed) | own >= modules
     assert {one["action_plugin"].rpartition(".")[2] for one in routed.values()} == {"spark_info", "cuda_proof"}
     # Ansible takes what is sent somewhere there before an action of the module's own name.
