@@ -77,9 +77,10 @@ def plant(drawn: Drawn, device: str, seen: Seen) -> torch.library.Library:
     wanted = [str(one.type) == "Tensor" for one in operator._schema.arguments]
 
     def wrapped(keys: t.Any, *given: t.Any, **words: t.Any) -> t.Any:
-        # A number that torch has wrapped in a tensor arrives as a number.
+        # A number that torch has wrapped in a tensor arrives as a number, as exact as the tensors are.
+        wide = any(one.dtype in (torch.float64, torch.complex128) for one in tensors(given))
         arguments = [
-            torch.tensor(one) if number and isinstance(one, (bool, int, float, complex)) else one
+            _tensor(one, wide) if number and isinstance(one, (bool, int, float, complex)) else one
             for one, number in zip(given, wanted)
         ] + list(given[len(wanted) :])
         if busy[0] or not seen.active:
@@ -111,6 +112,12 @@ def plant(drawn: Drawn, device: str, seen: Seen) -> torch.library.Library:
     library = torch.library.Library("aten", "IMPL")
     library.impl(operator, wrapped, key, with_keyset=True, allow_override=True)
     return library
+
+
+def _tensor(number: complex, wide: bool) -> torch.Tensor:
+    if not wide or isinstance(number, int):
+        return torch.tensor(number)
+    return torch.tensor(number, dtype=torch.complex128 if isinstance(number, complex) else torch.float64)
 
 
 def _applies(drawn: Drawn, given: t.Sequence[torch.Tensor], device: str, counted: list[int]) -> bool:

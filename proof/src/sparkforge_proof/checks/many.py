@@ -14,22 +14,24 @@ from . import survey, survey_bounds
 from .bounds import Cases
 from .sizes import FUSED, REMEDY, differing
 
-#: Rows and columns of what the functions of elements are computed of: more than 2^20 elements, of slow ones 2^16.
-ROWS, FEWER_ROWS, COLUMNS = 1_026, 65, 1_023
+#: Rows and columns of what the functions of elements are computed of: more than 2^20 elements on a CPU, of slow ones
+#: 2^16; on a GPU more than 2^24.
+ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS = 1_026, 65, 16_450, 1_023
 #: Functions of two lists of tensors.
 BINARY = "add sub mul div minimum maximum pow copy".split()
 
 
 @check("sizes.many", devices=("cuda", "cpu"), seconds=300, family="sizes", measured=(X86_CPU_LATER,))
 def many(context: Context) -> Measured:
-    """Each function of elements in torch's list over more than 2^20 elements: equal rows have equal results.
+    """Each function of elements in torch's list over more than 2^20 or 2^24 elements: equal rows have equal results.
 
     Those of lists of tensors among them. Of what is slow, on a CPU to compute and on a GPU to compile, a third has so
     many, the next day another; the rest have fewer on a CPU, and are left out on a GPU.
     """
     import torch
 
-    cases = Cases(f"a function of {ROWS * COLUMNS:,} elements", REMEDY)
+    most = ROWS_ON_GPU if context.device == "cuda" else ROWS
+    cases = Cases(f"a function of {most * COLUMNS:,} elements", REMEDY)
     kinds, day = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo"), survey.seed_of(context)
     refused, operators = 0, survey.catalogue()
     with warnings.catch_warnings(), torch.no_grad(), survey.surveying(context.device):
@@ -42,7 +44,7 @@ def many(context: Context) -> Measured:
             if slow and context.device == "cuda":
                 continue
             if torch.float32 in operator.supported_dtypes(context.device):
-                refused += not _equal_rows(cases, context, operator, name, FEWER_ROWS if slow else ROWS)
+                refused += not _equal_rows(cases, context, operator, name, FEWER_ROWS if slow else most)
     measured = cases.result()
     measured.measured += f"; {refused} not supported"
     return measured

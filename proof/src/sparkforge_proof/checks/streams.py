@@ -91,8 +91,7 @@ def waits(context: Context) -> Measured:
                 pinned = torch.zeros(SIZE, dtype=torch.int32, pin_memory=True)
                 pinned.copy_(block, non_blocking=True)
                 after = first.record_event()
-            early = any(event.query() or first.query() for _unused in range(ASKED))
-            cases.say(f"query before the end, {words}", not early, "says that work is done")
+            cases.say(f"query before the end, {words}", not (event.query() or first.query()), "says that work is done")
             found = ready(first, after, block, pinned)
             _all(cases, f"{words}, round {turn + 1}", found, wanted)
             torch.cuda.synchronize()
@@ -261,6 +260,13 @@ def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     event = torch.cuda.Event(enable_timing=True)
     two.wait_event(event)
     cases.say("an event that was not recorded", event.query(), "is not done")
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for _unused in range(ASKED):
+            slow.write(block)
+        event.record()
+    early = any(event.query() for _unused in range(3 * ASKED))
+    cases.say(f"query, {3 * ASKED} times before the end", not early, "says that work is done")
+    torch.cuda.synchronize()
     for _unused in range(3):
         with torch.cuda.stream(one):
             slow.write(block)

@@ -428,7 +428,7 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
         _subnormal(found, operator, sample, dtype, seed)
     if not survey_variants.takes_nan(name, any_number or moves, known):
         return
-    given = survey_variants.with_nan(sample, moves, survey_variants.FIRST_ALONE.search(name) is not None)
+    given = survey_variants.with_nan(sample, moves)
     if both := _both(found, operator, survey_variants.WITH_NAN, given, dtype, seed):
         made, exact = both
         compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere
@@ -452,7 +452,8 @@ def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype
     import torch
 
     way, larger = survey_variants.SUBNORMAL, 2.0**20
-    given = survey_variants.subnormal(sample)
+    every = survey_variants.CHOOSES.match(name_of(operator)) is not None
+    given = survey_variants.subnormal(sample, every=every)
     if not (both := _both(found, operator, way, given, dtype, seed)):
         return
     made, exact = both
@@ -465,7 +466,7 @@ def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype
     if not small or any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in small):
         return
     try:
-        grown = _exactly(operator, survey_variants.subnormal(sample, larger), dtype, seed).results
+        grown = _exactly(operator, survey_variants.subnormal(sample, larger, every), dtype, seed).results
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
         return
     if all(torch.allclose(exact.results[one] * larger, grown[one], 1e-6, 0.0) for one in numbers):

@@ -27,21 +27,24 @@ MOVES = re.compile(
     r"|diagonal|diag_embed|rot90|permute|transpose|t|clone|contiguous|movedim|squeeze|unsqueeze|reshape|view|flatten|swapaxes)$"
 )
 #: Parts of names of what may do anything with one: multiply it with what it pads with, take it for an index.
-NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|unfold|fold|grid|interpolate|ctc|multi_head|pdist")
+NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head|pdist")
 #: How the names of those begin that iterate until a library is content.
 LIBRARIES = re.compile(
     "linalg|svd|lu|cholesky|qr|geqrf|eig|triangular|pinverse|lstsq|ormqr|lobpcg|pca|fft|stft|istft|logdet|inverse"
     "|matrix_exp"
 )
-#: What takes a NaN for a place, or may multiply it with what it pads with; pdist's greatest distance passes over it.
-PLACES = re.compile("attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|pdist")
-#: What takes its second input for a whole number.
-FIRST_ALONE = re.compile("polynomial")
+#: What takes a NaN for a place or a degree, may multiply it with what it pads with, counts it, or passes over it where
+#: it looks for the greatest.
+PLACES = re.compile(
+    "attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|polynomial|mode|[pc]dist"
+)
 PRODUCTS = re.compile(
     r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
 )
 #: What squares or divides on the way, where subnormal numbers become zero.
-UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool")
+UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool|nll_loss")
+#: What returns some of its numbers, so that all of them may be subnormal.
+CHOOSES = re.compile(r"(_foreach_)?(minimum|maximum|fmin|fmax|min|max|amin|amax|aminmax|clamp\w*|index_reduce)\b")
 #: The classes whose kernels wait for nobody, so that a graph can capture them: after an error in a capture torch 2.11
 #: answers whatever the process asks of the GPU with an error.
 IN_GRAPHS = ("UnaryUfuncInfo", "BinaryUfuncInfo")
@@ -131,12 +134,13 @@ def expanded(sample: t.Any, numbers: bool = False) -> t.Any:
     return sample.transform(change)
 
 
-def subnormal(sample: t.Any, larger: float = 1.0) -> t.Any:
+def subnormal(sample: t.Any, larger: float = 1.0, every: bool = False) -> t.Any:
     """Return the sample with each number of its first input so small that it is subnormal.
 
     Of two that are, a product would be zero on the way to what is none.
 
     :param larger: by how many times they are larger, then in float64.
+    :param every: of all inputs.
     """
     import torch
 
@@ -144,9 +148,9 @@ def subnormal(sample: t.Any, larger: float = 1.0) -> t.Any:
     inputs = {id(one) for one in first}
 
     def change(value: t.Any) -> t.Any:
-        if id(value) not in inputs or not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        if not isinstance(value, torch.Tensor) or not (every or id(value) in inputs):
             return value
-        if not value.is_floating_point():
+        if value.layout is not torch.strided or not value.is_floating_point():
             return value
         small = value.detach() * (torch.finfo(value.dtype).tiny / 128)
         return small if larger == 1 else small.double() * larger
@@ -154,17 +158,12 @@ def subnormal(sample: t.Any, larger: float = 1.0) -> t.Any:
     return sample.transform(change)
 
 
-def with_nan(sample: t.Any, subnormal: bool = False, alone: bool = False) -> t.Any:
-    """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point.
-
-    :param alone: only in its first input.
-    """
+def with_nan(sample: t.Any, subnormal: bool = False) -> t.Any:
+    """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point."""
     import torch
 
     def change(value: t.Any) -> t.Any:
         if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.numel():
-            return value
-        if alone and value is not sample.input:
             return value
         changed = value.detach().clone(memory_format=torch.contiguous_format)
         if value.is_floating_point():
