@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ..module_utils._core import shown
+from ..module_utils._core import shown, verdict as _verdict
 from ..plugin_utils.action import OnController
 from ..plugin_utils.files import write_text
 from ..plugin_utils.fleet import report as _report
@@ -74,7 +74,7 @@ class ActionModule(OnController):
             "page": page,
             "verdict": report["verdict"],
             "msg": f"{report['verdict']}: {counts}; {page}",
-            "failures": said(_report.FAIL),
+            "failures": said(_verdict.FAIL),
             # Ansible shows these, and continues.
-            "warnings": said(_report.WARN),
+            "warnings": said(_verdict.WARN),
         }

@@ -166,7 +166,7 @@ def account(directory: str) -> t.Iterator[int | None]:
             try:
                 held.enter_context(receipts.lock("/run", f"sparkforge-{uid}", 0))
             except SparkforgeError as error:
-                if error.__cause__:
+                if error.__cause__:  # pylint: disable=using-constant-test
                     raise
                 continue
             _clear(uid)

@@ -91,7 +91,7 @@ _CUFILE_HINT = "GPUDirect Storage's library; it loads without its kernel module.
 _TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or another version."
 
 
-def _toolkit(
+def _toolkit(  # pylint: disable=dangerous-default-value
     pattern: str, package: str, archive: str | None, cuda: dict[str, str] | None = _SAME, hint: str = _CUDA_HINT
 ) -> _Entry:
     """Return the row of a library of the CUDA toolkit, whose packages have the minor in their names."""

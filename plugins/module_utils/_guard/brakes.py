@@ -9,6 +9,7 @@ the machine is shut down as it should be. A start that finds an earlier one of a
 all later ones, until ``allow UNIT``.
 """
 
+# pylint: disable=ansible-bad-function
 from __future__ import annotations
 
 import json

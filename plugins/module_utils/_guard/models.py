@@ -281,7 +281,7 @@ def _pairs(stream: t.BinaryIO, path: str) -> dict[str, t.Any]:
         inner, count = number("I"), number("Q")
         if count > 1 << 24:
             raise torn(path, f"has a list of {count}")
-        return [value(inner) for _ in range(count)]
+        return [value(inner) for _number in range(count)]
 
     if stream.read(4) != b"GGUF":
         raise torn(path, "is no GGUF file")
@@ -291,7 +291,7 @@ def _pairs(stream: t.BinaryIO, path: str) -> dict[str, t.Any]:
     if count > 1 << 16:
         raise torn(path, f"names {count} values")
     found: dict[str, t.Any] = {}
-    for _ in range(count):
+    for _number in range(count):
         name, kind = text(), number("I")
         read_value = value(kind)
         found["tokens" if name == "tokenizer.ggml.tokens" else name] = (

@@ -313,7 +313,7 @@ class Guard:
         swarm, bomb = policy.is_swarm(members, young), policy.is_bomb(members, self._found[1], young)
         grown = False
         wave = tuple(one for one in members if since >= memory.time or self.host.alive(one))
-        for _ in range(PASSES):
+        for _pass in range(PASSES):
             self._send(number, wave)
             # It has new ones by now. All of a bomb's name are of it; others may have a namesake in their session.
             wave = ()

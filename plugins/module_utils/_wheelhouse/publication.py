@@ -213,6 +213,7 @@ def _check_shape(manifest: t.Any, where: str) -> None:
                     raise refuse(f"{key} of a wheel of {unit['name']} is {_shown(wheel.get(key))}")
             if not _is_of(wheel["file"], wheel["name"], wheel["version"]):
                 raise refuse(f"{wheel['file']} is no wheel of {wheel['name']} {wheel['version']}")
+            # pylint: disable-next=unidiomatic-typecheck  # a truth value is an int, too
             if type(wheel.get("size")) is not int or not 0 <= wheel["size"] <= LARGEST:
                 raise refuse(f"the size of {wheel['file']} is {_shown(wheel.get('size'))}")
             if wheel.get("path") != f"{unit['name']}/{unit['fingerprint']}/{wheel['file']}":

@@ -15,7 +15,6 @@ import typing as t
 from ...module_utils._core import shown, verdict
 
 FORMAT = 2
-FORMATS = ("table", "json")
 #: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
 AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
 STANDINGS = (AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE)

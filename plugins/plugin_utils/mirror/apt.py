@@ -38,7 +38,6 @@ from .directory import OURS, Directory
 #: The command that archives a host; only the paths that it names are read.
 TAKE = "tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status"
 KEY = "3bf863cc.pub"
-NVIDIA_KEY = "EB693B3035CD5710E231E123A4B469963BF863CC"
 #: A host's keyrings and dpkg's status have some MB.
 SNAPSHOT_LIMIT = 256 << 20
 #: Of names as posixpath.normpath has them. The passwords in auth.conf and auth.conf.d stay on the host.

@@ -13,15 +13,7 @@ import json
 import time
 import typing as t
 
-from ....module_utils._core.verdict import (
-    FAIL as FAIL,
-    FORMAT as FORMAT,
-    PASS as PASS,
-    PROVEN as PROVEN,
-    SKIP as SKIP,
-    UNPROVEN as UNPROVEN,
-    WARN as WARN,
-)
+from ....module_utils._core.verdict import FAIL, PASS, PROVEN, SKIP, UNPROVEN, WARN
 
 NO_REPORT = "no report"
 #: The worst first.

@@ -11,8 +11,9 @@ import typing as t
 
 from ....module_utils._core import shown
 from ....module_utils._core.errors import SparkforgeError
+from ....module_utils._core.verdict import FORMAT
 from ... import schema
-from . import FORMAT, Report, now, summary
+from . import Report, now, summary
 
 
 def report_problems(report: t.Any) -> list[str]:

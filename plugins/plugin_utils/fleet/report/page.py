@@ -19,7 +19,8 @@ import jinja2
 import markupsafe
 
 from ....module_utils._core import shown
-from . import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, Report, summary
+from ....module_utils._core.verdict import FAIL, PASS, SKIP, WARN
+from . import NO_REPORT, VERDICTS, Report, summary
 
 #: Of more hosts than this the first, which are the worst, are shown check by check: each takes some 70 kB of the page.
 DETAILED = 50
