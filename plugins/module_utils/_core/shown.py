@@ -24,16 +24,6 @@ def line(value: str) -> str:
     return " ".join(text(value).split("\n"))
 
 
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def some(items: t.Sequence[str], most: int = 12, between: str = ", ") -> str:
-    """Return the first items, and how many more there are."""
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return between.join(items[:most]) + more
-
-
 def data(value: t.Any) -> t.Any:
     """Return what JSON can say with each of its texts on one line."""
     if isinstance(value, str):

@@ -19,7 +19,7 @@ import os
 import re
 import typing as t
 
-from .._core import disk, shown
+from .._core import disk, words
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .archive_tree import Archive, archive_tree
@@ -170,7 +170,7 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
     ]
     if empty:
         raise SparkforgeError(
-            f"{label} lacks submodules: the folders {shown.some(empty, 5)} are empty.",
+            f"{label} lacks submodules: the folders {words.some(empty, 5)} are empty.",
             "Use an archive that contains them (archives by git archive and GitHub do not), or use source.repo with "
             "submodules; if the build does not need them, remove them from .gitmodules with an edit.",
         )

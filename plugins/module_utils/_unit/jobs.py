@@ -24,7 +24,7 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from .._core import shown
+from .._core import words
 from .._core.errors import SparkforgeError
 from .._host.gpu import Gpu
 from .._host.reader import Host
@@ -157,7 +157,7 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib
         for process in largest
     ]
     raise SparkforgeError(
-        f"GPU processes use the memory that GPU and CPU share: {shown.some(named, 5)}; {fitting} of "
+        f"GPU processes use the memory that GPU and CPU share: {words.some(named, 5)}; {fitting} of "
         f"{possible} jobs are left.",
         "Stop them and run again, or set jobs to the number that may run beside them.",
         gpu_processes=[{"pid": process.pid, "name": process.name, "used_mib": process.mib} for process in largest],

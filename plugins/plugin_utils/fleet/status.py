@@ -12,7 +12,7 @@ import re
 import time
 import typing as t
 
-from ...module_utils._core import shown, verdict
+from ...module_utils._core import verdict, words
 
 FORMAT = 2
 #: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
@@ -276,7 +276,7 @@ def _proof_cell(item: Row) -> str:
         return "never"
     where = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
     warned = (proof.get("summary") or {}).get("warn")
-    where += f" with {shown.plural(warned, 'warning')}" if warned else ""
+    where += f" with {words.plural(warned, 'warning')}" if warned else ""
     accepted = proof.get("accepted") or []
     where += f", {len(accepted)} accepted" if accepted else ""
     return f"{proof['verdict']}{where}, {age(proof['age'])}"
@@ -284,7 +284,7 @@ def _proof_cell(item: Row) -> str:
 
 def _change_cell(item: Row) -> str:
     if item["stops"]:
-        return f"site.yml would stop: {shown.plural(len(item['stops']), 'problem')}"
+        return f"site.yml would stop: {words.plural(len(item['stops']), 'problem')}"
     if not item["changes"]:
         return "nothing"
     return ", ".join(f"{role} {len(said)}" for role, said in item["changes"].items())
@@ -323,7 +323,7 @@ def _by_verb(said: t.Sequence[str]) -> list[str]:
             groups[item] = []
     lines = []
     for verb, things in groups.items():
-        lines.append(f"{verb} {shown.some(things, LISTED)}".strip())
+        lines.append(f"{verb} {words.some(things, LISTED)}".strip())
     return lines
 
 
@@ -333,15 +333,15 @@ def _some(prefix: str, items: t.Sequence[str]) -> list[str]:
 
 
 def _summary(counts: Facts) -> str:
-    words = {
+    nouns = {
         AS_WANTED: "as the stack wants it",
         CHANGES: "would change",
         STOPS: "would stop site.yml",
         FAILED: "could not be read",
         UNREACHABLE: "unreachable",
     }
-    said = ", ".join(f"{counts[standing]} {word}" for standing, word in words.items() if counts[standing])
-    return f"{shown.plural(counts['hosts'], 'host')}: {said or 'none'}."
+    said = ", ".join(f"{counts[standing]} {word}" for standing, word in nouns.items() if counts[standing])
+    return f"{words.plural(counts['hosts'], 'host')}: {said or 'none'}."
 
 
 def age(seconds: int | None) -> str:

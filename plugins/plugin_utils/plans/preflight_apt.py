@@ -10,7 +10,7 @@ import typing as t
 from urllib.parse import urlsplit
 
 from ...module_utils._apt.policy import pin_names
-from ...module_utils._core import shown
+from ...module_utils._core import words
 from .preflight_case import Case, Problem, problem
 
 
@@ -18,7 +18,7 @@ def state(case: Case) -> t.Iterator[Problem]:
     apt = case.part("apt")
     broken = list(apt.get("broken") or [])
     if broken:
-        listed = shown.some([f"{row['name']} ({row['state']})" for row in broken], 8)
+        listed = words.some([f"{row['name']} ({row['state']})" for row in broken], 8)
         yield problem(
             "apt",
             f"dpkg left packages half-installed: {listed}.",

@@ -16,7 +16,7 @@ import os
 import re
 import typing as t
 
-from ...module_utils._core import shown
+from ...module_utils._core import shown, words
 from ...module_utils._core.errors import SparkforgeError
 from .. import files
 from . import conditions, ledger
@@ -244,7 +244,7 @@ def view(state: Facts | None, hosts: t.Collection[str]) -> dict[str, t.Any] | No
         "problem": "",
         "headings": (*HEADINGS[:2], "forecast", *HEADINGS[2:]),
         "rows": [(*cells(row)[:2], row["date"], *cells(row)[2:]) for row in rows],
-        "findings": [{**one, "hosts": shown.some(names)} for one, names in grouped(rows)],
+        "findings": [{**one, "hosts": words.some(names)} for one, names in grouped(rows)],
         "ledger": state["ledger"],
     }
 
@@ -296,10 +296,10 @@ def as_text(state: Facts) -> str:
     lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]) for row in rows]
     for one, hosts in grouped(state["hosts"]):
         order = f", {one['order']} the upgrade" if one["order"] else ""
-        lines += ["", f"{one['verdict']}{order}: {one['title']} ({one['rule']})", f"  hosts: {shown.some(hosts)}"]
+        lines += ["", f"{one['verdict']}{order}: {one['title']} ({one['rule']})", f"  hosts: {words.some(hosts)}"]
         lines += [f"  why: {', '.join(one['why'])}"] if one["why"] else []
         lines += [f"  what breaks: {one['breaks']}", f"  do: {one['remedy']}"]
-        lines += [f"  held back: {shown.some(one['hold'])}"] if one["hold"] else []
+        lines += [f"  held back: {words.some(one['hold'])}"] if one["hold"] else []
         lines += [f"  source: {source['title']}, {source['date']}: {source['url']}" for source in one["source"]]
     counts = [f"{count} {answer}" for answer, count in state["summary"].items() if count]
     book = state["ledger"]
@@ -333,7 +333,7 @@ def as_page(state: Facts) -> str:
         )
         parts.append(
             f"<h2>{say(one['title'])}</h2>"
-            f"<p><b>{say(one['verdict'])}</b> ({say(one['rule'])}): {say(shown.some(hosts))}</p>"
+            f"<p><b>{say(one['verdict'])}</b> ({say(one['rule'])}): {say(words.some(hosts))}</p>"
             f"<p>{say(', '.join(one['why']))}</p><p>{say(one['breaks'])}</p><p><b>Do:</b> {say(one['remedy'])}</p>"
             f"<p>{links}</p>"
         )

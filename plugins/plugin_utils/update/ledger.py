@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-from ...module_utils._core import shown
+from ...module_utils._core import words
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.redact import redact
 from ...module_utils._fetch import http
@@ -134,7 +134,7 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
     data = t.cast("dict[str, t.Any]", _plain(data))
     problems = schema.problems("ledger", data, "ledger")
     if problems:
-        raise _damaged(where, shown.some(problems, 3, "; "))
+        raise _damaged(where, words.some(problems, 3, "; "))
     names = [rule["id"] for rule in data["rules"]]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:

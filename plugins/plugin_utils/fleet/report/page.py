@@ -18,7 +18,7 @@ import typing as t
 import jinja2
 import markupsafe
 
-from ....module_utils._core import shown
+from ....module_utils._core import shown, words
 from ....module_utils._core.verdict import FAIL, PASS, SKIP, WARN
 from . import NO_REPORT, VERDICTS, Report, summary
 
@@ -100,7 +100,7 @@ def _environment() -> jinja2.Environment:
         ),
     )
     environment.filters.update(
-        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=shown.plural, words=_words, chunk=_breakable
+        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=words.plural, words=_words, chunk=_breakable
     )
     return environment
 
@@ -205,7 +205,7 @@ def _age(written: str | None, at: str) -> str:
     hours = (second - first) / 3600
     if hours < 1:
         return ""
-    return shown.plural(round(hours / 24), "day") if hours >= 48 else shown.plural(round(hours), "hour")
+    return words.plural(round(hours / 24), "day") if hours >= 48 else words.plural(round(hours), "hour")
 
 
 def _seconds(value: float) -> str:

@@ -15,7 +15,8 @@ import sys
 import typing as t
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.progress import Estimate, Ninja, describe
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.observation import describe
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.progress import Estimate, Ninja
 
 PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
 NINJA = shutil.which("ninja", path=PATH)

@@ -1,0 +1,19 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Counts and lists in sentences."""
+
+from __future__ import annotations
+
+import typing as t
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def some(items: t.Sequence[str], most: int = 12, between: str = ", ") -> str:
+    """Return the first items, and how many more there are."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return between.join(items[:most]) + more
