@@ -26,7 +26,6 @@ import sys
 import time
 import traceback
 import typing as t
-from unittest import mock
 
 import torch
 
@@ -367,7 +366,9 @@ def main(path: str) -> None:
     device = job["device"]
     torch.set_num_threads(1)
     operators, others = candidates(device)
-    prepare(device)
+    if device == "cpu":
+        # Once, not in each fork. On a GPU it would start CUDA, which a fork cannot use then.
+        survey.catalogue()
     if "numbers" not in job:
         known = in_a_fork(lambda: trace(job), {"calls": {}, "seconds": {}, "failed": {}})
         with open(job["out"], "w", encoding="utf-8") as stream:
@@ -396,32 +397,6 @@ def main(path: str) -> None:
             if sound or row["size"] > 1:
                 row.update(in_a_fork(functools.partial(judge, job, known, drawn), {}))
             out.write(json.dumps(row) + "\n")
-
-
-def prepare(device: str) -> None:
-    """Read torch's list of operators once, and not in each fork.
-
-    It asks for the GPU's compute capability and whether Triton computes there, which would start CUDA, and a fork
-    cannot use a CUDA that has been started: so it is told. Where a torch asks for more, each fork reads the list.
-    """
-    if device == "cpu":
-        survey.catalogue()
-        return
-    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
-    capability = tuple(in_a_fork(lambda: {"found": torch.cuda.get_device_capability()}, {})["found"])
-
-    def read() -> dict[str, t.Any]:
-        with (
-            mock.patch.object(torch.cuda, "get_device_capability", lambda *_unused: capability),
-            mock.patch("torch.utils._triton.has_triton", lambda: True),
-        ):
-            survey.catalogue()
-        return in_a_fork(lambda: {"one": torch.ones(1, device=device).item()}, {})
-
-    if in_a_fork(read, {}) == {"one": 1.0}:
-        read()
-    else:
-        print("Each fork reads torch's list of operators, for reading it starts CUDA.", file=sys.stderr)
 
 
 def drawable(known: t.Mapping[str, t.Any], operators: t.Collection[str]) -> tuple[dict[str, list[str]], set[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 import warnings
 
-from ..check import X86_CPU_LATER, Context, Measured, check
+from ..check import H200_LATER, X86_CPU_LATER, Context, Measured, check
 from . import survey, survey_bounds
 from .bounds import Cases
 from .sizes import FUSED, REMEDY, differing
@@ -21,7 +21,7 @@ ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS = 1_026, 65, 16_450, 1_023
 BINARY = "add sub mul div minimum maximum pow copy".split()
 
 
-@check("sizes.many", devices=("cuda", "cpu"), seconds=300, family="sizes", measured=(X86_CPU_LATER,))
+@check("sizes.many", devices=("cuda", "cpu"), seconds=300, family="sizes", measured=(X86_CPU_LATER, H200_LATER))
 def many(context: Context) -> Measured:
     """Each function of elements in torch's list over more than 2^20 or 2^24 elements: equal rows have equal results.
 

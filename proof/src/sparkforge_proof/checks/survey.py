@@ -424,7 +424,7 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     moves = survey_variants.MOVES.match(name) is not None
     if any_number or moves:
         _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
-    if known and survey_variants.takes_subnormal(name):
+    if known and survey_variants.takes_subnormal(name, any(one.is_cuda for one in tensors([sample.input]))):
         _subnormal(found, operator, sample, dtype, seed)
     if not survey_variants.takes_nan(name, any_number or moves, known):
         return

@@ -42,7 +42,9 @@ PRODUCTS = re.compile(
     r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
 )
 #: What squares or divides on the way, where subnormal numbers become zero.
-UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool|nll_loss")
+UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool")
+#: What a GPU adds up atomically, which makes zeros of subnormal numbers (PTX: ``atom.add.f32``).
+ATOMIC = re.compile("index_add|index_reduce|index_put|scatter|put|nll_loss|hist|segment|embedding")
 #: What returns some of its numbers, so that all of them may be subnormal.
 CHOOSES = re.compile(r"(_foreach_)?(minimum|maximum|fmin|fmax|min|max|amin|amax|aminmax|clamp\w*|index_reduce)\b")
 #: The classes whose kernels wait for nobody, so that a graph can capture them: after an error in a capture torch 2.11
@@ -80,8 +82,11 @@ def takes_nan(name: str, any_number: bool, known: bool) -> bool:
     return not NAN_IS_ANY.search(name) and (any_number or name.startswith(TAKE_NAN))
 
 
-def takes_subnormal(name: str) -> bool:
+def takes_subnormal(name: str, gpu: bool) -> bool:
     """Say whether an operator is as exact for subnormal numbers as for others."""
+    if gpu and (ATOMIC.search(name) or PRODUCTS.search(name)):
+        # A library may compute a product of float32 in parts of another format.
+        return False
     return not (LIBRARIES.match(name) or UNDERFLOWS.search(name))
 
 
