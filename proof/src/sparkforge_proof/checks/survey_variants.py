@@ -44,7 +44,7 @@ PRODUCTS = re.compile(
 #: What squares or divides on the way, where subnormal numbers become zero.
 UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool")
 #: What a GPU adds up atomically, which makes zeros of subnormal numbers (PTX: ``atom.add.f32``).
-ATOMIC = re.compile("index_add|index_reduce|index_put|scatter|put|nll_loss|hist|segment|embedding")
+ATOMIC = re.compile(r"index_add|index_reduce\.(mean|prod)|index_put|scatter|put|nll_loss|hist|segment|embedding")
 #: What returns some of its numbers, so that all of them may be subnormal.
 CHOOSES = re.compile(r"(_foreach_)?(minimum|maximum|fmin|fmax|min|max|amin|amax|aminmax|clamp\w*|index_reduce)\b")
 #: The classes whose kernels wait for nobody, so that a graph can capture them: after an error in a capture torch 2.11
