@@ -14,6 +14,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import dataclasses
+import importlib.util
 import json
 import os
 import shutil
@@ -92,10 +93,15 @@ CASES = (
     Case("gemma2-plain", "gemma2", PLAIN),
     Case("qwen2-plain", "qwen2", PLAIN),
 )  # fmt: skip
-AROUND = {
+#: Around each server that a test starts, those of tests/guard/on_gpu.py too.
+ENGINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_HOST_IP": "127.0.0.1",
-    "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1", "VLLM_USE_V2_MODEL_RUNNER": "0",
+    "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1",
 }  # fmt: skip
+if importlib.util.find_spec("flashinfer") is None:
+    # On a GPU vLLM's sampler imports it without a look whether it is there (0.25.1).
+    ENGINE["VLLM_USE_FLASHINFER_SAMPLER"] = "0"
+AROUND = {**ENGINE, "VLLM_USE_V2_MODEL_RUNNER": "0"}
 CACHE = 256 << 20
 STARTED: set[subprocess.Popen[bytes]] = set()
 

@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from proof.tests import served
 from tests.guard import calibrate, engines
 
 SIZES = {
@@ -72,10 +73,7 @@ SAID = {
 }
 #: vLLM has said this when it has no memory of the GPU yet.
 BEFORE_GPU = "Initializing a V1 LLM engine"
-AROUND = {
-    "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "DEBUG",
-    "VLLM_HOST_IP": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1",
-}  # fmt: skip
+AROUND = {**served.ENGINE, "VLLM_LOGGING_LEVEL": "DEBUG"}
 #: Seconds that a pair takes at most, by experience: with CUDA graphs and compiled code, and without.
 GRAPHS, PLAIN = 90, 45
 
