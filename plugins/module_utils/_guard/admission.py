@@ -30,8 +30,15 @@ OUTSIDE = {"vllm": 5 * GIB, "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": in
 #: What torch's allocator takes for activations, of what they are: fitted on 12 pairs, docs/evidence/guard.md.
 SLACK = 1.25
 EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
-#: The option by which an engine takes a share of all memory at once, and what we take its default to be.
-SHARES = {"vllm": ("--gpu-memory-utilization", 0.9), "sglang": ("--mem-fraction-static", 0.88)}
+#: The option by which an engine takes a share of all memory at once, and its default: vLLM's is that of its source
+#: (vllm/config/cache.py, 0.25.1 and 0.33.0), SGLang's is an assumption.
+SHARES = {"vllm": ("--gpu-memory-utilization", 0.92), "sglang": ("--mem-fraction-static", 0.88)}
+#: Bytes of a weight, its scales included, where vLLM converts 16 bits as it loads them (--quantization; 0.33.0's
+#: vllm/config/quantization.py). Those that convert experts alone are not here; others need weights that are stored so.
+ONLINE = {
+    "fp8": 1.0, "fp8_per_tensor": 1.0, "fp8_per_block": 1.0, "fp8_per_channel": 1.0, "mxfp8": 1 + 1 / 32,
+    "mxfp4": 0.5 + 1 / 32,
+}  # fmt: skip
 START, DROP, PROPOSE, REFUSE = "start", "drop", "propose", "refuse"
 #: Lengths that are proposed are multiples of it, and no shorter than the other.
 STEP, SHORTEST = 1024, 2048
@@ -175,8 +182,8 @@ def _demand(engine: str, options: Words, model: models.Model, total: int) -> Dem
     names = ("--max-model-len", "--context-length", "-c", "--ctx-size", "--max-length", "--length")
     length = int(options.number(model.longest or 4096, *names)) or model.longest
     batch = int(options.number(1, "-np", "--parallel", "--batch-size", "--batch"))
-    weights = model.total // shards
-    shown = ", ".join(f"{kind} {gib(part)}" for kind, part in sorted(model.weights.items()))
+    weights, shown = _weights(engine, options, model)
+    weights //= shards
     lines = [Part("weights", weights, shown + (f", on {shards} devices" if shards > 1 else ""))]
     # llama.cpp's context is shared by its sequences.
     sequences = 1 if engine in ("vllm", "sglang", "llama.cpp") else batch
@@ -207,6 +214,17 @@ def _demand(engine: str, options: Words, model: models.Model, total: int) -> Dem
     if engine in ("vllm", "sglang"):
         lines.append(Part("compile jobs", JOB, f"one at least, {gib(JOB)} each"))
     return Demand(engine, tuple(lines), pool, least, length, cached, within)
+
+
+def _weights(engine: str, options: Words, model: models.Model) -> tuple[int, str]:
+    """Return the bytes of the weights as the engine keeps them, and how they are reckoned."""
+    shown = ", ".join(f"{kind} {gib(part)}" for kind, part in sorted(model.weights.items()))
+    method = options.value("--quantization", "-q")
+    if engine != "vllm" or method not in ONLINE or not model.linear:
+        return model.total, shown
+    stored, numbers = model.linear
+    kept = int(numbers * ONLINE[method])
+    return model.total - stored + kept, f"{shown}; {gib(stored)} of it becomes {gib(kept)} by {method}"
 
 
 def _activations(

@@ -54,6 +54,8 @@ class Model(t.NamedTuple):
     largest: int = 0
     #: Heads of a query.
     heads: int = 0
+    #: Bytes and numbers of the layers' matrices that an engine can convert as it loads them; nothing if there are none.
+    linear: tuple[int, int] = (0, 0)
 
     @property
     def total(self) -> int:
@@ -210,6 +212,19 @@ def _heads(config: t.Mapping[str, t.Any]) -> tuple[int, int]:
     return int(heads), int(width)
 
 
+def _linear(config: t.Mapping[str, t.Any], tensors: t.Mapping[str, tuple[str, list[int], int]]) -> tuple[int, int]:
+    """Return bytes and numbers of the language model's matrices that are not quantised, embeddings and scores apart."""
+    if "quantization_config" in config or "compression_config" in config:
+        return 0, 0
+    found = [
+        (size, _count(shape))
+        for name, (kind, shape, size) in tensors.items()
+        if kind in ("F32", "F16", "BF16") and len(shape) > 1 and _LAYER.search(name)
+        and "vision" not in name and "visual" not in name
+    ]  # fmt: skip
+    return sum(size for size, _number in found), sum(number for _size, number in found)
+
+
 def _model(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, tuple[str, list[int], int]]) -> Model:
     weights: dict[str, int] = {}
     for kind, _shape, size in tensors.values():
@@ -232,6 +247,7 @@ def _model(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, tup
         int(config.get("intermediate_size") or config.get("moe_intermediate_size") or 4 * hidden),
         int(config.get("vocab_size") or 0), int(config.get("max_position_embeddings") or 0), BYTES.get(kind, 2),
         max(_count(shape) for _kind, shape, _size in tensors.values()), int(config["num_attention_heads"]),
+        _linear(config, tensors),
     )  # fmt: skip
 
 

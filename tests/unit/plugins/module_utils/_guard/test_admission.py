@@ -173,11 +173,38 @@ def test_an_unknown_command_is_asked_for_a_figure():
         admission.demand(["vllm", "serve", "/m", "--max-model-len", "x"], "", GIB, EIGHT)
 
 
+def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):
+    tensors = {
+        "model.embed_tokens.weight": ("BF16", (100, 64)), "lm_head.weight": ("BF16", (100, 64)),
+        "model.layers.0.self_attn.k_proj.weight": ("BF16", (32, 64)),
+        "model.layers.1.self_attn.k_proj.weight": ("BF16", (32, 64)),
+        "model.layers.1.mlp.experts.3.up_proj.weight": ("BF16", (128, 64)),
+        "vision.layers.1.mlp.up_proj.weight": ("BF16", (128, 64)),
+    }  # fmt: skip
+    plain = write(tmp_path / "plain", tensors=tensors)
+    stored = write(tmp_path / "stored", {**CONFIG, "quantization_config": {"quant_method": "fp8"}}, tensors)
+    whole, converted = models.read(str(plain)).total, 64 * (32 + 32 + 128)
+
+    def weights(place: Path, *more: str, start: tuple[str, ...] = ("vllm", "serve")) -> admission.Part:
+        named = ("--model-path", str(place)) if start[0] == "sglang" else (str(place),)
+        parts = admission.demand([*start, *named, *more], "", 120 * GIB)
+        return next(part for part in parts.within if part.what == "weights")
+
+    assert weights(plain).size == whole
+    said = weights(plain, "--quantization", "fp8")
+    assert said.size == whole - converted and said.how.endswith("of it becomes 0.0 GiB by fp8")
+    assert weights(plain, "--quantization=fp8_per_block", "-tp", "2").size == (whole - converted) // 2
+    assert weights(plain, "-q", "mxfp4").size == whole - 2 * converted + converted * 17 // 32
+    # What is stored quantised stays so, awq has to be, and of SGLang nobody has read what it converts.
+    assert weights(stored, "--quantization", "fp8").size == weights(plain, "--quantization", "awq").size == whole
+    assert weights(plain, "--quantization", "fp8", start=("sglang", "serve")).size == whole
+
+
 def test_vllm_takes_its_share_at_once_and_what_fits_is_proposed():
     wanted = admission.demand(["vllm", "serve", "/m"], "", 120 * GIB, EIGHT)
-    assert wanted.pool == int(0.9 * 120 * GIB)
+    assert wanted.pool == int(0.92 * 120 * GIB)
     assert {part.what: part.size for part in wanted.within}["KV cache"] == 131072 * 128 * 1024
-    # All of it: 108 + 9; of a Spark with nothing else there are 118 - 12.
+    # All of it: 110 + 9; of a Spark with nothing else there are 118 - 12.
     verdict = admission.plan(wanted, memory(118))
     assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.8"))
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
