@@ -10,13 +10,17 @@ import json
 import os
 import signal
 import sys
+import threading
 import typing as t
 
 from .._core.errors import SparkforgeError
 from . import brakes, figures, nvml, policy, watched
 from .host import Host
 from .notes import Notes
-from .watch import Guard, Levels, Turn, lock_memory
+from .watch import Guard, Levels, Turn, fill_memory, lock_memory
+
+#: Bytes of the second thread's stack, all of which are in memory.
+STACK = 512 << 10
 
 
 def guard(settings: t.Mapping[str, t.Any]) -> int:
@@ -46,7 +50,9 @@ def guard(settings: t.Mapping[str, t.Any]) -> int:
     if down:
         sys.stdout.write(f"<2>{down}\n")
     sys.stdout.flush()
+    threading.stack_size(STACK)
     notes.start()
+    fill_memory()
     watch.run(lambda: bool(stopping), turn)
     watched.note_end(settings["state_directory"], brakes.boot_id())
     if brakes.is_shutting_down():

@@ -209,6 +209,22 @@ def is_bomb(members: t.Sequence[Process], found: t.Mapping[int, Process], since:
     return orphans > ORPHANS * len(young) or _generations(members) > GENERATIONS
 
 
+def whole(members: tuple[Process, ...], found: t.Mapping[int, Process], since: float) -> tuple[Process, ...]:
+    """Return some processes with all others of the fork bomb that they are a part of, if they are.
+
+    What a bomb has just started may still be in the process group of who started it, and so in another group than
+    most. It is one bomb if more young ones of one name and unit are there than a data loader or a build starts.
+
+    :param found: all processes.
+    """
+    if any(one.gpu for one in members) or 2 * sum(one.start >= since for one in members) < len(members):
+        return members
+    kind, known = (members[0].name, members[0].unit), {one.pid for one in members}
+    young = [one for one in found.values() if one.start >= since and (one.name, one.unit) == kind and not one.gpu]
+    rest = tuple(one for one in young if one.pid not in known) if len(young) > BOUND else ()
+    return members + rest
+
+
 def is_beyond(members: t.Sequence[Process]) -> bool:
     """Say whether more are of one name than a data loader or a build starts."""
     return max(collections.Counter(one.name for one in members).values()) > BOUND

@@ -44,8 +44,12 @@ PASSES, AFTER = 5, 0.25
 #: How long a swarm is ended at most; what one look counts for of it at most, for a machine that stands still ends
 #: nobody; and how much earlier than it was a process may say it was started, in seconds.
 LASTS, LOOK, TICK = 20.0, 1.0, 0.05
-#: Times as long as it took to read the table of processes until it is read again, for this has real-time priority.
+#: Times as long as the table of processes took a core until it is read again, for this has real-time priority. The time
+#: in which the kernel let it wait for memory took no core, and is when it must not rest.
 REST = 4.0
+#: Bytes that both threads have before they need them, and what keeps them from being given back.
+RESERVE = 1 << 20
+_KEPT: list[bytes] = []
 
 
 Table = tuple[float, int, dict[int, tuple[int, int]]]
@@ -136,10 +140,10 @@ class Guard:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
             self._next = (self._next + 1) % KEPT
         if self._swarm is not None:
-            began = time.monotonic()
+            began = time.thread_time()
             self._end_swarm(memory, self._swarm)
             # Those that die need the cores.
-            return max(SHORTEST, REST * (time.monotonic() - began))
+            return max(SHORTEST, REST * (time.thread_time() - began))
         if self._is_due(memory):
             self._observe(memory)
         # At each step, so that one which has long been gone is not taken for one that dies in the next shortage.
@@ -193,9 +197,9 @@ class Guard:
         return found
 
     def _read(self, swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
-        began = time.monotonic()
+        began = time.thread_time()
         found = self.host.processes(self.gpu(), swapped, known)
-        self._rested = self._now + (1 + REST) * (time.monotonic() - began)
+        self._rested = self._now + (1 + REST) * (time.thread_time() - began)
         return found
 
     def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
@@ -213,7 +217,9 @@ class Guard:
                 lately.append(([one.since(then) for one in groups], less))
         chosen = policy.choose(groups, memory.total, lost, lately, urgent)
         self._waits = 0.0
-        return (chosen.members if chosen else ()), found
+        since, others = self.host.since_boot(memory.time) - policy.YOUNG, {**found}
+        others.pop(self.own, None)
+        return (policy.whole(chosen.members, others, since) if chosen else ()), found
 
     def _before(
         self, found: t.Mapping[int, Process], memory: Memory, tables: t.Sequence[Table]
@@ -449,10 +455,36 @@ class Turn:
         os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
 
 
+def fill_memory() -> None:
+    """Have all in memory that is needed later: the code of this program, and what both threads write.
+
+    A thread that waits for such a page keeps the interpreter's lock, and the other waits for it. Called once both run.
+    """
+    library = ctypes.CDLL(None)
+    taken = [bytes(256) for _ in range(RESERVE // 256)]
+    _ = b"\1" * (RESERVE // 2)
+    # The interpreter gives back a part of its memory of which nothing is used.
+    _KEPT.extend(taken[::512])
+    del taken
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as stream:
+        # What NVML waits for keeps no lock of the interpreter's.
+        mapped = [line.split()[:2] for line in stream if "nvidia" not in line]
+    for span, flags in mapped:
+        # MADV_POPULATE_READ and _WRITE, of Linux 5.14: an older one says EINVAL, and reads a page when it is used.
+        advice = {"r-x": 22, "rw-": 23}.get(flags[:3])
+        if advice is not None:
+            begin, end = (int(one, 16) for one in span.split("-"))
+            library.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), advice)
+
+
 def lock_memory() -> str:
     """Keep this process in memory; return what was refused, or an empty text."""
     gc.disable()
     library = ctypes.CDLL(None, use_errno=True)
+    # glibc's M_ARENA_MAX, M_TRIM_THRESHOLD and M_MMAP_MAX: one heap, of which nothing is given back.
+    if hasattr(library, "mallopt"):
+        for option, value in ((-8, 1), (-1, 1 << 30), (-4, 0)):
+            library.mallopt(option, value)
     refused = []
     # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT: what is used, and not all that libraries map.
     if library.mlockall(1 | 2 | 4):

@@ -164,6 +164,7 @@ def test_who_takes_memory_soon_after_a_shortage_goes_and_a_model_that_loaded_sin
     # had held what when the next one began.
     guard, now = machine.guard([]), time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "thread_time", lambda: now)
     grow(machine, guard, 901, "loader", 114)
     assert machine.sent == [(901, TERM)]
     machine.sent.clear()
@@ -464,23 +465,70 @@ def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine
     assert guard._swarm is None and [act.what for act in acts] == ["warn", "end"]
 
 
-def test_a_table_that_takes_long_to_read_leaves_the_core_to_others(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    guard, read, reads = machine.guard([]), machine.host.processes, [0]
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_table_that_takes_long_to_read_leaves_the_core_to_others(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool
+):
+    # Seen in a virtual machine: the kernel let the reading wait 8.5 s for memory, and the guard then rested for 34 s.
+    guard, read, reads = machine.guard([]), machine.host.processes, 0
+    clock, used = time.monotonic(), 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: clock)
+    monkeypatch.setattr(time, "thread_time", lambda: used)
 
     def slow(*arguments: object) -> dict[int, host.Process]:
-        reads[0] += 1
-        time.sleep(0.02)
+        nonlocal clock, reads, used
+        clock, reads, used = clock + 0.02, reads + 1, used + (0.0 if waits else 0.02)
         return read(*arguments)
 
     monkeypatch.setattr(machine.host, "processes", slow)
     machine.start(900, "model", 1)
-    began = time.monotonic()
     for step in range(40):
         machine.start(900, "model", 1 + 2 * step)  # each time more than what makes it due
         guard.step()
-        time.sleep(0.005)
-    spent = time.monotonic() - began
-    assert 2 <= reads[0] <= 1 + spent / (0.02 * (1 + watch.REST)) < 40
+        clock += 0.005
+    # All of it takes 0.2 s, and 0.02 s for each time that it was read.
+    assert reads == 40 if waits else 2 <= reads <= 1 + (0.2 + 0.02 * reads) / (0.02 * (1 + watch.REST))
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_swarm_is_looked_for_again_at_once_after_a_look_that_waited(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool
+):
+    guard = machine.guard([])
+    guard.step()
+    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    for pid in range(1000, 1070):
+        machine.start(pid, "bomb", 1.7, at=1e9 + pid)
+    guard.step()
+    assert guard._swarm is not None
+    read, used = machine.host.processes, time.thread_time()
+    monkeypatch.setattr(time, "thread_time", lambda: used)
+
+    def slow(*arguments: object) -> dict[int, host.Process]:
+        nonlocal used
+        used += 0.0 if waits else 8.5
+        return read(*arguments)
+
+    monkeypatch.setattr(machine.host, "processes", slow)
+    guard._swept = guard._rested = 0.0
+    assert guard.step() == (watch.SHORTEST if waits else watch.REST * 8.5)
+
+
+def test_a_bomb_is_ended_with_what_has_not_left_the_process_group_of_who_started_it(machine: Machine):
+    # Seen in a virtual machine: 63 of 163 were ended, and the rest went on.
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.start(900, "model", 1, 20)
+    guard.step()
+    at = machine.host.since_boot(time.monotonic())
+    machine.start(800, "bomb", 1, at=at, unit="other.service")
+    for pid in range(1000, 1040):
+        machine.start(pid, "bomb", 1.5, at=at, group=1000)
+    for pid in range(1040, 1080):
+        machine.start(pid, "bomb", 0.9, at=at)
+    guard.step()
+    assert {pid for pid, number in machine.sent if number == KILL} == set(range(1000, 1080))
+    assert [act.what for act in acts] == ["warn", "end"]
 
 
 def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(machine: Machine):
@@ -536,6 +584,28 @@ def test_a_step_that_does_not_end_gives_the_core_to_others():
         pytest.skip(f"this host refuses it: {done.stdout}")
     # Both within one step, and first in line again after its pause.
     assert done.stdout.split("\n")[0] == f"{sorted([os.SCHED_OTHER, os.SCHED_RR])} {os.SCHED_RR}"
+
+
+def test_what_is_needed_in_a_shortage_is_in_memory_before():
+    # Seen in a virtual machine: in the first shortage after the boot the guard stood still for up to 20 s, and in no
+    # later one.
+    program = (
+        "import json, re, sys\n"
+        f"from {watch.__name__} import _KEPT, fill_memory, lock_memory\n"
+        "said = lock_memory()\nfill_memory()\n"
+        "code = [0, 0]\n"
+        "for part in re.split(r'(?m)^(?=[0-9a-f]+-)', open('/proc/self/smaps').read()):\n"
+        "    if re.match(r'.* (r-x|rw-)p .*/', part):\n"
+        "        for index, name in enumerate(('Size', 'Rss')):\n"
+        "            code[index] += int(re.search(name + r': +(\\d+)', part)[1])\n"
+        "print(json.dumps([said, code, len(_KEPT)]))\n"
+    )
+    around = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
+    said, (size, resident), kept = json.loads(done.stdout)
+    if "not locked" not in said:
+        assert resident == size > 1000
+    assert kept > 1
 
 
 def test_a_host_that_thrashes_acts_before_its_memory_is_gone(machine: Machine):
