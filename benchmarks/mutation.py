@@ -34,9 +34,9 @@ from proof.tests.drawn.families import Drawn
 from proof.tests.drawn.plant import Seen, overload, plant, written
 
 PACKAGE = "sparkforge_proof"
-catalogue, runner, survey, survey_bounds = (
+catalogue, runner, survey, survey_operator, survey_bounds = (
     importlib.import_module(f"{PACKAGE}.{name}")
-    for name in ("catalogue", "runner", "checks.survey", "checks.survey_bounds")
+    for name in ("catalogue", "runner", "checks.survey", "checks.survey_operator", "checks.survey_bounds")
 )
 
 #: Operators of the catalogue of the survey that are tried before all: the one whose kernel it is, then so many that
@@ -166,11 +166,11 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
     def run(context: t.Any) -> t.Any:
         by_operator: dict[str, list[str]] = {}
         off: list[str] = []
-        plain = survey._operator
+        plain = survey_operator.compare
 
         def one(found: t.Any, operator: t.Any, *arguments: t.Any) -> None:
             called: set[str] = set()
-            name, form = survey.name_of(operator), str(arguments[0]).rpartition(".")[2]
+            name, form = survey_operator.name_of(operator), str(arguments[0]).rpartition(".")[2]
             with Called(called):
                 plain(found, operator, *arguments)
             ways = {way: worst for way, worst in found.units.items() if way.partition(",")[0] == name}
@@ -180,11 +180,11 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
             else:
                 by_operator[name] = sorted(called)
 
-        setattr(survey, "_operator", one)  # noqa: B010 - mypy knows no such name of a module
+        setattr(survey_operator, "compare", one)  # noqa: B010 - mypy knows no such name of a module
         try:
             return function(context)
         finally:
-            setattr(survey, "_operator", plain)  # noqa: B010 - as above
+            setattr(survey_operator, "compare", plain)  # noqa: B010 - as above
             with open(path, "w", encoding="utf-8") as stream:
                 json.dump({"calls": by_operator, "off": off}, stream)
 
@@ -232,7 +232,7 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
         size, program = max([0.0, *sizes]), "a program of the entry's"
     else:
         kept = plant(drawn, device, seen)
-        operator = next(one for one in survey.catalogue() if survey.name_of(one) == drawn.operator)
+        operator = next(one for one in survey.catalogue() if survey_operator.name_of(one) == drawn.operator)
 
         def bound(form: str) -> float:
             allowed = min(survey_bounds.bounds(drawn.operator, form)) if form in survey_bounds.DEFAULT else 1.0

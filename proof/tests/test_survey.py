@@ -21,7 +21,7 @@ PROGRAM = """
 import json, sys, types
 sys.path.insert(0, {sources!r})
 {before}
-from sparkforge_proof.checks import sizes, survey
+from sparkforge_proof.checks import sizes, survey, survey_operator
 from sparkforge_proof import catalogue, check, settings
 {between}
 found = {{}}
@@ -74,8 +74,8 @@ survey.catalogue = lambda: [chosen]
 """
 KNOWN = """
 from sparkforge_proof import check, settings
-from sparkforge_proof.checks import survey
-found = survey.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
+from sparkforge_proof.checks import survey, survey_operator
+found = survey_operator.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
 context = check.Context("cuda", limits=dict(settings.LIMITS))
 judged = survey.judged(context, found, {name: (32.0, 32.0) for name in found.units}, "float32", 1)
 print(judged.warning.cause)
@@ -83,7 +83,7 @@ print(judged.warning.cause)
 #: An operator that is something else where a condition of its input holds.
 OFF = """
 import torch
-(chosen,) = [one for one in survey.catalogue() if survey.name_of(one) == {name!r}]
+(chosen,) = [one for one in survey.catalogue() if survey_operator.name_of(one) == {name!r}]
 function = chosen.op
 def off(x, *given):
     exact = function(x, *given)

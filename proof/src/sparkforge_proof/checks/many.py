@@ -10,7 +10,7 @@ import typing as t
 import warnings
 
 from ..check import H200_LATER, X86_CPU_LATER, Context, Measured, check
-from . import survey, survey_bounds
+from . import survey, survey_bounds, survey_operator, survey_units
 from .bounds import Cases
 from .sizes import FUSED, REMEDY, differing
 
@@ -37,7 +37,7 @@ def many(context: Context) -> Measured:
     with warnings.catch_warnings(), torch.no_grad(), survey.surveying(context.device):
         warnings.simplefilter("ignore")
         for number, operator in enumerate(operators, day):
-            name = survey.name_of(operator)
+            name = survey_operator.name_of(operator)
             if type(operator).__name__ not in kinds or survey_bounds.left_out(name):
                 continue
             slow = survey_bounds.compiled(name.partition("_foreach_")[2] or name) and number % survey.PARTS
@@ -64,7 +64,7 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, coun
     whole = [row.expand(count, COLUMNS).contiguous() for row in rows]
     try:
         found, wanted = (
-            survey.tensors(operator(*([[one] for one in given] if lists else given))) for given in (whole, rows)
+            survey_units.tensors(operator(*([[one] for one in given] if lists else given))) for given in (whole, rows)
         )
     except (RuntimeError, TypeError, ValueError, NotImplementedError):
         return False
@@ -77,6 +77,6 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, coun
             continue
         exact = other.double()
         around = exact.abs() + torch.where(torch.isfinite(exact), exact.abs(), 0.0).amax()
-        bound = FUSED * (survey.spacing(one.dtype) if one.is_floating_point() else 0.0) * around
+        bound = FUSED * (survey_units.spacing(one.dtype) if one.is_floating_point() else 0.0) * around
         cases.compare(f"{name}, row {row}", one[row], exact, bound)
     return True

@@ -18,7 +18,7 @@ import typing as t
 import warnings
 
 from ..check import H200, H200_LATER, X86, Context, Measured, Skipped, check
-from . import attention, survey, survey_bounds, tensors
+from . import attention, survey, survey_bounds, survey_operator, survey_units, tensors
 from .bounds import Cases, gradients, one_thread, setting
 
 if t.TYPE_CHECKING:
@@ -133,7 +133,7 @@ def functions(context: Context) -> Measured:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         for number, operator in enumerate(survey.catalogue(), survey.seed_of(context)):
-            name, kind = survey.name_of(operator), type(operator).__name__
+            name, kind = survey_operator.name_of(operator), type(operator).__name__
             if kind not in ("UnaryUfuncInfo", "BinaryUfuncInfo") or survey_bounds.left_out(name):
                 continue
             if survey_bounds.compiled(name):
@@ -174,7 +174,7 @@ def _repeats(cases: Cases, context: Context, operator: t.Any, name: str, form: s
             raise
         return False
     whole = count // BLOCK * BLOCK
-    for one, other in zip(survey.tensors(found), survey.tensors(wanted)):
+    for one, other in zip(survey_units.tensors(found), survey_units.tensors(wanted)):
         cases.say(f"{name}, {form}", one.numel() == count, f"returns {one.numel():,} elements of {count:,}")
         if one.is_complex():
             continue
@@ -185,7 +185,7 @@ def _repeats(cases: Cases, context: Context, operator: t.Any, name: str, form: s
             row = differing(cases, f"{name}, {form}", part.reshape(-1, like.numel()), like, f" from {start:,}")
             if row is not None:
                 exact, place = like.cpu().double(), start + row * BLOCK
-                bound = FUSED * (survey.spacing(dtype) if one.is_floating_point() else 0.0) * exact.abs()
+                bound = FUSED * (survey_units.spacing(dtype) if one.is_floating_point() else 0.0) * exact.abs()
                 cases.compare(
                     f"{name}, {form}, from element {place:,}", part.reshape(-1, like.numel())[row], exact, bound
                 )

@@ -12,7 +12,7 @@ import typing as t
 import warnings
 
 from ..check import CRASH, H200, X86, Context, Measured, Skipped, Unanswered, check
-from . import survey, survey_bounds, training
+from . import survey, survey_bounds, survey_operator, survey_units, training
 from .bounds import UNIT_ROUNDOFF, Cases, one_thread
 
 if t.TYPE_CHECKING:
@@ -54,11 +54,11 @@ class _Called:
         return self.module(**{self.first: first}, **words) if self.first else self.module(first, *args, **words)
 
 
-def modules(device: str, form: str, samples: int, seed: int, context: Context) -> survey.Survey:
+def modules(device: str, form: str, samples: int, seed: int, context: Context) -> survey_operator.Survey:
     """Compute each module of the catalogue on the device and in float64 on the CPU."""
     import torch
 
-    found, dtype = survey.Survey(), getattr(torch, form)
+    found, dtype = survey_operator.Survey(), getattr(torch, form)
     with survey.surveying(device):
         for info in _listed("common_modules", "module_db"):
             if dtype not in (*info.supported_dtypes(device), torch.bfloat16):
@@ -73,13 +73,13 @@ def modules(device: str, form: str, samples: int, seed: int, context: Context) -
                 context.step(name)
                 try:
                     _module(found, name, info, (device, dtype), training_mode, samples, f"{seed} {name}")
-                except survey.NotOffered as error:
+                except survey_operator.NotOffered as error:
                     found.drop(name, str(error))
     return found
 
 
 def _module(
-    found: survey.Survey,
+    found: survey_operator.Survey,
     name: str,
     info: t.Any,
     where: tuple[str, torch.dtype],
@@ -92,21 +92,21 @@ def _module(
     from torch.testing._internal.opinfo.core import SampleInput
 
     device, dtype = where
-    torch.manual_seed(survey.number_of(seed))
+    torch.manual_seed(survey_units.number_of(seed))
     try:
         inputs = info.module_inputs_func(info, device=device, dtype=dtype, requires_grad=True, training=training_mode)
-        drawn = survey.drawn(inputs, samples, seed)
+        drawn = survey_operator.drawn(inputs, samples, seed)
     except (RuntimeError, TypeError, NotImplementedError) as error:
-        raise survey.NotOffered(survey.short(error)) from error
+        raise survey_operator.NotOffered(survey_operator.short(error)) from error
     for given in drawn:
         found.samples += 1
         arguments = given.constructor_input
         try:
             with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(survey.number_of(seed))
+                torch.manual_seed(survey_units.number_of(seed))
                 module = _without_chance(info.module_cls(*arguments.args, **arguments.kwargs)).to(device, dtype)
         except (RuntimeError, TypeError, NotImplementedError) as error:
-            raise survey.NotOffered(survey.short(error)) from error
+            raise survey_operator.NotOffered(survey_operator.short(error)) from error
         module.train(training_mode)
         args, words = list(given.forward_input.args), dict(given.forward_input.kwargs)
         word = "" if args else next(iter(words))
@@ -115,32 +115,32 @@ def _module(
         try:
             exact = _exactly(module, sample, word, dtype, seed)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-            raise survey.NotOffered(f"the CPU in float64: {survey.short(error)}") from error
-        moved = survey.beside(
-            functools.partial(_exactly, module, sample, word, dtype, seed, survey.spacing(dtype)), exact
+            raise survey_operator.NotOffered(f"the CPU in float64: {survey_operator.short(error)}") from error
+        moved = survey_units.beside(
+            functools.partial(_exactly, module, sample, word, dtype, seed, survey_units.spacing(dtype)), exact
         )
-        leaves = [*survey.leaves(sample), *module.parameters()]
+        leaves = [*survey_units.leaves(sample), *module.parameters()]
         try:
-            plain = survey.computed(_Called(module, word), sample, leaves, dtype, seed)
+            plain = survey_units.computed(_Called(module, word), sample, leaves, dtype, seed)
         except RuntimeError as error:
             if training._NOT_OFFERED.search(str(error)) or "cudnn RNN backward" in str(error):
-                raise survey.NotOffered(survey.short(error)) from error
+                raise survey_operator.NotOffered(survey_operator.short(error)) from error
             if "CUDA error" in str(error):
-                raise RuntimeError(f"{name}: {survey.short(error)}") from error
-            found.ended[name] = f"failed with an error: {survey.short(error)}"
+                raise RuntimeError(f"{name}: {survey_operator.short(error)}") from error
+            found.ended[name] = f"failed with an error: {survey_operator.short(error)}"
             continue
-        found.note(name, survey.away(plain, exact, moved, dtype, NEAR_ZERO))
+        found.note(name, survey_units.away(plain, exact, moved, dtype, NEAR_ZERO))
 
 
 def _exactly(
     module: t.Any, sample: t.Any, word: str, dtype: torch.dtype, seed: str, step: float = 0.0
-) -> survey.Computed:
+) -> survey_units.Computed:
     """Compute a copy of a module in float64 on the CPU, inputs and weights moved by a step."""
     import torch
 
-    inputs, leaves = survey.exact_of(sample, step)
+    inputs, leaves = survey_units.exact_of(sample, step)
     other = _moved(copy.deepcopy(module).to("cpu", torch.float64), step)
-    return survey.computed(_Called(other, word), inputs, [*leaves, *other.parameters()], dtype, seed)
+    return survey_units.computed(_Called(other, word), inputs, [*leaves, *other.parameters()], dtype, seed)
 
 
 def _without_chance(module: t.Any) -> t.Any:
@@ -177,7 +177,7 @@ def _moved(module: t.Any, step: float) -> t.Any:
 def all_modules(context: Context) -> Measured:
     """Each module of torch's list, trained and used, with its weights' gradients."""
     seed = survey.seed_of(context)
-    whole = survey.Survey()
+    whole = survey_operator.Survey()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for form in FORMATS:
