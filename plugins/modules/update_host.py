@@ -178,7 +178,7 @@ def main() -> None:
             "phase": state.get("phase") or "none",
             "lacking": state.get("lacking") or [],
             "reboot": upgrade.needs_boot(state, engine.host),
-            "holds": engine.holds(),
+            "holds": engine.holds.ours(),
             "kernel": state.get("kernel_new") or "",
             "broke": state.get("broke") or "",
         }

@@ -16,17 +16,17 @@ import functools
 import json
 import os
 import re
-import shutil
-import tarfile
 import typing as t
 
 from .._apt.apt_get import Apt
 from .._apt.deb_version import compare_versions
 from .._apt.plan import Plan, Step, names_of, parse_simulation
-from .._core import disk, receipts
+from .._core import disk
 from .._core.errors import SparkforgeError
 from .._host.reader import Host
 from . import boot, health
+from .holds import Holds
+from .kept import CONFIGURATION, DEBS, OPTIONS, file_of, keep_configuration, keep_packages
 from .observation import UPGRADES
 
 #: The rule by which what brings a new kernel is held, where none is wanted.
@@ -41,12 +41,6 @@ TRYING = "trying"
 RETURNING, RETURNED = "returning", "returned"
 #: Phases after which the next upgrade may begin.
 ENDED = (KEPT, RETURNED)
-#: Modified configuration files are kept, as everywhere in this collection; recommended packages come as apt has it set.
-OPTIONS = (
-    *("-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0"),
-    *("-o", "APT::Get::AutomaticRemove=0", "-o", "APT::Sandbox::User="),
-)
-CONFIGURATION = "etc.tar.gz"
 REFUSE = "Nothing was changed. "
 
 State = dict[str, t.Any]
@@ -91,6 +85,7 @@ class Upgrade:
         self.apt, self.root, self.host, self.kernel = apt, root, host, kernel
         self.word = UPGRADES[mode]
         self.folder = os.path.join(root, "update")
+        self.holds = Holds(apt, root)
 
     # -- state
 
@@ -119,17 +114,17 @@ class Upgrade:
         state = read(self.root)
         if state and state["phase"] not in ENDED:
             return state
-        self._check()
+        _check(self.apt, self.host)
         # Before anything is held or released.
         plan = self._plan()
         self._as_forecast(plan, expected)
         if self.kernel == "once" and any(_is_new_kernel(step) for step in plan.install):
             boot.check_trial(self.host, boot.running(self.host))
-        self._release(over)
+        self.holds.release(over)
         plan = self._plan()
         held_back = self.kernel == "hold" and any(_is_new_kernel(step) for step in plan.install)
         metas = [step.name for step in plan.install if held_back and step.previous and _META.match(step.name)]
-        held = self._hold({**holds, **dict.fromkeys(metas, NEW_KERNEL)})
+        held = self.holds.add({**holds, **dict.fromkeys(metas, NEW_KERNEL)})
         plan = self._plan()
         self._as_forecast(plan, expected)
         against = [
@@ -144,11 +139,11 @@ class Upgrade:
             return {"schema": SCHEMA, "phase": KEPT, "changed": {}, "new": [], "lacking": []}
         self._fetch(held)
         disk.remove(self.folder)
-        disk.make_directories(os.path.join(self.folder, "debs"))
+        disk.make_directories(os.path.join(self.folder, DEBS))
         os.chmod(self.folder, 0o700)  # a copy of /etc has secrets in it
         changed = {step.name: step.previous for step in [*plan.install, *plan.remove] if step.previous}
-        kept = self._keep(changed)
-        self._keep_configuration()
+        kept = keep_packages(self.apt, self.host, self.folder, changed)
+        keep_configuration(self.host, self.folder)
         state = {
             "schema": SCHEMA,
             "changed": changed,
@@ -166,24 +161,6 @@ class Upgrade:
         boot.keep_kernel(self.host, self.folder, state["kernel"])
         disk.fsync_tree(self.folder)
         return self._write(state, SNAPSHOT)
-
-    def _check(self) -> None:
-        found = self.apt.packages()
-        if found.broken:
-            names = ", ".join(row["name"] for row in found.broken[:6])
-            raise SparkforgeError(
-                f"dpkg was interrupted: {names}.",
-                f"{REFUSE}Run `dpkg --configure -a` and `apt-get -f install`, then again.",
-            )
-        holder = self.apt.state.lock_holder()
-        if holder:
-            raise SparkforgeError(
-                f"Another apt runs: process {holder['pid']} ({holder['command']}).", f"{REFUSE}Wait until it ends."
-            )
-        boot.check_shutdown(self.host)
-        place = self.host.path("/boot")
-        if os.path.isdir(place) and os.statvfs(place).f_flag & os.ST_RDONLY:
-            raise SparkforgeError("/boot is read-only.", f"{REFUSE}Run `mount -o remount,rw /boot`, then again.")
 
     def _plan(self) -> Plan:
         return parse_simulation(
@@ -216,70 +193,8 @@ class Upgrade:
                 ["apt-get", "--yes", "-q", *OPTIONS, "--download-only", self.word], f"download for {self.word}"
             )
         except SparkforgeError as error:
-            self._release(held)
+            self.holds.release(held)
             raise SparkforgeError(error.cause, f"{REFUSE}{error.remedy}", **error.details) from error
-
-    def _keep(self, changed: t.Mapping[str, str]) -> set[str]:
-        """Keep the files of the versions that go, as far as a source or apt's cache has them; return the packages."""
-        policies = self.apt.policies(sorted(changed)) if changed else {}
-        debs, kept = os.path.join(self.folder, "debs"), set()
-        for name, version in changed.items():
-            plain, file = name.partition(":")[0], version.replace(":", "%3a")
-            cached = [
-                one
-                for one in self.host.names("/var/cache/apt/archives")
-                if one.startswith(f"{plain}_{file}_") and one.endswith(".deb")
-            ]
-            if cached:
-                shutil.copy2(self.host.path(f"/var/cache/apt/archives/{cached[0]}"), os.path.join(debs, cached[0]))
-                kept.add(name)
-                continue
-            policy = policies.get(name) or policies.get(plain)
-            if policy and version in policy.origins:
-                with contextlib.suppress(SparkforgeError):
-                    argv = ["env", "-C", debs, "apt-get", "download", "-q", *OPTIONS, f"{name}={version}"]
-                    self.apt.run(argv, f"download {name} {version}")
-                    kept.add(name)
-        return kept
-
-    def _keep_configuration(self) -> None:
-        path = os.path.join(self.folder, CONFIGURATION)
-        temporary = disk.beside(path)
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
-                archive.add(self.host.path("/etc"), "etc")
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-
-    # -- holds
-
-    def holds(self) -> dict[str, str]:
-        """Return our own holds, package to rule, that dpkg has."""
-        ours = (receipts.read(self.root, receipts.HOLDS) or {}).get("holds") or {}
-        held = set(self.apt.packages().held)
-        return {name: rule for name, rule in ours.items() if name in held}
-
-    def _hold(self, holds: t.Mapping[str, str]) -> list[str]:
-        """Hold what is not held; return what was held by this."""
-        there = self.apt.packages()
-        new = {name: rule for name, rule in holds.items() if name in there.versions and name not in there.held}
-        if new:
-            # Before: a hold that nobody knows of would stay for ever.
-            receipts.write(self.root, receipts.HOLDS, {"holds": {**self.holds(), **new}})
-            self.apt.run(["apt-mark", "hold", *sorted(new)], "hold packages")
-        return sorted(new)
-
-    def _release(self, over: t.Sequence[str]) -> None:
-        ours = self.holds()
-        ended = sorted(name for name in over if name in ours)
-        if ended:
-            self.apt.run(["apt-mark", "unhold", *ended], "take holds back")
-            left = {name: rule for name, rule in ours.items() if name not in ended}
-            if left:
-                receipts.write(self.root, receipts.HOLDS, {"holds": left})
-            else:
-                receipts.remove(self.root, receipts.HOLDS)
 
     # -- the upgrade and its way back
 
@@ -361,7 +276,7 @@ class Upgrade:
         self._write(state, PROVEN)
         if state.get("kernel_new"):
             boot.unpin(self.host)
-        for name in ("debs", "boot", CONFIGURATION, "health.pyz", "trial.json"):
+        for name in (DEBS, "boot", CONFIGURATION, "health.pyz", "trial.json"):
             disk.remove(os.path.join(self.folder, name))
         return self._write(state, KEPT)
 
@@ -379,16 +294,15 @@ class Upgrade:
             if boot.running(self.host) == state["kernel_new"]:
                 return state  # its packages can go once the former one runs
         self._finish_dpkg_back()
-        debs = os.path.join(self.folder, "debs")
         if state["kept"] and self.apt.packages().broken:
             # apt takes a package that a power cut left half unpacked for one that is there, and refuses. dpkg unpacks
             # it anew: all that was kept, which fits together, in whatever order.
-            kept = [self._file(debs, name, state["changed"][name]) for name in state["kept"]]
+            kept = [file_of(self.folder, name, state["changed"][name]) for name in state["kept"]]
             self.apt.run(["dpkg", "--force-depends", "--force-conflicts", "--unpack", *kept], "go back")
             self._finish_dpkg_back()
         now = self.apt.packages().versions
         wanted = [name for name in state["kept"] if now.get(name) != state["changed"][name]]
-        files = [self._file(debs, name, state["changed"][name]) for name in wanted]
+        files = [file_of(self.folder, name, state["changed"][name]) for name in wanted]
         # The kernel that runs is never removed: it is the one before, or the host is not yet where it can go back.
         running = boot.running(self.host)
         new = [name for name in state["new"] if name in now and not (running and name.endswith(f"-{running}"))]
@@ -409,15 +323,25 @@ class Upgrade:
         with contextlib.suppress(SparkforgeError):
             self._finish_dpkg()
 
-    @staticmethod
-    def _file(debs: str, name: str, version: str) -> str:
-        start = f"{name.partition(':')[0]}_{version.replace(':', '%3a')}_"
-        found = next((one for one in disk.names(debs) if one.startswith(start) and one.endswith(".deb")), None)
-        if found is None:
-            raise SparkforgeError(
-                f"{debs} has no file of {name} {version} any more.", "Install it by hand, then again."
-            )
-        return os.path.join(debs, found)
+
+def _check(apt: Apt, host: Host) -> None:
+    """Refuse a host on which an upgrade cannot begin."""
+    found = apt.packages()
+    if found.broken:
+        names = ", ".join(row["name"] for row in found.broken[:6])
+        raise SparkforgeError(
+            f"dpkg was interrupted: {names}.",
+            f"{REFUSE}Run `dpkg --configure -a` and `apt-get -f install`, then again.",
+        )
+    holder = apt.state.lock_holder()
+    if holder:
+        raise SparkforgeError(
+            f"Another apt runs: process {holder['pid']} ({holder['command']}).", f"{REFUSE}Wait until it ends."
+        )
+    boot.check_shutdown(host)
+    place = host.path("/boot")
+    if os.path.isdir(place) and os.statvfs(place).f_flag & os.ST_RDONLY:
+        raise SparkforgeError("/boot is read-only.", f"{REFUSE}Run `mount -o remount,rw /boot`, then again.")
 
 
 def _is_new_kernel(step: Step) -> bool:

@@ -153,10 +153,10 @@ def test_what_the_ledger_holds_stays_and_is_released_when_its_rule_is_over(host:
     host.engine.keep()
     held = {name: version for name, version in BEFORE.items() if "nvidia" in name}
     assert held.items() <= host.tree.versions().items() and host.tree.versions()["tool"] == "1:2.0-1"
-    assert host.engine.holds() == dict.fromkeys(held, rule)
+    assert host.engine.holds.ours() == dict.fromkeys(held, rule)
     plan = {"install": [{"name": n, "version": v} for n, v in AFTER.items()], "remove": []}
     host.engine.begin(plan, {}, over=[*held, "tool"])
-    assert host.engine.holds() == {}
+    assert host.engine.holds.ours() == {}
     host.engine.upgrade()
     assert host.tree.versions() == AFTER
 
@@ -164,7 +164,7 @@ def test_what_the_ledger_holds_stays_and_is_released_when_its_rule_is_over(host:
 def test_a_hold_of_the_owner_is_not_taken_away(host: Host) -> None:
     host.tree.must("apt-mark", "hold", "tool")
     host.engine.begin(host.expected, {"tool": "x"}, over=["tool"])
-    assert host.engine.holds() == {} and "tool" in host.tree.apt.packages().held
+    assert host.engine.holds.ours() == {} and "tool" in host.tree.apt.packages().held
 
 
 def test_a_new_kernel_that_is_not_wanted_is_held_by_what_brings_it(spark: Tree, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_new_kernel_that_is_not_wanted_is_held_by_what_brings_it(spark: Tree, 
     engine = Upgrade(tree.apt, str(tmp_path / "root"), tree.host, kernel="hold")
     engine.begin(plan, {})
     engine.upgrade()
-    assert engine.holds() == {"linux-image-nvidia": upgrade.NEW_KERNEL}
+    assert engine.holds.ours() == {"linux-image-nvidia": upgrade.NEW_KERNEL}
     assert "linux-image-6.17.0-1022-nvidia" not in tree.versions() and tree.versions()["tool"] == "1:2.0-1"
 
 
@@ -206,7 +206,7 @@ def test_a_source_that_no_longer_has_what_is_new_is_refused(host: Host) -> None:
     with pytest.raises(SparkforgeError) as refusal:
         host.engine.begin(host.expected, {"nvidia-utils-580": "a-rule", "libnvidia-compute-580": "a-rule"})
     assert not os.path.exists(upgrade.path_of(host.root)) and host.tree.versions() == BEFORE
-    assert host.engine.holds() == {} and not host.tree.apt.packages().held
+    assert host.engine.holds.ours() == {} and not host.tree.apt.packages().held
     assert refusal.value.remedy.startswith("Nothing was changed. ")
 
 
