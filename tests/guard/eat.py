@@ -1,7 +1,8 @@
 """An actor in the virtual machine: takes memory as a plain process, a GPU process, a page cache or many processes do.
 
-``eat.py NAME KIND MEGABYTES RATE [deaf]``: RATE in MB/s, 0 for as fast as it goes. What a GPU process takes is a file
-in memory that is mapped nowhere: the process owns it, and no figure of the process shows it, as on a GB10.
+``eat.py NAME KIND MEGABYTES RATE [deaf] [uncounted]``: RATE in MB/s, 0 for as fast as it goes. What a GPU process takes
+is a file in memory that is mapped nowhere: the process owns it, and no figure of the process shows it, as on a GB10.
+Uncounted, no control group counts it either: a process outside of all of them writes it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,15 @@ def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
     block, kept = b"\1" * chunk, []
     if kind == "gpu":
         target = os.memfd_create("gpu")
+        if "uncounted" in words:
+            if os.fork():
+                os.wait()
+                goal = 0
+            else:
+                # If the parent ends, so does this.
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+                with open("/sys/fs/cgroup/cgroup.procs", "r+", encoding="ascii") as stream:
+                    stream.write(str(os.getpid()))
     elif kind == "cache":
         target = os.open(f"/mnt/{os.getpid()}.cache", os.O_CREAT | os.O_WRONLY)
     if kind == "workers":
@@ -53,6 +63,8 @@ def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
         ahead = taken / speed - (time.monotonic() - began) if speed else 0
         if ahead > 0:
             time.sleep(ahead)
+    if "uncounted" in words and goal:
+        os._exit(0)
     os.write(1, b"ready\n")
     while True:
         time.sleep(3600)

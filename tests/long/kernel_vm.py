@@ -115,9 +115,10 @@ dpkg-db-backup.timer systemd-timesyncd.service getty@tty1.service serial-getty@t
 serial-getty@ttyAMA0.service""".split()
 
 
-def run(*words: str | Path, cwd: Path | None = None, given: bytes | None = None) -> bytes:
+def run(*words: str | Path, cwd: Path | None = None, given: bytes | None = None, within: float | None = None) -> bytes:
     """Run a command that has to succeed; return what it prints."""
-    done = subprocess.run(list(map(str, words)), cwd=cwd, input=given, capture_output=True, check=False)
+    command = list(map(str, words))
+    done = subprocess.run(command, cwd=cwd, input=given, capture_output=True, check=False, timeout=within)
     assert done.returncode == 0, f"{words}: {done.stdout!r} {done.stderr!r}"
     return done.stdout
 
@@ -349,9 +350,9 @@ class Machine:
             "root@127.0.0.1", script,
         ]  # fmt: skip
 
-    def do(self, script: str) -> str:
+    def do(self, script: str, given: bytes | None = None, within: float | None = None) -> str:
         """Run a script on it, as root."""
-        return run(*self._ssh(script)).decode().strip()
+        return run(*self._ssh(script), given=given, within=within).decode().strip()
 
     def switch_off_and_on(self) -> None:
         """Do what a person does to a machine that hangs."""
