@@ -21,17 +21,16 @@ import typing as t
 
 from . import policy
 from .host import Host, Memory, Process
+from .tables import REST, Tables
 
 #: The fastest that memory can go, in bytes a second: a GB10 reads a model at 10 GB/s.
 FASTEST = 10e9
 SHORTEST, LONGEST = 0.01, 1.0
 #: How long one that was asked may take, and one that was ended, before the next step.
 PATIENCE, DYING = 10.0, 5.0
-#: The table of processes is read again after this share of memory went or came back, or this many seconds.
-STEP, AGE = 0.01, 10.0
-#: Seconds of figures that an act has with it, and that growth is judged by.
-KEPT, RECENT = 60, 15.0
-#: Parts of the latter in which who took what was lost is looked for first.
+#: Seconds of figures that an act has with it.
+KEPT = 60
+#: Parts of the seconds that growth is judged by, in which who took what was lost is looked for first.
 LATELY = (0.5, 1.0, 2.0, 5.0)
 #: How long the driver may take to tell what its processes hold before one of them is asked, and how long memory may
 #: take to come back from a process that is gone.
@@ -44,15 +43,9 @@ PASSES, AFTER = 5, 0.25
 #: How long a swarm is ended at most; what one look counts for of it at most, for a machine that stands still ends
 #: nobody; and how much earlier than it was a process may say it was started, in seconds.
 LASTS, LOOK, TICK = 20.0, 1.0, 0.05
-#: Times as long as the table of processes took a core until it is read again, for this has real-time priority. The time
-#: in which the kernel let it wait for memory took no core, and is when it must not rest.
-REST = 4.0
 #: Bytes that both threads have before they need them, and what keeps them from being given back.
 RESERVE = 1 << 20
 _KEPT: list[bytes] = []
-
-
-Table = tuple[float, int, dict[int, tuple[int, int]]]
 
 
 class Levels(t.NamedTuple):
@@ -114,12 +107,7 @@ class Guard:
         #: Time, available, free swap and pressure of the last seconds, one a second.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
         self._next = 0
-        #: Tables of processes: when, available, and what each holds, by itself and on the GPU.
-        self._tables: list[Table] = []
-        #: When the last of them was read, and all of it.
-        self._found: tuple[float, dict[int, Process]] = (-1.0, {})
-        #: The GPU memory of each process when it was first seen there.
-        self._first: dict[int, int] = {}
+        self._tables = Tables(host, gpu, refresh)
         self._warned = -1e9
         self._asked: tuple[float, tuple[Process, ...]] | None = None
         #: Who was ended: when the first, when the last, and all of them.
@@ -128,13 +116,11 @@ class Guard:
         self._gone = self._waits = self._swept = 0.0
         #: A swarm that was ended, as a fork bomb is one, until all of it is gone.
         self._swarm: Swarm | None = None
-        #: When this step began, and when the table of processes may be read again.
-        self._now = self._rested = 0.0
 
     def step(self) -> float:
         """Look once, act if that has to be, and return how long to sleep."""
         memory = self.host.memory()
-        self._now = now = memory.time
+        self._tables.now = now = memory.time
         percent = 100.0 * memory.available / max(1, memory.total)
         if now - self.figures[self._next - 1][0] >= 1.0:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
@@ -144,8 +130,8 @@ class Guard:
             self._end_swarm(memory, self._swarm)
             # Those that die need the cores.
             return max(SHORTEST, REST * (time.thread_time() - began))
-        if self._is_due(memory):
-            self._observe(memory)
+        if self._tables.is_due(memory):
+            self._tables.observe(memory)
         # At each step, so that one which has long been gone is not taken for one that dies in the next shortage.
         dying = self._is_dying(now)
         if percent > self.levels.warn:
@@ -162,7 +148,7 @@ class Guard:
         if thrashes:
             why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
         if dying:
-            if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._rested:
+            if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._tables.rested:
                 self._sweep(memory, why)
             return SHORTEST
         if percent <= self.levels.end:
@@ -176,63 +162,24 @@ class Guard:
         distance = memory.available - memory.total * level / 100.0
         return min(LONGEST, max(SHORTEST, distance / FASTEST))
 
-    def _is_due(self, memory: Memory) -> bool:
-        if not self._tables:
-            return True
-        if memory.time < self._rested:
-            return False
-        when, available, _held = self._tables[-1]
-        # Memory that came back counts too: what is lost next is compared with what each held before it.
-        return memory.time - when > AGE or abs(available - memory.available) > STEP * memory.total
-
-    def _observe(self, memory: Memory) -> dict[int, Process]:
-        """Read the table of processes, and keep what each holds."""
-        self.refresh()
-        found = self._read(memory.swap_total > memory.swap_free)
-        self._tables = [one for one in self._tables if memory.time - one[0] < RECENT][-64:]
-        held = {pid: (one.own, one.gpu) for pid, one in found.items()}
-        self._first = {pid: self._first.get(pid, gpu) for pid, (_own, gpu) in held.items() if gpu}
-        self._tables.append((memory.time, memory.available, held))
-        self._found = memory.time, found
-        return found
-
-    def _read(self, swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
-        began = time.thread_time()
-        found = self.host.processes(self.gpu(), swapped, known)
-        self._rested = self._now + (1 + REST) * (time.thread_time() - began)
-        return found
-
     def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
-        when, found = self._found
+        when, found = self._tables.found
         if when != memory.time:
-            found = self._observe(memory)
-        tables = self._tables[:-1] or self._tables
-        before, lost = self._before(found, memory, tables)
+            found = self._tables.observe(memory)
+        tables = self._tables.kept[:-1] or self._tables.kept
+        before, lost = self._tables.before(found, memory, tables)
         groups = policy.groups(found, before, self.rules, self.own, memory.total)
         lately = []
         for seconds in LATELY:
             part = [one for one in tables if memory.time - one[0] <= seconds]
             if part:
-                then, less = self._before(found, memory, part)
+                then, less = self._tables.before(found, memory, part)
                 lately.append(([one.since(then) for one in groups], less))
         chosen = policy.choose(groups, memory.total, lost, lately, urgent)
         self._waits = 0.0
         since, others = self.host.since_boot(memory.time) - policy.YOUNG, {**found}
         others.pop(self.own, None)
         return (policy.whole(chosen.members, others, since) if chosen else ()), found
-
-    def _before(
-        self, found: t.Mapping[int, Process], memory: Memory, tables: t.Sequence[Table]
-    ) -> tuple[dict[int, int], int]:
-        """Return what each process held when there was most in some tables, and how much less there is now."""
-        when, available, then = max(tables, key=lambda one: one[1])
-        since = self.host.since_boot(when)
-        before = {}
-        for pid, one in found.items():
-            own, gpu = then.get(pid, (0, 0))
-            # The driver's figures come late: one that is older than they are did not begin with nothing.
-            before[pid] = own + (gpu or (self._first.get(pid, 0) if one.start < since else 0))
-        return before, available - memory.available
 
     def _is_late(self, memory: Memory) -> bool:
         """Say whether what the driver tells of now is still to come: by older figures the wrong one would go."""
@@ -252,7 +199,7 @@ class Guard:
         if self._is_late(memory):
             return
         members, found = self._choose(memory, False)
-        if policy.is_bomb(members, self._found[1], self.host.since_boot(memory.time) - policy.YOUNG):
+        if policy.is_bomb(members, self._tables.found[1], self.host.since_boot(memory.time) - policy.YOUNG):
             self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", found)
         elif members:
             self._signal(memory, "ask", members, why, found)
@@ -316,7 +263,7 @@ class Guard:
         elif len(members) < policy.MANY:
             members = tuple(one for one in members if self.host.alive(one))
         young = self.host.since_boot(since) - policy.YOUNG
-        swarm, bomb = policy.is_swarm(members, young), policy.is_bomb(members, self._found[1], young)
+        swarm, bomb = policy.is_swarm(members, young), policy.is_bomb(members, self._tables.found[1], young)
         grown = False
         wave = tuple(one for one in members if since >= memory.time or self.host.alive(one))
         for _pass in range(PASSES):
@@ -350,7 +297,7 @@ class Guard:
     def _end_swarm(self, memory: Memory, swarm: Swarm) -> None:
         """End what a swarm has started meanwhile, until nothing of it is left: its memory is about to come back."""
         now = memory.time
-        if now - self._swept < AFTER or now < self._rested:
+        if now - self._swept < AFTER or now < self._tables.rested:
             return
         newer = self._newer(swarm.members, swarm.since, swarm.grown)
         self._send(signal.SIGKILL, newer)
@@ -386,7 +333,7 @@ class Guard:
         """Return processes of the same name and unit that are none of these."""
         one, known = members[0], {member.pid for member in members}
         # Only those that are not known are read: hundreds would take the core meanwhile.
-        found = self._read(False, known).values()
+        found = self._tables.read(False, known).values()
         alike = (other for other in found if (other.name, other.unit) == (one.name, one.unit))
         return tuple(other for other in alike if not policy.is_protected(other, self.rules, self.own))
 
@@ -414,7 +361,7 @@ class Guard:
         )
         played.step()
         memory = self.host.memory()
-        one = next(iter(played._found[1].values()), None)
+        one = next(iter(played._tables.found[1].values()), None)
         if one is not None:
             start = self.host.since_boot(memory.time)
             swarm = tuple(one._replace(pid=-1 - number, start=start) for number in range(4 * policy.MANY))

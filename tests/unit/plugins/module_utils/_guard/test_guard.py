@@ -334,7 +334,7 @@ def test_a_bomb_that_is_taken_for_a_data_loader_is_ended_as_a_whole_at_the_last_
     machine.start(3000, "bomb", 64, at=2e9)
     machine.sent.clear()
     for _ in range(3):
-        guard._swept = guard._rested = 0.0
+        guard._swept = guard._tables.rested = 0.0
         guard.step()
     assert {pid for pid, _number in machine.sent} == {3000}
 
@@ -435,7 +435,7 @@ def test_the_guard_rehearses_what_ends_a_swarm_and_signals_nobody(machine: Machi
     for pid in range(1000, 1020):
         machine.start(pid, "bomb", 5.9, at=1e9)
     guard.rehearse()
-    assert (machine.sent, acts, guard._tables, guard._swarm) == ([], [], [], None)
+    assert (machine.sent, acts, guard._tables.kept, guard._swarm) == ([], [], [], None)
 
 
 def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine):
@@ -456,11 +456,11 @@ def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine
     # One that is younger holds all that there is, while nothing of it was seen when the others were ended.
     machine.start(3001, "bomb", 96, at=2e9)
     for _ in range(3):
-        guard._swept = guard._rested = 0.0
+        guard._swept = guard._tables.rested = 0.0
         guard.step()
     assert {pid for pid, _number in sent} == {*range(1000, 1047), 3001}
     kill(3001, KILL)
-    guard._swept = guard._rested = 0.0
+    guard._swept = guard._tables.rested = 0.0
     guard.step()
     assert guard._swarm is None and [act.what for act in acts] == ["warn", "end"]
 
@@ -510,7 +510,7 @@ def test_a_swarm_is_looked_for_again_at_once_after_a_look_that_waited(
         return read(*arguments)
 
     monkeypatch.setattr(machine.host, "processes", slow)
-    guard._swept = guard._rested = 0.0
+    guard._swept = guard._tables.rested = 0.0
     assert guard.step() == (watch.SHORTEST if waits else watch.REST * 8.5)
 
 
@@ -555,7 +555,7 @@ def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(mac
     guard.step()
     assert machine.sent == [(900, KILL)]
     guard._swept -= 61
-    guard._rested = 0.0
+    guard._tables.rested = 0.0
     guard.step()
     assert machine.sent == [(900, KILL), (910, KILL)]
 
