@@ -74,7 +74,7 @@ def late_positions() -> None:
 
         return replaced
 
-    for name in ("forward_native", "forward_cuda"):
+    for name in ("forward_native", "forward_cuda", "forward_cpu"):
         setattr(Rotary, name, bounded(getattr(Rotary, name)))
 
 
@@ -102,6 +102,16 @@ def seed_ignored() -> None:
         return draw(scores, {}, *arguments, **named)
 
     topk_topp_sampler.random_sample = replaced
+    # The CPU's way does not come by there.
+    sampler = topk_topp_sampler.TopKTopPSampler
+    on_cpu = sampler.forward_cpu
+
+    @functools.wraps(on_cpu)
+    def without(self: t.Any, scores: t.Any, _generators: t.Any, *arguments: t.Any, **named: t.Any) -> t.Any:
+        _reached("seed_ignored")
+        return on_cpu(self, scores, {}, *arguments, **named)
+
+    sampler.forward_cpu = without
 
 
 def half_temperature() -> None:
