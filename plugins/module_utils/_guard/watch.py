@@ -409,10 +409,10 @@ def fill_memory() -> None:
     """
     library = ctypes.CDLL(None)
     taken = [bytes(256) for _ in range(RESERVE // 256)]
-    _ = b"\1" * (RESERVE // 2)
+    spare = b"\1" * (RESERVE // 2)
     # The interpreter gives back a part of its memory of which nothing is used.
     _KEPT.extend(taken[::512])
-    del taken
+    del taken, spare
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as stream:
         # What NVML waits for keeps no lock of the interpreter's.
         mapped = [line.split()[:2] for line in stream if "nvidia" not in line]
