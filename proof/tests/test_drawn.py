@@ -128,6 +128,6 @@ CHECKS = {
 def test_a_broken_entry_is_seen(healthy: Environment, tmp_path: Path, entry: str) -> None:
     defect, family = ENTRIES[entry]
     fault = {"target": entry, "operator": "", "defect": defect, "amount": 0.02}
-    found = judged(healthy, tmp_path, {name: [] for name in CHECKS[family]}, {"broken": fault})["broken"]
+    found = judged(healthy, tmp_path, {name: [entry] for name in CHECKS[family]}, {"broken": fault})["broken"]
     assert found["large"], found
     assert found["caught"], found
