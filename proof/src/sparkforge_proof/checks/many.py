@@ -75,7 +75,7 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, coun
         if row is None:
             cases.say(name, True, "")
             continue
-        exact = other.double()
+        exact = other.to("cpu", torch.float64)
         around = exact.abs() + torch.where(torch.isfinite(exact), exact.abs(), 0.0).amax()
         bound = FUSED * (survey_units.spacing(one.dtype) if one.is_floating_point() else 0.0) * around
         cases.compare(f"{name}, row {row}", one[row], exact, bound)
