@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
+from sparkforge_proof.check import Measured
 from sparkforge_proof.endpoint import answers, cli, client, judge, reference, texts
 from sparkforge_proof.endpoint.judge import Observation
 
@@ -369,6 +370,29 @@ def test_an_interruption_is_one_line(server: Server, model: Path) -> None:
         out, error = running.communicate()
         assert (running.returncode, out, error.count("\n")) == (cli.INTERRUPTED, "", 1)
         assert error.startswith("Interrupted: nothing is proven.")
+
+
+@pytest.mark.parametrize(("gone", "ran"), [(True, ["one", "two"]), (False, ["one", "two", "three"])])
+def test_a_server_that_goes_is_told_once(gone: bool, ran: list[str]) -> None:
+    called = []
+
+    def check(name: str) -> Any:
+        def function() -> Measured:
+            called.append(name)
+            if name == "two":
+                raise SparkforgeError("The server failed (HTTP 500).", "Look at its log.")
+            return Measured("right", "a bound")
+
+        return name, True, function
+
+    def ask() -> None:
+        if gone:
+            raise SparkforgeError("The server cannot be reached.", "Start it.")
+
+    found = list(cli.rows([check("one"), check("two"), check("three")], ask))
+    assert called == ran
+    assert [row.status for row in found] == ["pass", "fail", "skip" if gone else "pass"]
+    assert [row.cause for row in found][2] == ("Not run: the server no longer answers, see two." if gone else "")
 
 
 def test_the_verdict_decides_the_exit_status() -> None:

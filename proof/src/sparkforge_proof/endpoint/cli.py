@@ -121,11 +121,11 @@ def prove(given: argparse.Namespace) -> dict[str, t.Any]:
     drawn = Texts(reference.words(), first, longest, seed)
     session.settle(drawn.draw(6))
     results = []
-    for name, numeric, function in Checks(session, drawn).rows():
-        results.append(_row(name, numeric, function))
+    for row in rows(Checks(session, drawn).rows(), lambda: session.complete(drawn.draw(6), max_tokens=1)):
+        results.append(row)
         if not given.quiet:
-            said = results[-1].measured if results[-1].status == PASS else f"{results[-1].cause} {results[-1].remedy}"
-            print(f"{results[-1].status}  {name}: {said.strip()}", flush=True)
+            said = row.measured if row.status == PASS else f"{row.cause} {row.remedy}"
+            print(f"{row.status}  {row.name}: {said.strip()}", flush=True)
     return _report(given, results, time.monotonic() - began, reference.form.name, str(one["id"]), seed)
 
 
@@ -186,6 +186,26 @@ def _first(tokenizer: t.Any) -> list[int]:
     """Return what the tokenizer puts before every text: a model is not used to anything else."""
     empty = list(tokenizer("").input_ids)
     return empty if len(empty) <= 1 else empty[:1]
+
+
+def rows(checks: t.Iterable[tuple[str, bool, t.Callable[[], t.Any]]], ask: t.Callable[[], t.Any]) -> t.Iterator[Result]:
+    """Run the checks and return their rows; those that are left when the server has gone are skipped.
+
+    :param ask: asks the server something plain, after a check that had no answer.
+    """
+    gone = ""
+    for name, numeric, function in checks:
+        if gone:
+            cause = f"Not run: the server no longer answers, see {gone}."
+            yield Result(name, SKIP, cause=cause, family="endpoint", numeric=numeric, required=numeric, blocked=True)
+            continue
+        row = _row(name, numeric, function)
+        if row.reason == CRASH:
+            try:
+                ask()
+            except SparkforgeError:
+                gone = name
+        yield row
 
 
 def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
