@@ -13,8 +13,8 @@ from .host import Host, Memory, Process
 
 #: The table of processes is read again after this share of memory went or came back, or this many seconds.
 STEP, AGE = 0.01, 10.0
-#: Seconds of tables that growth is judged by.
-RECENT = 15.0
+#: Seconds of tables that growth is judged by, and how many of them there must be, or an older table counts as well.
+RECENT, ENOUGH = 15.0, 5.0
 #: Times as long as the table of processes took a core until it is read again, for this has real-time priority. The time
 #: in which the kernel let it wait for memory took no core, and is when it must not rest.
 REST = 4.0
@@ -54,7 +54,11 @@ class Tables:
         """Read the table of processes, and keep what each holds."""
         self.refresh()
         found = self.read(memory.swap_total > memory.swap_free)
-        self.kept = [one for one in self.kept if memory.time - one[0] < RECENT][-64:]
+        recent = [one for one in self.kept if memory.time - one[0] < RECENT][-64:]
+        if not recent or memory.time - recent[0][0] < ENOUGH:
+            # An old one tells more than none: without any the model that holds most would go.
+            recent = [one for one in self.kept if memory.time - one[0] >= RECENT][-1:] + recent
+        self.kept = recent
         held = {pid: (one.own, one.gpu) for pid, one in found.items()}
         self._first = {pid: self._first.get(pid, gpu) for pid, (_own, gpu) in held.items() if gpu}
         self.kept.append((memory.time, memory.available, held))

@@ -128,6 +128,9 @@ class Guard:
         if self._swarm is not None:
             began = time.thread_time()
             self._end_swarm(memory, self._swarm)
+            if percent > self.levels.warn and self._tables.is_due(memory):
+                # What is lost next is compared with what each held when there was memory.
+                self._tables.observe(memory)
             # Those that die need the cores.
             return max(SHORTEST, REST * (time.thread_time() - began))
         if self._tables.is_due(memory):
@@ -299,12 +302,17 @@ class Guard:
         now = memory.time
         if now - self._swept < AFTER or now < self._tables.rested:
             return
-        newer = self._newer(swarm.members, swarm.since, swarm.grown)
-        self._send(signal.SIGKILL, newer)
+        members, grown = swarm.members, swarm.grown
+        for _pass in range(PASSES):
+            newer = self._newer(members, swarm.since, grown)
+            if not newer:
+                break
+            self._send(signal.SIGKILL, newer)
+            members, grown = members + newer, True
         spent = swarm.spent + min(LOOK, now - self._swept)
-        self._swept, members = now, swarm.members + newer
-        over = spent > LASTS or not (newer or any(self.host.alive(one) for one in members))
-        self._swarm = None if over else Swarm(swarm.since, members, swarm.grown or bool(newer), spent)
+        self._swept = now
+        over = spent > LASTS or not any(self.host.alive(one) for one in members)
+        self._swarm = None if over else Swarm(swarm.since, members, grown, spent)
 
     def _sweep(self, memory: Memory, why: str) -> None:
         """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""

@@ -465,6 +465,59 @@ def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine
     assert guard._swarm is None and [act.what for act in acts] == ["warn", "end"]
 
 
+def test_what_each_holds_is_read_when_a_bombs_memory_comes_back(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+    # Seen in a virtual machine: a second bomb came while the first one was being ended. Nothing was known of what each
+    # had held in between, so that the model was taken for who had grown.
+    guard, kill = machine.guard([]), machine.kill
+    machine.start(900, "model", 1, 20)
+    guard.step()
+    sent: list[tuple[int, int]] = []
+    guard.kill = lambda pid, number: sent.append((pid, number))
+    for pid in range(1000, 1048):
+        machine.start(pid, "bomb", 2.05, at=1e9 + pid)
+    guard.step()
+    assert sorted(sent) == [(pid, KILL) for pid in range(1000, 1048)]
+    for pid in range(1001, 1048):
+        kill(pid, KILL)
+    now = time.monotonic()
+    for look in range(3):
+        monkeypatch.setattr(time, "monotonic", lambda look=look: now + 5 * look)
+        guard._tables.rested = 0.0
+        guard._swept = time.monotonic()
+        guard.step()
+    assert guard._swarm is not None, "one of them is left"
+    kill(1000, KILL)
+    machine.start(3000, "eater", 97, at=2e9)
+    sent.clear()
+    for look in range(4):
+        monkeypatch.setattr(time, "monotonic", lambda look=look: now + 16 + look / 4)
+        guard._tables.rested = guard._swept = 0.0
+        guard.step()
+    assert {pid for pid, _number in sent} == {3000}
+
+
+def test_a_swarm_that_starts_faster_than_it_is_looked_for_is_ended_in_several_passes(machine: Machine):
+    guard = machine.guard([])
+    machine.start(900, "model", 1, 20)
+    guard.step()
+    sent: list[tuple[int, int]] = []
+
+    def kill(pid: int, number: int) -> None:
+        sent.append((pid, number))
+        # Each starts one more before it dies, thrice.
+        if 2000 <= pid < 2003:
+            machine.start(pid + 1, "bomb", 1, at=2e9 + pid, parent=pid)
+
+    guard.kill = kill
+    for pid in range(1000, 1047):
+        machine.start(pid, "bomb", 2.1, at=1e9 + pid)
+    guard.step()
+    machine.start(2000, "bomb", 1, at=2e9)
+    guard._swept = guard._tables.rested = 0.0
+    guard.step()
+    assert {pid for pid, _number in sent} >= {2000, 2001, 2002, 2003}
+
+
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_table_that_takes_long_to_read_leaves_the_core_to_others(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool
