@@ -564,7 +564,7 @@ def test_a_swarm_is_looked_for_again_at_once_after_a_look_that_waited(
 
     monkeypatch.setattr(machine.host, "processes", slow)
     guard._swept = guard._tables.rested = 0.0
-    assert guard.step() == (watch.SHORTEST if waits else watch.REST * 8.5)
+    assert guard.step() == pytest.approx(watch.SHORTEST if waits else watch.REST * 8.5)
 
 
 def test_a_bomb_is_ended_with_what_has_not_left_the_process_group_of_who_started_it(machine: Machine):
