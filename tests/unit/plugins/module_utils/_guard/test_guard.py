@@ -339,15 +339,20 @@ def test_a_bomb_that_is_taken_for_a_data_loader_is_ended_as_a_whole_at_the_last_
     assert {pid for pid, _number in machine.sent} == {3000}
 
 
-def test_what_a_bomb_started_after_it_was_asked_goes_though_its_parents_have_gone(machine: Machine):
-    # Seen in a virtual machine: those that were asked went, those that they had started did not, and none of these was
-    # looked for while what they started in turn was ended for 50 s.
+def beside_a_namesake_and_a_model(machine: Machine) -> tuple[watch.Guard, list[watch.Act], float]:
+    """Return a guard that has looked once, its acts, and the time since the boot."""
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     machine.start(800, "bomb", 12, at=5)  # an older namesake, and no small one
     machine.start(850, "model", 1, 30)
     guard.step()
-    now = machine.host.since_boot(time.monotonic())
+    return guard, acts, machine.host.since_boot(time.monotonic())
+
+
+def test_what_a_bomb_started_after_it_was_asked_goes_though_its_parents_have_gone(machine: Machine):
+    # Seen in a virtual machine: those that were asked went, those that they had started did not, and none of these was
+    # looked for while what they started in turn was ended for 50 s.
+    guard, acts, now = beside_a_namesake_and_a_model(machine)
     machine.start(1000, "bomb", 3.4, at=now - 1)
     for pid in range(1001, 1021):
         machine.start(pid, "bomb", 3.4, at=now - 1, parent=1000)
@@ -364,12 +369,7 @@ def test_what_a_bomb_started_after_it_was_asked_goes_though_its_parents_have_gon
 def test_a_swarm_that_goes_on_after_it_was_asked_is_ended_with_what_was_missed_of_it(machine: Machine):
     # Seen in a virtual machine: a part of a bomb, a process group, was taken for a data loader. What was older than the
     # asking and of other groups started others again and again; these were ended for 60 s, and then the model was.
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
-    machine.start(800, "bomb", 12, at=5)  # an older namesake, and no small one
-    machine.start(850, "model", 1, 30)
-    guard.step()
-    now = machine.host.since_boot(time.monotonic())
+    guard, acts, now = beside_a_namesake_and_a_model(machine)
     machine.start(990, "bomb", 1, at=now - 30)  # the first one
     for pid in range(991, 1000):
         machine.start(pid, "bomb", 1, at=now - 2, parent=990)
