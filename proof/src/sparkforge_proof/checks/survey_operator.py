@@ -252,7 +252,7 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     moves = survey_variants.MOVES.match(name) is not None
     if any_number or moves:
         _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
-    if known and survey_variants.takes_subnormal(name, any(one.is_cuda for one in tensors([sample.input]))):
+    if known and survey_variants.takes_subnormal(name, _on_gpu(sample)):
         _subnormal(found, operator, sample, dtype, seed)
     if not survey_variants.takes_nan(name, any_number or moves, known):
         return
@@ -323,13 +323,17 @@ def _both(
         return None
 
 
+def _on_gpu(sample: t.Any) -> bool:
+    return any(one.is_cuda for one in tensors([sample.input, *sample.args]))
+
+
 def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved: Moved, dtype: torch.dtype) -> None:
     """Compute the same again: what keeps something between calls, as a workspace or a plan, is wrong in some alone."""
     import torch
 
     name = name_of(operator)
     made: list[list[torch.Tensor]] = []
-    gpu = any(isinstance(one, torch.Tensor) and one.is_cuda for one in tensors([sample.input, *sample.args]))
+    gpu = _on_gpu(sample)
     try:
         for call in range(AGAIN):
             # The last on another stream, after what was computed here.
