@@ -154,7 +154,7 @@ class Run:
                 if time.monotonic() - quiet > 1.0:
                     break
         sampler.stopped = True
-        victims, acts = acted(sampler)
+        victims, acts = acted(sampler, {process.pid: actor.name for actor, process in self.processes})
         # One that was ended and still dies has gone, too.
         names = sorted({actor.name for actor, process in self.processes if process.poll() is not None} | victims)
         right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
@@ -179,8 +179,11 @@ class Run:
         self.tell_gpu()
 
 
-def acted(sampler: Sampler) -> tuple[set[str], dict[str, Any]]:
-    """Return who went, how many acts there were, and how long the first took from when there was first too little."""
+def acted(sampler: Sampler, actors: dict[int, str]) -> tuple[set[str], dict[str, Any]]:
+    """Return who went, how many acts there were, and how long the first took from when there was first too little.
+
+    :param actors: names by process: one that has just begun is still called python3.
+    """
     if not ACTS.exists():
         return set(), {}
     rows = [json.loads(line) for line in ACTS.read_text().splitlines()]
@@ -191,7 +194,8 @@ def acted(sampler: Sampler) -> tuple[set[str], dict[str, Any]]:
         sys.stderr.write(f"{row['memory']['time']:.3f} {row['act']} {held}\n")
     reaction = {"reaction": round(acts[0]["memory"]["time"] - sampler.first, 3)} if acts and sampler.first else {}
     first = {"first": acts[0]["act"]} if acts else {}
-    return {one["name"] for row in acts for one in row["victim"]}, {"acts": len(acts), **first, **reaction}
+    victims = {actors.get(one["pid"], one["name"]) for row in acts for one in row["victim"]}
+    return victims, {"acts": len(acts), **first, **reaction}
 
 
 def reap() -> None:
