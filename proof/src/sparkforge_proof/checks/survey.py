@@ -39,15 +39,15 @@ from ..check import (
     Unanswered,
     check,
 )
-from . import survey_bounds, survey_operator
+from . import survey_ahead, survey_bounds, survey_operator
 from .bounds import allow_tf32
 from .survey_operator import NotOffered, Survey, differentiable, name_of, short
 
 #: How long one operator may take: some are compiled at their first use.
 STEP_SECONDS = 120
-#: Formats in which a run takes every operator, and for how many times as long as the others; of these it takes a third,
-#: the next day another.
-BROAD, LONGER, PARTS = ("float32", "bfloat16", "complex64"), 4.0, 3
+#: Formats in which a run takes every operator, and of the others a third, the next day another; for how many times the
+#: limit ``survey``.
+BROAD, LONGER, PARTS, PART_LONGER = ("float32", "bfloat16", "complex64"), 4.0, 3, 2.0
 #: How many of the operators that are off are named.
 NAMED = 5
 #: The attributes of an operator in the catalogue.
@@ -130,19 +130,27 @@ def survey(
     found.listed = len(operators)
     found.differentiable = sum(differentiable(operator, dtype, device) for operator in operators)
     random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - which come first is no secret
+    chosen = {}
+    for operator in operators:
+        name = name_of(operator)
+        if (only is not None and name not in only) or name in passed_over:
+            continue
+        if dtype not in operator.supported_dtypes(device):
+            continue
+        if survey_bounds.left_out(name):
+            found.left_out.append(name)
+        else:
+            chosen[name] = operator
+    late = {}
     if device == "cuda":
-        operators.sort(key=lambda operator: survey_bounds.compiled(name_of(operator)))
+        late = {name: operator for name, operator in chosen.items() if survey_ahead.compiled(operator, name, dtype)}
+        chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
     began = time.monotonic()
-    with surveying(device):
-        for operator in operators:
-            name = name_of(operator)
-            if (only is not None and name not in only) or name in passed_over:
-                continue
-            if dtype not in operator.supported_dtypes(device):
-                continue
-            if survey_bounds.left_out(name):
-                found.left_out.append(name)
-                continue
+    with surveying(device), contextlib.ExitStack() as stack:
+        # After one has ended the process, it has to be seen which.
+        if late and not passed_over:
+            stack.enter_context(survey_ahead.compiling(late, dtype, device))
+        for name, operator in chosen.items():
             if time.monotonic() - began > seconds:
                 found.waiting += 1
                 continue
@@ -196,7 +204,7 @@ def _surveyed(context: Context, form: str) -> Measured:
             int(context.limits["samples"]),
             seed,
             only=None if form in BROAD or seconds >= FULL["survey"] else _third(seed),
-            seconds=seconds * (LONGER if form in BROAD else 1.0),
+            seconds=seconds * (LONGER if form in BROAD else PART_LONGER),
             passed_over=context.passed_over,
             step=context.step,
         )

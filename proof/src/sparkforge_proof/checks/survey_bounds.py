@@ -267,7 +267,7 @@ def known_defect(name: str) -> str:
 #: How the names of operators begin whose kernels torch compiles when a process first uses them on a GPU.
 COMPILED = (
     *"special. polygamma mvlgamma masked.prod prod nanprod i0 erf lgamma sinc exp2 digamma gcd lcm".split(),
-    "signal.windows.kaiser",
+    *"_foreach_erf _foreach_lgamma signal.windows.kaiser".split(),
 )
 
 
