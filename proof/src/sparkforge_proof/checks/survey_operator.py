@@ -141,11 +141,9 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
     except (RuntimeError, TypeError, ValueError) as error:
         raise NotOffered(f"its inputs cannot be created: {short(error)}") from error
     found.note(name, (0.0, 0.0))
-    largest = max(
-        range(len(inputs)), key=lambda number: sum(one.numel() for one in tensors(inputs[number].input)), default=0
-    )
+    done: list[tuple[t.Any, tuple[Computed, Computed, Moved]]] = []
     refused: list[BaseException] = []
-    for number, sample in enumerate(inputs):
+    for sample in inputs:
         found.samples += 1
         # A probability of dropout: two devices draw other numbers.
         if sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"):
@@ -173,12 +171,21 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
         found.note(name, away(plain, exact, moved, dtype))
         if any(one is not None for one in plain.gradients):
             found.backward.add(name)
-        # By one of the inputs, or by all where all are asked for: the largest, for some are without a dimension.
-        if number == largest or samples >= FULL["samples"]:
-            _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
+        done.append((sample, (plain, exact, moved)))
+    # By one of the inputs, or by all where all are asked for: the largest, for some are without a dimension, and of
+    # those the one with the largest results.
+    largest = max(done, key=lambda one: (_numbers(one[0].input), _numbers(one[1][0].results)), default=None)
+    for number, one in enumerate(done):
+        if one is largest or samples >= FULL["samples"]:
+            _other_ways(found, operator, *one, dtype, seed)
         elif (device == "cpu" and name.startswith("_foreach")) or (not number and name.endswith(LOSSES)):
             # Each input is another overload of it, or another kind of target.
-            _other_numbers(found, operator, sample, dtype, seed)
+            _other_numbers(found, operator, one[0], dtype, seed)
+
+
+def _numbers(value: t.Any) -> int:
+    """Return how many numbers are in it."""
+    return sum(one.numel() for one in tensors(value))
 
 
 def _exactly(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str, step: float = 0.0) -> Computed:
