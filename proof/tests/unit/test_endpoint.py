@@ -92,6 +92,7 @@ def model(tmp_path: Path) -> Path:
         (401, b"{}", "needs a key"),
         (404, b'{"error": {"message": "no such path"}}', "refused the request (HTTP 404): no such path."),
         (500, b"broken", "failed (HTTP 500): broken."),
+        (400, b'{"error": {"message": "Out of range float values are not JSON compliant: nan"}}', "that are none"),
         (302, b"", "redirects to another place"),
         (200, b"<html>\x1b[31m", "answered what is not JSON: '<html>?[31m'"),
         (200, b"\xff\xfe", "answered what is not JSON"),
@@ -393,6 +394,14 @@ def test_a_server_that_goes_is_told_once(gone: bool, ran: list[str]) -> None:
     assert called == ran
     assert [row.status for row in found] == ["pass", "fail", "skip" if gone else "pass"]
     assert [row.cause for row in found][2] == ("Not run: the server no longer answers, see two." if gone else "")
+
+
+def test_a_server_that_computes_no_numbers_is_wrong() -> None:
+    def check() -> Any:
+        raise client.NotNumbers("It computes numbers that are none.", "Try another version.")
+
+    (row,) = cli.rows([("one", True, check)], lambda: None)
+    assert (row.status, row.reason, row.cause) == ("fail", "wrong", "It computes numbers that are none.")
 
 
 def test_the_verdict_decides_the_exit_status() -> None:

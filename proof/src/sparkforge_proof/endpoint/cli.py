@@ -22,7 +22,7 @@ import typing as t
 from .._shared.module_utils._core.errors import SparkforgeError
 from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
 from . import answers, tiny
-from .client import Endpoint
+from .client import Endpoint, NotNumbers
 
 #: The exit statuses, as the proof's own: 2 is a wrong command line, or a server that cannot be queried.
 PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -219,6 +219,8 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
     except Failed as failure:
         row.status, row.cause, row.remedy, row.reason = FAIL, failure.cause, failure.remedy, failure.reason
         row.measured, row.bound, row.ratio = failure.measured, failure.bound, failure.ratio
+    except NotNumbers as error:
+        row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, WRONG
     except SparkforgeError as error:
         # A server that breaks off after one answer is unreliable, but the other checks still say more about it.
         row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, CRASH

@@ -27,6 +27,10 @@ class Declined(SparkforgeError):
     """The server understood and refused what was asked (HTTP 400, 404, 405, 422, 501)."""
 
 
+class NotNumbers(SparkforgeError):
+    """What the server computed is no number, so that it cannot write its own answer (vLLM: HTTP 400)."""
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """urllib would take the key along to wherever a redirect leads."""
 
@@ -152,6 +156,11 @@ class Endpoint:
         if 300 <= code < 400:
             return SparkforgeError(
                 f"{url} redirects to another place (HTTP {code}).", "Use the URL that the server itself answers at."
+            )
+        if "not JSON compliant" in said:
+            return NotNumbers(
+                f"{url} computes numbers that are none (HTTP {code}){quoted}.",
+                "Try vLLM with --enforce-eager, or another version of the engine; its log may name the kernel.",
             )
         if code in (400, 404, 405, 422, 501):
             return Declined(
