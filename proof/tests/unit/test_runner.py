@@ -25,6 +25,7 @@ from sparkforge_proof import runner
 from sparkforge_proof.check import (
     Definition, Failed, Measured, Skipped, Unanswered)
 
+def nice(context): return Measured(str(os.nice(0)), "1")
 def right(context): return Measured("1", "1", 0.5, {{"tflops": float("inf"), "gb_per_s": 3.0}})
 def wrong(context): raise Failed("It is wrong.", "Mend it.", "2", "1", float("inf"))
 def absent(context): raise Skipped("There is none.")
@@ -79,7 +80,8 @@ def opened(context):
         raise Failed("It is closed.", "Wait.")
     return Measured("1", "1")
 
-functions = dict(meets=meets, opened=opened, on_the_gpu=right, steps_crashes=steps_crashes, steps_hangs=steps_hangs,
+functions = dict(meets=meets, opened=opened, nice=nice, on_the_gpu=right,
+                 steps_crashes=steps_crashes, steps_hangs=steps_hangs,
                  right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
                  hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
                  refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far,
@@ -89,6 +91,7 @@ runner.CHECKS = {{
         f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
         1.5 if "hangs" in name else 30, function, steps="steps" in name)
     for name, function in functions.items() for number in (1, 2)}}
+runner.CHECKS["survey.float32"] = Definition("survey.float32", "family", "cpu", True, 30, right)
 runner.CHECKS["device.cuda"] = Definition("device.cuda", "device", "cuda", False, 30, wrong)
 runner.main(sys.argv[1])
 """
@@ -177,6 +180,11 @@ def test_lanes_run_side_by_side_and_what_ends_in_one_does_not_touch_the_other(tm
     one, other = run_lanes(tmp_path, ("meets1", "crashes1", "right1"), ("meets2", "right2"))
     assert [one[name]["status"] for name in ("meets1", "crashes1", "right1")] == ["pass", "fail", "pass"]
     assert [other[name]["status"] for name in ("meets2", "right2")] == ["pass", "pass"]
+
+
+def test_what_takes_longest_runs_ahead_of_the_others(tmp_path: Path) -> None:
+    long, other = run_lanes(tmp_path, ("survey.float32", "nice1"), ("nice2",))
+    assert int(other["nice2"]["measured"]) == min(19, int(long["nice1"]["measured"]) + runner.BEHIND)
 
 
 def test_a_lane_begins_when_its_gate_is_opened(tmp_path: Path) -> None:
