@@ -22,11 +22,13 @@ from .host import Host, Memory, Process
 GIB = 1 << 30
 #: Of all memory, what stays for the system: the guard warns below it (watch.Levels).
 RESERVE = 0.10
-#: As for a build (module_utils/_unit/jobs.py): one compiler at run time.
+#: As for a build (module_utils/_unit/jobs.py): one more compiler at run time.
 JOB = 4 * GIB
-#: What each engine takes beside weights and KV cache: CUDA's context with its kernels, CUDA graphs, and the processes.
-#: That of torch was fitted (docs/evidence/guard.md); those of others are assumptions.
-OUTSIDE = {"vllm": 5 * GIB, "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
+#: What each engine takes beside weights and KV cache: CUDA's context with its kernels, and the processes. Those of
+#: torch and vLLM were fitted (docs/evidence/guard.md); those of others are assumptions.
+OUTSIDE = {"vllm": int(3.2 * GIB), "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
+#: What compiled code and CUDA graphs take beside that, fitted too.
+COMPILED = GIB
 #: What torch's allocator takes for activations, of what they are: fitted on 12 pairs, docs/evidence/guard.md.
 SLACK = 1.25
 EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
@@ -99,6 +101,10 @@ class Words:
             if name.replace("_", "-") in names:
                 found = value if equals else self.words[index + 1] if index + 1 < len(self.words) else ""
         return found
+
+    def has(self, *names: str) -> bool:
+        """Say whether one of these options is there, which take no value."""
+        return any(word.replace("_", "-") in names for word in self.words)
 
     def number(self, usual: float, *names: str) -> float:
         """Return a number; ``4k`` and ``4K`` are those of vLLM.
@@ -210,9 +216,9 @@ def _demand(engine: str, options: Words, model: models.Model, total: int) -> Dem
         within = tuple(lines if engine == "vllm" else lines[:2])
         least = sum(part.size for part in within)
         lines = [Part("the engine's share", pool, f"{share:g} of {gib(total)}, filled at once"), *lines[len(within) :]]
-    lines.append(Part("context and processes", OUTSIDE[engine], f"{engine}: CUDA's context, graphs, its processes"))
-    if engine in ("vllm", "sglang"):
-        lines.append(Part("compile jobs", JOB, f"one at least, {gib(JOB)} each"))
+    lines.append(Part("context and processes", OUTSIDE[engine], f"{engine}: CUDA's context, its processes"))
+    if engine in ("vllm", "sglang") and not options.has("--enforce-eager", "--disable-cuda-graph"):
+        lines.append(Part("compile jobs", COMPILED, "torch.compile, and CUDA graphs"))
     return Demand(engine, tuple(lines), pool, least, length, cached, within)
 
 

@@ -204,11 +204,13 @@ def test_vllm_takes_its_share_at_once_and_what_fits_is_proposed():
     wanted = admission.demand(["vllm", "serve", "/m"], "", 120 * GIB, EIGHT)
     assert wanted.pool == int(0.92 * 120 * GIB)
     assert {part.what: part.size for part in wanted.within}["KV cache"] == 131072 * 128 * 1024
-    # All of it: 110 + 9; of a Spark with nothing else there are 118 - 12.
+    # All of it: 110 + 4.2; of a Spark with nothing else there are 118 - 12.
     verdict = admission.plan(wanted, memory(118))
-    assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.8"))
+    assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.84"))
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
     assert admission.plan(fitting, memory(118)).answer == "start"
+    eager = admission.demand(["vllm", "serve", "/m", "--enforce-eager"], "", 120 * GIB, EIGHT)
+    assert wanted.total - eager.total == admission.COMPILED
     # Less than one sequence of all 131072 tokens needs: a shorter one.
     verdict = admission.plan(wanted, memory(45))
     assert verdict.proposal[0] == "--max-model-len"
