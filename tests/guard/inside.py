@@ -5,6 +5,7 @@ wanted.json beside it has the mode, which is guard, none or earlyoom, and the na
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -108,12 +109,11 @@ class Run:
         held = {}
         for actor, process in self.processes:
             if actor.kind == "gpu" and process.poll() is None:
-                for descriptor in Path(f"/proc/{process.pid}/fd").glob("*"):
-                    try:
+                # One that has just ended has none.
+                with contextlib.suppress(FileNotFoundError):
+                    for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
                         if "memfd:gpu" in os.readlink(descriptor):
                             held[str(process.pid)] = descriptor.stat().st_size
-                    except OSError:
-                        continue
         partial = NVML.with_suffix(".partial")
         partial.write_text(json.dumps({"processes": held, "devices": []}))
         partial.rename(NVML)
