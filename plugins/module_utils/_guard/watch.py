@@ -81,6 +81,12 @@ class Swarm(t.NamedTuple):
     spent: float = 0.0
 
 
+def _pause(memory: Memory, level: float) -> float:
+    """Return the time in which the next level cannot be reached."""
+    distance = memory.available - memory.total * level / 100.0
+    return min(LONGEST, max(SHORTEST, distance / FASTEST))
+
+
 class Guard:
     """The guard of one host.
 
@@ -139,14 +145,14 @@ class Guard:
         dying = self._is_dying(now)
         if percent > self.levels.warn:
             self._asked = None
-            return self._pause(memory, self.levels.warn)
+            return _pause(memory, self.levels.warn)
         if now - self._warned > KEPT:
             self._warned = now
             self._tell("warn", memory, (), f"{percent:.1f} % of the memory is available")
         thrashes = memory.swap_total > 0 and memory.full >= THRASHING
         if percent > self.levels.ask and not thrashes:
             self._asked, self._waits = None, 0.0
-            return self._pause(memory, self.levels.ask)
+            return _pause(memory, self.levels.ask)
         why = f"{percent:.1f} % of the memory is available"
         if thrashes:
             why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
@@ -159,11 +165,6 @@ class Guard:
         else:
             self._ask(memory, why)
         return SHORTEST
-
-    def _pause(self, memory: Memory, level: float) -> float:
-        """Return the time in which the next level cannot be reached."""
-        distance = memory.available - memory.total * level / 100.0
-        return min(LONGEST, max(SHORTEST, distance / FASTEST))
 
     def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
         when, found = self._tables.found
