@@ -362,8 +362,10 @@ def test_an_interruption_is_one_line(server: Server, model: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         server.seen.clear()
         running = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(SOURCES)}
-        )
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(SOURCES)},
+            # Whatever runs the tests in the background may have it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
         while not server.seen:
             assert running.poll() is None
             time.sleep(0.01)
