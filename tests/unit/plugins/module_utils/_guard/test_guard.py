@@ -438,14 +438,20 @@ def test_the_guard_rehearses_what_ends_a_swarm_and_signals_nobody(machine: Machi
     assert (machine.sent, acts, guard._tables.kept, guard._swarm) == ([], [], [], None)
 
 
-def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine):
-    # Seen in a virtual machine: what it had started just before was missed, and the model was taken for who was left.
-    acts: list[watch.Act] = []
-    guard, kill = machine.guard(acts), machine.kill
+def sends_and_ends_nobody(machine: Machine, acts: list[watch.Act]) -> tuple[watch.Guard, list[tuple[int, int]]]:
+    """Return a guard that has looked once beside a model, and the list of what it sends from then on."""
+    guard = machine.guard(acts)
     machine.start(900, "model", 1, 20)
     guard.step()
     sent: list[tuple[int, int]] = []
     guard.kill = lambda pid, number: sent.append((pid, number))
+    return guard, sent
+
+
+def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine):
+    # Seen in a virtual machine: what it had started just before was missed, and the model was taken for who was left.
+    acts: list[watch.Act] = []
+    (guard, sent), kill = sends_and_ends_nobody(machine, acts), machine.kill
     for pid in range(1000, 1047):
         machine.start(pid, "bomb", 2, at=1e9 + pid)
     machine.start(1000, "bomb", 2.1, at=1e9)
@@ -468,11 +474,7 @@ def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine
 def test_what_each_holds_is_read_when_a_bombs_memory_comes_back(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     # Seen in a virtual machine: a second bomb came while the first one was being ended. Nothing was known of what each
     # had held in between, so that the model was taken for who had grown.
-    guard, kill = machine.guard([]), machine.kill
-    machine.start(900, "model", 1, 20)
-    guard.step()
-    sent: list[tuple[int, int]] = []
-    guard.kill = lambda pid, number: sent.append((pid, number))
+    (guard, sent), kill = sends_and_ends_nobody(machine, []), machine.kill
     for pid in range(1000, 1048):
         machine.start(pid, "bomb", 2.05, at=1e9 + pid)
     guard.step()
