@@ -88,7 +88,6 @@ class Slow:
 @check("streams.waits", devices=("cuda",), seconds=120, measured=(H100_2_11,))
 def waits(context: Context) -> Measured:
     """Each way to wait, on the device and on the host, for work that is late."""
-
     cases = Cases("work that waits for a stream", REMEDY)
     try:
         _waited(cases, Slow(), context)
