@@ -70,6 +70,7 @@ VARIABLES = {
         "patches": [{"name": "cstdint", "content": upstream.PYTORCH_PATCH.read_text()}],
         "environment": {"FIXTURE_WEIGHT": "0"},
         "memory_per_job": 512,
+        "free_space": 100,
     },
     "llvm_unit": {"memory_per_job": 512, "free_space": 100},
     "triton_unit": {"memory_per_job": 512, "free_space": 100},
