@@ -4,7 +4,7 @@
 
 """How large the code is and what a module sends to a host: `python -m benchmarks.house`.
 
-Each figure is next to that of commit 6140af7 and its bound, and below them where the plugins' lines are. Nothing is
+Each figure is next to that of commit 6140af7 and its bound, and below them where the collection's lines are. Nothing is
 run, so the figures are the same anywhere. Two measures of the house need a run: the minutes of `make test` (bound 20)
 and the ratio of a converged site to a ping (bound 4).
 """
@@ -25,11 +25,12 @@ sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT)]
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
 
-PLUGINS = CHECKOUT / "plugins"
+PLUGINS, TOOLS = CHECKOUT / "plugins", CHECKOUT / "tools"
 BUILD_ROLES = ("llvm", "triton", "pytorch", "torch_extensions")
 #: Files of data, which may be as long as what they describe.
 TABLES = ("_diagnosis/rules/", "_elf/providers.py")
-#: Each stands on those before it alone; packages that are not named here stand above all of them.
+#: Each stands on those before it alone. Other packages of module_utils stand above all of these, then plugin_utils,
+#: then tools; modules, action plugins and the like may import all.
 FLOORS = (
     "_core", "_elf", "_fetch", "_wheel", "_host", "_diagnosis", "_apt", "_unit", "_environment", "_wheelhouse",
 )  # fmt: skip
@@ -166,13 +167,19 @@ def circles(paths: t.Sequence[Path], root: Path) -> int:
 def arrows_up(paths: t.Iterable[Path], root: Path) -> set[tuple[str, str]]:
     """Return which packages import one that stands above them."""
     floor = {name: number for number, name in enumerate(FLOORS)}
+
+    def place(path: Path) -> tuple[int, str]:
+        top, *parts = path.relative_to(root).parts
+        if parts[0] == "module_utils":
+            return floor.get(parts[1], len(FLOORS)), parts[1]
+        above = ["plugin_utils", "tools"]
+        name = parts[0] if top == "plugins" else top
+        return len(FLOORS) + 1 + (above.index(name) if name in above else len(above)), name
+
     found = set()
     for path in paths:
-        own = path.parent.name if path.parent.name.startswith("_") else path.parent.parent.name
-        for file, _relative in imports(path, root):
-            other = file.parent.name if file.parent.name.startswith("_") else file.parent.parent.name
-            if own in floor and other.startswith("_") and floor[own] < floor.get(other, len(FLOORS)):
-                found.add((own, other))
+        own, name = place(path)
+        found |= {(name, other) for file, _relative in imports(path, root) for at, other in [place(file)] if own < at}
     return found
 
 
@@ -215,11 +222,11 @@ def without_tests() -> list[Path]:
 
 
 def where() -> str:
-    """Return as Markdown in which packages the lines are, and of which kind."""
+    """Return as Markdown in which packages of plugins/ and tools/ the lines are, and of which kind."""
     packages: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     packages.update({name: collections.Counter() for name in BEFORE})
-    for path in code():
-        parts = path.relative_to(PLUGINS).parts
+    for path in [*code(), *code(TOOLS)]:
+        parts = path.relative_to(CHECKOUT if path.is_relative_to(TOOLS) else PLUGINS).parts
         packages["/".join(parts[: min(2, len(parts) - 1)])] += kinds(path)
     shown = ["| package | 6140af7 | now | " + " | ".join(KINDS) + " |", "|---|---|---|" + "---|" * len(KINDS)]
     rows = [*((name, BEFORE.get(name, 0), found) for name, found in packages.items())]
@@ -233,7 +240,9 @@ def where() -> str:
 
 def measures() -> list[Row]:
     """Return all that is measured."""
-    plain = [path for path in code() if not is_table(path)]
+    plugins = code()
+    collection = [*plugins, *code(TOOLS)]
+    plain = [path for path in collection if not is_table(path)]
     filters = code(PLUGINS / "filter")
     variables = sorted(CHECKOUT.glob("roles/*/vars/main.yml"))
     build_roles = [
@@ -242,8 +251,7 @@ def measures() -> list[Row]:
         for path in (CHECKOUT / "roles" / role).rglob("*.yml")
         if path.parent.name != "meta" or path.name != "main.yml"
     ]
-    plugins = code()
-    with_proof = [*plugins, *code(CHECKOUT / "proof/src")]
+    with_proof = [*collection, *code(CHECKOUT / "proof/src")]
     return [
         Row("lines of Python in plugins/", lines(*plugins), 53740, 33000),
         Row("lines of Python without tests", lines(*without_tests()), 62286, 50000),
@@ -256,9 +264,9 @@ def measures() -> list[Row]:
         Row("lines sent for cuda_proof, converged", sent("cuda_proof"), 21443, 1500),
         Row("records of a wheel", len(records_of_a_wheel(with_proof)), 6, 1),
         Row("parsers of a lock's line", len(parsers_of_a_line(with_proof)), 6, 1),
-        Row("circles of imports", circles([*plugins, *code(CHECKOUT / "cli")], CHECKOUT), 1, 0),
-        Row("arrows to a package above", len(arrows_up(plugins, CHECKOUT)), 1, 0),
-        Row("absolute imports within the plugins", absolute(plugins), 1287, 0),
+        Row("circles of imports", circles([*collection, *code(CHECKOUT / "cli")], CHECKOUT), 1, 0),
+        Row("arrows to a package above", len(arrows_up(collection, CHECKOUT)), 1, 0),
+        Row("absolute imports within the collection", absolute(collection), 1287, 0),
         Row("lines of the roles' vars", lines(*variables), 256, 280),
         Row("lines of the four build roles", lines(*build_roles), 650, 650),
         Row("filters", len(filters), 6, 6),

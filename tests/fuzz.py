@@ -73,7 +73,7 @@ def fuzz(name: str, examples: int) -> tuple[int, float, int, int]:
         count += 1
         try_it(parser, data)
 
-    measured = coverage.Coverage(data_file=None, include=[str(CHECKOUT / "plugins/*")])
+    measured = coverage.Coverage(data_file=None, include=[str(CHECKOUT / name / "*") for name in ("plugins", "tools")])
     began = time.monotonic()
     with measured.collect():
         read()

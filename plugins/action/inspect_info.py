@@ -17,13 +17,13 @@ import tempfile
 import typing as t
 import urllib.parse
 
+from ...tools.lock import resolve
 from ..module_utils._core import disk, program, shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel.requirement import normalised
 from ..plugin_utils import files, proof
 from ..plugin_utils.action import AsksProgram, OnController
-from ..plugin_utils.lock import resolve
 from .stack_lock import network
 
 #: The contents of a package, and one finding about it, as sparkforge_proof.files has them.

@@ -16,12 +16,12 @@ import ssl
 import tempfile
 import typing as t
 
+from ...tools.lock import diff, resolve, upstream, write
 from ..module_utils._core import modules
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..plugin_utils import files, network_access
 from ..plugin_utils.action import OnController
-from ..plugin_utils.lock import diff, resolve, upstream, write
 from ..plugin_utils.stack import load
 from ..plugin_utils.stack.model import Lock
 

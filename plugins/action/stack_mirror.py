@@ -13,11 +13,11 @@ import os
 import pathlib
 import typing as t
 
+from ...tools.lock import resolve
+from ...tools.mirror import apt, collect
+from ...tools.mirror.directory import OURS, Directory
+from ...tools.mirror.wanted import wanted
 from ..plugin_utils.action import OnController
-from ..plugin_utils.lock import resolve
-from ..plugin_utils.mirror import apt, collect
-from ..plugin_utils.mirror.directory import OURS, Directory
-from ..plugin_utils.mirror.wanted import wanted
 from ..plugin_utils.stack import facts, load
 from .stack_lock import network
 

@@ -105,8 +105,8 @@ from dataclasses import asdict
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable
 
+from ...tools import discovery
 from ..module_utils._core.errors import SparkforgeError
-from ..plugin_utils import discovery
 
 HOST_KEYS = {"address": str, "port": int}
 
@@ -171,6 +171,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
     def _sparks(self, answers: list[discovery.Answer]) -> list[discovery.Spark]:
         """Return who is taken for a Spark; who is left out is a warning each."""
         groups = {*self.inventory.groups, self.get_option("group")}
+        found: list[discovery.Spark]
         found, left_out = discovery.sparks(answers, self.get_option("names"), groups)
         for sentence in left_out:
             self.display.warning(sentence)

@@ -82,7 +82,7 @@ def test_the_tarball_is_small_and_holds_no_tests_caches_or_environments(tarball:
         ".git",
         "reports",
     }
-    assert {"roles", "plugins", "playbooks", "README.md", "LICENSE"} <= tops
+    assert {"roles", "plugins", "tools", "playbooks", "README.md", "LICENSE"} <= tops
     assert not [name for name in names if "__pycache__" in name or "generated.yml" in name]
 
 

@@ -57,7 +57,7 @@ def test_the_wheel_has_all_of_the_collection_that_runs(clone: Path, unpacked: Pa
     (tarball,) = (clone / "dist").glob("sparkforge-dgx_spark-*.tar.gz")
     with tarfile.open(tarball) as archive:
         files = {member.name for member in archive if member.isfile()}
-    run_time = {name for name in files if name.split("/")[0] in ("plugins", "roles", "playbooks", "meta")}
+    run_time = {name for name in files if name.split("/")[0] in ("plugins", "tools", "roles", "playbooks", "meta")}
     run_time |= {"ansible.cfg", *(name for name in files if name.startswith("docs/") and name.endswith(".schema.json"))}
     inside = {str(path.relative_to(unpacked / INSIDE)) for path in (unpacked / INSIDE).rglob("*") if path.is_file()}
     assert run_time

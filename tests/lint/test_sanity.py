@@ -20,7 +20,7 @@ CORES = {"2.19.14": ("3.11", "24.2"), "2.21.5": ("3.12", "25.2")}
 OTHERS = ("pylint", "pep8", "yamllint", "compile")
 
 # What goes into the copy that is checked: the collection as it is installed.
-CONTENT = ("galaxy.yml", "meta", "plugins", "roles", "playbooks", "changelogs", "README.md", "LICENSE")
+CONTENT = ("galaxy.yml", "meta", "plugins", "tools", "roles", "playbooks", "changelogs", "README.md", "LICENSE")
 
 # ansible-test fetches a bootstrap script from a host of its own, which a closed network does not reach.
 # Python carries a pip: this does the same with it.

@@ -35,7 +35,7 @@ AREAS = {
         "plugins/module_utils/_serving", "roles/serving", "plugins/plugin_utils/plans/serving.py",
         "plugins/modules/hub_model.py", "plugins/modules/model_info.py", "plugins/action/hub_model.py",
     ],
-    "mirror": ["plugins/plugin_utils/mirror", "plugins/action/stack_mirror.py"],
+    "mirror": ["tools/mirror", "plugins/action/stack_mirror.py"],
     "environment": ["plugins/module_utils/_environment"],
     "fetch": ["plugins/module_utils/_fetch"],
     "apt": ["plugins/module_utils/_apt"],
@@ -236,7 +236,9 @@ def _file(name: str, known: set[str]) -> str:
 @functools.cache
 def graph() -> dict[str, set[str]]:
     """Return by file which files it imports; a test of a module, a role or an action plugin runs that."""
-    files = python_files("plugins", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "proof", "roles")
+    files = python_files(
+        "plugins", "tools", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "proof", "roles"
+    )
     known = set(files)
     edges = {file: {one for name in _names(file) if (one := _file(name, known))} - {file} for file in files}
     doors = {Path(file).stem: file for file in files if file.startswith(("plugins/modules/", "plugins/action/"))}
@@ -292,7 +294,7 @@ def _kin(test: str, file: str) -> bool:
 def guards() -> dict[str, list[Drawn]]:
     """Return by area all guards that may be drawn; those that tests/mutants/*.yml breaks alike are none."""
     refusing = set()
-    for file in python_files("plugins", "cli", "roles"):
+    for file in python_files("plugins", "tools", "cli", "roles"):
         for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and any(isinstance(one, ast.Raise) for one in ast.walk(node)):
                 refusing.add(node.name)

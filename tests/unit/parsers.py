@@ -46,9 +46,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt as mirror
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
+from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
+from ansible_collections.sparkforge.dgx_spark.tools.mirror import apt as mirror
 from sparkforge_proof import sampler
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError as ProofError
 from sparkforge_proof.files import contents, judge

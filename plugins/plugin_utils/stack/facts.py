@@ -15,7 +15,6 @@ import typing as t
 from ...module_utils._core import digests
 from ...module_utils._core.errors import SparkforgeError
 from .. import schema
-from ..lock import write
 from .load import README, Places, load, load_lock, read_file, relock
 from .model import Archive, Lock, Stack
 
@@ -66,7 +65,10 @@ def facts(
     locked = {
         "wheels": {platform: sorted(lines) for platform, lines in sorted((lock.get("wheels") or {}).items())},
         "sources": {key: lock["sources"][key] for key in sorted(lock.get("sources") or {})},
-        "run_requirements": write.ordered(lock.get("run_requirements") or {}),
+        "run_requirements": {
+            platform: {unit: sorted(lines) for unit, lines in sorted(units.items())}
+            for platform, units in sorted((lock.get("run_requirements") or {}).items())
+        },
     }
     versions = wheel_versions(definition) if method == "wheel" else dict(definition["versions"])
     units = unit_facts(definition, path, lock)

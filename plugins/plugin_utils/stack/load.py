@@ -17,8 +17,7 @@ import yaml
 
 from ...module_utils._core.errors import SparkforgeError
 from .. import schema
-from ..lock import resolve, upstream
-from .model import Lock
+from .model import BESIDE, Lock, pin_of
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -233,7 +232,7 @@ def _contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
 def _source_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
     sources, versions, found = definition.get("sources") or {}, definition["versions"], []
     for name, source in sources.items():
-        pin = upstream.pin_of(name, source)
+        pin = pin_of(name, source)
         if source.get("ref") and not source.get("url"):
             found.append(f"sources.{name}.url is empty, and its ref names no repository")
         if source.get("pin") and source["pin"]["source"] not in sources:
@@ -280,7 +279,7 @@ def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
         distribution = DISTRIBUTIONS.get(name)
         if distribution and not definition["versions"].get(distribution):
             found.append(f"versions.{distribution} is missing, but units.{name} builds it")
-        if name == resolve.BESIDE:
+        if name == BESIDE:
             found.append(f"units.{name} is not a valid unit name")
         source = unit.get("source", name)
         if source not in sources:

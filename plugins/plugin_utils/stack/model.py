@@ -10,7 +10,11 @@ of pip's requirements, pinned and with its hashes.
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
+
+#: A lock has the packages that people expect beside torch under this name, next to the units'.
+BESIDE = "beside"
 
 
 class Python(t.TypedDict):
@@ -101,3 +105,29 @@ class Lock(t.TypedDict, total=False):
     sources: dict[str, dict[str, t.Any]]
     build_requirements: dict[str, dict[str, list[str]]]
     run_requirements: dict[str, dict[str, list[str]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Pin:
+    """Where the tree of one source names the commit of another.
+
+    :ivar source: the source whose tree says it.
+    :ivar files: paths in that tree; the first that is there counts.
+    """
+
+    source: str
+    files: tuple[str, ...]
+
+
+#: Sources that pin each other: PyTorch pins Triton, and Triton pins LLVM (llvm-hash.txt to 3.7, llvm-info.json
+#: from 3.8 on). A stack names others with `pin`.
+PINS = {
+    "triton": Pin("pytorch", (".ci/docker/ci_commit_pins/triton.txt",)),
+    "llvm": Pin("triton", ("cmake/llvm-info.json", "cmake/llvm-hash.txt")),
+}
+
+
+def pin_of(name: str, source: t.Mapping[str, t.Any]) -> Pin | None:
+    """Return what names the commit of a source that the stack gives no reference for."""
+    pin = source.get("pin")
+    return Pin(pin["source"], tuple(pin["files"])) if pin else PINS.get(name)

@@ -36,7 +36,7 @@ def test_the_kinds_of_lines_are_told_apart(tmp_path: Path) -> None:
 def test_the_packages_have_all_the_lines_between_them() -> None:
     assert sum(house.BEFORE.values()) == sum(house.KINDS.values())
     last = house.where().splitlines()[-2].split("|")
-    assert int(last[3].replace(",", "")) == house.lines(*house.code())
+    assert int(last[3].replace(",", "")) == house.lines(*house.code(), *house.code(house.TOOLS))
 
 
 def test_what_says_the_same_of_a_wheel_or_takes_its_line_apart_is_counted(tmp_path: Path) -> None:
@@ -60,4 +60,10 @@ def test_circles_arrows_up_and_names_of_the_whole_are_found(tmp_path: Path) -> N
     paths = house.code(tmp_path)
     assert house.circles(paths, tmp_path) == 1
     assert house.arrows_up(paths, tmp_path) == {("_core", "_wheel")}
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/upper.py").write_text("from ..plugins.module_utils._core import one\n")
+    (tmp_path / "plugins/plugin_utils").mkdir()
+    (tmp_path / "plugins/plugin_utils/three.py").write_text("from ...tools import upper\n")
+    house.imports.cache_clear()
+    assert house.arrows_up(house.code(tmp_path), tmp_path) == {("_core", "_wheel"), ("plugin_utils", "tools")}
     assert [relative for path in paths for _file, relative in house.imports(path, tmp_path)] == [True, False]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_mirror
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
+from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import Directory
 
 from tests.unit.act import act
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.inventory import discover
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import discovery
+from ansible_collections.sparkforge.dgx_spark.tools import discovery
 
 ANSWERED = discovery.Spark("spark-ab12", "spark-ab12.local", ("192.0.2.7", "fe80::7%eth0"))
 

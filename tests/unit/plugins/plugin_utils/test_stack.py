@@ -15,8 +15,8 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, write
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+from ansible_collections.sparkforge.dgx_spark.tools.lock import write
 from sparkforge_proof import catalogue, run, settings
 from sparkforge_proof.checks import speed
 
@@ -731,16 +731,6 @@ def test_no_shipped_profile_lists_the_architecture_whose_attention_kernel_is_emp
 # --- inventories and files ---
 
 
-def test_a_lock_is_the_same_bytes_for_the_same_pins_in_any_order(site: Site) -> None:
-    lock = copy.deepcopy(LOCK)
-    lock["wheels"]["cp312-linux-aarch64"].reverse()
-    other = dict(reversed(list(LOCK.items())))
-    assert write.lock_text(lock) == write.lock_text(other)
-    assert write.same_pins(lock, {**other, "resolved": "2027-01-01"})
-    assert not write.same_pins(None, lock)
-    assert not write.same_pins(lock, {**other, "wheels": {}})
-
-
 def test_a_lock_that_cannot_be_written_leaves_the_old_one_and_no_rest(tmp_path: Path) -> None:
     path = tmp_path / "locks" / "site.yml"
     write_text(str(path), "old\n", "No.")
@@ -749,27 +739,3 @@ def test_a_lock_that_cannot_be_written_leaves_the_old_one_and_no_rest(tmp_path: 
         write_text(str(path), "\ud800", "No.")
     assert path.read_text() == "old\n"
     assert [item.name for item in path.parent.iterdir()] == ["site.yml"]
-
-
-def test_what_moved_is_one_sentence_for_each_pin() -> None:
-    new = copy.deepcopy(LOCK)
-    new["wheels"]["cp312-linux-aarch64"] = [
-        f"torch==2.13.0 --hash=sha256:{OTHER}",
-        f"filelock==4.3.0 --hash=sha256:{OTHER}",
-    ]
-    pinned = {"source": "pytorch", "commit": "c" * 40, "file": "pins/triton.txt"}
-    new["sources"] = {
-        "pytorch": {"url": "https://x", "ref": "v2", "commit": "c" * 40},
-        "triton": {"url": "https://x", "ref": None, "commit": "d" * 40, "pinned_by": pinned},
-        "tool": {"archive": "https://user:secret@example.com/tool.tar.gz", "sha256": SHA},
-    }
-    new["build_requirements"] = {"cp312-linux-aarch64": {"triton": [f"cmake==3.31.10 --hash=sha256:{SHA}"]}}
-    assert diff.moved(LOCK, new) == [
-        "build_requirements cp312-linux-aarch64 triton cmake: none -> 3.31.10",
-        f"sources pytorch: none -> {'c' * 40}",
-        "sources tool: none -> https://example.com/tool.tar.gz",
-        f"sources triton: none -> {'d' * 40} (pins/triton.txt of pytorch cccccccccccc)",
-        "wheels cp312-linux-aarch64 filelock: 4.2.11 -> 4.3.0",
-        f"wheels cp312-linux-aarch64 torch 2.13.0: sha256 {SHA} -> {OTHER}",
-    ]
-    assert diff.moved(LOCK, LOCK) == []

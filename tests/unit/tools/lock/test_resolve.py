@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock.resolve import Index, Target
+from ansible_collections.sparkforge.dgx_spark.tools.lock import resolve
+from ansible_collections.sparkforge.dgx_spark.tools.lock.resolve import Index, Target
 
 from tests.unit.package_index import PackageIndex, sha256_of
 from tests.unit.wheel_tree import file_name, wheel

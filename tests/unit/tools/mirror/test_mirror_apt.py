@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
+from ansible_collections.sparkforge.dgx_spark.tools.mirror import apt
+from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import Directory
 
 from tests.unit.signed_repository import Keys, build_deb, require, sign
 from tests.unit.web_server import Server

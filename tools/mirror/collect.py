@@ -15,13 +15,13 @@ import urllib.parse
 
 import yaml
 
-from ...module_utils._core import digests, disk
-from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._core.redact import redact
-from ...module_utils._fetch import git_tree, index, redist_plan, urls
-from ...module_utils._fetch.git import Repositories
-from ...module_utils._fetch.git_trouble import GitError, Patience, explained
-from ...module_utils._wheel.requirement import Requirement
+from ...plugins.module_utils._core import digests, disk
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._fetch import git_tree, index, redist_plan, urls
+from ...plugins.module_utils._fetch.git import Repositories
+from ...plugins.module_utils._fetch.git_trouble import GitError, Patience, explained
+from ...plugins.module_utils._wheel.requirement import Requirement
 from ..lock import resolve, upstream
 from . import pages
 from .directory import OURS, Directory

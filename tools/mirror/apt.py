@@ -22,17 +22,17 @@ import tempfile
 import typing as t
 import urllib.parse
 
-from ...module_utils._apt import indexes, openpgp
-from ...module_utils._apt.apt_get import Apt, Run
-from ...module_utils._apt.plan import check_plan
-from ...module_utils._apt.policy import choose
-from ...module_utils._apt.sources import lists_prefix, render_source
-from ...module_utils._apt.wanted import parse_wanted
-from ...module_utils._core import digests
-from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._core.redact import redact
-from ...module_utils._host.apt_state import parse_deb822_sources, parse_one_line_sources, parse_status
-from ..plans import cusparselt
+from ...plugins.module_utils._apt import indexes, openpgp
+from ...plugins.module_utils._apt.apt_get import Apt, Run
+from ...plugins.module_utils._apt.plan import check_plan
+from ...plugins.module_utils._apt.policy import choose
+from ...plugins.module_utils._apt.sources import lists_prefix, render_source
+from ...plugins.module_utils._apt.wanted import parse_wanted
+from ...plugins.module_utils._core import digests
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._host.apt_state import parse_deb822_sources, parse_one_line_sources, parse_status
+from ...plugins.plugin_utils.plans import cusparselt
 from .directory import OURS, Directory
 
 #: The command that archives a host; only the paths that it names are read.

@@ -13,10 +13,10 @@ import os
 import re
 import typing as t
 
-from ...module_utils._core import digests, disk, receipts
-from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._core.redact import redact
-from ...module_utils._fetch import http
+from ...plugins.module_utils._core import digests, disk, receipts
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._fetch import http
 
 FORMAT = 1
 MANIFEST = "mirror.json"

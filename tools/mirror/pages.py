@@ -10,9 +10,9 @@ import contextlib
 import typing as t
 import urllib.parse
 
-from ...module_utils._fetch.index import Link
-from ...module_utils._wheel.requirement import Requirement
-from ...module_utils._wheelhouse.publication import page
+from ...plugins.module_utils._fetch.index import Link
+from ...plugins.module_utils._wheel.requirement import Requirement
+from ...plugins.module_utils._wheelhouse.publication import page
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.

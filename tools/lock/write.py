@@ -11,7 +11,7 @@ import typing as t
 
 import yaml
 
-from ..stack.model import Lock
+from ...plugins.plugin_utils.stack.model import Lock
 
 _HEADER = """---
 # What the stack {name} resolved to. Written by playbooks/lock.yml: change the stack and run that instead.

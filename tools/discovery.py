@@ -13,7 +13,7 @@ import time
 import typing as t
 from dataclasses import dataclass
 
-from ..module_utils._core.errors import SparkforgeError, UnreachableError
+from ..plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 
 try:
     import zeroconf

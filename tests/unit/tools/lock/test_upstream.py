@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
+from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
 
 SHA = "a" * 64
 

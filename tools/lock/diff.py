@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ...module_utils._core.redact import redact
-from ...module_utils._wheel.requirement import split
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._wheel.requirement import split
 
 
 def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:

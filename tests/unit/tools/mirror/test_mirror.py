@@ -17,14 +17,14 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index, redist_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import Requirement
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect, pages
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import (
+from ansible_collections.sparkforge.dgx_spark.tools.lock import resolve
+from ansible_collections.sparkforge.dgx_spark.tools.mirror import collect, pages
+from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import (
     Directory,
     inside,
     read_manifest,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import read_line, wanted
+from ansible_collections.sparkforge.dgx_spark.tools.mirror.wanted import read_line, wanted
 
 from tests.unit.web_server import Server
 

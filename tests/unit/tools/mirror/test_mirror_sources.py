@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
+from ansible_collections.sparkforge.dgx_spark.tools.mirror import collect
+from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import Directory
 
 from tests.unit.git_server import Repository, Server
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 import typing as t
 
-from ...module_utils._core import platforms
-from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._fetch import redist_plan
-from ...module_utils._wheel.requirement import Requirement, parse_requirement, split
-from ..stack.facts import CORE_UNITS
+from ...plugins.module_utils._core import platforms
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._fetch import redist_plan
+from ...plugins.module_utils._wheel.requirement import Requirement, parse_requirement, split
+from ...plugins.plugin_utils.stack.facts import CORE_UNITS
 
 
 @dataclasses.dataclass(frozen=True)

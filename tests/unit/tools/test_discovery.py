@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import discovery
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.discovery import FACTORY_NAMES, Answer, Spark
+from ansible_collections.sparkforge.dgx_spark.tools import discovery
+from ansible_collections.sparkforge.dgx_spark.tools.discovery import FACTORY_NAMES, Answer, Spark
 
 
 def sparks(answers: list[Answer], names: Sequence[str] = FACTORY_NAMES) -> list[Spark]:

@@ -20,10 +20,11 @@ import subprocess
 import tempfile
 import typing as t
 
-from ...module_utils._core import platforms
-from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._core.redact import redact
-from ...module_utils._fetch import redist_plan
+from ...plugins.module_utils._core import platforms
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._fetch import redist_plan
+from ...plugins.plugin_utils.stack.model import pin_of
 
 # A commit's trees are a few MB; a host that is silent for so long does not answer.
 GIT_SECONDS = 600.0
@@ -243,24 +244,6 @@ def _file_by(
     return (present[0] if done.returncode == 0 else None), done
 
 
-@dataclasses.dataclass(frozen=True)
-class Pin:
-    """Where the tree of one source names the commit of another.
-
-    :ivar source: the source whose tree says it.
-    :ivar files: paths in that tree; the first that is there counts.
-    """
-
-    source: str
-    files: tuple[str, ...]
-
-
-# Sources that pin each other: PyTorch pins Triton, and Triton pins LLVM (llvm-hash.txt to 3.7, llvm-info.json
-# from 3.8 on). A stack names others with `pin`.
-PINS = {
-    "triton": Pin("pytorch", (".ci/docker/ci_commit_pins/triton.txt",)),
-    "llvm": Pin("triton", ("cmake/llvm-info.json", "cmake/llvm-hash.txt")),
-}
 # Whose LLVM each file means, where neither it nor the stack names a repository. From 3.8 on it is Triton's fork.
 PINNED_REPOSITORIES = {
     "cmake/llvm-hash.txt": "https://github.com/llvm/llvm-project.git",
@@ -413,12 +396,6 @@ class Sources:
 
 def _ref(ref: str | None) -> str | None:
     return None if ref is None or _COMMIT.match(ref) else ref
-
-
-def pin_of(name: str, source: t.Mapping[str, t.Any]) -> Pin | None:
-    """Return what names the commit of a source that the stack gives no reference for."""
-    pin = source.get("pin")
-    return Pin(pin["source"], tuple(pin["files"])) if pin else PINS.get(name)
 
 
 def lock_archives(definition: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:

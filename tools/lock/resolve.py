@@ -25,10 +25,11 @@ import urllib.parse
 
 import tomllib
 
-from ...module_utils._core import platforms
-from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._core.redact import redact
-from ...module_utils._fetch.index import pip_settings
+from ...plugins.module_utils._core import platforms
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._fetch.index import pip_settings
+from ...plugins.plugin_utils.stack.model import BESIDE
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -39,8 +40,6 @@ with contextlib.suppress(ImportError):
 # The glibc of the oldest host that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
 GLIBC_MINOR = 39
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-# A lock has the packages that people expect beside torch under this name, next to the units'.
-BESIDE = "beside"
 # Options of pip, which uv has under other names and does not read from pip's configuration.
 _PIP_OPTIONS = {
     "index-url": "--default-index",
