@@ -62,12 +62,11 @@ class Answer:
 class Spark:
     """A machine that is taken for a Spark.
 
-    ``name`` is ``spark-ab12`` and ``mdns_name`` is ``spark-ab12.local``; ``addresses`` are in the order in which they
-    are to be tried, and ``port`` is where sshd listens.
+    ``name`` is ``spark-ab12``; ``addresses`` are in the order in which they are to be tried, and ``port`` is where sshd
+    listens.
     """
 
     name: str
-    mdns_name: str
     addresses: tuple[str, ...]
     port: int = SSH_PORT
 
@@ -104,7 +103,7 @@ def sparks(
                 f"Rename one, or list the right one with its address under hosts."
             )
         else:
-            found.append(Spark(name, f"{name}.local", tuple(addresses), ports[0] if ports else SSH_PORT))
+            found.append(Spark(name, tuple(addresses), ports[0] if ports else SSH_PORT))
     return found, left_out
 
 

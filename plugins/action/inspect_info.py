@@ -18,13 +18,13 @@ import typing as t
 import urllib.parse
 
 from ...tools.lock import resolve
+from ...tools.network import network
 from ..module_utils._core import disk, program, shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel.requirement import normalised
 from ..plugin_utils import files, proof
 from ..plugin_utils.action import AsksProgram, OnController
-from .stack_lock import network
 
 #: The contents of a package, and one finding about it, as sparkforge_proof.files has them.
 Contents = dict[str, t.Any]
@@ -49,9 +49,7 @@ class ActionModule(AsksProgram, OnController):
             return self.asked(given, task_vars)
         judge = proof.module("files.judge")
         device = judge.Device(*(arguments[key] for key in ("machine", "capability", "cuda", "python")))
-        index = resolve.Index(
-            arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"]) if arguments["uv"] else None
-        )
+        index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
         try:
             disk.make_directories(arguments["cache"])
         except OSError as error:

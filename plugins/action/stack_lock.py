@@ -9,65 +9,21 @@ The documentation is in plugins/modules/stack_lock.py.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import os
-import ssl
-import tempfile
 import typing as t
 
 from ...tools.lock import diff, resolve, upstream, write
+from ...tools.network import network
 from ..module_utils._core import modules
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
-from ..plugin_utils import files, network_access
+from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 from ..plugin_utils.stack import load
 from ..plugin_utils.stack.model import Lock
 
 PARTS = ["archives", "wheels", "sources", "requirements"]
-# Of a machine without the ca-certificates file in OpenSSL's own place.
-SYSTEM_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
-
-
-@contextlib.contextmanager
-def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None]:
-    """Set proxies and the site's CA for everything that this process, uv and git fetch.
-
-    The CA is added to the system's: a site's proxy may re-sign one host and pass another one through.
-
-    :raises SparkforgeError: when the certificate cannot be read.
-    """
-    wanted = network_access.proxy_environment(proxies)
-    with contextlib.ExitStack() as stack:
-        if certificate:
-            bundle = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8"))
-            system = os.environ.get("SSL_CERT_FILE") or ssl.get_default_verify_paths().cafile or SYSTEM_BUNDLE
-            try:
-                for path in (system, certificate):
-                    if path == certificate or os.path.isfile(path):
-                        with open(path, encoding="utf-8") as file:
-                            bundle.write(file.read() + "\n")
-            except (OSError, UnicodeDecodeError) as error:
-                raise SparkforgeError(
-                    f"The CA certificate {path} cannot be read: {error}.",
-                    "Set sparkforge_ca_certificate to a PEM file on the controller.",
-                ) from error
-            bundle.flush()
-            # PIP_CERT: uv is told what pip is configured for.
-            for name in ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO"):
-                wanted[name] = bundle.name
-        # Ansible runs every task in its own process, and still this leaves no trace in it.
-        before = {name: os.environ.get(name) for name in wanted}
-        os.environ.update(wanted)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
 
 
 class ActionModule(OnController):
@@ -129,56 +85,39 @@ class ActionModule(OnController):
         self, name: str, definition: dict[str, t.Any], known: Lock, arguments: dict[str, t.Any]
     ) -> tuple[Lock, list[str]]:
         """Return the new lock, with what the parts left out had before, and what is worth saying."""
-        parts = arguments["parts"]
-        notes = []
+        parts, notes = arguments["parts"], []
+        today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
+        kept = {part: known.get(part) or {} for part in write.PARTS}
+        lock = t.cast("Lock", {"format": 1, "stack": name, "resolved": today, **kept})
 
         def say(text: str) -> None:
             self._display.display(f"lock {name} | {text}")
 
-        archives = known.get("archives") or {}
         if "archives" in parts:
-            archives = upstream.resolve_archives(
+            lock["archives"] = upstream.resolve_archives(
                 upstream.lock_archives(definition),
                 machines=definition["machines"],
                 nvidia_url=arguments["nvidia_url"],
                 fetch=http.fetch_bytes,
                 say=say,
             )
-        wheels = known.get("wheels") or {}
-        index = resolve.Index(
-            arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"]) if arguments["uv"] else None
-        )
+        index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
         own_index = index.url is not None or index.find_links
         if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
             # The index would answer, with builds that the stack says are not what it means.
             notes.append(f"wheels unchanged: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
-            wheels = {}
+            lock["wheels"] = {}
             for target in resolve.targets(definition):
                 say(f"wheels {target.platform}: querying the index")
-                wheels[target.platform] = resolve.wheels(definition, target, index)
-        sources = known.get("sources") or {}
+                lock["wheels"][target.platform] = resolve.wheels(definition, target, index)
         if "sources" in parts:
-            sources = upstream.Sources(
-                definition.get("sources") or {}, sources, ask=upstream.ask_remote, read=upstream.ask_file, say=say
-            ).resolve()
-        of_build, of_run = known.get("build_requirements") or {}, known.get("run_requirements") or {}
+            own, ask, read = definition.get("sources") or {}, upstream.ask_remote, upstream.ask_file
+            lock["sources"] = upstream.Sources(own, lock["sources"], ask=ask, read=read, say=say).resolve()
         if "requirements" in parts:
-            of_build, of_run = {}, {}
+            lock["build_requirements"], lock["run_requirements"] = {}, {}
             for target in resolve.targets(definition) if definition.get("units") else ():
                 say(f"requirements {target.platform}: querying the index")
-                of_build[target.platform] = resolve.build_requirements(definition, target, index)
-                of_run[target.platform] = resolve.run_requirements(definition, target, index)
-        notes += [f"{part} kept: not selected" for part in PARTS if part not in parts]
-        today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
-        lock: Lock = {
-            "format": 1,
-            "stack": name,
-            "resolved": today,
-            "archives": archives,
-            "wheels": wheels,
-            "sources": sources,
-            "build_requirements": of_build,
-            "run_requirements": of_run,
-        }
-        return lock, notes
+                lock["build_requirements"][target.platform] = resolve.build_requirements(definition, target, index)
+                lock["run_requirements"][target.platform] = resolve.run_requirements(definition, target, index)
+        return lock, [*notes, *(f"{part} kept: not selected" for part in PARTS if part not in parts)]

@@ -17,9 +17,9 @@ from ...tools.lock import resolve
 from ...tools.mirror import apt, collect
 from ...tools.mirror.directory import OURS, Directory
 from ...tools.mirror.wanted import wanted
+from ...tools.network import network
 from ..plugin_utils.action import OnController
 from ..plugin_utils.stack import facts, load
-from .stack_lock import network
 
 
 class ActionModule(OnController):
@@ -29,22 +29,17 @@ class ActionModule(OnController):
         """Return what was missing, and bring it unless in check mode."""
         inventories = load.inventory_directories(task_vars)
         where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
-        with network(arguments["proxies"], arguments["ca_certificate"]):
-            return self._collect(arguments, where)
-
-    def _collect(self, arguments: dict[str, t.Any], where: load.Places) -> dict[str, t.Any]:
-        name, root = arguments["name"], os.path.abspath(arguments["directory"])
         directory = Directory(
-            root,
+            os.path.abspath(arguments["directory"]),
             check=self._task.check_mode,
-            say=lambda line: self._display.display(f"mirror {name} | {line}"),
+            say=lambda line: self._display.display(f"mirror {arguments['name']} | {line}"),
         )
-        with directory.alone():
+        with network(arguments["proxies"], arguments["ca_certificate"]), directory.alone():
+            directory.verify()
             return self._fill(directory, arguments, where)
 
     def _fill(self, directory: Directory, arguments: dict[str, t.Any], where: load.Places) -> dict[str, t.Any]:
         name, root = arguments["name"], directory.root
-        directory.verify()
         stacks = [(name, arguments["method"])]
         if arguments["method"] == "build" and arguments["meanwhile"]:
             stacks.append((arguments["meanwhile"], "wheel"))

@@ -19,6 +19,7 @@ import typing as t
 
 from ansible.errors import AnsibleError
 
+from ...tools.network import network
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._wheel.wheel import Manifest, of_manifest
 from ..plugin_utils.action import OnController
@@ -26,7 +27,6 @@ from ..plugin_utils.wheelhouse.cache import Cache
 from ..plugin_utils.wheelhouse.find import Found, find_manifest
 from ..plugin_utils.wheelhouse.served import Served
 from ..plugin_utils.wheelhouse.wanted import Wanted
-from .stack_lock import network
 
 #: The space that ssh itself needs, in bytes, for its log and known_hosts.
 _LEAST = 16 << 20

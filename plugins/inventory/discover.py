@@ -208,8 +208,8 @@ def merged(
     hosts: dict[str, dict[str, t.Any]] = {}
     for spark in found:
         hosts[spark.name] = {
-            "ansible_host": spark.mdns_name if by_name else spark.addresses[0],
-            "discovered_name": spark.mdns_name,
+            "ansible_host": f"{spark.name}.local" if by_name else spark.addresses[0],
+            "discovered_name": f"{spark.name}.local",
             "discovered_addresses": list(spark.addresses),
         }
         if spark.port != discovery.SSH_PORT:

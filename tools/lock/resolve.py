@@ -85,12 +85,12 @@ class Index:
 
     :ivar url: of the index; None leaves it to the configuration of pip or uv, empty or ``none`` asks no index.
     :ivar find_links: directories or pages of wheels, beside the index.
-    :ivar command: of uv.
+    :ivar command: of uv; empty for the one that is found.
     """
 
     url: str | None = None
     find_links: tuple[str, ...] = ()
-    command: tuple[str, ...] | None = None
+    command: tuple[str, ...] = ()
 
     def options(self) -> list[str]:
         """Return the options of uv that say so."""

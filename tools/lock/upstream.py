@@ -398,9 +398,7 @@ def _ref(ref: str | None) -> str | None:
     return None if ref is None or _COMMIT.match(ref) else ref
 
 
-def lock_archives(definition: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Return every archive of a stack that a manifest can be asked for, cuSPARSELt's included."""
-    archives = [dict(archive) for archive in definition["archives"]]
-    if definition["cusparselt"].get("archive"):
-        archives.append(dict(definition["cusparselt"]["archive"]))
-    return archives
+def lock_archives(stack: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Return every archive of a stack, in its file or as a fact, that a manifest can be asked for: cuSPARSELt's too."""
+    cusparselt = stack["cusparselt"].get("archive")
+    return [*stack["archives"], *([cusparselt] if cusparselt else [])]

@@ -18,6 +18,9 @@ _HEADER = """---
 """
 
 
+PARTS = ("archives", "wheels", "sources", "build_requirements", "run_requirements")
+
+
 class _IndentedDumper(yaml.SafeDumper):
     """Lists indented below their key, as the rest of the collection writes them."""
 
@@ -28,16 +31,8 @@ class _IndentedDumper(yaml.SafeDumper):
 
 def lock_text(lock: Lock) -> str:
     """Return a lock's file: the same pins give the same bytes."""
-    content = {
-        "format": 1,
-        "stack": lock["stack"],
-        "resolved": lock["resolved"],
-        "archives": ordered(lock.get("archives") or {}),
-        "wheels": ordered(lock.get("wheels") or {}),
-        "sources": ordered(lock.get("sources") or {}),
-        "build_requirements": ordered(lock.get("build_requirements") or {}),
-        "run_requirements": ordered(lock.get("run_requirements") or {}),
-    }
+    content: dict[str, t.Any] = {"format": 1, "stack": lock["stack"], "resolved": lock["resolved"]}
+    content |= {part: _ordered(lock.get(part) or {}) for part in PARTS}
     # Strings that came through Ansible are of its own class, which YAML's safe subset does not write.
     plain = json.loads(json.dumps({"stack_lock": content}))
     body = yaml.dump(plain, Dumper=_IndentedDumper, sort_keys=False, default_flow_style=False, width=1000)
@@ -51,10 +46,10 @@ def same_pins(one: Lock | None, other: Lock) -> bool:
     return lock_text({**one, "resolved": ""}) == lock_text({**other, "resolved": ""})
 
 
-def ordered(value: t.Any) -> t.Any:
+def _ordered(value: t.Any) -> t.Any:
     """Return mappings by key and lists of lines in order; nothing in a lock depends on an order."""
     if isinstance(value, dict):
-        return {key: ordered(value[key]) for key in sorted(value)}
+        return {key: _ordered(value[key]) for key in sorted(value)}
     if isinstance(value, list):
         return sorted(value)
     return value

@@ -23,7 +23,7 @@ import typing as t
 import urllib.parse
 
 from ...plugins.module_utils._apt import indexes, openpgp
-from ...plugins.module_utils._apt.apt_get import Apt, Run
+from ...plugins.module_utils._apt.apt_get import Apt
 from ...plugins.module_utils._apt.plan import check_plan
 from ...plugins.module_utils._apt.policy import choose
 from ...plugins.module_utils._apt.sources import lists_prefix, render_source
@@ -306,22 +306,18 @@ class _Host:
             "etc/apt/sources.list.d/nvidia.sources", render_source(url, "/", [], self.at("nvidia.gpg")).decode()
         )
 
-    @property
-    def run(self) -> Run:
-        def run(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
-            whole = {**os.environ, **environment, "APT_CONFIG": self.at("apt.conf")}
-            done = subprocess.run(
-                argv,
-                env=whole,
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                check=False,
-                encoding="utf-8",
-                errors="replace",
-            )
-            return done.returncode, done.stdout, done.stderr
-
-        return run
+    def run(self, argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+        whole = {**os.environ, **environment, "APT_CONFIG": self.at("apt.conf")}
+        done = subprocess.run(
+            argv,
+            env=whole,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+        )
+        return done.returncode, done.stdout, done.stderr
 
     def bring(self) -> set[str]:
         """Bring packages and indexes; return their paths in the mirror."""

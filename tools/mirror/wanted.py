@@ -14,6 +14,7 @@ from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._fetch import redist_plan
 from ...plugins.module_utils._wheel.requirement import Requirement, parse_requirement, split
 from ...plugins.plugin_utils.stack.facts import CORE_UNITS
+from ..lock.upstream import lock_archives
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +79,7 @@ def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: 
 
 
 def _archives(stack: t.Mapping[str, t.Any], machines: t.Sequence[str]) -> t.Iterator[redist_plan.Archive]:
-    rows = [*stack["archives"], *([stack["cusparselt"]["archive"]] if stack["cusparselt"].get("archive") else [])]
+    rows = lock_archives(stack)
     for platform in map(platforms.redist, machines):
         # An archive that is not made for a platform has no sha256 for it.
         entries = [{**row, "sha256": row["sha256"][platform]} for row in rows if row["sha256"].get(platform)]

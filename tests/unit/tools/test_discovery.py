@@ -63,7 +63,7 @@ def test_one_machine_with_two_services_is_one_and_sshd_s_port_is_that_of_ssh() -
         Answer("zgx-5a09.local.", "_hpzgx._tcp", 8080, ("192.0.2.9",)),
         ssh("ZGX-5a09.local.", "192.0.2.3", port=2222),
     ]
-    assert sparks(answers) == [Spark("zgx-5a09", "zgx-5a09.local", ("192.0.2.3", "192.0.2.9"), 2222)]
+    assert sparks(answers) == [Spark("zgx-5a09", ("192.0.2.3", "192.0.2.9"), 2222)]
     assert sparks(answers[:1])[0].port == 22
 
 

@@ -12,7 +12,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.inventory import discover
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.tools import discovery
 
-ANSWERED = discovery.Spark("spark-ab12", "spark-ab12.local", ("192.0.2.7", "fe80::7%eth0"))
+ANSWERED = discovery.Spark("spark-ab12", ("192.0.2.7", "fe80::7%eth0"))
 
 
 def test_the_documented_defaults_are_those_of_the_code() -> None:
@@ -29,7 +29,7 @@ def test_who_answers_is_reached_by_address_or_by_name() -> None:
         "discovered_addresses": ["192.0.2.7", "fe80::7%eth0"],
     }
     assert discover.merged([ANSWERED], {}, by_name=True)["spark-ab12"]["ansible_host"] == "spark-ab12.local"
-    odd = discovery.Spark("spark-ab12", "spark-ab12.local", ("192.0.2.7",), 2222)
+    odd = discovery.Spark("spark-ab12", ("192.0.2.7",), 2222)
     assert discover.merged([odd], {}, by_name=False)["spark-ab12"]["ansible_port"] == 2222
 
 

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Proxies and a corporate CA while the controller itself fetches."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import ssl
+import tempfile
+import typing as t
+
+from ..plugins.module_utils._core.errors import SparkforgeError
+from ..plugins.plugin_utils.network_access import CA_BUNDLE, CA_VARIABLES, proxy_environment
+
+
+@contextlib.contextmanager
+def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None]:
+    """Set proxies and the site's CA for everything that this process, uv and git fetch.
+
+    The CA is added to the system's: a site's proxy may re-sign one host and pass another one through.
+
+    :raises SparkforgeError: when the certificate cannot be read.
+    """
+    wanted = proxy_environment(proxies)
+    with contextlib.ExitStack() as stack:
+        if certificate:
+            bundle = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8"))
+            system = os.environ.get("SSL_CERT_FILE") or ssl.get_default_verify_paths().cafile or CA_BUNDLE
+            try:
+                for path in (system, certificate):
+                    if path == certificate or os.path.isfile(path):
+                        with open(path, encoding="utf-8") as file:
+                            bundle.write(file.read() + "\n")
+            except (OSError, UnicodeDecodeError) as error:
+                raise SparkforgeError(
+                    f"The CA certificate {path} cannot be read: {error}.",
+                    "Set sparkforge_ca_certificate to a PEM file on the controller.",
+                ) from error
+            bundle.flush()
+            wanted.update(dict.fromkeys(CA_VARIABLES, bundle.name))
+        # Ansible runs every task in its own process, and still this leaves no trace in it.
+        before = {name: os.environ.get(name) for name in wanted}
+        os.environ.update(wanted)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
