@@ -29,7 +29,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01 -e stack_libraries=auto
 
 .DEFAULT_GOAL := help
-.PHONY: help machine spark setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof record lint unit integration molecule lab
+.PHONY: help machine spark setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof guard record lint unit integration molecule lab
 .PHONY: lab-down bench build docs nox recording release-notes release-check release github-release publish
 
 help: ## list the commands
@@ -80,13 +80,13 @@ CHANGED = $(shell { git diff --name-only --diff-filter=d "$$(git merge-base HEAD
 fast: setup ## while you work, under a minute: ruff on changed files, and every unit test that starts no program
 	$(BIN)/ruff check $(or $(CHANGED),.)
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
-	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit tests/golden proof/tests/unit
+	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit tests/golden guard/tests/unit proof/tests/unit
 
 test: setup ## every test but the long ones: lint, unit, containers
-	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests proof/tests
+	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests guard/tests proof/tests
 
 test-long: test-fleet ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour), a fleet of 16
-	$(ROOT) $(BIN)/pytest -v -m long --durations=15 --ignore=tests/fleet tests proof/tests
+	$(ROOT) $(BIN)/pytest -v -m long --durations=15 --ignore=tests/fleet tests guard/tests proof/tests
 
 test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
@@ -98,8 +98,13 @@ guided-fuzz: setup ## the same by atheris, which changes what reached something 
 	$(BIN)/pip install -q --disable-pip-version-check atheris==3.0.0
 	$(BIN)/python -m tests.fuzz --guided $(EXAMPLES)
 
+PROGRAMS = PYTHONPATH=.collections $(BIN)/python -m ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs
+
 proof: setup ## make dist/sparkforge-proof.pyz, the proof as one file for any Python that has torch
-	$(BIN)/python -m lab.proof
+	$(PROGRAMS) $@ dist/sparkforge-proof.pyz
+
+guard: setup ## make dist/sparkforge-guard.pyz, the guard as one file for any Python
+	$(PROGRAMS) $@ dist/sparkforge-guard.pyz
 
 record: setup ## make dist/sparkforge-record.pyz, which records the machine that it runs on for who helps its owner
 	PYTHONPATH=cli $(BIN)/python -m sparkforge.record dist/sparkforge-record.pyz
@@ -123,7 +128,7 @@ lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint
 
 unit: setup ## the unit tests alone
-	$(BIN)/pytest tests/unit proof/tests/unit
+	$(BIN)/pytest tests/unit guard/tests/unit proof/tests/unit
 
 integration: setup ## the tests on containers alone
 	$(ROOT) $(BIN)/pytest tests/integration

@@ -26,7 +26,7 @@ def units(session: nox.Session, core: str) -> None:
     else:
         session.install(f"ansible-core=={core}")
     environment = {"ANSIBLE_CONFIG": str(session.invoked_from) + "/ansible.cfg"}
-    folders = session.posargs or ["tests/unit", "tests/golden", "proof/tests/unit"]
+    folders = session.posargs or ["tests/unit", "tests/golden", "guard/tests/unit", "proof/tests/unit"]
     session.run("pytest", "-q", "-n", "2", "--dist", "loadfile", "--no-programs", *folders, env=environment)
 
 

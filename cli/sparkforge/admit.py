@@ -15,19 +15,18 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     :raises Refusal: it does not, or nobody knows what it takes, or there is none.
     """
-    admission, errors = module("module_utils._guard.admission"), module("module_utils._core.errors")
+    guard = module("plugin_utils.programs").GUARD
+    admission, errors = guard.module("admission"), guard.module("_shared.module_utils._core.errors")
     words: list[str] = arguments.further
     if not words:
         raise Refusal(Exit.USAGE, "There is no command.", "Write it after --: sparkforge run -- vllm serve DIRECTORY")
     try:
         verdict = admission.admit(words, arguments.needs or "")
-        for line in verdict.said:
-            console.print(line, soft_wrap=True)
-        if verdict.answer in (admission.PROPOSE, admission.REFUSE):
-            raise admission.refusal(verdict)
     except errors.SparkforgeError as error:
-        code = Exit.USAGE if isinstance(error, module("module_utils._guard.models").UnknownError) else Exit.FAILED
+        console.print(*error.details.get("said", ()), sep="\n", soft_wrap=True)
+        code = Exit.USAGE if isinstance(error, guard.module("models").UnknownError) else Exit.FAILED
         raise Refusal(code, error.cause, error.remedy) from None
+    console.print(*verdict.said, sep="\n", soft_wrap=True)
     if arguments.dry_run:
         console.print(f"It fits, and would start: {shlex.join(words)}", soft_wrap=True)
         return Exit.DONE

@@ -23,7 +23,7 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 
 def build(path: Path) -> None:
     """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
-    proof = module("plugin_utils.proof")
+    proof = module("plugin_utils.programs").PROOF
     defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
     sources = {
         **proof.sources("record.record"),

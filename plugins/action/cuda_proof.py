@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a module that is nothing but a call of the proof's program, any that meta/runtime.yml sends here."""
+"""Runs a module that is nothing but a call of a program of ours, any that meta/runtime.yml sends here."""
 
 from __future__ import annotations
 

@@ -23,8 +23,9 @@ from ..module_utils._core import disk, program, shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel.requirement import normalised
-from ..plugin_utils import files, proof
+from ..plugin_utils import files
 from ..plugin_utils.action import AsksProgram, OnController
+from ..plugin_utils.programs import PROOF
 
 #: The contents of a package, and one finding about it, as sparkforge_proof.files has them.
 Contents = dict[str, t.Any]
@@ -39,7 +40,7 @@ class ActionModule(AsksProgram, OnController):
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result."""
-        with proof.refusals():
+        with PROOF.refusals():
             return self._work(arguments, task_vars)
 
     def _work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -47,7 +48,7 @@ class ActionModule(AsksProgram, OnController):
         if target.startswith("/") and not target.endswith(".whl"):
             given = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}
             return self.asked(given, task_vars)
-        judge = proof.module("files.judge")
+        judge = PROOF.module("files.judge")
         device = judge.Device(*(arguments[key] for key in ("machine", "capability", "cuda", "python")))
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
         try:
@@ -66,7 +67,7 @@ class ActionModule(AsksProgram, OnController):
         """Return what is in the packages, the names of those that were asked for, and what resolving them said."""
         host = resolve.Target(device.python, device.machine)
         if target.endswith(".whl"):
-            wheel: Contents = proof.module("files.contents").of_wheel(target, cache)
+            wheel: Contents = PROOF.module("files.contents").of_wheel(target, cache)
             name = wheel["name"]
             try:
                 needed = resolve.packages(wheel["requires"], host, index)
@@ -114,7 +115,7 @@ class ActionModule(AsksProgram, OnController):
 
     def _contents(self, package: dict[str, t.Any], host: resolve.Target, cache: str) -> Contents:
         """Return what is in a package's wheel, from the cache where one of that sha256 was read before."""
-        contents = proof.module("files.contents")
+        contents = PROOF.module("files.contents")
         wheel = resolve.best_wheel(package, host)
         sha256 = wheel["hashes"]["sha256"]
         kept = pathlib.Path(cache, f"{sha256}.{contents.FORMAT}.json")

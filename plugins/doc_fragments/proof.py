@@ -72,17 +72,17 @@ options:
     default: []
 """
 
-    # For every module that calls the proof's program.
+    # For every module that calls a program of ours.
     PROGRAM = r"""
 options:
   program:
     description:
-      - The program C(sparkforge-proof), which does the work. The action plugin fills this in, and sends the program to
-        a host that lacks it.
+      - The program that does the work, C(sparkforge-proof) or C(sparkforge-guard). The action plugin fills this in, and
+        sends the program to a host that lacks it.
     type: dict
     suboptions:
       sha256:
-        description: Its sha256, by which it lies in C(<root>/proof).
+        description: Its sha256, with which the file on the host is compared.
         type: str
         required: true
       path:

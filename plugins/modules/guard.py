@@ -19,6 +19,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.proof.program
   - sparkforge.dgx_spark.root
 options:
   state:
@@ -112,15 +113,14 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._core import modules
-from ..module_utils._guard import install
+from ..module_utils._core import program
 
 
 def main() -> None:
     names: dict[str, t.Any] = {"type": "list", "elements": "str", "default": []}
     module = AnsibleModule(
         argument_spec={
-            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "root": {"type": "path", "default": program.ROOT},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "warn_percent": {"type": "float", "default": 10},
             "ask_percent": {"type": "float", "default": 6},
@@ -135,10 +135,12 @@ def main() -> None:
             "power_cap": {"type": "float", "default": 0},
             "clock_cap": {"type": "int", "default": 0},
             "nvml": {"type": "path"},
+            "program": program.ARGUMENT,
         },
         supports_check_mode=True,
     )
-    modules.run(module, lambda: install.Installation(module.params, module.check_mode).run())
+    # It is not kept here: that is the installation's.
+    program.run(module, "install", module.params["root"], keep=False, name="guard")
 
 
 if __name__ == "__main__":

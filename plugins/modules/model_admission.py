@@ -17,6 +17,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.proof.program
 options:
   command:
     description: The command, as a list of words.
@@ -62,25 +63,9 @@ jobs:
   sample: 4
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._core import modules
-from ..module_utils._guard import admission, models
-
-
-def admit(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the result, or raise what keeps the command from starting."""
-    try:
-        verdict = admission.admit(options["command"], options["needs"], releases=options["releases"])
-    except models.UnknownError as error:
-        return {"changed": False, "answer": "unknown", "said": [error.cause], "jobs": 1}
-    if verdict.answer in (admission.PROPOSE, admission.REFUSE):
-        refused = admission.refusal(verdict)
-        refused.details["said"] = list(verdict.said)
-        raise refused
-    return {"changed": False, "answer": verdict.answer, "said": list(verdict.said), "jobs": verdict.jobs}
+from ..module_utils._core import program
 
 
 def main() -> None:
@@ -89,10 +74,11 @@ def main() -> None:
             "command": {"type": "list", "elements": "str", "required": True},
             "needs": {"type": "str", "default": ""},
             "releases": {"type": "str", "default": ""},
+            "program": program.ARGUMENT,
         },
         supports_check_mode=True,
     )
-    modules.run(module, lambda: admit(module.params))
+    program.run(module, "admit", program.ROOT, keep=False, name="guard")
 
 
 if __name__ == "__main__":

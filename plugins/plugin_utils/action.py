@@ -17,7 +17,7 @@ from ansible.plugins.action import ActionBase
 
 from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
-from . import proof
+from . import programs
 
 
 def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
@@ -107,17 +107,18 @@ class OnHost(ActionBase):
 
 
 class AsksProgram(OnHost):
-    """An action whose module has the proof's program do its work."""
+    """An action whose module has the program of the proof, or the guard's, do its work."""
 
     def asked(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result: by one call where the host has the program, else it is sent to it."""
-        content, sha256 = proof.program()
+        program = programs.CALLED.get(self._task.action.rpartition(".")[2], programs.PROOF)
+        content, sha256 = program.archive()
         arguments["program"] = {"sha256": sha256}
         done: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
         if not done.pop("needs_program", False):
             return done
         directory = self._connection._shell.tmpdir or self._make_tmp_path()
-        path = self._connection._shell.join_path(directory, proof.NAME)
+        path = self._connection._shell.join_path(directory, program.file)
         self._transfer_data(path, content)
         self._fixup_perms2([directory, path])
         arguments["program"]["path"] = path

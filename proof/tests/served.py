@@ -93,7 +93,7 @@ CASES = (
     Case("gemma2-plain", "gemma2", PLAIN),
     Case("qwen2-plain", "qwen2", PLAIN),
 )  # fmt: skip
-#: Around each server that a test starts, those of tests/guard/on_gpu.py too.
+#: Around each server that a test starts, those of guard/tests/on_gpu.py too.
 ENGINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_HOST_IP": "127.0.0.1",
     "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1",

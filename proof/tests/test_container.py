@@ -16,8 +16,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import PROOF
 
-from lab import image, proof, torch
+from lab import image, torch
 from lab.host import cache_directory
 
 #: What a container is given its program with through a pipe: Python reads a zip from a file alone.
@@ -28,7 +29,7 @@ CHECK = ["--cpu", "--check", "cpu.matmul.float32"]
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("dist") / "sparkforge-proof.pyz"
-    proof.write(path)
+    PROOF.write(path)
     return path
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import PROOF
 from sparkforge_proof.endpoint import cli, tiny
 
-from lab import proof, torch
+from lab import torch
 
 # Each starts servers and computes a model, in an environment that takes two minutes to make.
 pytestmark = pytest.mark.long
@@ -52,7 +53,7 @@ MORE = {"context": ["--longest", "280"], "fp8_scale": ["--format", "fp8"]}
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("dist") / "sparkforge-proof.pyz"
-    proof.write(path)
+    PROOF.write(path)
     return path
 
 

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import form
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import PROOF
 from sparkforge_proof import catalogue, cli
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 
-from lab import proof, torch
+from lab import torch
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("dist") / "sparkforge-proof.pyz"
-    proof.write(path)
+    PROOF.write(path)
     return path
 
 
@@ -34,7 +35,7 @@ def run(python: Path | str, file: Path, *arguments: str) -> subprocess.Completed
 
 
 def test_the_same_sources_make_the_same_bytes(file: Path, tmp_path: Path) -> None:
-    proof.write(tmp_path / "again.pyz")
+    PROOF.write(tmp_path / "again.pyz")
     assert (tmp_path / "again.pyz").read_bytes() == file.read_bytes()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import GUARD
 from sparkforge import top
 
 from lab import bench as benches, emulator, image
@@ -137,7 +137,7 @@ def test_the_guard_runs_on_emulated_aarch64(tmp_path: Path) -> None:
         "state_directory": "/srv/state", "meminfo": "/srv/meminfo", "warn_percent": 10, "ask_percent": 6,
         "end_percent": 3, "power_cap": 0, "clock_cap": 0,
     }  # fmt: skip
-    program.write_bytes(install.archive())
+    program.write_bytes(GUARD.archive()[0])
     (tmp_path / "settings.json").write_text(json.dumps(settings))
     user = f"test-guard-{os.getpid()}"
     if native_architecture() != "arm64":

@@ -32,7 +32,7 @@ from tests.unit.interpreter import open_directory
 # What Debian's login gives a user (/etc/login.defs).
 USER_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 #: `make test` runs the tests, this one too: here it runs those of tests/golden alone.
-FEW_TESTS = "--ignore-glob=tests/[!g]* --ignore-glob=proof/tests/*"
+FEW_TESTS = "--ignore-glob=tests/[!g]* --ignore-glob=guard/tests/* --ignore-glob=proof/tests/*"
 
 
 def first_block() -> list[str]:

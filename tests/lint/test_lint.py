@@ -15,7 +15,7 @@ from tests.lint.test_sanity import interpreter
 
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-SOURCES = ["plugins", "tools", "cli", "lab", "benchmarks", "tests", "molecule", "proof", "conftest.py"]
+SOURCES = ["plugins", "tools", "cli", "lab", "benchmarks", "tests", "molecule", "guard", "proof", "conftest.py"]
 
 
 def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> str:
@@ -38,7 +38,7 @@ def test_every_test_is_in_make_test_or_in_make_test_long():
     asked = ("make", "--no-print-directory", "-n")
     told = {goal: run(*asked, goal, MAKELEVEL="").splitlines()[-1] for goal in ("test", "test-long")}
     assert ' -m "not long" ' in told["test"] and " -m long " in told["test-long"]
-    assert all(line.endswith(" tests proof/tests") for line in told.values())
+    assert all(line.endswith(" tests guard/tests proof/tests") for line in told.values())
     assert (CHECKOUT / ".ci/run").read_text().endswith("\nexec make test\n")
 
 
@@ -53,7 +53,7 @@ def test_the_code_is_formatted_by_ruff():
 def test_mypy_finds_nothing_in_the_plugins_and_the_lab():
     collection = Path(".collections/ansible_collections/sparkforge/dgx_spark")
     own = [collection / "plugins", collection / "tools"]
-    run(BIN / "mypy", "--cache-dir=/dev/null", "proof/src", *own, "cli", "lab", "benchmarks")
+    run(BIN / "mypy", "--cache-dir=/dev/null", "guard/src", "proof/src", *own, "cli", "lab", "benchmarks")
 
 
 def test_yamllint_finds_nothing():

@@ -57,7 +57,7 @@ CHECKS = re.compile(
 FLAGS = {"check", "strict", "follow_symlinks", "required", "links", "identity", "alone", "no_log", "start_new_session"}
 LIMITS = re.compile(r"LIMIT|MOST|SPACE|RESERVE|PATIENCE|SECONDS|REDIRECTIONS|HOPS|RATE|GRACE|ATTEMPTS|KEPT|FACTOR")
 #: Where tests are that need no other machine.
-TESTS = re.compile(r"(proof/)?tests/(unit|golden|playbooks)/.*test_\w+\.py$")
+TESTS = re.compile(r"(guard/|proof/)?tests/(unit|golden|playbooks)/.*test_\w+\.py$")
 #: So few tests that import a file are too few to judge by.
 FEW = 4
 #: Seconds for the tests that start no program.
@@ -227,7 +227,7 @@ def _names(file: str) -> Iterator[str]:
 
 def _file(name: str, known: set[str]) -> str:
     path = name.removeprefix("ansible_collections.sparkforge.dgx_spark.").replace(".", "/")
-    for one in (f"{path}.py", f"cli/{path}.py", f"proof/src/{path}.py"):
+    for one in (f"{path}.py", f"cli/{path}.py", f"guard/src/{path}.py", f"proof/src/{path}.py"):
         if one in known:
             return one
     return ""
@@ -237,7 +237,7 @@ def _file(name: str, known: set[str]) -> str:
 def graph() -> dict[str, set[str]]:
     """Return by file which files it imports; a test of a module, a role or an action plugin runs that."""
     files = python_files(
-        "plugins", "tools", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "proof", "roles"
+        "plugins", "tools", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "guard", "proof", "roles"
     )
     known = set(files)
     edges = {file: {one for name in _names(file) if (one := _file(name, known))} - {file} for file in files}

@@ -18,20 +18,21 @@ import typing as t
 from pathlib import Path
 
 import ansible
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import proof
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import programs
 
 ROOT = Path(__file__).parents[2]
-#: Modules whose action sends the proof's program.
-WITH_PROGRAM = ("audit_info", "cuda_proof", "inspect_info", "proof_publish", "proof_timer")
+#: Modules whose action sends a program.
+WITH_PROGRAM = ("audit_info", "cuda_proof", "inspect_info", "proof_publish", "proof_timer", *programs.CALLED)
 
 
 @functools.cache
-def program() -> dict[str, str]:
+def program(module: str = "cuda_proof") -> dict[str, str]:
     """Return the option that the action adds."""
-    content, sha256 = proof.program()
+    called = programs.CALLED.get(module, programs.PROOF)
+    content, sha256 = called.archive()
     directory = tempfile.mkdtemp(prefix="sparkforge-program-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    path = Path(directory, proof.NAME)
+    path = Path(directory, called.file)
     path.write_bytes(content)
     return {"sha256": sha256, "path": str(path)}
 
@@ -44,7 +45,7 @@ def run_module(
     :param interpreter: another one gets its ansible from that of the tests.
     """
     if module in WITH_PROGRAM:
-        arguments.setdefault("program", program())
+        arguments.setdefault("program", program(module))
     places = [str(ROOT / ".collections"), os.environ.get("PYTHONPATH", "")]
     if interpreter != sys.executable:
         places.append(str(Path(ansible.__file__).parents[1]))

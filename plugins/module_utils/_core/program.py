@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The proof's program on a host: ``<root>/proof/<sha256>.pyz``, pushed once, checked before each use, and called.
+"""A program of ours on a host: pushed once, compared with its sha256 before each use, and called.
 
-The action beside the module knows its sha256 and sends it where the host lacks it (plugin_utils/action.py).
+The action beside the module knows its sha256 and sends it where the host lacks it (plugin_utils/action.py). A call is
+one JSON object on stdin, ``{"options": {…}, "check_mode": false}``, and one on stdout: ``{"result": {…}}``, or
+``{"error": {"cause": …, "remedy": …, …}}`` if the program refuses.
 """
 
 from __future__ import annotations
@@ -39,15 +41,18 @@ PROOF: dict[str, dict[str, t.Any]] = {
 }
 #: Where the collection keeps what it makes, by default.
 ROOT = "/opt/sparkforge"
+#: Where each lies below it. What starts the guard does so by a fixed name, where its own installation puts it.
+PLACES = {"proof": "proof/{}.pyz", "guard": "guard/guard.pyz"}
 #: Units of systemd that start the program by its name.
 UNITS = "/etc/systemd/system"
 
 
-def run(module: AnsibleModule, call: str, root: str, keep: bool = True) -> None:
+def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: str = "proof") -> None:
     """Have the program answer ``call`` with the module's options, and exit with its result.
 
     :param root: directory of the collection on the host.
     :param keep: whether a program that had to be sent stays for the next call; not for what only reads.
+    :param name: which program.
     """
 
     def work() -> dict[str, t.Any]:
@@ -55,25 +60,25 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True) -> None:
         program = options.pop("program")
         if program is None:
             raise SparkforgeError(
-                "This module was started without its action plugin, which brings the proof's program.",
+                "This module was started without its action plugin, which brings its program.",
                 "Use it in a task or with ansible -m, by its full name, from an installed collection.",
             )
-        path = present(root, program["sha256"], program.get("path"), keep and not module.check_mode)
+        path = present(root, program["sha256"], program.get("path"), keep and not module.check_mode, name)
         if path is None:
             return {"changed": False, "needs_program": True}
         # Units of systemd name the place where it stays, which in check mode is not where it is.
-        options["program"] = place(root, program["sha256"])
+        options["program"] = place(root, program["sha256"], name)
         return {"changed": False, **_call(module, path, call, options)}
 
     modules.run(module, work)
 
 
-def place(root: str, sha256: str) -> str:
+def place(root: str, sha256: str, name: str = "proof") -> str:
     """Return where the program is kept."""
-    return os.path.join(root, "proof", f"{sha256}.pyz")
+    return os.path.join(root, PLACES[name].format(sha256))
 
 
-def present(root: str, sha256: str, pushed: str | None, keep: bool) -> str | None:
+def present(root: str, sha256: str, pushed: str | None, keep: bool, name: str = "proof") -> str | None:
     """Return where the program is; None if it has to be pushed first.
 
     :param pushed: where the action put it.
@@ -82,26 +87,28 @@ def present(root: str, sha256: str, pushed: str | None, keep: bool) -> str | Non
     """
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise SparkforgeError(f"{sha256!r} is not a sha256.", "Leave out the option program: the action fills it in.")
-    path = place(root, sha256)
+    path = place(root, sha256, name)
     try:
         with disk.open_regular(path) as stream:
             found = digests.of_stream(stream)
     except FileNotFoundError:
-        return _stored(path, sha256, pushed, keep) if pushed else None
+        found = ""
     except OSError as error:
         raise disk.failed(f"{path} cannot be read", error) from error
-    if found != sha256:
+    if found == sha256:
+        return path
+    if found and sha256 in path:
         raise SparkforgeError(
             f"{path} was changed on this host: its sha256 is {found[:12]}….",
             "Find out who changed it. Then remove it, and run the play again: it is sent anew.",
         )
-    return path
+    return _stored(path, sha256, pushed, keep) if pushed else None
 
 
 def _stored(path: str, sha256: str, pushed: str, keep: bool) -> str:
     if digests.of_file(pushed) != sha256:
         raise SparkforgeError(
-            "The proof's program did not arrive whole.", "Run the play again; check the connection if it fails again."
+            "The program did not arrive whole.", "Run the play again; check the connection if it fails again."
         )
     directory = os.path.dirname(path)
     if not keep or not _writable(directory):
@@ -147,8 +154,75 @@ def _call(module: AnsibleModule, path: str, call: str, options: t.Mapping[str, t
     except (ValueError, KeyError, TypeError, AttributeError):
         last = " ".join((err or out).strip().rpartition("\n")[2].split())
         raise SparkforgeError(
-            f"The proof's program ended with status {status}: {last or 'it printed nothing'}.",
-            f"Run it by hand to see more: {sys.executable} {path} --list.",
+            f"The program ended with status {status}: {last or 'it printed nothing'}.",
+            f"Run it by hand to see more: {sys.executable} {path} --help.",
             stderr=err[-4000:],
         ) from None
     raise SparkforgeError(error.pop("cause"), error.pop("remedy"), **error)
+
+
+def root_of_units(path: str) -> str:
+    """Return the absolute path of a root that units of systemd name.
+
+    :raises SparkforgeError: systemd would read another one.
+    """
+    if not re.fullmatch(r"/[A-Za-z0-9._/+-]*[A-Za-z0-9._+-]", os.path.abspath(path)):
+        raise SparkforgeError(
+            f"The root {path!r} cannot be used in a systemd unit.",
+            "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
+        )
+    return os.path.abspath(path)
+
+
+class Files:
+    """What a program installs, compared with what is there.
+
+    :param wanted: content and mode of each file by its path.
+    :param installed: what an earlier run may have installed: what is not wanted of it goes.
+    :ivar changes: content before and after of each file that differs, None for no file.
+    """
+
+    def __init__(self, wanted: t.Mapping[str, tuple[bytes, int]], installed: t.Iterable[str]) -> None:
+        self.wanted = wanted
+        there = {path: disk.read(path) for path in sorted({*wanted, *installed})}
+        pairs = {path: (old, wanted.get(path, (None, 0))[0]) for path, old in there.items()}
+        self.changes = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
+
+    def diff(self) -> list[dict[str, str]]:
+        """Return what ``--diff`` shows."""
+        return [modules.diff(path, _shown(old), _shown(new)) for path, (old, new) in self.changes.items()]
+
+    def apply(self) -> None:
+        """Write and remove them.
+
+        :raises SparkforgeError: if that fails.
+        """
+        for path, (_old, new) in self.changes.items():
+            if new is not None:
+                disk.write_file(path, new, self.wanted[path][1])
+                continue
+            try:
+                os.unlink(path)
+                directory = os.path.dirname(path)
+                if directory.endswith(".service.d") and not os.listdir(directory):
+                    os.rmdir(directory)
+            except OSError as error:
+                raise disk.failed(f"{path} cannot be removed", error) from error
+
+
+def _shown(content: bytes | None) -> str:
+    if content is None or b"\0" not in content:
+        return (content or b"").decode("utf-8", "replace")
+    return f"{len(content)} bytes\n"
+
+
+def answer(work: t.Callable[[t.Mapping[str, t.Any], bool], dict[str, t.Any]]) -> int:
+    """In the program: answer one call; 0 also for a refusal, which the answer holds."""
+    given = json.load(sys.stdin)
+    answered: dict[str, t.Any]
+    try:
+        answered = {"result": work(given["options"], bool(given.get("check_mode")))}
+    except SparkforgeError as error:
+        answered = {"error": {"cause": error.cause, "remedy": error.remedy, **error.details}}
+    sys.stdout.write(json.dumps(answered) + "\n")
+    return 0

@@ -2,22 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What another program asks of the proof: one JSON object on stdin, one on stdout.
+"""What another program asks of the proof by ``sparkforge-proof call NAME``: the modules of the collection.
 
-``sparkforge-proof call NAME`` reads ``{"options": {…}, "check_mode": false}`` and prints ``{"result": {…}}``, or
-``{"error": {"cause": …, "remedy": …, …}}`` if it refuses. The modules of the collection are its callers.
+The form is that of ``_core/program.py``: one JSON object on stdin, one on stdout.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import sys
 import typing as t
 
 from . import publish, run, timer
-from ._shared.module_utils._core.errors import SparkforgeError
+from ._shared.module_utils._core import program
 from ._shared.module_utils._unit import toolchain
 from .files import audit, judge, sbom
 
@@ -72,15 +69,8 @@ CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
 
 
 def main(name: str) -> int:
-    """Answer one call; 0 also for a refusal, which the answer holds."""
-    given = json.load(sys.stdin)
-    answer: dict[str, t.Any]
-    try:
-        answer = {"result": CALLS[name](given["options"], bool(given.get("check_mode")))}
-    except SparkforgeError as error:
-        answer = {"error": {"cause": error.cause, "remedy": error.remedy, **error.details}}
-    sys.stdout.write(json.dumps(answer) + "\n")
-    return 0
+    """Answer one call."""
+    return program.answer(CALLS[name])
 
 
 def _ask(command: t.Sequence[str]) -> tuple[int, str]:

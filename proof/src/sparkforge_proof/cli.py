@@ -4,9 +4,6 @@
 
 """The command ``sparkforge-proof``, in any environment or container that has torch."""
 
-# A command prints: there is no module here.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import argparse

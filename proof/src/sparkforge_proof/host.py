@@ -8,9 +8,6 @@ Standard library only: Ansible's interpreter runs it, and so does a timer that k
 host is changed.
 """
 
-# There may be no module to run commands with: see above.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import contextlib

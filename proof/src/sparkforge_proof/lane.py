@@ -4,9 +4,6 @@
 
 """Lanes: checks that a process of the environment's interpreter runs one after the other, and others beside it."""
 
-# There is no module here to run commands with: the timer runs this too.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import concurrent.futures

@@ -4,9 +4,6 @@
 
 """What nvidia-smi says of a GPU while it works, and who else uses it."""
 
-# This runs in the environment's interpreter, where there is no module to run commands with.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import contextlib

@@ -12,22 +12,18 @@ Files::
     /etc/systemd/system/sparkforge-proof-changed.service, .timer, .path   after a boot and after dpkg has run
 """
 
-# There is no module here to run commands with: see above.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import fcntl
 import json
 import os
-import re
 import shutil
 import sys
 import time
 import typing as t
 
 from . import publish, run as _cuda_proof
-from ._shared.module_utils._core import detached, disk
+from ._shared.module_utils._core import detached, program
 from ._shared.module_utils._core.errors import SparkforgeError
 
 UNITS = "/etc/systemd/system"
@@ -46,17 +42,17 @@ def is_scheduled(units: str = UNITS) -> bool:
     return os.path.exists(os.path.join(units, f"{NAME}.timer"))
 
 
-def render(root: str, program: str, calendar: str) -> dict[str, str]:
+def render(root: str, file: str, calendar: str) -> dict[str, str]:
     """Return each unit file's content by its name.
 
-    :param program: the proof as one file.
+    :param file: the proof as one file.
     """
     settings = f"{root}/proof/settings.json"
 
     def service(description: str, option: str) -> str:
         return (
             f"[Unit]\nDescription={description}\nAfter=nvidia-persistenced.service\n\n"
-            f"[Service]\nType=oneshot\nExecStart=/usr/bin/python3 -B {program} scheduled{option} {settings}\n"
+            f"[Service]\nType=oneshot\nExecStart=/usr/bin/python3 -B {file} scheduled{option} {settings}\n"
             "Nice=10\nPrivateTmp=yes\n"
         )
 
@@ -92,12 +88,7 @@ class ProofTimer:
 
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, units: str = UNITS) -> None:
         self.check_mode, self.units = check_mode, units
-        self.root = os.path.abspath(options["root"])
-        if not re.fullmatch(r"/[A-Za-z0-9._/+-]*[A-Za-z0-9._+-]", self.root):
-            raise SparkforgeError(
-                f"The root {options['root']!r} cannot be used in a systemd unit.",
-                "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
-            )
+        self.root = program.root_of_units(options["root"])
         self.directory = os.path.join(self.root, "proof")
         self.program: str = options["program"]
         self.present = options["state"] == "present"
@@ -111,28 +102,20 @@ class ProofTimer:
 
         :raises SparkforgeError: systemd does not run here, or it does not understand the calendar.
         """
-        wanted: dict[str, str] = {}
+        wanted: dict[str, tuple[bytes, int]] = {}
         if self.present:
             self._check()
             units = render(self.root, self.program, self.calendar)
-            wanted = {os.path.join(self.units, name): text for name, text in units.items()}
-            wanted[os.path.join(self.directory, "settings.json")] = (
-                json.dumps(self.settings, indent=2, sort_keys=True) + "\n"
-            )
-        there = {path: _read(path) for path in {*wanted, *self._installed()}}
-        changes = {path: (old, wanted.get(path)) for path, old in there.items() if old != wanted.get(path)}
+            texts = {os.path.join(self.units, name): text for name, text in units.items()}
+            settings = json.dumps(self.settings, indent=2, sort_keys=True) + "\n"
+            texts[os.path.join(self.directory, "settings.json")] = settings
+            wanted = {path: (text.encode("utf-8"), 0o644) for path, text in texts.items()}
+        files = program.Files(wanted, self._installed())
         stopped = [unit for unit in STARTED if self.present and not self._is_enabled(unit)]
-        result: dict[str, t.Any] = {
-            "changed": bool(changes or stopped),
-            "files": sorted(wanted),
-            "diff": [
-                {"before_header": path, "after_header": path, "before": old or "", "after": new or ""}
-                for path, (old, new) in sorted(changes.items())
-            ],
-        }
-        if result["changed"] and not self.check_mode:
-            self._apply(changes)
-        return result
+        changed = bool(files.changes or stopped)
+        if changed and not self.check_mode:
+            self._apply(files)
+        return {"changed": changed, "files": sorted(wanted), "diff": files.diff()}
 
     def _check(self) -> None:
         if not detached.systemd_runs():
@@ -161,20 +144,10 @@ class ProofTimer:
     def _is_enabled(self, unit: str) -> bool:
         return detached.systemd("systemctl", "is-enabled", "--quiet", unit).returncode == 0
 
-    def _apply(self, changes: t.Mapping[str, tuple[str | None, str | None]]) -> None:
+    def _apply(self, files: program.Files) -> None:
         if not self.present:
             detached.systemd("systemctl", "disable", "--now", "--quiet", *STARTED)
-        for path, (_old, new) in sorted(changes.items()):
-            try:
-                if new is None:
-                    os.unlink(path)
-                else:
-                    disk.make_directories(os.path.dirname(path))
-                    disk.write_file(path, new.encode("utf-8"))
-            except OSError as error:
-                raise SparkforgeError(
-                    f"{path} cannot be written: {error.strerror}.", "Become root for this task."
-                ) from error
+        files.apply()
         shutil.rmtree(os.path.join(self.directory, "program"), ignore_errors=True)
         if not self.present:
             # This program is in it; all that it needs from here on is loaded.
@@ -193,17 +166,6 @@ class ProofTimer:
 
 def _files(directory: str) -> list[str]:
     return [os.path.join(place, name) for place, _directories, names in os.walk(directory) for name in names]
-
-
-def _read(path: str) -> str | None:
-    """Return a file as a difference shows it, where the program is no text; None if there is none."""
-    if path.endswith(".pyz"):
-        return ""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except OSError:
-        return None
 
 
 # -- what the units start

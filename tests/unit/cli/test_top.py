@@ -11,11 +11,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import command, install
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import GUARD
 from sparkforge import cli, top
 from sparkforge.terminal import Console
+from sparkforge_guard import cli as guard
 
-from tests.unit.guard_host import GIB, Machine
+from guard.tests.machine import GIB, Machine
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "nvml.json").write_text(json.dumps({"processes": {"900": 50 * GIB}, "devices": [device]}))
     place = tmp_path / "guard"
     place.mkdir()
-    (place / "guard.pyz").write_bytes(install.archive())
+    (place / "guard.pyz").write_bytes(GUARD.archive()[0])
     settings = {
         "state_directory": str(tmp_path),
         "nvml": str(tmp_path / "nvml.json"),
@@ -64,12 +65,12 @@ def test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did(root: Path):
 
 
 def test_figures_are_one_line_and_those_of_a_host_without_any_are_too(root: Path, capsys: pytest.CaptureFixture[str]):
-    assert command.main(["figures", str(root / "guard/settings.json"), "once"]) == 0
+    assert guard.main(["figures", str(root / "guard/settings.json"), "once"]) == 0
     row = json.loads(capsys.readouterr().out)
     assert row["processes"] == [{"pid": 900, "name": "model", "unit": "vllm.service", "gpu": 50 * GIB}]
     (root / "nvml.json").unlink()
     (root / "acts.jsonl").unlink()
-    assert command.main(["figures", str(root / "guard/settings.json"), "once"]) == 0
+    assert guard.main(["figures", str(root / "guard/settings.json"), "once"]) == 0
     row = json.loads(capsys.readouterr().out)
     assert (row["processes"], row["devices"], row["guard"]) == ([], [], "")
 

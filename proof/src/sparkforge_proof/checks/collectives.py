@@ -9,9 +9,6 @@ file in the scratch directory and talk through the loopback interface, unless th
 ``NCCL_NVLS_ENABLE`` and the other settings of NCCL are the environment's too.
 """
 
-# This runs in the environment's interpreter, where there is no module to run commands with.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import contextlib

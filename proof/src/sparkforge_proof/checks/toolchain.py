@@ -4,9 +4,6 @@
 
 """What Triton needs at a kernel's first launch: a C compiler with Python's and CUDA's headers, and a ptxas."""
 
-# This runs in the environment's interpreter, where there is no module to run commands with.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import importlib

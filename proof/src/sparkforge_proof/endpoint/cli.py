@@ -4,9 +4,6 @@
 
 """The sub-command ``endpoint``: asks a server, compares, and prints what is wrong."""
 
-# A command prints: there is no module here.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import argparse

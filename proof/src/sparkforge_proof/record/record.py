@@ -7,9 +7,6 @@
 It reads, asks apt what it would do, and looks at the GPU at rest and under load. It changes nothing on the host.
 """
 
-# A command prints: there is no module here.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import argparse

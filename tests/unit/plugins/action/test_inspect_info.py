@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action import inspect_info
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import proof
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import programs
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 
 from lab.stand_ins import write_wheel
@@ -110,5 +110,5 @@ def test_a_directory_is_left_to_the_module_on_the_host(tmp_path: Path) -> None:
 
     given = {"target": "/srv/venv", "cuda": "13.0", "cache": str(tmp_path), "find_links": []}
     assert act(inspect_info.ActionModule, given, answer=answer)["verdict"] == "yes"
-    program = {"sha256": proof.program()[1]}
+    program = {"sha256": programs.PROOF.archive()[1]}
     assert asked == [("", {"target": "/srv/venv", "cuda": "13.0", "program": program})]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The proof's program on a host: pushed once, compared with its sha256 before each use, or one message."""
+"""A program of ours on a host: pushed once, compared with its sha256 before each use, or one message."""
 
 from __future__ import annotations
 
@@ -82,6 +82,18 @@ def test_a_former_program_goes_unless_a_timer_starts_it(
     assert kept(tmp_path) == sorted([f"{SHA256}.pyz", used.name, "settings.json"])
 
 
+def test_another_version_at_a_fixed_place_is_not_refused_and_its_installation_replaces_it(
+    tmp_path: Path, pushed: str
+) -> None:
+    place = Path(program.place(str(tmp_path), SHA256, "guard"))
+    place.parent.mkdir()
+    place.write_text("the former one")
+    assert program.present(str(tmp_path), SHA256, None, False, "guard") is None
+    assert program.present(str(tmp_path), SHA256, pushed, False, "guard") == pushed
+    place.write_bytes(CONTENT)
+    assert program.present(str(tmp_path), SHA256, None, False, "guard") == str(place)
+
+
 @pytest.mark.parametrize("name", ["../../etc/passwd", "A" * 64, ""])
 def test_a_name_that_is_no_sha256_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match="is not a sha256"):
@@ -99,4 +111,4 @@ def test_a_program_that_ends_otherwise_is_one_message(tmp_path: Path) -> None:
     broken.write_bytes(b"raise SystemExit('no room')\n")
     sha256 = hashlib.sha256(broken.read_bytes()).hexdigest()
     result = run_module("proof_publish", root=str(tmp_path), program={"sha256": sha256, "path": str(broken)})
-    assert result["cause"] == "The proof's program ended with status 1: no room." and "by hand" in result["remedy"]
+    assert result["cause"] == "The program ended with status 1: no room." and "by hand" in result["remedy"]

@@ -18,9 +18,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import brakes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import guarded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, observation
+from sparkforge_guard import brakes
 from sparkforge_proof import run, timer as _proof_timer, verdict
 
 from tests.unit.run_module import run_module

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission, models
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard.host import Memory, Process
 from sparkforge import cli
+from sparkforge_guard import admission, models
+from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
+from sparkforge_guard.host import Memory, Process
 
 GIB = 1 << 30
 CONFIG = {
@@ -269,7 +269,7 @@ MEASURED = {
 
 @pytest.mark.parametrize(("size", "kind"), MEASURED)
 def test_the_arithmetic_is_within_ten_per_cent_of_what_torch_took(size: str, kind: str, tmp_path: Path):
-    from tests.guard import calibrate
+    from guard.tests import calibrate
 
     calibrate.write(size, kind, tmp_path)
     _shape, batch, length = calibrate.SIZES[size]
@@ -277,7 +277,7 @@ def test_the_arithmetic_is_within_ten_per_cent_of_what_torch_took(size: str, kin
     assert admission.demand(words, "", 80 * GIB).total == pytest.approx(MEASURED[size, kind] * GIB, rel=0.10)
 
 
-#: MiB of the KV cache and the compute buffer that llama.cpp said it takes (tests/guard/engines.py).
+#: MiB of the KV cache and the compute buffer that llama.cpp said it takes (guard/tests/engines.py).
 LLAMA = {
     ("0.1B", 2048, "on"): (72, 65.5),
     ("0.1B", 16384, "off"): (576, 426.51),
@@ -290,7 +290,7 @@ LLAMA = {
 
 @pytest.mark.parametrize(("size", "length", "flash"), LLAMA)
 def test_the_arithmetic_is_what_llama_cpp_took(size: str, length: int, flash: str):
-    from tests.guard import engines
+    from guard.tests import engines
 
     layers, hidden, inner, heads, keys, width, vocabulary = engines.SIZES[size]
     model = models.Model(

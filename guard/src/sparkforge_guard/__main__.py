@@ -2,4 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The guard of a host: who holds its memory, and who has to go before all of it is gone."""
+"""Runs the command: ``python -m sparkforge_guard``."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

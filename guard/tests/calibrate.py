@@ -81,7 +81,7 @@ def status(name: str, path: str = "/proc/self/status") -> int:
 def measure(size: str, kind: str) -> dict[str, Any]:
     """Load, run a forward pass, and return what was taken."""
     import torch
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission, models, nvml
+    from sparkforge_guard import admission, models, nvml
 
     (layers, _hidden, _inner, heads, keys, width, _vocabulary), batch, length = SIZES[size]
     gpu = torch.cuda.is_available()

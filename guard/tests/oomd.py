@@ -1,6 +1,6 @@
 """What systemd-oomd does in two of the guard's scenarios: whom it ends, and when.
 
-``PYTHONPATH=.:cli python -m tests.guard.oomd DEB`` with Debian's package of it prints one line of JSON a run. The
+``PYTHONPATH=.:cli python -m guard.tests.oomd DEB`` with Debian's package of it prints one line of JSON a run. The
 machine is that of tests/long/kernel_vm.py (qemu, systemd, control groups of version 2), so it needs what that needs.
 Each scenario is run with a GPU's memory that the control group counts, as a memfd is, and that it does not, as on a
 Spark: then a process outside of all units has written it, and the unit's process alone keeps it (eat.py).
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tests.guard.scenarios import Actor
+    from guard.tests.scenarios import Actor
     from tests.long.kernel_vm import Machine
 
 #: Where these files of this folder are in the machine.

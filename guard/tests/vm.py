@@ -1,7 +1,7 @@
 """The virtual machine: this machine's own Python on a disk, under a kernel of Debian's and little memory (qemu).
 
-``PYTHONPATH=.collections python -m tests.guard.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
-none or earlyoom. Each row of tests/guard/inside.py is printed as it comes, with how many cores the machine used; FILE
+``PYTHONPATH=.collections python -m guard.tests.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
+none or earlyoom. Each row of guard/tests/inside.py is printed as it comes, with how many cores the machine used; FILE
 has them too, beside what the kernel and the guard print. A machine that froze or went down is started anew with what is
 left. It needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works. ``--prepare FOLDER``
 makes what every machine starts from, for another host: there GUARD_PREPARED names the folder, GUARD_QEMU the command,
@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.guard.scenarios import SCENARIOS
+from guard.tests.scenarios import SCENARIOS
 
 MEMORY, DISK = 1024, 2 << 30
 #: What runs in the machine.
@@ -116,12 +116,12 @@ def system(root: Path, folder: Path) -> None:
 
 def bench(prepared: Path, place: Path, mode: str, wanted: list[str]) -> Path:
     """Put together what the machine gets beside this one's files: this checkout's guard, and what it is to do."""
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import install
+    from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import GUARD
 
     place.mkdir()
     for path in (*(Path(__file__).with_name(f"{name}.py") for name in HERE), prepared / "earlyoom"):
         shutil.copy(path, place)
-    (place / "guard.pyz").write_bytes(install.archive())
+    (place / "guard.pyz").write_bytes(GUARD.archive()[0])
     (place / "wanted.json").write_text(json.dumps({"mode": mode, "names": wanted}))
     return place
 

@@ -23,9 +23,9 @@ import time
 import typing as t
 
 from . import brakes, nvml, watched
+from .brakes import replace
 from .host import Host, Memory, Process
 from .watch import Act
-from .watched import replace
 
 LONGEST_RECORD = 2 << 20
 #: Seconds between two looks at the GPU while all is well, two writings of metrics, and two looks for the driver.

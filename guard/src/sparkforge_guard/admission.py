@@ -15,14 +15,14 @@ import os
 import re
 import typing as t
 
-from .._core.errors import SparkforgeError
 from . import models, nvml
+from ._shared.module_utils._core.errors import SparkforgeError
 from .host import Host, Memory, Process
 
 GIB = 1 << 30
 #: Of all memory, what stays for the system: the guard warns below it (watch.Levels).
 RESERVE = 0.10
-#: As for a build (module_utils/_unit/jobs.py): one more compiler at run time.
+#: As for a build: one more compiler at run time.
 JOB = 4 * GIB
 #: What each engine takes beside weights and KV cache: CUDA's context with its kernels, and the processes. Those of
 #: torch and vLLM were fitted (docs/evidence/guard.md); those of others are assumptions.
@@ -319,11 +319,11 @@ def of_device(memory: Memory, devices: t.Sequence[nvml.Device]) -> Memory:
 def admit(
     words: t.Sequence[str], needs: str = "", recorded: str = "", proc: str = "/proc", releases: str = ""
 ) -> Verdict:
-    """Return whether a command may start on this machine.
+    """Return how a command may start on this machine.
 
     :param releases: a unit that will be stopped before, so that what it holds is available.
     :raises UnknownError: nobody can tell what it takes.
-    :raises SparkforgeError: the model's files are wrong.
+    :raises SparkforgeError: it does not fit, or the model's files are wrong.
     """
     host, device = Host(proc), nvml.connect(recorded)
     memory = of_device(host.memory(), device.devices() if device is not None else ())
@@ -339,21 +339,24 @@ def admit(
         memory = memory._replace(available=min(memory.total, memory.available + sum(one.held for one in ending)))
     found = [host.process(pid, held, swapped) for pid in held]
     holders = sorted((one for one in found if one is not None), key=lambda one: -one.gpu)
-    return plan(wanted, memory, holders, len(os.sched_getaffinity(0)))
+    verdict = plan(wanted, memory, holders, len(os.sched_getaffinity(0)))
+    if verdict.answer in (PROPOSE, REFUSE):
+        raise refusal(verdict)
+    return verdict
 
 
 def refusal(verdict: Verdict) -> SparkforgeError:
     """Return the error for a command that does not fit, with what to do."""
     room = verdict.memory.available - int(verdict.memory.total * RESERVE)
-    cause = f"This takes {gib(verdict.demand.total)}, and {gib(max(0, room))} can be had."
+    cause, said = f"This takes {gib(verdict.demand.total)}, and {gib(max(0, room))} can be had.", list(verdict.said)
     if verdict.proposal:
-        return SparkforgeError(cause, f"It fits with {' '.join(verdict.proposal)}.", proposal=list(verdict.proposal))
+        fits, proposal = f"It fits with {' '.join(verdict.proposal)}.", list(verdict.proposal)
+        return SparkforgeError(cause, fits, said=said, proposal=proposal)
+    remedy = "Take a smaller model, or one with fewer bits."
     if verdict.holders:
         one = verdict.holders[0]
-        return SparkforgeError(
-            cause, f"End {one.name} (process {one.pid}), which holds {gib(one.gpu)}, or take a smaller model."
-        )
-    return SparkforgeError(cause, "Take a smaller model, or one with fewer bits.")
+        remedy = f"End {one.name} (process {one.pid}), which holds {gib(one.gpu)}, or take a smaller model."
+    return SparkforgeError(cause, remedy, said=said)
 
 
 def drop_caches(model_path: str) -> str:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The scenarios of tests/guard on a simulated host of 120 GiB: who goes, and how soon, whatever the rates are.
+"""The scenarios of guard/tests on a simulated host of 120 GiB: who goes, and how soon, whatever the rates are.
 
 The guard is the real one; memory, processes and their deaths follow a clock of the test's own. Each run draws the rate
 of growth, how long a process takes to end, and how late NVML's figures are. What a kernel does when memory is gone is
-not simulated: tests/guard/vm.py has a real one.
+not simulated: guard/tests/vm.py has a real one.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import signal
 import typing as t
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import host, policy, watch
+from sparkforge_guard import host, policy, watch
 
-from tests.guard.scenarios import SCALED, SCENARIOS, Actor, Scenario
+from guard.tests.scenarios import SCALED, SCENARIOS, Actor, Scenario
 
 GIB = 1 << 30
 TOTAL = 120 * GIB
@@ -157,7 +157,7 @@ def run(scenario: Scenario, seed: int) -> Simulated:
     return machine
 
 
-#: A kernel's swap, fork bombs and data loaders are not simulated: tests/guard/vm.py has them.
+#: A kernel's swap, fork bombs and data loaders are not simulated: guard/tests/vm.py has them.
 REAL = ("bomb", "workers")
 NAMES = [name for name, one in SCENARIOS.items() if not one.swap and all(actor.kind not in REAL for actor in one.then)]
 

@@ -15,8 +15,6 @@ Files::
     /var/lib/sparkforge-guard                            its records
 """
 
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import json
@@ -25,30 +23,22 @@ import re
 import shutil
 import typing as t
 
-from .._core import bundle, detached, disk, modules
-from .._core.errors import SparkforgeError
-from . import brakes, command, nvml, policy, watched
+from . import brakes, nvml, settings as told, watched
+from ._shared.module_utils._core import detached, disk, program
+from ._shared.module_utils._core.errors import SparkforgeError
 
 UNITS = "/etc/systemd/system"
 MOTD = "/etc/update-motd.d/62-sparkforge-guard"
-STATE = "/var/lib/sparkforge-guard"
+STATE: str = told.DEFAULTS["state_directory"]
 NAME = "sparkforge-guard"
 CAPS = f"{NAME}-caps"
 #: Other guards, which would each end a process for the same shortage.
 OTHERS = ("earlyoom.service", "nohang.service", "nohang-desktop.service")
 
-_MAIN = f"""import sys
-
-from {bundle.PACKAGE}._guard.command import main
-
-sys.exit(main(sys.argv[1:]))
-"""
-
 
 def service(root: str, textfile: str) -> str:
     """Return the unit of the guard."""
-    return f"""# Written by the role guard; a change is lost when it runs again.
-[Unit]
+    return f"""{brakes.WRITTEN}[Unit]
 Description=Ends the right process before all memory is gone
 
 [Service]
@@ -86,23 +76,21 @@ WantedBy=multi-user.target
 
 def caps(root: str) -> dict[str, str]:
     """Return the units that set power and clocks: at boot, and every five minutes, since a new driver forgets them."""
-    program = f"/usr/bin/python3 -I -B {root}/guard/guard.pyz"
+    start = f"/usr/bin/python3 -I -B {root}/guard/guard.pyz"
     return {
-        f"{CAPS}.service": f"""# Written by the role guard; a change is lost when it runs again.
-[Unit]
+        f"{CAPS}.service": f"""{brakes.WRITTEN}[Unit]
 Description=Set the power and clock limits that the owner chose
 After=nvidia-persistenced.service
 
 [Service]
 Type=oneshot
-ExecStart={program} cap {root}/guard/settings.json
+ExecStart={start} cap {root}/guard/settings.json
 ProtectHome=yes
 PrivateTmp=yes
 PrivateNetwork=yes
 NoNewPrivileges=yes
 """,
-        f"{CAPS}.timer": """# Written by the role guard; a change is lost when it runs again.
-[Unit]
+        f"{CAPS}.timer": f"""{brakes.WRITTEN}[Unit]
 Description=Set the power and clock limits again after the driver was loaded
 
 [Timer]
@@ -118,17 +106,15 @@ WantedBy=timers.target
 class Installation:
     """The guard of one host.
 
-    :param options: those of the module guard.
+    :param options: settings (settings.py), and the ``state``, present or absent.
+    :param own: the file that this program is.
     """
 
-    def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, units: str = UNITS) -> None:
-        self.options, self.check_mode, self.units = options, check_mode, units
-        self.root = os.path.abspath(options["root"])
-        if not re.fullmatch(r"/[A-Za-z0-9._/+-]*[A-Za-z0-9._+-]", self.root):
-            raise SparkforgeError(
-                f"The root {options['root']!r} cannot be used in a systemd unit.",
-                "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
-            )
+    def __init__(
+        self, options: t.Mapping[str, t.Any], own: bytes, check_mode: bool = False, units: str = UNITS
+    ) -> None:
+        self.options, self.own, self.check_mode, self.units = options, own, check_mode, units
+        self.root = program.root_of_units(options["root"])
         self.directory = os.path.join(self.root, "guard")
         self.present = options["state"] == "present"
         self.capped = bool(options["power_cap"] or options["clock_cap"])
@@ -140,35 +126,21 @@ class Installation:
         """
         if self.present:
             self._check()
-        wanted = self._wanted() if self.present else {}
-        there = {path: disk.read(path) for path in {*wanted, *self._installed()}}
-        changes = {path: (old, wanted.get(path, (None, 0))[0]) for path, old in there.items()}
-        changes = {path: pair for path, pair in changes.items() if pair[0] != pair[1]}
+        files = program.Files(self._wanted() if self.present else {}, self._installed())
         stopped = [unit for unit in self._started() if self.present and not self._is_running(unit)]
-        diff = [modules.diff(path, _shown(old), _shown(new)) for path, (old, new) in sorted(changes.items())]
-        result = {"changed": bool(changes or stopped), "files": sorted(wanted), "diff": diff, "warnings": self._warn()}
-        if result["changed"] and not self.check_mode:
-            self._apply(changes, {path: mode for path, (_content, mode) in wanted.items()})
-        return result
+        changed = bool(files.changes or stopped)
+        if changed and not self.check_mode:
+            self._apply(files)
+        return {"changed": changed, "files": sorted(files.wanted), "diff": files.diff(), "warnings": self._warn()}
 
     def _started(self) -> list[str]:
         return [f"{NAME}.service", *([f"{CAPS}.timer"] if self.capped else [])]
 
     def _check(self) -> None:
         options = self.options
-        warn, ask, end = (options[name] for name in ("warn_percent", "ask_percent", "end_percent"))
-        if not 50 >= warn >= ask > end > 0:
-            raise SparkforgeError(
-                f"The levels {warn:g}, {ask:g} and {end:g} per cent are not in order.",
-                "Set guard_warn_percent to 50 at most, guard_ask_percent below it, and guard_end_percent below that.",
-            )
-        for name in ("protected", "first", "last"):
-            wrong = policy.valid(options[name])
-            if wrong or any(not one for one in options[name]):
-                raise SparkforgeError(
-                    f"guard_{name} has the pattern {wrong!r}, which matches everything or nothing.",
-                    "Name processes or units, such as ollama* or postgresql.service.",
-                )
+        told.check(options)
+        if options.get("state_directory", STATE) != STATE:
+            raise SparkforgeError(f"The guard's unit keeps its records in {STATE}.", "Leave state_directory out.")
         for unit in options["units"]:
             if not brakes.is_unit(unit):
                 raise SparkforgeError(
@@ -185,12 +157,12 @@ class Installation:
             if running:
                 raise SparkforgeError(
                     f"{running[0]} guards this host already, and two guards end two processes for one shortage.",
-                    f"Decide for one: sudo systemctl disable --now {running[0]}, or guard_state: absent.",
+                    f"Decide for one: sudo systemctl disable --now {running[0]}, or leave this guard out.",
                 )
         elif not self.check_mode:
             raise SparkforgeError(
                 "systemd does not run on this host, so the guard cannot be started.",
-                "Leave the role guard out here, or set guard_state: absent.",
+                "Leave the guard out on this host.",
             )
         if self.capped:
             device = nvml.connect(options["nvml"] or "")
@@ -211,16 +183,12 @@ class Installation:
     def _wanted(self) -> dict[str, tuple[bytes, int]]:
         """Return each file's content and mode by its path."""
         options, made = self.options, self.directory
-        program, settings = f"{made}/guard.pyz", f"{made}/settings.json"
-        names = (
-            "warn_percent", "ask_percent", "end_percent", "protected", "first", "last", "units", "textfile", "nvml",
-            "power_cap", "clock_cap",
-        )  # fmt: skip
-        told = {**{name: options[name] for name in names}, "state_directory": STATE}
-        start = f"#!/bin/sh\n# Written by the role guard.\nexec /usr/bin/python3 -I -B {program} "
+        file, settings = f"{made}/guard.pyz", f"{made}/settings.json"
+        kept = {name: options.get(name, usual) for name, usual in told.DEFAULTS.items()}
+        start = f"#!/bin/sh\n# Written by sparkforge-guard.\nexec /usr/bin/python3 -I -B {file} "
         found: dict[str, tuple[bytes, int]] = {
-            program: (archive(), 0o755),
-            settings: ((json.dumps(told, indent=2, sort_keys=True) + "\n").encode(), 0o644),
+            file: (self.own, 0o755),
+            settings: ((json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), 0o644),
             f"{self.root}/bin/{NAME}": (f'{start}"$1" {settings} "${{2:-}}"\n'.encode(), 0o755),
             f"{self.units}/{NAME}.service": (service(self.root, options["textfile"] or "").encode(), 0o644),
         }
@@ -228,7 +196,7 @@ class Installation:
             units = caps(self.root)
             found.update((f"{self.units}/{name}", (text.encode(), 0o644)) for name, text in units.items())
         for unit in options["units"]:
-            text = brakes.drop_in(unit, program, settings, options["starts"])
+            text = brakes.drop_in(unit, file, settings, options["starts"])
             found[f"{self.units}/{unit}.d/50-{NAME}.conf"] = (text.encode(), 0o644)
         if options["motd"]:
             found[MOTD] = (_motd().encode(), 0o755)
@@ -246,8 +214,8 @@ class Installation:
             return False
         return detached.systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
 
-    def _apply(self, changes: t.Mapping[str, tuple[bytes | None, bytes | None]], modes: t.Mapping[str, int]) -> None:
-        gone = [path for path, (_old, new) in changes.items() if new is None]
+    def _apply(self, files: program.Files) -> None:
+        gone = [path for path, (_old, new) in files.changes.items() if new is None]
         before = self._told()
         if not self.present:
             detached.systemd("systemctl", "disable", "--now", "--quiet", f"{NAME}.service", f"{CAPS}.timer")
@@ -256,18 +224,7 @@ class Installation:
         if f"{self.units}/{CAPS}.service" in gone:
             watched.remove_caps(nvml.connect(before.get("nvml") or ""), before)
             disk.remove(f"{STATE}/{watched.CAPS}")
-        for path, (_old, new) in sorted(changes.items()):
-            try:
-                if new is None:
-                    os.unlink(path)
-                    if path.endswith(f".service.d/50-{NAME}.conf") and not os.listdir(os.path.dirname(path)):
-                        os.rmdir(os.path.dirname(path))
-                else:
-                    disk.write_file(path, new, modes[path])
-            except OSError as error:
-                raise SparkforgeError(
-                    f"{path} cannot be written: {error.strerror}.", "Become root for this task."
-                ) from error
+        files.apply()
         there, kept = before.get("textfile") or "", (self.options["textfile"] or "") if self.present else ""
         if there != kept and os.path.exists(f"{there}/{watched.TEXTFILE}"):
             os.unlink(f"{there}/{watched.TEXTFILE}")
@@ -296,21 +253,10 @@ class Installation:
             raise SparkforgeError(f"systemd cannot start the guard: {said}", f"See: journalctl -u {NAME}")
 
 
-def archive() -> bytes:
-    """Return the program."""
-    return bundle.archive({**bundle.files(command.__name__), "__main__.py": _MAIN})
-
-
 def _motd() -> str:
     return (
-        "#!/bin/sh\n# Written by the role guard: says at login what happened within a week, and what stays off.\n"
+        "#!/bin/sh\n# Written by sparkforge-guard: says at login what happened within a week, and what stays off.\n"
         f"find {STATE}/login -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
         f"find {STATE}/{watched.DOWN} -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
         f"cat {STATE}/braked 2>/dev/null || :\n"
     )
-
-
-def _shown(content: bytes | None) -> str:
-    if content is None:
-        return ""
-    return content.decode("utf-8", "replace") if b"\0" not in content else f"{len(content)} bytes\n"

@@ -4,7 +4,6 @@
 
 """What `sparkforge top` shows: one line of JSON a second, of memory, GPU processes, power, clocks, acts and units."""
 
-# pylint: disable=ansible-bad-function
 from __future__ import annotations
 
 import json

@@ -13,7 +13,7 @@ import ctypes
 import json
 import typing as t
 
-from .._core.errors import SparkforgeError
+from ._shared.module_utils._core.errors import SparkforgeError
 
 LIBRARY = "libnvidia-ml.so.1"
 NOT_AVAILABLE = (1 << 64) - 1

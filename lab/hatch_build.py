@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Puts the proof, with what it carries of the collection, into what is built of both packages of this checkout."""
+"""Puts the programs of this checkout, with what they carry of the collection, into its Python packages."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 
-class ProofHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Option ``file``: the place of the one file that hosts run. Without it, the sources become a package."""
+class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Option ``program``: the one whose sources become a package. Without it, ``place`` gets all, each as one file."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the files to a wheel; an editable one imports from the checkout."""
         if version == "editable":
             return
         sys.path.insert(0, str(CHECKOUT))
-        from plugins.plugin_utils import proof
+        from plugins.plugin_utils.programs import PROGRAMS
 
-        self.directory_of_files = directory = Path(tempfile.mkdtemp(prefix="sparkforge-proof-"))
-        place = self.config.get("file")
-        files = (
-            {place: proof.program()[0]} if place else {name: text.encode() for name, text in proof.sources().items()}
-        )
+        self.directory_of_files = directory = Path(tempfile.mkdtemp(prefix="sparkforge-programs-"))
+        if "program" in self.config:
+            files = {name: text.encode() for name, text in PROGRAMS[self.config["program"]].sources().items()}
+            del files["__main__.py"]
+        else:
+            place = Path(self.config["place"])
+            files = {str(place / name / one.file): one.archive()[0] for name, one in PROGRAMS.items()}
         for name, content in files.items():
-            if name == "__main__.py":
-                continue
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)

@@ -9,7 +9,6 @@ the machine is shut down as it should be. A start that finds an earlier one of a
 all later ones, until ``allow UNIT``.
 """
 
-# pylint: disable=ansible-bad-function
 from __future__ import annotations
 
 import json
@@ -21,6 +20,8 @@ import typing as t
 
 HEALTHY = 600.0
 FILE = "starts.json"
+#: The first line of each unit.
+WRITTEN = "# Written by sparkforge-guard; a change is lost when it is installed again.\n"
 
 
 def boot_id() -> str:
@@ -41,15 +42,22 @@ def read(state: str) -> dict[str, dict[str, t.Any]]:
 
 def write(state: str, starts: t.Mapping[str, t.Any]) -> None:
     """Keep it, synced: the machine may go down at once."""
-    path = os.path.join(state, FILE)
-    with open(f"{path}.partial", "w", encoding="utf-8") as stream:
-        json.dump(starts, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(f"{path}.partial", path)
+    replace(os.path.join(state, FILE), json.dumps(starts))
     directory = os.open(state, os.O_RDONLY)
     os.fsync(directory)
     os.close(directory)
+
+
+def replace(path: str, text: str, sync: bool = True) -> None:
+    """Write a file atomically; readable by all, for the login and node_exporter."""
+    temporary = f"{path}.partial"
+    with open(temporary, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fchmod(stream.fileno(), 0o644)
+        if sync:
+            os.fsync(stream.fileno())
+    os.replace(temporary, path)
 
 
 def braked(state: str) -> dict[str, str]:
@@ -113,8 +121,7 @@ def _say_at_login(state: str, starts: t.Mapping[str, t.Any]) -> None:
         if one.get("off")
     ]
     if off:
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.writelines(off)
+        replace(path, "".join(off))
     elif os.path.exists(path):
         os.unlink(path)
 
@@ -132,9 +139,8 @@ def is_shutting_down() -> bool:
 
 def drop_in(unit: str, program: str, settings: str, starts: int) -> str:
     """Return what is added to a unit: its start is counted, and it starts a few times only, later each time."""
-    text = "# Written by the role guard; a change is lost when it runs again.\n"
-    text += "[Unit]\nAfter=sparkforge-guard.service\n"
-    # The role serving limits the starts of its own unit, by the time that they may take.
+    text = f"{WRITTEN}[Unit]\nAfter=sparkforge-guard.service\n"
+    # Those of sparkforge's own units are limited there, by the time that they may take.
     own = unit.startswith("sparkforge-")
     if not own:
         text += f"StartLimitBurst={starts}\nStartLimitIntervalSec=1h\n"

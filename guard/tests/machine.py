@@ -10,7 +10,7 @@ import shutil
 import signal
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import host, policy, watch
+from sparkforge_guard import host, policy, watch
 
 GIB = 1 << 30
 TOTAL = 120 * GIB

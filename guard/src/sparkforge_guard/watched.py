@@ -23,8 +23,9 @@ import os
 import time
 import typing as t
 
-from .._core.errors import SparkforgeError
 from . import brakes, nvml
+from ._shared.module_utils._core.errors import SparkforgeError
+from .brakes import replace
 from .host import Memory
 
 LINE, LINES = 512, 720
@@ -125,7 +126,7 @@ def note_start(state: str, boot: str) -> str:
     moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(last.get("time") or 0)))
     said = (
         f"The machine went down without a shutdown after {moment}; seen last: {', '.join(seen)}. See journalctl -b -1, "
-        f"and {state}/{DOWN}.json; if it goes off under load, set guard_power_cap or guard_clock_cap."
+        f"and {state}/{DOWN}.json; if it goes off under load, set power_cap or clock_cap."
     )
     replace(os.path.join(state, f"{DOWN}.json"), json.dumps({"said": said, "seen": before}))
     replace(os.path.join(state, DOWN), f"{said}\n")
@@ -155,18 +156,6 @@ def _text(path: str) -> str:
         return ""
 
 
-def replace(path: str, text: str, sync: bool = True) -> None:
-    """Write a file atomically; readable by all, for the login and node_exporter."""
-    temporary = f"{path}.partial"
-    with open(temporary, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fchmod(stream.fileno(), 0o644)
-        if sync:
-            os.fsync(stream.fileno())
-    os.replace(temporary, path)
-
-
 def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
     """Return the devices if each takes these caps.
 
@@ -174,24 +163,22 @@ def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
     """
     rows: list[nvml.Device] = device.devices() if device is not None else []
     if not rows:
-        raise SparkforgeError(
-            "There is no GPU that a cap can be set for.", "Unset guard_power_cap and guard_clock_cap."
-        )
+        raise SparkforgeError("There is no GPU that a cap can be set for.", "Unset power_cap and clock_cap.")
     for row in rows:
         limits, most = row.get("limits"), row.get("clock_max")
         if power and not limits:
             raise SparkforgeError(
-                "This GPU takes no limit of its power.", "Set guard_clock_cap instead, which limits its clock."
+                "This GPU takes no limit of its power.", "Set clock_cap instead, which limits its clock."
             )
         if power and limits and not limits[0] <= power <= limits[1]:
             raise SparkforgeError(
-                f"guard_power_cap is {power:g} W, and this GPU takes {limits[0]:g} to {limits[1]:g} W.",
-                "Set guard_power_cap to a value in this range.",
+                f"power_cap is {power:g} W, and this GPU takes {limits[0]:g} to {limits[1]:g} W.",
+                "Set power_cap to a value in this range.",
             )
         if clock and most and not most / 10 <= clock <= most:
             raise SparkforgeError(
-                f"guard_clock_cap is {clock} MHz, and this GPU's clock goes to {most} MHz.",
-                f"Set guard_clock_cap to a value between {most // 10} and {most}.",
+                f"clock_cap is {clock} MHz, and this GPU's clock goes to {most} MHz.",
+                f"Set clock_cap to a value between {most // 10} and {most}.",
             )
     return rows
 

@@ -17,19 +17,11 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import (
-    brakes,
-    host,
-    install,
-    notes,
-    nvml,
-    policy,
-    watch,
-    watched,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import documented
+from sparkforge_guard import brakes, host, install, notes, nvml, policy, settings, watch, watched
+from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
-from tests.unit.guard_host import GIB, TOTAL, Machine
+from guard.tests.machine import GIB, TOTAL, Machine
 
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
 
@@ -922,7 +914,7 @@ def test_a_cap_is_set_within_the_devices_limits_and_taken_back(tmp_path: Path):
     assert (device.devices()[0]["limit"], device.devices()[0]["clock_cap"]) == (140, 0)
     with pytest.raises(SparkforgeError, match="takes 50 to 140 W"):
         watched.apply_caps(device, 200, 0)
-    with pytest.raises(SparkforgeError, match="guard_clock_cap is 100 MHz"):
+    with pytest.raises(SparkforgeError, match="clock_cap is 100 MHz"):
         watched.apply_caps(device, 0, 100)
     path.write_text(json.dumps({"devices": [{**one, "limits": None}]}))
     with pytest.raises(SparkforgeError, match="takes no limit of its power"):
@@ -961,14 +953,19 @@ def test_a_unit_with_which_the_machine_went_down_stays_off_until_it_is_allowed(
 
 
 OPTIONS = {
-    "root": "/opt/sparkforge", "state": "present", "warn_percent": 10.0, "ask_percent": 6.0, "end_percent": 3.0,
-    "protected": [], "first": [], "last": [], "units": ["sparkforge-serving.service", "ollama.service"], "starts": 4,
-    "textfile": None, "motd": True, "power_cap": 0.0, "clock_cap": 0, "nvml": None,
+    **settings.DEFAULTS, **settings.INSTALLED, "state": "present",
+    "units": ["sparkforge-serving.service", "ollama.service"],
 }  # fmt: skip
 
 
+def test_the_settings_are_the_options_of_the_module():
+    options = {name: one.get("default") for name, one in documented("guard").items()}
+    told = {**settings.DEFAULTS, **settings.INSTALLED, "state": "present", "program": None}
+    assert {**options, "state_directory": install.STATE} == told
+
+
 def test_the_files_of_the_guard(tmp_path: Path):
-    found = install.Installation({**OPTIONS, "root": str(tmp_path)}, check_mode=True, units=str(tmp_path)).run()
+    found = install.Installation({**OPTIONS, "root": str(tmp_path)}, b"", check_mode=True, units=str(tmp_path)).run()
     assert found["changed"]
     assert not list(tmp_path.iterdir())
     texts = {row["after_header"]: row["after"] for row in found["diff"]}
@@ -986,9 +983,7 @@ def test_the_files_of_the_guard(tmp_path: Path):
     ("options", "text"),
     [
         ({"ask_percent": 12.0}, "not in order"),
-        ({"end_percent": 0.0}, "not in order"),
-        ({"protected": ["*"]}, "matches everything"),
-        ({"first": [""]}, "matches everything"),
+        ({"state_directory": "/srv"}, "keeps its records"),
         ({"units": ["../x"]}, "not the name of a service"),
         ({"textfile": "/nowhere/at/all"}, "does not exist"),
         ({"root": "/opt/a b"}, "cannot be used"),
@@ -1008,7 +1003,7 @@ def test_wrong_settings_are_one_message_and_nothing_is_installed(
     device.write_text(json.dumps({"devices": [{"limit": 140, "limits": [50, 140], "clock_max": 3000}]}))
     given = {**OPTIONS, "root": str(tmp_path / "root"), "nvml": str(device), **options}
     with pytest.raises(SparkforgeError, match=text):
-        install.Installation(given, check_mode=check_mode, units=str(tmp_path / "units")).run()
+        install.Installation(given, b"", check_mode=check_mode, units=str(tmp_path / "units")).run()
     assert list(tmp_path.iterdir()) == [device]
     assert json.loads(device.read_text())["devices"][0]["limit"] == 140
 
@@ -1019,13 +1014,13 @@ def test_a_host_without_pressure_or_systemd_is_told_in_one_message_each(
     exists = os.path.exists
     monkeypatch.setattr(os.path, "exists", lambda path: path != "/proc/pressure/memory" and exists(path))
     given = {**OPTIONS, "root": str(tmp_path / "root")}
-    found = install.Installation(given, check_mode=True, units=str(tmp_path)).run()
+    found = install.Installation(given, b"", check_mode=True, units=str(tmp_path)).run()
     assert [text for text in found["warnings"] if "PSI" in text] == [
         "This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone."
     ]
     monkeypatch.setattr(install.detached, "systemd_runs", lambda: False)
     with pytest.raises(SparkforgeError, match="systemd does not run"):
-        install.Installation(given, units=str(tmp_path)).run()
+        install.Installation(given, b"", units=str(tmp_path)).run()
     assert not list(tmp_path.iterdir())
 
 
@@ -1048,13 +1043,13 @@ def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         install.Installation, "_is_running", lambda _self, unit, enabled=True: unit == "earlyoom.service"
     )
     with pytest.raises(SparkforgeError, match=r"earlyoom\.service guards this host already"):
-        install.Installation(OPTIONS, units=str(tmp_path)).run()
+        install.Installation(OPTIONS, b"", units=str(tmp_path)).run()
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not here: apt-get install prometheus")
 def test_each_alert_fires_for_what_it_is_for_and_for_nothing_else(tmp_path: Path):
-    checkout = Path(__file__).parents[5]
+    checkout = Path(__file__).parents[3]
     shutil.copy(checkout / "docs/prometheus-alerts.yml", tmp_path)
     shutil.copy(checkout / "tests/unit/data/alerts/alerts.yml", tmp_path)
     for words in (["check", "rules", "prometheus-alerts.yml"], ["test", "rules", "alerts.yml"]):
@@ -1063,6 +1058,6 @@ def test_each_alert_fires_for_what_it_is_for_and_for_nothing_else(tmp_path: Path
 
 
 def test_each_alert_is_of_metrics_that_exist():
-    text = (Path(__file__).parents[5] / "docs/prometheus-alerts.yml").read_text()
+    text = (Path(__file__).parents[3] / "docs/prometheus-alerts.yml").read_text()
     known = {f"sparkforge_{name}" for name in notes.HELP} | {"sparkforge_proof_verdict"}
     assert set(re.findall(r"\bsparkforge_\w+(?=[ {)])", text)) <= known

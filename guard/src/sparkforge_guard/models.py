@@ -17,7 +17,7 @@ import re
 import struct
 import typing as t
 
-from .._core.errors import SparkforgeError
+from ._shared.module_utils._core.errors import SparkforgeError
 
 LONGEST_HEADER = 100 << 20
 #: Bits of each data type of safetensors.
@@ -73,7 +73,7 @@ class UnknownError(SparkforgeError):
 
 def unknown(cause: str) -> UnknownError:
     """Return the error that asks for a figure."""
-    return UnknownError(cause, "Say what it takes of the memory: sparkforge run --needs 40G -- COMMAND.")
+    return UnknownError(cause, "Say what it takes of the memory, such as --needs 40G.")
 
 
 def torn(path: str, why: str) -> SparkforgeError:

@@ -1,6 +1,6 @@
 """Compares admission with what vLLM takes of a GPU: its log, what NVML says its processes hold, and the host's memory.
 
-``PYTHONPATH=.:.collections PYTHON -m tests.guard.on_gpu ROWS SECONDS`` adds a line of JSON to ROWS for each pair of a
+``PYTHONPATH=.:guard/src PYTHON -m guard.tests.on_gpu ROWS SECONDS`` adds a line of JSON to ROWS for each pair of a
 model and arguments that is not in it yet, and starts none that would not end within SECONDS. PYTHON has vLLM. The
 weights are vLLM's own dummies: a model's directory has a real config and real headers, and a hole in place of the data.
 """
@@ -22,8 +22,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from guard.tests import calibrate, engines
 from proof.tests import served
-from tests.guard import calibrate, engines
 
 SIZES = {
     "qwen3-0.6B": (28, 1024, 3072, 16, 8, 128, 151936),
@@ -184,7 +184,7 @@ class Server:
 
 def measure(server: Server, device: Any) -> dict[str, Any]:
     """Return a row: what admission says, and what came of it."""
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission
+    from sparkforge_guard import admission
 
     verdict = admission.admit(["vllm", *server.words])
     wanted = verdict.demand
@@ -221,7 +221,7 @@ def measure(server: Server, device: Any) -> dict[str, Any]:
 
 def main(rows: Path, seconds: float) -> int:
     """Measure what is not in the file yet; three failures in a row at the beginning end it."""
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import nvml
+    from sparkforge_guard import nvml
 
     deadline, device = time.monotonic() + seconds, nvml.connect()
     if device is None:

@@ -1,0 +1,7 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The guard of a host: who holds its memory, and who has to go before all of it is gone."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,161 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The command ``sparkforge-guard``: what the units start, and what a person asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import typing as t
+
+from . import brakes, figures, nvml, policy, settings, watched
+from ._shared.module_utils._core.errors import SparkforgeError
+from .host import Host
+from .notes import Notes
+from .watch import Guard, Levels, Turn, fill_memory, lock_memory
+
+USAGE = """sparkforge-guard keeps a machine whose CPU and GPU share one memory from freezing.
+
+  run SETTINGS                    guard this host until SIGTERM
+  install SETTINGS [--check]      bring the program and its units to this host, and start them
+  remove SETTINGS [--check]       take all of it away
+  allow SETTINGS UNIT             let a unit start again that stays off because the machine went down with it
+  may-start SETTINGS UNIT         count a start of a unit, or refuse it (its ExecCondition=)
+  cap SETTINGS, uncap SETTINGS    set the limits of power and clocks, or take them back
+  figures SETTINGS [once]         print a line of JSON a second: memory, GPU, what was ended
+  admit [--needs 40G] -- COMMAND  say what a command takes of the memory; status 1 if it does not fit
+
+SETTINGS is a file with a JSON object, such as {"first": ["jupyter-*"]}; {} is enough."""
+#: How many words have to follow each command that has settings.
+WORDS = {**dict.fromkeys(("run", "install", "remove", "cap", "uncap", "figures"), 1), "allow": 2, "may-start": 2}
+#: Bytes of the second thread's stack, all of which are in memory.
+STACK = 512 << 10
+
+
+def guard(given: t.Mapping[str, t.Any]) -> int:
+    """Guard this host until SIGTERM."""
+    stopping: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.append(1))
+    os.makedirs(given["state_directory"], exist_ok=True)
+    host = Host(given.get("proc") or "/proc", given.get("meminfo") or "")
+    device = nvml.connect(given.get("nvml") or "")
+    notes = Notes(given, device, host)
+    rules = policy.Rules(*(tuple(given.get(name) or ()) for name in ("protected", "first", "last")))
+    levels = Levels(*(float(given[name]) for name in ("warn_percent", "ask_percent", "end_percent")))
+    watch = Guard(host, levels, rules, notes.gpu, notes.refresh, notes.tell, observed=notes.observed)
+    turn = Turn()
+    signal.signal(signal.SIGXCPU, turn.give)
+    refused = [one for one in (lock_memory(), turn.take()) if one]
+    watch.rehearse()
+    said = [f"guards {host.memory().total >> 20} MiB: warns below {levels.warn:g} %, asks below {levels.ask:g} %, "
+            f"ends below {levels.end:g} %", *refused]  # fmt: skip
+    if not host.has_pressure:
+        said.append("this kernel tells no pressure (CONFIG_PSI): only MemAvailable is judged")
+    if device is None:
+        said.append("no NVML: who holds the GPU is guessed from open devices")
+    sys.stdout.write("; ".join(said) + "\n")
+    down = watched.note_start(given["state_directory"], brakes.boot_id())
+    if down:
+        sys.stdout.write(f"<2>{down}\n")
+    sys.stdout.flush()
+    threading.stack_size(STACK)
+    notes.start()
+    fill_memory()
+    watch.run(lambda: bool(stopping), turn)
+    watched.note_end(given["state_directory"], brakes.boot_id())
+    if brakes.is_shutting_down():
+        brakes.mark_shutdown(given["state_directory"])
+    return 0
+
+
+def install(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """Bring the guard to this host or take it away, and return what changed.
+
+    :raises SparkforgeError: it cannot be; nothing is changed then.
+    """
+    from . import install as installation
+
+    file = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if not os.path.isfile(file):
+        raise SparkforgeError(
+            "These are the sources of sparkforge-guard.", "Run make guard, and install by the file that it makes."
+        )
+    with open(file, "rb") as stream:
+        return installation.Installation(options, stream.read(), check_mode).run()
+
+
+def admit(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """Return how a command may start, or raise what keeps it from that; nothing is ever changed."""
+    from . import admission, models
+
+    del check_mode
+    try:
+        verdict = admission.admit(options["command"], options["needs"], releases=options["releases"])
+    except models.UnknownError as error:
+        return {"answer": "unknown", "said": [error.cause], "jobs": 1}
+    return {"answer": verdict.answer, "said": list(verdict.said), "jobs": verdict.jobs}
+
+
+def started(command: str, given: t.Mapping[str, t.Any], rest: t.Sequence[str]) -> int:
+    """Run one of the commands that have settings."""
+    state = given["state_directory"]
+    if command == "run":
+        settings.check(given)
+        return guard(given)
+    if command == "figures":
+        return figures.stream(given, "once" in rest)
+    if command in ("install", "remove"):
+        os.umask(0o022)
+        wanted = {**given, "state": "present" if command == "install" else "absent"}
+        sys.stdout.write(json.dumps(install(wanted, "--check" in rest), indent=1) + "\n")
+    elif command == "cap":
+        device = nvml.connect(given.get("nvml") or "")
+        power, clock = float(given["power_cap"]), int(given["clock_cap"])
+        for line in watched.apply_caps(device, power, clock):
+            sys.stdout.write(line + "\n")
+        os.makedirs(state, exist_ok=True)
+        caps = json.dumps({"power_w": power or None, "clock_mhz": clock or None})
+        brakes.replace(os.path.join(state, watched.CAPS), caps)
+    elif command == "uncap":
+        watched.remove_caps(nvml.connect(given.get("nvml") or ""), given)
+    elif command == "may-start":
+        os.makedirs(state, exist_ok=True)
+        why = brakes.may_start(state, rest[0], brakes.boot_id())
+        if why:
+            sys.stdout.write(f"<3>{rest[0]} stays off: {why}. To start it again: {brakes.remedy(rest[0])}\n")
+            return 1
+    elif command == "allow":
+        brakes.allow(state, rest[0])
+    return 0
+
+
+def main(arguments: t.Sequence[str] | None = None) -> int:
+    """Run one command; 2 if it is refused."""
+    command, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
+    rest = [word for word in rest if word]
+    try:
+        if command == "call":
+            from ._shared.module_utils._core import program
+
+            return program.answer({"install": install, "admit": admit}[rest[0]])
+        if command == "admit":
+            from . import admission
+
+            end = rest.index("--") if "--" in rest else len(rest)
+            verdict = admission.admit(rest[end + 1 :], admission.Words(rest[:end]).value("--needs"))
+            sys.stdout.writelines(f"{line}\n" for line in verdict.said)
+            return 0
+        if len(rest) >= WORDS.get(command, sys.maxsize):
+            return started(command, settings.read(rest[0]), rest[1:])
+    except SparkforgeError as error:
+        sys.stdout.writelines(f"{line}\n" for line in error.details.get("said", ()))
+        sys.stderr.write(f"{error}\n")
+        return 1 if error.details else 2
+    sys.stdout.write(f"{USAGE}\n")
+    return 0 if command in ("", "-h", "--help") else 2

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The command ``sparkforge-guard``, and the module that asks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sparkforge_guard import cli
+
+from tests.unit.run_module import run_module
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cannot be read"),
+        ("[1]", "cannot be read"),
+        ('{"warn": 10}', "warn to 10, which is no setting"),
+        ('{"first": "jupyter-*"}', "which is no setting"),
+        ('{"end_percent": 7}', "not in order"),
+        ('{"end_percent": 0}', "not in order"),
+        ('{"protected": ["*"]}', "matches everything"),
+        ('{"first": [""]}', "matches everything"),
+    ],
+)
+def test_wrong_settings_are_one_message(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "settings.json").write_text(text)
+    assert cli.main(["run", str(tmp_path / "settings.json")]) == 2
+    assert said in (error := capsys.readouterr().err) and len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("words", "status"), [((), 0), (("--help",), 0), (("allow", "x"), 2), (("guard", "x"), 2)])
+def test_a_command_that_is_none_gets_the_usage(words, status: int, capsys: pytest.CaptureFixture[str]):
+    assert cli.main(words) == status
+    assert "let a unit start again" in capsys.readouterr().out
+
+
+def test_a_command_is_admitted_or_not(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["admit", "--needs=1M", "--", "true"]) == 0
+    assert "it takes" in capsys.readouterr().out
+    assert cli.main(["admit", "--needs", "900T", "--", "true"]) == 1
+    assert "can be had" in capsys.readouterr().err
+    assert cli.main(["admit", "--", "blender"]) == 2
+    assert "--needs 40G" in capsys.readouterr().err
+
+
+def test_the_module_answers_or_refuses_with_the_arithmetic():
+    found = run_module("model_admission", command=["blender"], needs="1M")
+    assert (found["answer"], found["changed"]) == ("start", False) and found["jobs"] >= 1
+    assert run_module("model_admission", command=["blender"])["answer"] == "unknown"
+    refused = run_module("model_admission", command=["true"], needs="900T")
+    assert "can be had" in refused["cause"] and "it takes" in refused["said"][-3]

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The packages ``sparkforge_proof`` and ``sparkforge_guard`` on the controller: modules, and the file that hosts run.
+
+The collection holds the sources in ``proof/src`` and ``guard/src``. Where they are not, as in the wheel of the command
+``sparkforge``, that one file itself is in ``proof`` and ``guard``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import importlib
+import json
+import pathlib
+import sys
+import typing as t
+
+from ..module_utils._core import bundle
+from ..module_utils._core.errors import SparkforgeError
+
+HOME = pathlib.Path(__file__).parents[2]
+#: The files that the proof's page needs besides its code.
+_PAGE = "plugin_utils/fleet/report"
+_PAGE_FILES = ("report.css", "report.html.j2", "report.js")
+_MAIN = """import sys
+
+if sys.version_info < (3, 9):
+    sys.exit("Python 3.9 or newer is needed.")
+from {} import main
+
+sys.exit(main())
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A package of its own that hosts run as one file.
+
+    :ivar name: its folder, and the end of its names: ``sparkforge_proof``, ``sparkforge-proof.pyz``.
+    :ivar data: returns what it needs besides its code, by paths below its package.
+    """
+
+    name: str
+    data: t.Callable[[], dict[str, str]] = dict
+
+    @property
+    def file(self) -> str:
+        """The name of the one file."""
+        return f"sparkforge-{self.name}.pyz"
+
+    @property
+    def _place(self) -> pathlib.Path:
+        sources = HOME / self.name / "src"
+        return sources if sources.is_dir() else HOME / self.name / self.file
+
+    def module(self, name: str) -> t.Any:
+        """Return a module of the package: ``files.judge``."""
+        place = str(self._place)
+        if place not in sys.path:
+            # Last: a name that the controller has already stays what it is.
+            sys.path.append(place)
+        return importlib.import_module(f"sparkforge_{self.name}.{name}")
+
+    @contextlib.contextmanager
+    def refusals(self) -> t.Iterator[None]:
+        """Raise what the package refuses as this collection's own error, of which it carries a copy."""
+        try:
+            yield
+        except self.module("_shared.module_utils._core.errors").SparkforgeError as error:
+            raise SparkforgeError(error.cause, error.remedy, **error.details) from error
+
+    @functools.cache  # noqa: B019 - there are two, for as long as the process runs
+    def archive(self) -> tuple[bytes, str]:
+        """Return the package as one file that Python runs, and its sha256."""
+        content = bundle.archive(self.sources()) if self._place.is_dir() else self._place.read_bytes()
+        return content, hashlib.sha256(content).hexdigest()
+
+    def write(self, path: pathlib.Path) -> None:
+        """Write that file, which the same sources make of the same bytes."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self.archive()[0])
+        path.chmod(0o755)
+
+    def sources(self, start: str = "cli") -> dict[str, str]:
+        """Return the path and the text of each file of an archive that begins with ``main`` of the module ``start``."""
+        package = f"sparkforge_{self.name}"
+        own = self.module("_shared.module_utils._core.bundle")
+        return {
+            **own.files(f"{package}.{start}", *([f"{package}.__main__"] if start == "cli" else [])),
+            **{f"{package}/{path}": text for path, text in self.data().items()},
+            "__main__.py": _MAIN.format(f"{package}.{start}"),
+        }
+
+
+def _of_the_proof() -> dict[str, str]:
+    import yaml
+
+    profiles = yaml.safe_load((HOME / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]
+    page = {f"_shared/{_PAGE}/{name}": (HOME / "plugins" / _PAGE / name).read_text() for name in _PAGE_FILES}
+    return {**page, "profiles.json": json.dumps(profiles, sort_keys=True)}
+
+
+PROOF, GUARD = Program("proof", _of_the_proof), Program("guard")
+PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
+#: Of each module that calls another program than the proof's.
+CALLED = {"guard": GUARD, "model_admission": GUARD}
+
+if __name__ == "__main__":
+    PROGRAMS[sys.argv[1]].write(pathlib.Path(sys.argv[2]))

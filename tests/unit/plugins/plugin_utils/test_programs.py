@@ -1,0 +1,91 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The proof and the guard as pip installs them, and as the file that hosts run: complete, and without Ansible."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import programs
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import GUARD, PROGRAMS, PROOF
+
+from tests.lint.test_sanity import interpreter
+
+CHECKOUT = Path(__file__).parents[4]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("package")
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    both = [CHECKOUT / name for name in PROGRAMS]
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", place, *both], check=True, cwd=place)
+    wheels = sorted(place.glob("*.whl"))
+    names = [name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()]
+    assert {"sparkforge_guard/settings.py", "sparkforge_proof/profiles.json"} <= set(names)
+    assert not [name for name in names if "/modules/" in name or name == "__main__.py"]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
+    site = next((place / "venv/lib").glob("python3*/site-packages"))
+    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", site, *wheels], check=True)
+    return place / "venv/bin/python"
+
+
+def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def test_the_packages_run_where_nothing_else_is(installed: Path, tmp_path: Path) -> None:
+    listed = run(installed, "-I", "-m", "sparkforge_proof", "--list", cwd=tmp_path)
+    assert (listed.returncode, listed.stderr) == (0, "") and "matmul.float32" in listed.stdout
+    without = run(installed, "-I", "-m", "sparkforge_proof", cwd=tmp_path)
+    assert without.returncode == 2 and "has no torch." in without.stderr and len(without.stderr.splitlines()) == 1
+    asked = run(installed, "-I", "-m", "sparkforge_guard", "admit", "--needs", "1M", "--", "true", cwd=tmp_path)
+    assert (asked.returncode, asked.stderr) == (0, "") and "it takes" in asked.stdout
+
+
+def test_the_sources_alone_say_what_to_run(tmp_path: Path) -> None:
+    said = run(sys.executable, "-m", "sparkforge_proof", cwd=CHECKOUT / "proof/src")
+    assert (said.returncode, said.stderr) == (
+        2, "These are the sources of sparkforge-proof. Run make proof, and the file that it makes.\n"
+    )  # fmt: skip
+    (tmp_path / "settings.json").write_text("{}")
+    words = ("-m", "sparkforge_guard", "install", tmp_path / "settings.json", "--check")
+    assert run(sys.executable, *words, cwd=CHECKOUT / "guard/src").stderr.startswith(
+        "These are the sources of sparkforge-guard. Run make guard"
+    )
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.13"])
+def test_the_one_file_runs_on_every_python_that_a_host_may_have(version: str, tmp_path: Path) -> None:
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version} here")
+
+    def call(file: Path, name: str, **options: object) -> object:
+        asked = json.dumps({"options": options, "check_mode": True})
+        return json.loads(run(python, "-I", file, "call", name, cwd=tmp_path, input=asked).stdout)["result"]
+
+    proof, guard = (tmp_path / program.file for program in (PROOF, GUARD))
+    proof.write_bytes(PROOF.archive()[0])
+    guard.write_bytes(GUARD.archive()[0])
+    listed = run(python, "-I", proof, "--list", cwd=tmp_path)
+    assert (listed.returncode, listed.stderr) == (0, ""), listed.stderr
+    assert call(proof, "audit", root=str(tmp_path))["summary"] == "0 files match the receipts."
+    settings = {**GUARD.module("settings").DEFAULTS, **GUARD.module("settings").INSTALLED, "root": str(tmp_path)}
+    found = call(guard, "install", **settings, state="present")
+    assert found["changed"] and f"{tmp_path}/guard/guard.pyz" in found["files"] and not (tmp_path / "guard").exists()
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_one_file_is_the_same_whoever_makes_it_and_names_no_ansible(program, tmp_path: Path) -> None:
+    assert [path for path, text in program.sources().items() if "ansible_collections" in text] == []
+    words = ("-m", programs.__name__, program.name, tmp_path / "made/x")
+    assert run(sys.executable, *words, cwd=tmp_path, env={"PYTHONPATH": CHECKOUT / ".collections"}).stderr == ""
+    assert hashlib.sha256((tmp_path / "made/x").read_bytes()).hexdigest() == program.archive()[1]
