@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -27,7 +26,9 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
         sys.path.insert(0, str(CHECKOUT))
         from plugins.plugin_utils.programs import PROGRAMS
 
-        self.directory_of_files = directory = Path(tempfile.mkdtemp(prefix="sparkforge-programs-"))
+        # It goes with this hook, when the archive is written.
+        self.place_of_files = tempfile.TemporaryDirectory(prefix="sparkforge-programs-")
+        directory = Path(self.place_of_files.name)
         if "program" in self.config:
             files = {name: text.encode() for name, text in PROGRAMS[self.config["program"]].sources().items()}
             del files["__main__.py"]
@@ -39,8 +40,3 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             build_data["force_include"][str(path)] = name
-
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was made for the archive, which is written by now."""
-        if version != "editable":
-            shutil.rmtree(self.directory_of_files)

@@ -59,6 +59,11 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
     assert guard(booted, **options)["changed"]
     assert not guard(booted, **options)["changed"]
     assert not guard(booted, check=True, **options)["changed"]
+    # As if the program were that of another version.
+    booted.execute("printf '#' >> /opt/sparkforge/guard/guard.pyz")
+    assert guard(booted, check=True, **options)["changed"]
+    assert guard(booted, **options)["changed"]
+    assert not guard(booted, **options)["changed"]
     assert is_running(booted, "sparkforge-guard")
     # A step that does not end loses its priority after 5 s, and is ended after 20 s.
     limits = booted.execute("cat /proc/$(systemctl show -P MainPID sparkforge-guard)/limits")

@@ -20,7 +20,7 @@ import time
 import typing as t
 
 from . import verdict
-from ._shared.module_utils._core import disk, receipts
+from ._shared.module_utils._core import program, receipts
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import FAIL
 from .history import History
@@ -131,13 +131,13 @@ class Publisher:
         before = [path for path in recorded if isinstance(path, str)] if isinstance(recorded, list) else []
         stale = [path for path in before if path not in wanted and os.path.lexists(path)]
         new = [path for path in wanted if not os.path.lexists(path)]
-        diff = [{"before_header": path, "after_header": path, "before": "", "after": wanted[path][0]} for path in new]
-        diff += [{"before_header": path, "after_header": path, "before": _read(path), "after": ""} for path in stale]
+        files = program.Files(wanted, stale)
         if not self.check_mode:
-            self._apply(wanted, stale, before)
+            self._apply(files, stale, before)
+        diff = [row for row in files.diff() if row["after_header"] in (*new, *stale)]
         return {"changed": bool(new or stale), "files": sorted(wanted), "diff": diff}
 
-    def _wanted(self) -> dict[str, tuple[str, int]]:
+    def _wanted(self) -> dict[str, tuple[bytes, int]]:
         """Return each file's content and mode by its path."""
         if not self.directory and not self.wants_motd:
             return {}
@@ -156,29 +156,20 @@ class Publisher:
         report = History(self.history).last(environment_id=current)
         if report is None:
             return {}
-        found: dict[str, tuple[str, int]] = {}
+        found: dict[str, tuple[bytes, int]] = {}
         if self.directory:
-            found[os.path.join(self.directory, TEXTFILE)] = (metrics(report), 0o644)
+            found[os.path.join(self.directory, TEXTFILE)] = (metrics(report).encode("utf-8"), 0o644)
         if self.wants_motd:
             activate = os.path.join(self.root, "bin", f"activate-{self.environment}")
-            found[self.motd_path] = (motd(report, activate, self.url), 0o755)
+            found[self.motd_path] = (motd(report, activate, self.url).encode("utf-8"), 0o755)
         return found
 
-    def _apply(self, wanted: t.Mapping[str, tuple[str, int]], stale: t.Sequence[str], before: t.Sequence[str]) -> None:
+    def _apply(self, files: program.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:
+        wanted = files.wanted
         # Before the files, so that one whose writing is interrupted is found again.
         if sorted(wanted) != sorted(before) and wanted:
             receipts.write(self.root, RECEIPT, {"paths": sorted({*wanted, *stale})})
-        for path, (text, mode) in wanted.items():
-            disk.write_file(path, text.encode("utf-8"), mode)
-        for path in stale:
-            try:
-                os.unlink(path)
-            except FileNotFoundError:
-                pass
-            except OSError as error:
-                raise SparkforgeError(
-                    f"{path} cannot be removed: {error.strerror}.", "Become root for this task."
-                ) from error
+        files.apply()
         if not wanted:
             receipts.remove(self.root, RECEIPT)
         elif stale:
@@ -188,11 +179,3 @@ class Publisher:
 def is_published(root: str) -> bool:
     """Say whether this host shows anything of its proof."""
     return receipts.read(root, RECEIPT) is not None
-
-
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except OSError:
-        return ""
