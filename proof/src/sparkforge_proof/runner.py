@@ -166,7 +166,8 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
     elif not LONGEST.intersection(job["checks"]):
         os.nice(BEHIND)
     blocked = False
-    for names in by_process(job["checks"]):
+    # What waits for the others to end has the device for itself, and need not start CUDA for each family.
+    for names in [list(job["checks"])] if job.get("gate") is not None else by_process(job["checks"]):
         if initialised:
             # A torch that starts CUDA while it is imported cannot be used after a fork.
             for name in names:
