@@ -237,6 +237,7 @@ def report(rows: t.Sequence[Row]) -> str:
         f"    of these caught              {_share([row for row in shown if not row['large']])}",
         f"  larger                         {len(large)}",
         f"    of these caught              {_share(large)}",
+        f"    of these caught by --full    {_by_full(large)}",
         f"false alarms of sound wrappers   {sum(bool(row['caught']) for row in sound)} / {len(sound)}"
         f" ({sum(bool(row['calls']) for row in sound)} of them called)",
         "",
@@ -269,6 +270,13 @@ def described(row: Row) -> str:
 
 def _share(rows: t.Sequence[Row]) -> Share:
     return Share(sum(bool(row["caught"]) for row in rows), len(rows))
+
+
+def _by_full(rows: t.Sequence[Row]) -> Share | str:
+    """Return how many ``--full`` catches, which is asked about what a default run missed."""
+    if any(not row["caught"] and "full" not in row for row in rows):
+        return "not asked of each"
+    return Share(sum(bool(row["caught"] or row["full"]["caught"]) for row in rows), len(rows))
 
 
 def _by(rows: t.Sequence[Row], key: t.Callable[[Row], str]) -> list[str]:

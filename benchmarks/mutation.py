@@ -34,9 +34,9 @@ from proof.tests.drawn.families import Drawn
 from proof.tests.drawn.plant import Seen, overload, plant, written
 
 PACKAGE = "sparkforge_proof"
-catalogue, runner, survey, survey_operator, survey_bounds = (
+catalogue, check, runner, survey, survey_operator, survey_bounds = (
     importlib.import_module(f"{PACKAGE}.{name}")
-    for name in ("catalogue", "runner", "checks.survey", "checks.survey_operator", "checks.survey_bounds")
+    for name in ("catalogue", "check", "runner", "checks.survey", "checks.survey_operator", "checks.survey_bounds")
 )
 
 #: Operators of the catalogue of the survey that are tried before all: the one whose kernel it is, then so many that
@@ -396,6 +396,11 @@ def main(path: str) -> None:
             # What no program shows to change anything is no fault.
             if sound or row["size"] > 1:
                 row.update(in_a_fork(functools.partial(judge, job, known, drawn), {}))
+            if row["large"] and not row["caught"] and "error" not in row:
+                # `--full` runs what the default runs, and more of it.
+                limits = {**job["limits"], **check.FULL}
+                found = in_a_fork(functools.partial(judge, {**job, "limits": limits, "full": True}, known, drawn), {})
+                row["full"] = {"caught": found.get("caught", {}), "error": found.get("error")}
             out.write(json.dumps(row) + "\n")
 
 

@@ -59,6 +59,13 @@ def test_what_no_program_shows_counts_neither_for_nor_against_but_is_counted() -
     assert "survey                         1" in said
 
 
+def test_what_the_default_misses_is_asked_of_full() -> None:
+    seen, missed = {"survey.float32": "off"}, {"caught": {}, "error": None}
+    rows = [row(1, caught=seen), row(2, full={"caught": seen, "error": None}), row(3, full=missed)]
+    assert "caught by --full    2 / 3 = 66.7%" in campaign.report(rows)
+    assert "caught by --full    not asked of each" in campaign.report([*rows, row(4)])
+
+
 def test_a_second_run_reads_what_the_first_has_written(tmp_path: Path) -> None:
     file = tmp_path / "mutants.jsonl"
     assert campaign.rows_of(file) == []
