@@ -29,11 +29,12 @@ PLUGINS, TOOLS = CHECKOUT / "plugins", CHECKOUT / "tools"
 BUILD_ROLES = ("llvm", "triton", "pytorch", "torch_extensions")
 #: Files of data, which may be as long as what they describe.
 TABLES = ("_diagnosis/rules/", "_elf/providers.py")
-#: Each stands on those before it alone. Other packages of module_utils stand above all of these, then plugin_utils,
-#: then tools; modules, action plugins and the like may import all.
+#: Each stands on those before it alone. Other packages of module_utils stand above all of these, and above them ABOVE,
+#: again in that order; action plugins and the like may import all.
 FLOORS = (
     "_core", "_elf", "_fetch", "_wheel", "_host", "_diagnosis", "_apt", "_unit", "_environment", "_wheelhouse",
 )  # fmt: skip
+ABOVE = ("modules", "plugin_utils", "tools")
 #: How many lines commit 6140af7 had in each package, and of each kind.
 BEFORE = {
     "module_utils/_apt": 2086, "module_utils/_audit": 384, "module_utils/_core": 1356, "module_utils/_diagnosis": 2176,
@@ -172,9 +173,8 @@ def arrows_up(paths: t.Iterable[Path], root: Path) -> set[tuple[str, str]]:
         top, *parts = path.relative_to(root).parts
         if parts[0] == "module_utils":
             return floor.get(parts[1], len(FLOORS)), parts[1]
-        above = ["plugin_utils", "tools"]
         name = parts[0] if top == "plugins" else top
-        return len(FLOORS) + 1 + (above.index(name) if name in above else len(above)), name
+        return len(FLOORS) + 1 + (ABOVE.index(name) if name in ABOVE else len(ABOVE)), name
 
     found = set()
     for path in paths:
