@@ -14,13 +14,13 @@ import typing as t
 
 from ...module_utils._core import digests
 from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._wheel.requirement import split
 from .. import schema
 from .load import README, Places, load, load_lock, read_file, relock
 from .model import Archive, Lock, Stack
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
-    from packaging.utils import canonicalize_name
     from packaging.version import Version
 
 
@@ -207,11 +207,7 @@ def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *
 
 def locked_version(lines: t.Sequence[str], name: str) -> str | None:
     """Return the version that the lines of a lock pin a distribution to."""
-    for line in lines:
-        found, _sep, rest = line.partition("==")
-        if canonicalize_name(found) == name:
-            return rest.split(" ", 1)[0]
-    return None
+    return next((one.version for one in map(split, lines) if one.name == name), None)
 
 
 def _same_version(locked: str | None, wanted: str | None) -> bool:
@@ -365,13 +361,11 @@ def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: Lock) -> l
         return [f"the build requirements of {name} have no hashes"]
     problems = []
     for platform, lines in sorted(known.items()):
-        for pin in pins:
-            wanted, _sep, version = pin.partition("==")
-            found = locked_version(lines[name], canonicalize_name(wanted))
-            if found != version:
-                problems.append(
-                    f"it builds {name} with {wanted} {found or '(none)'} on {platform}, the stack says {version}"
-                )
+        for pin in map(split, pins):
+            found, wanted = locked_version(lines[name], pin.name), pin.version
+            if found != wanted:
+                had = f"{pin.written} {found or '(none)'}"
+                problems.append(f"it builds {name} with {had} on {platform}, the stack says {wanted}")
     return problems
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import graphlib
 import os
 import re
 import typing as t
@@ -287,22 +288,10 @@ def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
         for other in unit.get("depends") or []:
             if other not in units:
                 found.append(f"units.{name}.depends names {other}, which is not one of the units")
-        ring = _ring(name, units)
-        if ring:
-            found.append(f"units.{name} depends on itself: {' -> '.join(ring)}")
+    try:
+        graphlib.TopologicalSorter({name: unit.get("depends") or [] for name, unit in units.items()}).prepare()
+    except graphlib.CycleError as error:
+        # Each is needed by the next.
+        ring = error.args[1][::-1]
+        found.append(f"units.{ring[0]} depends on itself: {' -> '.join(ring)}")
     return found
-
-
-def _ring(name: str, units: t.Mapping[str, t.Any]) -> list[str]:
-    """Return the way from a unit back to it, empty if there is none."""
-    ways = [[name]]
-    seen = set()
-    while ways:
-        way = ways.pop()
-        for other in (units.get(way[-1]) or {}).get("depends") or []:
-            if other == name:
-                return [*way, name]
-            if other not in seen:
-                seen.add(other)
-                ways.append([*way, other])
-    return []
