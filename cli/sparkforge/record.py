@@ -23,15 +23,11 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 
 def build(path: Path) -> None:
     """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
-    proof = module("plugin_utils.programs").PROOF
+    programs = module("plugin_utils.programs")
     defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
-    sources = {
-        **proof.sources("record.record"),
-        f"sparkforge_proof/record/{proof.module('record.record').PACKAGES}": json.dumps(packages(defaults)),
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(module("module_utils._core.bundle").archive(sources))
-    path.chmod(0o755)
+    name = f"record/{programs.PROOF.module('record.record').PACKAGES}"
+    data = {**programs.PROOF.data(), name: json.dumps(packages(defaults))}
+    programs.Program("proof", lambda: data, "record.record", ()).write(path)
 
 
 def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -40,8 +40,11 @@ class ActionModule(AsksProgram, OnController):
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result."""
-        with PROOF.refusals():
+        try:
             return self._work(arguments, task_vars)
+        except PROOF.module("_shared.module_utils._core.errors").SparkforgeError as error:
+            # The package has a copy of this collection's own.
+            raise SparkforgeError(error.cause, error.remedy, **error.details) from error
 
     def _work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         target = arguments["target"].strip()

@@ -10,7 +10,6 @@ The collection holds the sources in ``proof/src`` and ``guard/src``. Where they 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -21,7 +20,6 @@ import sys
 import typing as t
 
 from ..module_utils._core import bundle
-from ..module_utils._core.errors import SparkforgeError
 
 HOME = pathlib.Path(__file__).parents[2]
 #: The files that the proof's page needs besides its code.
@@ -43,10 +41,14 @@ class Program:
 
     :ivar name: its folder, and the end of its names: ``sparkforge_proof``, ``sparkforge-proof.pyz``.
     :ivar data: returns what it needs besides its code, by paths below its package.
+    :ivar start: the module whose ``main`` begins the file.
+    :ivar others: those that come along although that one does not import them.
     """
 
     name: str
     data: t.Callable[[], dict[str, str]] = dict
+    start: str = "cli"
+    others: tuple[str, ...] = ("__main__",)
 
     @property
     def file(self) -> str:
@@ -66,18 +68,11 @@ class Program:
             sys.path.append(place)
         return importlib.import_module(f"sparkforge_{self.name}.{name}")
 
-    @contextlib.contextmanager
-    def refusals(self) -> t.Iterator[None]:
-        """Raise what the package refuses as this collection's own error, of which it carries a copy."""
-        try:
-            yield
-        except self.module("_shared.module_utils._core.errors").SparkforgeError as error:
-            raise SparkforgeError(error.cause, error.remedy, **error.details) from error
-
     @functools.cache  # noqa: B019 - there are two, for as long as the process runs
     def archive(self) -> tuple[bytes, str]:
         """Return the package as one file that Python runs, and its sha256."""
-        content = bundle.archive(self.sources()) if self._place.is_dir() else self._place.read_bytes()
+        built = self._place.is_file() and self.start == "cli"
+        content = self._place.read_bytes() if built else bundle.archive(self.sources())
         return content, hashlib.sha256(content).hexdigest()
 
     def write(self, path: pathlib.Path) -> None:
@@ -86,14 +81,14 @@ class Program:
         path.write_bytes(self.archive()[0])
         path.chmod(0o755)
 
-    def sources(self, start: str = "cli") -> dict[str, str]:
-        """Return the path and the text of each file of an archive that begins with ``main`` of the module ``start``."""
+    def sources(self) -> dict[str, str]:
+        """Return the path and the text of each file of it."""
         package = f"sparkforge_{self.name}"
         own = self.module("_shared.module_utils._core.bundle")
         return {
-            **own.files(f"{package}.{start}", *([f"{package}.__main__"] if start == "cli" else [])),
+            **own.files(*(f"{package}.{module}" for module in (self.start, *self.others))),
             **{f"{package}/{path}": text for path, text in self.data().items()},
-            "__main__.py": _MAIN.format(f"{package}.{start}"),
+            "__main__.py": _MAIN.format(f"{package}.{self.start}"),
         }
 
 
@@ -105,7 +100,8 @@ def _of_the_proof() -> dict[str, str]:
     return {**page, "profiles.json": json.dumps(profiles, sort_keys=True)}
 
 
-PROOF, GUARD = Program("proof", _of_the_proof), Program("guard")
+#: Where there are no sources, the command makes the file that records a host of what is in the proof's.
+PROOF, GUARD = Program("proof", _of_the_proof, others=("__main__", "record.record")), Program("guard")
 PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
 #: Of each module that calls another program than the proof's.
 CALLED = {"guard": GUARD, "model_admission": GUARD}

@@ -34,11 +34,6 @@ def run(python: Path | str, file: Path, *arguments: str) -> subprocess.Completed
     )
 
 
-def test_the_same_sources_make_the_same_bytes(file: Path, tmp_path: Path) -> None:
-    PROOF.write(tmp_path / "again.pyz")
-    assert (tmp_path / "again.pyz").read_bytes() == file.read_bytes()
-
-
 def test_the_report_is_that_of_the_module_with_a_page(file: Path, tmp_path: Path) -> None:
     python = torch.environment() / "bin/python"
     files = ["--json", str(tmp_path / "report.json"), "--html", str(tmp_path / "report.html")]

@@ -43,7 +43,7 @@ def guard(given: t.Mapping[str, t.Any]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.append(1))
     os.makedirs(given["state_directory"], exist_ok=True)
-    host = Host(given.get("proc") or "/proc", given.get("meminfo") or "")
+    host = Host(given["proc"], given["meminfo"] or "")
     device = nvml.connect(given.get("nvml") or "")
     notes = Notes(given, device, host)
     rules = policy.Rules(*(tuple(given.get(name) or ()) for name in ("protected", "first", "last")))

@@ -62,10 +62,7 @@ def _units(units: t.Sequence[str]) -> dict[str, str]:
 
 def stream(settings: t.Mapping[str, t.Any], once: bool) -> int:
     """Print the figures every second until nobody reads them."""
-    host, device = (
-        Host(settings.get("proc") or "/proc", settings.get("meminfo") or ""),
-        nvml.connect(settings.get("nvml") or ""),
-    )
+    host, device = Host(settings["proc"], settings["meminfo"] or ""), nvml.connect(settings["nvml"] or "")
     try:
         while True:
             sys.stdout.write(json.dumps(figures(settings, host, device)) + "\n")

@@ -216,7 +216,10 @@ class Installation:
 
     def _apply(self, files: program.Files) -> None:
         gone = [path for path, (_old, new) in files.changes.items() if new is None]
-        before = self._told()
+        try:
+            before = told.read(f"{self.directory}/settings.json")
+        except SparkforgeError:
+            before = {}
         if not self.present:
             detached.systemd("systemctl", "disable", "--now", "--quiet", f"{NAME}.service", f"{CAPS}.timer")
         elif f"{self.units}/{CAPS}.timer" in gone:
@@ -234,14 +237,6 @@ class Installation:
         detached.systemd("systemctl", "daemon-reload")
         if self.present:
             self._start()
-
-    def _told(self) -> dict[str, t.Any]:
-        """Return the settings of an earlier run; a torn file has none."""
-        try:
-            found = json.loads(disk.read(f"{self.directory}/settings.json") or b"{}")
-        except ValueError:
-            return {}
-        return found if isinstance(found, dict) else {}
 
     def _start(self) -> None:
         done = detached.systemd("systemctl", "enable", "--quiet", *self._started())

@@ -13,8 +13,6 @@ import ctypes
 import json
 import typing as t
 
-from ._shared.module_utils._core.errors import SparkforgeError
-
 LIBRARY = "libnvidia-ml.so.1"
 NOT_AVAILABLE = (1 << 64) - 1
 MOST_PROCESSES = 256
@@ -34,21 +32,17 @@ class _Process(ctypes.Structure):
     )
 
 
-class NoDriver(SparkforgeError):
-    """There is no NVML here, or it does not answer."""
-
-
 class Nvml:
-    """The library of the driver."""
+    """The library of the driver.
+
+    :raises OSError: it is not here, or does not start.
+    """
 
     def __init__(self) -> None:
-        try:
-            self._library = ctypes.CDLL(LIBRARY)
-        except OSError as error:
-            raise NoDriver(f"{LIBRARY} cannot be loaded: {error}.", "Install NVIDIA's driver.") from None
+        self._library = ctypes.CDLL(LIBRARY)
         code = self._library.nvmlInit_v2()
         if code:
-            raise NoDriver(f"NVML does not start: error {code}.", "See nvidia-smi.")
+            raise OSError(f"NVML does not start: error {code}.")
         self._devices = []
         for index in range(self._number("DeviceGetCount_v2") or 0):
             device = ctypes.c_void_p()
@@ -167,5 +161,5 @@ def connect(path: str = "") -> Nvml | Recorded | None:
         return Recorded(path)
     try:
         return Nvml()
-    except NoDriver:
+    except OSError:
         return None
