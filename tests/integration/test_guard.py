@@ -51,7 +51,7 @@ def write_memory(host: Host, kib: int) -> None:
     host.execute(f"printf '{MEMINFO.format(kib=kib)}' | dd of=/srv/meminfo conv=notrunc status=none")
 
 
-def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
+def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path: Path) -> None:
     booted.execute(f"mkdir -p {TEXTFILE}")
     before, files = booted.contents(), ownership.look(booted)
     options: dict[str, Any] = {"textfile": TEXTFILE, "units": ["eater.service"]}
@@ -132,7 +132,20 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
     assert guard(booted, state="absent")["changed"]
     assert not guard(booted, state="absent")["changed"]
     assert not is_running(booted, "sparkforge-guard")
-    booted.execute("find /opt/sparkforge -depth -type d -empty -delete 2>/dev/null || true")
+
+    # The same by the one file alone, which is what the module brings.
+    GUARD.write(tmp_path / GUARD.file)
+    booted.copy(tmp_path / GUARD.file, "/root/guard.pyz")
+    booted.execute("echo '{}' > /root/settings.json")
+    by_hand = "python3 -B /root/guard.pyz {} /root/settings.json"
+    for command, changed in (("install", True), ("install", False), ("remove", True), ("remove", False)):
+        assert json.loads(booted.execute(f"{by_hand.format(command)} --check"))["changed"] is changed
+        assert json.loads(booted.execute(by_hand.format(command)))["changed"] is changed
+        assert is_running(booted, "sparkforge-guard") is (command == "install")
+        assert command == "remove" or not guard(booted, units=[])["changed"]
+    booted.execute(
+        "rm /root/guard.pyz /root/settings.json; find /opt/sparkforge -depth -type d -empty -delete 2>/dev/null || true"
+    )
     assert booted.contents() == before
 
 

@@ -34,16 +34,6 @@ def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
     }
 
 
-def schedule(options: Options, check_mode: bool) -> dict[str, t.Any]:
-    """Return what the module ``proof_timer`` returns."""
-    return timer.ProofTimer(options, check_mode).run()
-
-
-def show(options: Options, check_mode: bool) -> dict[str, t.Any]:
-    """Return what the module ``proof_publish`` returns."""
-    return publish.Publisher(options, check_mode).run()
-
-
 def audited(options: Options, check_mode: bool) -> dict[str, t.Any]:
     """Return what the module ``audit_info`` returns; nothing is ever changed."""
     del check_mode
@@ -61,8 +51,8 @@ def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
 
 CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
     "prove": prove,
-    "schedule": schedule,
-    "publish": show,
+    "schedule": lambda options, check_mode: timer.ProofTimer(options, check_mode).run(),
+    "publish": lambda options, check_mode: publish.Publisher(options, check_mode).run(),
     "audit": audited,
     "inspect": inspected,
 }
