@@ -27,20 +27,15 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(clone: Path) -> Path:
-    run(
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        clone / "dist",
-        ".",
-        cwd=clone,
-    )
+def sdist(clone: Path) -> Path:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", cwd=clone)
+    return next((clone / "dist").glob("sparkforge-[0-9]*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def wheel(clone: Path, sdist: Path) -> Path:
+    options = ("-q", "--no-deps", "--no-build-isolation", "-w", clone / "dist")
+    run(sys.executable, "-m", "pip", "wheel", *options, sdist, cwd=clone)
     version = yaml.safe_load((clone / "galaxy.yml").read_text())["version"]
     return clone / "dist" / f"sparkforge-{version}-py3-none-any.whl"
 
@@ -100,10 +95,8 @@ PYTHONS = list(dict.fromkeys((FOUND[0], FOUND[-1])))
 
 
 @pytest.fixture(scope="module")
-def places(clone: Path, wheel: Path) -> Iterator[dict[str, str]]:
+def places(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
     """Give where the package can be had from: a repository that a server of git has, a clone, an sdist and a wheel."""
-    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", cwd=clone)
-    (sdist,) = (clone / "dist").glob("sparkforge-[0-9]*.tar.gz")
     root = clone.parent / "served"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(root / "sparkforge/dgx_spark"), cwd=clone)
     git("init", "--quiet", "--initial-branch=main", ".", cwd=clone)
