@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import math
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from typing import Any
 import pytest
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof.check import Measured
-from sparkforge_proof.endpoint import answers, cli, client, judge, reference, texts
+from sparkforge_proof.endpoint import answers, cli, client, judge, reference, session, texts
 from sparkforge_proof.endpoint.judge import Observation
 
 KEY = "a-key-that-nobody-may-see"
@@ -252,6 +254,32 @@ def test_what_brings_it_about_is_told() -> None:
     assert "Even the first tokens" in judge.where([seen(at, 1.0) for at in range(1, 5)], [])
     long = [seen(at, 1.0, length=257) for at in range(200, 257)]
     assert "up to 64 tokens are right; from 257 tokens on" in judge.where(long, right)
+
+
+class Trials:
+    """A reference in whose format every eighth computation takes another expert, ten times as far off as the others."""
+
+    def score(
+        self, asked: Any, trials: int = reference.TRIALS, drawn: float = 0
+    ) -> list[dict[int, reference.Position]]:
+        sigma = 0.1 if trials < 8 else math.sqrt(0.1**2 + 1.0 / 8)
+        return [
+            {at: reference.Position(dict.fromkeys(tokens, -2.0), sigma, (0, 0, 0)) for at, tokens in wanted.items()}
+            for _ids, wanted in asked
+        ]
+
+
+@pytest.mark.parametrize(("off", "texts_off", "wrong"), [(1.0, 1, 0), (1.0, 5, 5), (9.0, 1, 1), (0.1, 0, 0)])
+def test_where_few_texts_are_off_the_noise_is_computed_more_often(off: float, texts_off: int, wrong: int) -> None:
+    asked = []
+    for number in range(8):
+        logprobs = [-2.0] * 17 + [-2.0 - (off if number < texts_off else 0.0)]
+        tokens = tuple(answers.Token("", one, logprob) for one, logprob in enumerate(logprobs))
+        asked.append((texts.Text((5, 6, 7), texts.BATCHED), answers.Answer("", "length", tokens), None))
+    made = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials()))
+    pairs = made.compared(asked)
+    assert len(pairs) == 8 and all(len(pair[1]) == 18 and not pair[0] for pair in pairs)
+    assert len(judge.judge([one for pair in pairs for one in pair[1]]).wrong) == wrong
 
 
 def test_an_answer_that_moves_with_its_neighbours_is_seen() -> None:

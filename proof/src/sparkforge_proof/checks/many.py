@@ -19,6 +19,11 @@ from .sizes import FUSED, REMEDY, differing
 ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS = 1_026, 65, 16_450, 1_023
 #: Functions of two lists of tensors.
 BINARY = "add sub mul div minimum maximum pow copy".split()
+#: Functions of elements that torch's list does not call so, and how many tensors they take.
+OTHERS = {
+    "addcdiv": 3, "addcmul": 3, "clamp": 3, "lerp": 3, "logaddexp2": 2,
+    "nn.functional.gelu": 1, "nn.functional.hardswish": 1, "nn.functional.leaky_relu": 1,
+}  # fmt: skip
 
 
 @check("sizes.many", devices=("cuda", "cpu"), seconds=300, family="sizes", measured=(X86_CPU_LATER, H200_LATER))
@@ -38,7 +43,7 @@ def many(context: Context) -> Measured:
         warnings.simplefilter("ignore")
         for number, operator in enumerate(operators, day):
             name = survey_operator.name_of(operator)
-            if type(operator).__name__ not in kinds or survey_bounds.left_out(name):
+            if (type(operator).__name__ not in kinds and name not in OTHERS) or survey_bounds.left_out(name):
                 continue
             slow = survey_bounds.compiled(name.partition("_foreach_")[2] or name) and number % survey.PARTS
             if slow and context.device == "cuda":
@@ -55,7 +60,7 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, coun
     import torch
 
     generator = context.generator(f"sizes many {name}")
-    lists, number = type(operator).__name__ == "ForeachFuncInfo", 1
+    lists, number = type(operator).__name__ == "ForeachFuncInfo", OTHERS.get(name, 1)
     low, high = getattr(operator, "domain", None) or (None, None)
     low, high = (0.5 if low is None else max(low + 0.01, 0.5)), (3.0 if high is None else min(high - 0.01, 3.0))
     if type(operator).__name__ == "BinaryUfuncInfo" or (lists and name.rpartition("_")[2] in BINARY):

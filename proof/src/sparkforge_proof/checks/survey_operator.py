@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import functools
@@ -113,7 +114,10 @@ class NotOffered(Exception):
 
 
 def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> list[t.Any]:
-    """Return some of the inputs: the first, which is the plainest, and others by the seed."""
+    """Return some of the inputs: the first, which is the plainest, and others by the seed, of each kind one before two.
+
+    Of a kind are those whose arguments are of the same types, for which the same overload of an operator is called.
+    """
     listed = []
     for sample in samples:
         listed.append(sample)
@@ -122,7 +126,29 @@ def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> list[t.Any]:
             break
     if len(listed) <= count:
         return listed
-    return [listed[0], *random.Random(seed).sample(listed[1:], count - 1)]  # noqa: S311 - which inputs are tried is no secret
+    others = random.Random(seed).sample(listed[1:], len(listed) - 1)  # noqa: S311 - which inputs are tried is no secret
+    seen = collections.Counter([_kind(listed[0])])
+    turns = []
+    for number, sample in enumerate(others):
+        turns.append((seen[_kind(sample)], number))
+        seen[_kind(sample)] += 1
+    return [listed[0], *(others[number] for _turn, number in sorted(turns)[: count - 1])]
+
+
+def _kind(sample: t.Any) -> str:
+    """Return the types of an input's arguments, and the words among them: each may call another kernel."""
+
+    def of(value: t.Any) -> str:
+        if isinstance(value, (list, tuple)):
+            return f"[{', '.join(sorted(set(map(of, value))))}]"
+        return value if isinstance(value, str) else type(value).__name__
+
+    parts = [sample] if hasattr(sample, "input") else [sample.constructor_input, sample.forward_input]
+    found = []
+    for part in parts:
+        found += [of(getattr(part, "input", None)), *map(of, part.args)]
+        found += [f"{key}={of(part.kwargs[key])}" for key in sorted(part.kwargs)]
+    return " ".join(found)
 
 
 def short(error: BaseException) -> str:
