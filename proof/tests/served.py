@@ -93,6 +93,8 @@ CASES = (
     Case("gemma2-plain", "gemma2", PLAIN),
     Case("qwen2-plain", "qwen2", PLAIN),
 )  # fmt: skip
+#: What cannot be right without a network, by family: vLLM downloads the vocabulary of gpt-oss's chats.
+OFFLINE = {"gpt-oss": {"endpoint.template"}}
 #: Around each server that a test starts, those of guard/tests/on_gpu.py too.
 ENGINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_HOST_IP": "127.0.0.1",
@@ -213,7 +215,8 @@ def prove(case: Case, place: Path, kept: Path, threads: int) -> dict[str, Any]:
         for one in found["checks"]
     }
     failed = {one["name"] for one in found["checks"] if one["status"] == "fail"}
-    row["right"] = bool(failed & set(case.caught)) if case.caught else found["verdict"] == "proven"
+    sound = found["verdict"] == "proven" or (bool(failed) and failed <= OFFLINE.get(case.family, set()))
+    row["right"] = bool(failed & set(case.caught)) if case.caught else sound
     return {**row, "failed": sorted(failed), "reached": f"PLANTED {case.fault}" in text if case.fault else None}
 
 
