@@ -157,5 +157,8 @@ def main(arguments: t.Sequence[str] | None = None) -> int:
         sys.stdout.writelines(f"{line}\n" for line in error.details.get("said", ()))
         sys.stderr.write(f"{error}\n")
         return 1 if error.details else 2
+    except PermissionError as error:
+        sys.stderr.write(f"{error.filename} cannot be used: {error.strerror}. Become root.\n")
+        return 2
     sys.stdout.write(f"{USAGE}\n")
     return 0 if command in ("", "-h", "--help") else 2
