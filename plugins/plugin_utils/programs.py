@@ -100,8 +100,12 @@ def _of_the_proof() -> dict[str, str]:
     return {**page, "profiles.json": json.dumps(profiles, sort_keys=True)}
 
 
+def _of_the_guard() -> dict[str, str]:
+    return {f"units/{path.name}": path.read_text() for path in (HOME / "guard/src/sparkforge_guard/units").iterdir()}
+
+
 #: Where there are no sources, the command makes the file that records a host of what is in the proof's.
-PROOF, GUARD = Program("proof", _of_the_proof, others=("__main__", "record.record")), Program("guard")
+PROOF, GUARD = Program("proof", _of_the_proof, others=("__main__", "record.record")), Program("guard", _of_the_guard)
 PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
 #: Of each module that calls another program than the proof's.
 CALLED = {"guard": GUARD, "model_admission": GUARD}

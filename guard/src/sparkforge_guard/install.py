@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import re
 import shutil
 import typing as t
@@ -36,71 +37,11 @@ CAPS = f"{NAME}-caps"
 OTHERS = ("earlyoom.service", "nohang.service", "nohang-desktop.service")
 
 
-def service(root: str, textfile: str) -> str:
-    """Return the unit of the guard."""
-    return f"""{brakes.WRITTEN}[Unit]
-Description=Ends the right process before all memory is gone
-
-[Service]
-ExecStart=/usr/bin/python3 -I -B {root}/guard/guard.pyz run {root}/guard/settings.json
-Restart=always
-RestartSec=1
-OOMScoreAdjust=-1000
-LimitMEMLOCK=infinity
-LimitRTPRIO=50
-# How long it may have a core to itself. CPUQuota= does not count real-time threads.
-LimitRTTIME=5s:20s
-Nice=-20
-MemoryMin=24M
-TasksMax=8
-StateDirectory={NAME}
-ProtectSystem=strict
-{f"ReadWritePaths={textfile}{chr(10)}" if textfile else ""}ProtectHome=yes
-PrivateTmp=yes
-PrivateNetwork=yes
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelModules=yes
-ProtectKernelLogs=yes
-NoNewPrivileges=yes
-RestrictNamespaces=yes
-RestrictSUIDSGID=yes
-RestrictAddressFamilies=AF_UNIX
-SystemCallArchitectures=native
-CapabilityBoundingSet=CAP_KILL CAP_IPC_LOCK CAP_SYS_NICE CAP_SYS_RESOURCE CAP_SYS_PTRACE CAP_DAC_READ_SEARCH
-
-[Install]
-WantedBy=multi-user.target
-"""
-
-
-def caps(root: str) -> dict[str, str]:
-    """Return the units that set power and clocks: at boot, and every five minutes, since a new driver forgets them."""
-    start = f"/usr/bin/python3 -I -B {root}/guard/guard.pyz"
-    return {
-        f"{CAPS}.service": f"""{brakes.WRITTEN}[Unit]
-Description=Set the power and clock limits that the owner chose
-After=nvidia-persistenced.service
-
-[Service]
-Type=oneshot
-ExecStart={start} cap {root}/guard/settings.json
-ProtectHome=yes
-PrivateTmp=yes
-PrivateNetwork=yes
-NoNewPrivileges=yes
-""",
-        f"{CAPS}.timer": f"""{brakes.WRITTEN}[Unit]
-Description=Set the power and clock limits again after the driver was loaded
-
-[Timer]
-OnBootSec=15s
-OnUnitActiveSec=5min
-
-[Install]
-WantedBy=timers.target
-""",
-    }
+def unit(name: str, root: str, textfile: str = "") -> bytes:
+    """Return a unit of this package."""
+    text = pkgutil.get_data(__package__ or "", f"units/{name}") or b""
+    writable = f"ReadWritePaths={textfile}\n" if textfile else ""
+    return text.decode().format(written=brakes.WRITTEN, root=root, writable=writable).encode()
 
 
 class Installation:
@@ -190,14 +131,15 @@ class Installation:
             file: (self.own, 0o755),
             settings: ((json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), 0o644),
             f"{self.root}/bin/{NAME}": (f'{start}"$1" {settings} "${{2:-}}"\n'.encode(), 0o755),
-            f"{self.units}/{NAME}.service": (service(self.root, options["textfile"] or "").encode(), 0o644),
+            f"{self.units}/{NAME}.service": (unit(f"{NAME}.service", self.root, options["textfile"] or ""), 0o644),
         }
         if self.capped:
-            units = caps(self.root)
-            found.update((f"{self.units}/{name}", (text.encode(), 0o644)) for name, text in units.items())
-        for unit in options["units"]:
-            text = brakes.drop_in(unit, file, settings, options["starts"])
-            found[f"{self.units}/{unit}.d/50-{NAME}.conf"] = (text.encode(), 0o644)
+            # At boot, and every five minutes, since a new driver forgets them.
+            for name in (f"{CAPS}.service", f"{CAPS}.timer"):
+                found[f"{self.units}/{name}"] = (unit(name, self.root), 0o644)
+        for name in options["units"]:
+            text = brakes.drop_in(name, file, settings, options["starts"])
+            found[f"{self.units}/{name}.d/50-{NAME}.conf"] = (text.encode(), 0o644)
         if options["motd"]:
             found[MOTD] = (_motd().encode(), 0o755)
         return found

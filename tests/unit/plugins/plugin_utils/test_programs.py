@@ -29,7 +29,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", place, *both], check=True, cwd=place)
     wheels = sorted(place.glob("*.whl"))
     names = [name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()]
-    assert {"sparkforge_guard/settings.py", "sparkforge_proof/profiles.json"} <= set(names)
+    assert {"sparkforge_guard/units/sparkforge-guard.service", "sparkforge_proof/profiles.json"} <= set(names)
     assert not [name for name in names if "/modules/" in name or name == "__main__.py"]
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
     site = next((place / "venv/lib").glob("python3*/site-packages"))
