@@ -62,7 +62,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     sys.path.insert(0, str(ROOT / ".collections"))
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
-    from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import ledger
+    from ansible_collections.sparkforge.dgx_spark.tools.update import ledger
 
     shipped = ledger.load()
     if given.bundle:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import typing as t
 
+from ...tools.update import forecast as _forecast
 from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import report as _report
 from ..plugin_utils.fleet.report import fleet as _fleet, page as _page
-from ..plugin_utils.update import forecast as _forecast
 from .verify_report import write_files
 
 

@@ -14,10 +14,10 @@ import json
 import os
 import typing as t
 
+from ...tools.update import forecast, ledger
 from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils import files
 from ..plugin_utils.action import OnController
-from ..plugin_utils.update import forecast, ledger
 
 SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
 

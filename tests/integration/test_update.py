@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.fabric import of_host
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import ledger
+from ansible_collections.sparkforge.dgx_spark.tools.update import ledger
 
 from lab import bench as benches, faults, image
 from lab.packages import Content, Entry, Package

@@ -13,9 +13,9 @@ import functools
 import re
 import typing as t
 
-from ...module_utils._apt.deb_version import compare_versions
-from ...module_utils._apt.plan import PROTECTED
-from ...module_utils._environment.fit import misfit
+from ...plugins.module_utils._apt.deb_version import compare_versions
+from ...plugins.module_utils._apt.plan import PROTECTED
+from ...plugins.module_utils._environment.fit import misfit
 
 #: MiB of one kernel and its initial RAM disk, where the host has none to measure.
 KERNEL_MIB = 200

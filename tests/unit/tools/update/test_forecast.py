@@ -18,14 +18,14 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action import fleet_report, update_forecast
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._update.observation import UpdateInfo
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import forecast, ledger
+from ansible_collections.sparkforge.dgx_spark.tools.update import forecast, ledger
 
 from tests.unit.act import act
 from tests.unit.apt_tree import Tree
 
 LEDGER = ledger.load()
 TODAY = datetime.date(2026, 11, 26)
-HOSTS = Path(__file__).parents[3] / "data/hosts"
+HOSTS = Path(__file__).parents[2] / "data/hosts"
 DRIVER = "580.173.02-0ubuntu0.24.04.1"
 
 

@@ -18,16 +18,16 @@ from pathlib import Path
 
 import yaml
 
-from ...module_utils._core import words
-from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._core.redact import redact
-from ...module_utils._fetch import http
-from ...module_utils._wheelhouse import publication
-from .. import schema
-from ..wheelhouse import signed
+from ...plugins.module_utils._core import words
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._fetch import http
+from ...plugins.module_utils._wheelhouse import publication
+from ...plugins.plugin_utils import schema
+from ...plugins.plugin_utils.wheelhouse import signed
 
 #: The one that the collection ships.
-SHIPPED = Path(__file__).parents[3] / "roles/update/files/ledger"
+SHIPPED = Path(__file__).parents[2] / "roles/update/files/ledger"
 HEAD = "ledger.yml"
 #: Days after which nothing is begun by a ledger: releases of DGX OS are some weeks apart.
 OLDEST = 90

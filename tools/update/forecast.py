@@ -16,9 +16,9 @@ import os
 import re
 import typing as t
 
-from ...module_utils._core import shown, words
-from ...module_utils._core.errors import SparkforgeError
-from .. import files
+from ...plugins.module_utils._core import shown, words
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.plugin_utils import files
 from . import conditions, ledger
 from .facts import Facts, State
 

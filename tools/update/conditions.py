@@ -15,7 +15,7 @@ import operator
 import re
 import typing as t
 
-from ...module_utils._apt.deb_version import compare_versions
+from ...plugins.module_utils._apt.deb_version import compare_versions
 from .facts import State
 
 Condition = t.Mapping[str, t.Any]

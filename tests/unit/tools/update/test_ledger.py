@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import forecast, ledger
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update.facts import State
+from ansible_collections.sparkforge.dgx_spark.tools.update import forecast, ledger
+from ansible_collections.sparkforge.dgx_spark.tools.update.facts import State
 
 from tests.unit.web_server import Server
 
