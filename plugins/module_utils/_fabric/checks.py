@@ -48,12 +48,9 @@ Problem = t.Optional[tuple[str, str]]
 
 
 def checksum(data: bytes) -> int:
-    """Return the Internet checksum (RFC 1071)."""
+    """Return the Internet checksum (RFC 1071), whose sum is one modulo 65535."""
     data += b"\0" * (len(data) % 2)
-    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    return 0xFFFF - int(sum(struct.unpack(f"!{len(data) // 2}H", data)) % 0xFFFF)
 
 
 def echo(interface: str, source: str, target: str, frame: int) -> str | None:
@@ -221,11 +218,11 @@ class FabricCheck:
         wrong = ask(min(SMALLEST, link["mtu"]))
         if wrong:
             cause = f"{who} does not answer on the rail {rail['name']}: {wrong}."
+            vlan = "; on a switch all ports must be in one VLAN" if switch else ""
             remedy = (
                 f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
-                "another address, or is cabled to another port"
+                f"another address, or is cabled to another port{vlan}."
             )
-            remedy += "; on a switch all ports must be in one VLAN." if switch else "."
             return [_judged(f"reach.{name}", (cause, remedy))]
         reached = _judged(f"reach.{name}", None, peer["address"])
         if link["mtu"] < rail["mtu"]:
@@ -266,35 +263,32 @@ class FabricCheck:
 
         :param part: ``link``, ``role`` (``server`` or ``client``) and ``peer``.
         """
-        command = self.info["tools"]["ib_write_bw"]
         rows = []
         for number, rail in enumerate(rail for rail in self.rails if rail["link"] == part["link"]):
-            name = f"bandwidth.{rail['name']}.{part['peer']}"
-            link = self.links.get(rail["interface"] or "")
-            if not command:
+            name, link = f"bandwidth.{rail['name']}.{part['peer']}", self.links.get(rail["interface"] or "")
+            if not self.info["tools"]["ib_write_bw"]:
                 rows.append(_skipped(name, "ib_write_bw (package perftest) is not installed"))
-                continue
-            if not link or not link["rdma"]:
+            elif not link or not link["rdma"]:
                 rows.append(_skipped(name, f"{rail['interface']} has no RDMA device"))
-                continue
-            argv = [command, "-d", link["rdma"], "-i", "1", "-p", str(FIRST_TCP_PORT + number), "-F", "--report_gbits"]
-            argv += ["-q", "4", "-D", str(seconds)]
-            gid = _gid(rail, link)
-            argv += [] if gid is None else ["-x", str(gid)]
-            server = part["role"] == "server"
-            if not server:
-                argv.append(next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]))
-            said, code = self._meet(argv, seconds)
-            value = bandwidth_of(said)
-            if code != 0 or (value is None and not server):
-                rows.append(_judged(name, self._did_not_meet(part, said)))
-            elif server:
-                # The client has the figure; here it only counts that it came.
-                rows.append(_judged(name, None, "served"))
             else:
-                value = t.cast(float, value)
-                rows.append(_judged(name, self._too_slow(value, floor, link, part), round(value, 2), round(value, 2)))
+                rows.append(self._bandwidth(name, rail, link, part, FIRST_TCP_PORT + number, seconds, floor))
         return rows
+
+    def _bandwidth(self, name: str, rail: Row, link: Row, part: Row, port: int, seconds: int, floor: float) -> Row:
+        argv = [self.info["tools"]["ib_write_bw"], "-d", link["rdma"], "-i", "1", "-p", str(port), "-F"]
+        argv += ["--report_gbits", "-q", "4", "-D", str(seconds)]
+        gid = _gid(rail, link)
+        argv += [] if gid is None else ["-x", str(gid)]
+        if part["role"] == "client":
+            argv.append(next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]))
+        said, code = self._meet(argv, seconds)
+        if code == 0 and part["role"] == "server":
+            # The client has the figure; here it only counts that it came.
+            return _judged(name, None, "served")
+        value = bandwidth_of(said)
+        if code != 0 or value is None:
+            return _judged(name, self._did_not_meet(part, said))
+        return _judged(name, self._too_slow(value, floor, link, part), round(value, 2), round(value, 2))
 
     def _meet(self, argv: list[str], seconds: int) -> tuple[str, int]:
         """Run one side; a client that comes before its server tries again until both have met."""
@@ -351,10 +345,10 @@ def _speed(link: Row) -> str:
 
 def _judged(name: str, problem: Problem, passed: t.Any = None, failed: t.Any = None) -> Row:
     """Return a row: of a check that passed with what it measured, or of one that failed, with cause and remedy."""
-    if problem is None:
-        return {"name": name, "status": "pass", "measured": passed, "cause": None, "remedy": None}
-    return {"name": name, "status": "fail", "measured": failed, "cause": problem[0], "remedy": problem[1]}
+    cause, remedy = problem or (None, None)
+    status, measured = ("fail", failed) if problem else ("pass", passed)
+    return {"name": name, "status": status, "measured": measured, "cause": cause, "remedy": remedy}
 
 
 def _skipped(name: str, reason: str) -> Row:
-    return {"name": name, "status": "skip", "measured": None, "cause": reason, "remedy": None}
+    return {**_judged(name, None), "status": "skip", "cause": reason}

@@ -46,7 +46,7 @@ ENVIRONMENT_HEADER = (
 )
 #: The characters of a value in the environment: shells, systemd, docker and NCCL all read it.
 _VALUE = re.compile(r"[A-Za-z0-9_.,:/+^-]*")
-_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_NAME = re.compile(r"[A-Z][A-Z0-9_]*|OMPI_MCA_[A-Za-z0-9_]+")
 
 Facts = t.Mapping[str, t.Any]
 Rails = t.Sequence[Facts]
@@ -96,14 +96,10 @@ def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, 
             found[name] = socket_interface
     found.update(extra)
     for name, value in found.items():
-        if name != "OMPI_MCA_btl_tcp_if_include" and not _NAME.fullmatch(str(name)):
+        if not _NAME.fullmatch(str(name)) or not _VALUE.fullmatch(str(value or "")):
             raise SparkforgeError(
-                f"fabric_environment has the name {name!r}.", "Use capital letters, digits and underscores."
-            )
-        if value is not None and not _VALUE.fullmatch(str(value)):
-            raise SparkforgeError(
-                f"The value of {name} in fabric_environment has a character that some readers of the file reject.",
-                "Use only letters, digits and _ . , : / + ^ -.",
+                f"Some readers of the file would misread the name or the value of {name!r} in fabric_environment.",
+                "A name has capital letters, digits and underscores, a value letters, digits and _ . , : / + ^ -.",
             )
     return {str(name): str(value) for name, value in found.items() if value is not None}
 
@@ -117,10 +113,10 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
     found, missing = [], []
     for rail in rails:
         name = observation.interface_of(rail, info)
-        if name is None or name not in links:
+        if name in links:
+            found.append({**rail, "interface": name, "rdma": links[name]["rdma"]})
+        else:
             missing.append(f"half {rail['half']} of port {rail['port']}" + (f" ({name})" if name else ""))
-            continue
-        found.append({**rail, "interface": name, "rdma": links[name]["rdma"]})
     if missing:
         ports = sorted((row["port"], ", ".join(row["halves"])) for row in info["ports"])
         there = "; ".join(f"port {number}: {halves}" for number, halves in ports) or "no ConnectX-7"
@@ -141,23 +137,22 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
     if management and management["interface"] in ours:
         found.append(
             f"{management['interface']} has the default route: it is the management interface, which the role does not "
-            f"touch. Choose another port in fabric_links, or manage the host through another interface."
+            "touch. Choose another port in fabric_links, or manage the host through another interface."
         )
     for row in info["addresses"]:
         address = ipaddress.IPv4Interface(row["address"])
-        if row["interface"] in ours:
-            if session and str(address.ip) == session:
-                found.append(
-                    f"Ansible is connected to {session} on {row['interface']}, which the role would reconfigure. "
-                    "Connect through the management network."
-                )
-            continue
-        for rail in rails:
-            if address.network.overlaps(ipaddress.IPv4Interface(rail["address"]).network):
-                found.append(
-                    f"The subnet of {rail['address']} ({rail['name']}) overlaps with {row['address']} of "
-                    f"{row['interface']}. Choose other fabric_subnets, the same on all hosts."
-                )
+        if row["interface"] not in ours:
+            found += [
+                f"The subnet of {rail['address']} ({rail['name']}) overlaps with {row['address']} of "
+                f"{row['interface']}. Choose other fabric_subnets, the same on all hosts."
+                for rail in rails
+                if address.network.overlaps(ipaddress.IPv4Interface(rail["address"]).network)
+            ]
+        elif str(address.ip) == session:
+            found.append(
+                f"Ansible is connected to {session} on {row['interface']}, which the role would reconfigure. "
+                "Connect through the management network."
+            )
     for entry in info["netplan"]["files"]:
         both = sorted(ours & set(entry["interfaces"]))
         if both and entry["path"] != own:
@@ -223,19 +218,18 @@ class FabricNetplan:
         there = {path: disk.text(path) for path in wanted}
         live = _deviations(rails, info) if self.options["apply"] else []
         loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
-        network = there[self.file] != wanted[self.file] or bool(loose) or bool(live)
+        network = bool(there[self.file] != wanted[self.file] or loose or live)
         problems = observation.problems(info)
         self._warn(rails, info, problems)
-        command = info["netplan"]["command"]
-        if network and not command:
+        if network and not info["netplan"]["command"]:
             if not self.check_mode:
                 raise SparkforgeError(*NO_NETPLAN)
             self.warn(" ".join(NO_NETPLAN))
         changed = network or there != wanted
         if changed and not self.check_mode:
             if network:
-                self._check_netplan(wanted[self.file], command)
-                self._switch(rails, info, before, wanted[self.file], command)
+                self._check_netplan(wanted[self.file], info["netplan"]["command"])
+                self._switch(rails, info, before, wanted[self.file])
             disk.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
         found = {"rails": rails, "environment": values, "deviations": live, "problems": problems}
         return {**found, "changed": changed, "diff": _diff(there, wanted, live), "files": sorted(wanted)}
@@ -269,19 +263,22 @@ class FabricNetplan:
                     "names. Nothing was changed.",
                 )
 
-    def _switch(self, rails: Rails, info: Facts, before: Facts, text: str, command: str) -> None:
+    def _switch(self, rails: Rails, info: Facts, before: Facts, text: str | None) -> None:
+        """Put the file in its place and the interfaces to it; bring everything back where that fails."""
         old, links, former = disk.text(self.file), _links(info), before.get("interfaces", [])
         known = {row["interface"]: row for row in former}
         rows = []
         for name, address in [(rail["interface"], rail["address"]) for rail in rails]:
             was = {"mtu_before": links[name]["mtu"], "up_before": links[name]["up"], **known.get(name, {})}
             rows.append({**was, "interface": name, "address": address})
-        # First, so that `state: absent` finds all of it whenever this ends.
-        after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
-        receipts.write(self.root, RECEIPT, after)
+        if rows:
+            # First, so that `state: absent` finds all of it whenever this ends.
+            after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
+            receipts.write(self.root, RECEIPT, after)
         self._write_file(text)
         if not self.options["apply"]:
             return
+        command = info["netplan"]["command"] if text or old else None
         try:
             self._apply(command)
             self._forget([row for row in former if row not in rows], rows)
@@ -298,16 +295,16 @@ class FabricNetplan:
             raise SparkforgeError(error.cause, f"{error.remedy} The configuration is unchanged.") from error
 
     def _write_file(self, text: str | None) -> None:
+        if text is not None:
+            disk.write_file(self.file, text.encode("utf-8"), 0o600)
+            return
         try:
-            if text is None:
-                disk.unlink(self.file)
-            else:
-                disk.write_file(self.file, text.encode("utf-8"), 0o600)
+            disk.unlink(self.file)
         except OSError as error:
             raise disk.failed(f"{self.file} cannot be removed", error) from error
 
-    def _apply(self, command: str) -> None:
-        code, out, err = self.host.run([command, "apply"])
+    def _apply(self, command: str | None) -> None:
+        code, out, err = self.host.run([command, "apply"]) if command else (0, "", "")
         if code != 0:
             raise SparkforgeError(
                 f"`netplan apply` failed: {' '.join((err or out).split())[-300:]}.",
@@ -355,18 +352,9 @@ class FabricNetplan:
     def _absent(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         self.file = before.get("file") or self.file
         there = {name: disk.text(name) for name in (self.file, self.environment_file)}
-        changed, old = bool(before) or any(text is not None for text in there.values()), there[self.file]
+        changed = bool(before) or any(text is not None for text in there.values())
         if changed and not self.check_mode:
-            command = info["netplan"]["command"]
-            self._write_file(None)
-            if self.options["apply"] and command and old is not None:
-                try:
-                    self._apply(command)
-                except SparkforgeError as error:
-                    self._write_file(old)
-                    raise SparkforgeError(error.cause, f"{error.remedy} {self.file} was restored.") from error
-            if self.options["apply"]:
-                self._forget(before.get("interfaces", []), [])
+            self._switch([], info, before, None)
             disk.unlink(self.environment_file)
             with contextlib.suppress(OSError):  # others' files, or gone already
                 os.rmdir(os.path.dirname(self.environment_file))

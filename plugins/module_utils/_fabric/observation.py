@@ -79,19 +79,15 @@ def _addresses(host: Host) -> dict[str, list[str]]:
 
 
 def _word(host: Host, path: str) -> str:
-    return (host.read(path) or "").strip()
-
-
-def _quiet(host: Host, path: str) -> str:
-    # Speed and carrier of an interface that is down answer EINVAL, debugfs an account but root EACCES.
+    # Without a note: speed and carrier of an interface that is down answer EINVAL, debugfs an account but root EACCES.
     noted = len(host.unread)
-    text = _word(host, path)
+    text = (host.read(path) or "").strip()
     del host.unread[noted:]
     return text
 
 
 def _number(host: Host, path: str) -> int | None:
-    text = _quiet(host, path)
+    text = _word(host, path)
     return int(text, 0) if re.fullmatch(r"-?\d+|0x[0-9a-f]+", text) else None
 
 
@@ -182,7 +178,7 @@ def _kho_mib(host: Host) -> int:
     with it. ``CmaTotal`` does not count it and ``CmaFree`` does; with ``kho=off`` both are alike.
     Source: NVIDIA/NV-Kernels pull requests 590 and 591; MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259.
     """
-    scratch = re.findall(r"0x[0-9a-fA-F]+|\d+", _quiet(host, "/sys/kernel/debug/kho/out/scratch_len"))
+    scratch = re.findall(r"0x[0-9a-fA-F]+|\d+", _word(host, "/sys/kernel/debug/kho/out/scratch_len"))
     if scratch:
         return sum(int(size, 0) for size in scratch) >> 20
     sizes = dict(re.findall(r"^(Cma\w+):\s+(\d+) kB$", host.read("/proc/meminfo") or "", re.M))
