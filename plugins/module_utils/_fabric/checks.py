@@ -21,6 +21,7 @@ import time
 import typing as t
 from concurrent import futures
 
+from .._host import network
 from .._host.reader import Host
 from . import observation
 
@@ -134,8 +135,7 @@ class FabricCheck:
     def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
         rows = [
-            _judged(problem["check"], (problem["cause"], problem["remedy"]))
-            for problem in observation.problems(self.info)
+            _judged(problem["check"], (problem["cause"], problem["remedy"])) for problem in network.problems(self.info)
         ]
         # A rail that does not answer costs seconds; the others do not wait for it.
         with futures.ThreadPoolExecutor(max(len(self.rails), 1)) as pool:

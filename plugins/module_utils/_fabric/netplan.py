@@ -29,6 +29,7 @@ import typing as t
 
 from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
+from .._host import network
 from .._host.reader import Host
 from . import observation
 
@@ -218,16 +219,16 @@ class FabricNetplan:
         there = {path: disk.text(path) for path in wanted}
         live = _deviations(rails, info) if self.options["apply"] else []
         loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
-        network = bool(there[self.file] != wanted[self.file] or loose or live)
-        problems = observation.problems(info)
+        outdated = bool(there[self.file] != wanted[self.file] or loose or live)
+        problems = network.problems(info)
         self._warn(rails, info, problems)
-        if network and not info["netplan"]["command"]:
+        if outdated and not info["netplan"]["command"]:
             if not self.check_mode:
                 raise SparkforgeError(*NO_NETPLAN)
             self.warn(" ".join(NO_NETPLAN))
-        changed = network or there != wanted
+        changed = outdated or there != wanted
         if changed and not self.check_mode:
-            if network:
+            if outdated:
                 self._check_netplan(wanted[self.file], info["netplan"]["command"])
                 self._switch(rails, info, before, wanted[self.file])
             disk.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))

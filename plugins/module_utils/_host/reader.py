@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import time
 import typing as t
@@ -108,6 +109,18 @@ class Host:
         """Return a file's text, or ``None`` where it is absent or cannot be read."""
         content = self.read_bytes(path)
         return None if content is None else content.decode("utf-8", "replace")
+
+    def word(self, path: str) -> str:
+        """Return a file's text without the space around it; nothing and no note where a driver or a right denies it."""
+        noted = len(self.unread)
+        text = (self.read(path) or "").strip()
+        del self.unread[noted:]
+        return text
+
+    def number(self, path: str) -> int | None:
+        """Return the number that is all of a file, decimal or hexadecimal; as :meth:`word` does."""
+        text = self.word(path)
+        return int(text, 0) if re.fullmatch(r"-?\d+|0x[0-9a-f]+", text) else None
 
     def names(self, path: str) -> list[str]:
         """Return the sorted names in a directory, none where it is absent or cannot be read."""

@@ -276,17 +276,12 @@ def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
     else:
         names, usage = ["memory.limit_in_bytes"], "memory.usage_in_bytes"
         cached = r"^total_(?:in)?active_file (\d+)$"
-    limits = [_number(host, f"{group.path}/{name}") for name in names]
+    limits = [host.number(f"{group.path}/{name}") for name in names]
     limit = min((value for value in limits if value is not None and value < _UNLIMITED), default=None)
-    used = _number(host, f"{group.path}/{usage}") or 0
+    used = host.number(f"{group.path}/{usage}") or 0
     # As for MemAvailable, what files have in the cache is given back when it is needed.
     pages = sum(int(value) for value in re.findall(cached, host.read(f"{group.path}/memory.stat") or "", re.MULTILINE))
     return limit, max(0, used - pages)
-
-
-def _number(host: Host, path: str) -> int | None:
-    text = (host.read(path) or "").strip()
-    return int(text) if text.isdigit() else None
 
 
 def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import network
 
 from tests.unit.fabric_host import Spark
 
@@ -72,7 +73,7 @@ def test_the_management_interface_is_that_of_the_best_default_route(tmp_path: Pa
 
 
 def test_a_sound_host_has_no_problems(tmp_path: Path) -> None:
-    assert observation.problems(observation.observe(Spark(tmp_path).host)) == []
+    assert network.problems(observation.observe(Spark(tmp_path).host)) == []
 
 
 def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> 
     spark.write("proc/meminfo", "MemTotal: 125541260 kB\nCmaTotal:       0 kB\nCmaFree:        10171187 kB\n")
     info = observation.observe(spark.host)
     assert info["kernel"]["kho"]["reserved_mib"] == 9932
-    (problem,) = observation.problems(info)
+    (problem,) = network.problems(info)
     assert problem["check"] == "kernel.kho"
     assert "reserves 9932 MiB for Kexec HandOver" in problem["cause"]
     assert "nvidia-spark-grub-kho" in problem["remedy"]
@@ -103,7 +104,7 @@ def test_wifi_that_sleeps_is_a_problem_of_a_wireless_management_interface(
         spark.write(
             "etc/NetworkManager/conf.d/default-wifi-powersave-on.conf", f"[connection]\nwifi.powersave = {text}\n"
         )
-    found = observation.problems(observation.observe(spark.host))
+    found = network.problems(observation.observe(spark.host))
     assert [row["check"] for row in found] == ["management.powersave"] * problems
 
 
@@ -127,4 +128,4 @@ def test_a_host_without_any_of_it_is_observed_too(tmp_path: Path) -> None:
     info = observation.observe(host)
     assert info["links"] == []
     assert info["ports"] == []
-    assert observation.problems(info) == []
+    assert network.problems(info) == []
