@@ -432,7 +432,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._core import accounts, modules
+from ..module_utils._core import build_account, modules
 from ..module_utils._unit import model, outcome
 
 
@@ -460,7 +460,7 @@ def main() -> None:
                 options["root"], options["log_root"], options["name"], attach["fingerprint"], attach["platform"]
             )
             warnings: list[str] = []
-            account = accounts.Account(options["user"])
+            account = build_account.BuildAccount(options["user"])
             result = {"changed": True, **outcome.observe(paths, account, attach["seen"], warnings)}
         else:
             # A look at a build does without it: what is imported is compiled in each call.

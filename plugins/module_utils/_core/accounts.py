@@ -2,24 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""As whom a build runs: an unprivileged account, what it may enter, and what is made its own."""
-
-# Only the account's tools make and remove it, and the engine that does so has no module.
-# pylint: disable=ansible-bad-function
+"""As whom something runs: an unprivileged account, and what is done with its rights."""
 
 from __future__ import annotations
 
 import contextlib
-import grp
 import os
 import pwd
-import subprocess
 import typing as t
 
-from . import disk
 from .errors import SparkforgeError
-
-_SYSTEM_USER_SHELL = "/usr/sbin/nologin"
 
 
 class Account:
@@ -50,33 +42,6 @@ class Account:
         except KeyError:
             return None
 
-    def create(self, home: str) -> bool:
-        """Make the account where it is absent; tell whether it was made.
-
-        :raises SparkforgeError: if that fails.
-        """
-        if self.entry is not None:
-            return False
-        command = ["useradd", "--system", "--home-dir", home, "--no-create-home", "--shell", _SYSTEM_USER_SHELL]
-        try:
-            grp.getgrnam(self.name)
-            command += ["--gid", self.name]
-        except KeyError:
-            command += ["--user-group"]
-        done = subprocess.run(
-            [*command, self.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0 and self.entry is None:
-            raise SparkforgeError(
-                f"The account {self.name} cannot be created: {done.stderr.strip()}.",
-                "Create it, or set the option user.",
-            )
-        return True
-
-    def remove(self, name: str) -> None:
-        """Remove the account that ``create`` made. A group of its name that others are in stays."""
-        subprocess.run(["userdel", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-
     @contextlib.contextmanager
     def acting(self) -> t.Iterator[None]:
         """Do what follows as the account, so that no link that a build planted is followed with root's rights."""
@@ -96,66 +61,6 @@ class Account:
             os.setresuid(0, 0, 0)
             os.setresgid(0, 0, 0)
             os.setgroups(groups)
-
-    def check_interpreter(self, python: str) -> None:
-        """Refuse an interpreter that the account may not run: one in somebody's home, say, that started this.
-
-        :raises SparkforgeError: naming the directory that is closed to it.
-        """
-        files = [os.path.realpath(python), python, os.path.realpath(os.__file__)]
-        with self.acting():
-            for file in files:
-                parts = file.split("/")
-                for place in ("/".join(parts[:end]) or "/" for end in range(1, len(parts))):
-                    if not os.access(place, os.X_OK):
-                        raise self._useless(python, f"may not enter {place}")
-                if not os.access(file, os.R_OK if file == files[-1] else os.X_OK):
-                    raise self._useless(python, f"may not use {file}")
-
-    def _useless(self, python: str, what: str) -> SparkforgeError:
-        return SparkforgeError(
-            f"The account {self.name} cannot build with {python}, which runs this module: it {what}.",
-            "Set this host's ansible_python_interpreter to one that every account can run, such as /usr/bin/python3.",
-        )
-
-    def own(self, path: str) -> None:
-        """Make the directory ``path`` where it is absent, and the account's.
-
-        :raises SparkforgeError: if something else is there.
-        """
-        entry = self.entry
-        own(path, entry.pw_uid if entry else -1, entry.pw_gid if entry else -1)
-
-    def own_file(self, path: str) -> None:
-        """Make an empty file that the account may write, in a directory that it may not."""
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        try:
-            entry = self.entry
-            if self.is_root and entry is not None:
-                os.fchown(descriptor, entry.pw_uid, entry.pw_gid)
-            os.fchmod(descriptor, 0o644)
-        finally:
-            os.close(descriptor)
-
-
-def own(path: str, uid: int, gid: int) -> None:
-    """Make the directory ``path`` where it is absent; root makes it that of ``uid`` and ``gid``, -1 for as it is.
-
-    :raises SparkforgeError: if something else is there.
-    """
-    try:
-        disk.make_directories(path)
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            if os.geteuid() == 0 and os.fstat(descriptor).st_uid != uid:
-                os.fchown(descriptor, uid, gid)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise SparkforgeError(
-            f"The directory {path} cannot be created: {error.strerror}.",
-            "Set become for this task, and make sure that the file system is writable and not full.",
-        ) from error
 
 
 def owner_of(path: str) -> str | None:

@@ -22,7 +22,7 @@ import secrets
 import time
 import typing as t
 
-from .._core import accounts, detached, disk, receipts
+from .._core import accounts, build_account, detached, disk, receipts
 from .._core.errors import SparkforgeError
 from .._unit import state_file
 from . import hub_client, weights
@@ -54,7 +54,7 @@ class Model:
         self.asked: str = options.get("revision") or ""
         if self.asked and not _REVISION.fullmatch(self.asked):
             raise SparkforgeError(f"{self.asked!r} is no revision.", "Give a branch, a tag or a commit.")
-        self.account = accounts.Account(options.get("user") or None)
+        self.account = build_account.BuildAccount(options.get("user") or None)
         alone = self.account.entry is not None and self.account.entry.pw_uid == os.geteuid()
         self.running = f"{self.directory}/.running" if alone else RUNNING
         self.work, self.marker, self.service = self._process(self.name.replace("/", "--"))

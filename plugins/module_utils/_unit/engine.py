@@ -16,7 +16,7 @@ import os
 import re
 import typing as t
 
-from .._core import accounts, detached, disk, receipts as _receipt
+from .._core import accounts, build_account, detached, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._fetch import sources
 from . import model, observation, outcome, patching, start, state_file, toolchain
@@ -51,7 +51,7 @@ class Engine:
         user = options.get("user")
         if not user and options["state"] == "absent":
             user = accounts.owner_of(os.path.join(self.root, "builds"))
-        self.account = accounts.Account(user)
+        self.account = build_account.BuildAccount(user)
         self.warnings: list[str] = []
 
     # --- present -----------------------------------------------------------------------------------------------

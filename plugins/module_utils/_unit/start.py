@@ -13,7 +13,7 @@ import os
 import sys
 import typing as t
 
-from .._core import accounts, bundle, detached, disk, receipts as _receipt
+from .._core import build_account, bundle, detached, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import jobs, model, state_file, toolchain, worker
@@ -33,7 +33,9 @@ class Plan(t.NamedTuple):
     paths: model.Paths
 
 
-def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:
+def start(
+    plan: Plan, account: build_account.BuildAccount, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]
+) -> None:
     """Start the worker.
 
     :param options: of ``source_build``.
@@ -51,7 +53,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
     platform = os.path.dirname(os.path.dirname(paths.artefact))
     for directory in (os.path.dirname(platform), platform):
         # Root's: behind a link, what the account gets below would lie elsewhere.
-        accounts.own(directory, 0, 0)
+        build_account.own(directory, 0, 0)
     for directory in (paths.builds, os.path.dirname(paths.artefact)):
         account.own(directory)
     # It vouches for what is there now; what replaces that is another artefact.

@@ -14,7 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached, processes
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import (
+    accounts,
+    build_account,
+    detached,
+    processes,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import state_file
 
@@ -124,7 +129,7 @@ def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
     python.touch(0o755)
     # Nothing is closed to root, who builds as another.
     root = os.geteuid() == 0
-    account = accounts.Account("nobody" if root else me())
+    account = build_account.BuildAccount("nobody" if root else me())
     account.check_interpreter("/usr/bin/python3")
     closed.chmod(0o700 if root else 0)
     try:
