@@ -22,7 +22,7 @@ from ...tools.network import network
 from ..module_utils._core import disk, program, shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
-from ..module_utils._wheel.requirement import normalised
+from ..module_utils._wheel.names import normalised
 from ..plugin_utils import files
 from ..plugin_utils.action import AsksProgram, OnController
 from ..plugin_utils.programs import PROOF

@@ -40,6 +40,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import (
     artefact,
     installed as packages,
+    names,
     requirement,
     wheel,
     wheel_file,
@@ -217,7 +218,7 @@ PARSERS: dict[str, Parser] = {
         wheel_tree.wheel("tiny", "1.0", scripts={"tool": "#!python\n"}),
         name="tiny-1.0-py3-none-any.whl",
     ),
-    "wheel name": of_text(requirement.parse_wheel_name, "torch-2.9.1+sf.1-1-cp312-cp312-manylinux_2_28_aarch64.whl"),
+    "wheel name": of_text(names.parse_wheel_name, "torch-2.9.1+sf.1-1-cp312-cp312-manylinux_2_28_aarch64.whl"),
     "wheel METADATA": of_file(
         _metadata,
         b"Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: a<2; extra == 'x'\nRequires-Dist: b (>=1)\n\nW",

@@ -29,7 +29,8 @@ from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._fetch import http, index
 from .._fetch.index import Link
-from .._wheel.requirement import Requirement, normalised, short
+from .._wheel.names import normalised
+from .._wheel.requirement import Requirement, short
 from .model import ENGLISH, Facts, Options, Run
 
 #: Downloads, and pages of an index, that are fetched side by side.

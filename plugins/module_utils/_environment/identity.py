@@ -14,7 +14,7 @@ import typing as t
 
 from .._core import digests
 from .._core.errors import SparkforgeError
-from .._wheel import requirement
+from .._wheel import names, requirement
 from .._wheel.wheel import Wheel
 from . import observation
 from .model import ENGLISH, Options, Run
@@ -125,8 +125,8 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
             raise SparkforgeError(
                 f"The wheel {item!r} is neither a path nor a mapping of path and sha256.", "Correct the option wheels."
             )
-        name = requirement.parse_wheel_name(path)
-        requirement.check_wheel_fits(name, version, options.machine)
+        name = names.parse_wheel_name(path)
+        names.check_wheel_fits(name, version, options.machine)
         if digest and not requirement.SHA256.fullmatch(digest):
             raise SparkforgeError(
                 f"{digest!r} is not the sha256 of {name.file}.", "Use the 64 hexadecimal digits that sha256sum prints."

@@ -19,7 +19,8 @@ import zipfile
 
 from .._core import digests, disk, unprivileged
 from .._core.errors import SparkforgeError
-from .._wheel.requirement import normalised, parse_wheel_name, place_option, short
+from .._wheel.names import normalised, parse_wheel_name
+from .._wheel.requirement import place_option, short
 from . import download, failures
 from .identity import Identity
 from .model import ENGLISH, Facts, Options, Run

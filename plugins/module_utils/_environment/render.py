@@ -11,7 +11,7 @@ import os
 import shlex
 import typing as t
 
-from .._wheel.requirement import normalised
+from .._wheel.names import normalised
 from .tree import site_packages
 
 

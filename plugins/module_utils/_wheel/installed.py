@@ -28,7 +28,8 @@ from .._core.versions import is_whole
 from .._elf.filesystem import FileSystem
 from .._fetch import archive_reader
 from . import metadata, specifiers
-from .requirement import normalised, split
+from .names import normalised
+from .requirement import split
 from .wheel import given
 
 _BLOCK = 1 << 20

@@ -14,7 +14,7 @@ import dataclasses
 import os
 import typing as t
 
-from .requirement import normalised
+from .names import normalised
 
 
 @dataclasses.dataclass(frozen=True)

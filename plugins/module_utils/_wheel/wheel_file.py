@@ -24,7 +24,7 @@ from .._core.errors import SparkforgeError
 from .._elf import reader
 from .._fetch import archive_reader
 from . import installed, metadata
-from .requirement import normalised
+from .names import normalised
 from .wheel import Wheel
 
 _BLOCK = 1 << 20

@@ -26,7 +26,7 @@ import urllib.parse
 
 from .._core import digests
 from .._core.errors import SparkforgeError
-from .._wheel.requirement import normalised, parse_wheel_name
+from .._wheel.names import normalised, parse_wheel_name
 from .._wheel.wheel import Manifest, Unit, Wheel
 
 #: Raised when the meaning of a manifest changes.

@@ -10,7 +10,8 @@ import contextlib
 import typing as t
 
 from ...module_utils._core import platforms
-from ...module_utils._wheel.requirement import normalised, split
+from ...module_utils._wheel.names import normalised
+from ...module_utils._wheel.requirement import split
 from ..stack.model import Stack
 from . import Plan, source_unit
 

@@ -11,7 +11,8 @@ import typing as t
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._core import platforms
-from ...module_utils._wheel.requirement import normalised, split
+from ...module_utils._wheel.names import normalised
+from ...module_utils._wheel.requirement import split
 from ...module_utils._wheel.wheel import Wheel, of_units
 from ..stack.model import Stack
 from ..versions import older

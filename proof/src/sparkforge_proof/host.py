@@ -29,7 +29,7 @@ from ._shared.module_utils._host import gpu as _gpu
 from ._shared.module_utils._host.reader import Host, Runner
 from ._shared.module_utils._unit import receipt as sealing, state_file
 from ._shared.module_utils._wheel import installed as packages
-from ._shared.module_utils._wheel.requirement import normalised
+from ._shared.module_utils._wheel.names import normalised
 from .check import CPU_BUILD_REMEDY, FAIL, MISMATCH, PASS, SKIP, Result
 
 Facts = t.Mapping[str, t.Any]

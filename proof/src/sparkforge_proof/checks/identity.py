@@ -24,7 +24,7 @@ from .._shared.module_utils._core.versions import public
 from .._shared.module_utils._elf import providers
 from .._shared.module_utils._environment import naming, receipt as environments
 from .._shared.module_utils._wheel import installed as packages
-from .._shared.module_utils._wheel.requirement import normalised
+from .._shared.module_utils._wheel.names import normalised
 from .._shared.module_utils._wheel.wheel import Wheel, given
 from ..check import (
     ABSENT,

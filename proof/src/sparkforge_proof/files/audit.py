@@ -22,7 +22,7 @@ from .._shared.module_utils._environment import receipt as environments, tree
 from .._shared.module_utils._fetch import redist_plan
 from .._shared.module_utils._unit import observation
 from .._shared.module_utils._wheel import artefact, installed as packages
-from .._shared.module_utils._wheel.requirement import normalised
+from .._shared.module_utils._wheel.names import normalised
 from .._shared.module_utils._wheel.wheel import Wheel, given
 from .._shared.module_utils._wheelhouse import publication
 

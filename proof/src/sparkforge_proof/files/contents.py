@@ -17,7 +17,7 @@ from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._elf import closure, fatbin, reader
 from .._shared.module_utils._elf.filesystem import FileSystem, LinkLoopError
 from .._shared.module_utils._wheel import installed as packages, wheel_file
-from .._shared.module_utils._wheel.requirement import parse_wheel_name
+from .._shared.module_utils._wheel.names import parse_wheel_name
 
 #: Changes when a reader finds more: what was kept of an older one is read again.
 FORMAT = 1

@@ -23,7 +23,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
     render,
     tree,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import names, requirement
 
 A, B = "a" * 64, "b" * 64
 SHELLS = ("bash", "dash", "zsh")
@@ -122,19 +122,19 @@ def test_a_refused_requirement_does_not_tell_the_password_of_its_url() -> None:
 def test_a_wheel_for_another_platform_is_told_by_its_name(
     file: str, python: tuple[int, int], machine: str, reason: str | None
 ) -> None:
-    wheel = requirement.parse_wheel_name(file)
+    wheel = names.parse_wheel_name(file)
     assert (wheel.distribution, wheel.version) == ("a", "1.0")
     if reason is None:
-        requirement.check_wheel_fits(wheel, python, machine)
+        names.check_wheel_fits(wheel, python, machine)
     else:
         with pytest.raises(SparkforgeError, match=reason):
-            requirement.check_wheel_fits(wheel, python, machine)
+            names.check_wheel_fits(wheel, python, machine)
 
 
 @pytest.mark.parametrize("file", ["a.whl", "a-1.0.tar.gz", "a-1.0-py3-none.whl", "a b-1-py3-none-any.whl"])
 def test_what_is_not_the_name_of_a_wheel_is_refused(file: str) -> None:
     with pytest.raises(SparkforgeError, match="is not a wheel file name"):
-        requirement.parse_wheel_name(file)
+        names.parse_wheel_name(file)
 
 
 def test_the_fingerprint_follows_every_input_and_no_order() -> None:

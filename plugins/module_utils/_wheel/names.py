@@ -1,0 +1,85 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Names of distributions and of the files of wheels, and whether such a file fits an interpreter."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+
+from .._core.errors import SparkforgeError
+
+
+@dataclasses.dataclass(frozen=True)
+class WheelName:
+    """What the file name of a wheel says (PEP 427)."""
+
+    file: str
+    distribution: str
+    version: str
+    pythons: tuple[str, ...]
+    abis: tuple[str, ...]
+    platforms: tuple[str, ...]
+
+
+def normalised(name: str) -> str:
+    """Return the name of a distribution as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def parse_wheel_name(file: str) -> WheelName:
+    """Read the file name of a wheel.
+
+    :raises SparkforgeError: if it is not ``name-version[-build]-python-abi-platform.whl``.
+    """
+    base = os.path.basename(file)
+    parts = base[: -len(".whl")].split("-") if base.endswith(".whl") else []
+    if len(parts) not in (5, 6) or not all(parts) or not re.fullmatch(r"[\w.+!]+", "".join(parts)):
+        raise SparkforgeError(
+            f"{base!r} is not a wheel file name.",
+            "Use files named name-version-python-abi-platform.whl, as pip wheel creates them.",
+        )
+    python, abi, system = parts[-3:]
+    return WheelName(
+        base,
+        normalised(parts[0]),
+        parts[1],
+        tuple(python.split(".")),
+        tuple(abi.split(".")),
+        tuple(system.split(".")),
+    )
+
+
+def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str) -> None:
+    """Refuse a wheel for another interpreter or machine before anything is transferred.
+
+    :raises SparkforgeError: naming the tag that does not fit. pip has the last word on glibc versions.
+    """
+    ours = f"cp{python[0]}{python[1]}"
+
+    def fits_python(tag: str) -> bool:
+        if tag in (f"py{python[0]}", ours):
+            return True
+        match = re.fullmatch(r"(cp|py)(\d)(\d+)", tag)
+        if match is None or int(match.group(2)) != python[0] or int(match.group(3)) > python[1]:
+            return False
+        return match.group(1) == "py" or "abi3" in wheel.abis
+
+    reason = None
+    if not any(
+        system == "any" or re.fullmatch(rf"(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}", system)
+        for system in wheel.platforms
+    ):
+        reason = f"it is for {'.'.join(wheel.platforms)}, but this host is linux_{machine}"
+    elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
+        abi in ("none", "abi3", ours) for abi in wheel.abis
+    ):
+        reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}, but the interpreter is {ours}"
+    if reason:
+        raise SparkforgeError(
+            f"The wheel {wheel.file} is not for this platform: {reason}.",
+            "Use a wheel built for this platform, or choose the Python that it was built for.",
+        )
