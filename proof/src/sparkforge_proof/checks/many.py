@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 import warnings
 
-from ..check import H200_LATER, X86_CPU_LATER, Context, Measured, check
+from ..check import FULL, H200_LATER, X86_CPU_LATER, Context, Measured, check
 from . import survey, survey_bounds, survey_operator, survey_units
 from .bounds import Cases
 from .sizes import FUSED, REMEDY, differing
@@ -39,13 +39,14 @@ def many(context: Context) -> Measured:
     cases = Cases(f"a function of {most * COLUMNS:,} elements", REMEDY)
     kinds, day = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo"), survey.seed_of(context)
     refused, operators = 0, survey.catalogue()
+    turns = 1 if context.limits["samples"] >= FULL["samples"] else survey.PARTS
     with warnings.catch_warnings(), torch.no_grad(), survey.surveying(context.device):
         warnings.simplefilter("ignore")
         for number, operator in enumerate(operators, day):
             name = survey_operator.name_of(operator)
             if (type(operator).__name__ not in kinds and name not in OTHERS) or survey_bounds.left_out(name):
                 continue
-            slow = survey_bounds.compiled(name.partition("_foreach_")[2] or name) and number % survey.PARTS
+            slow = survey_bounds.compiled(name.partition("_foreach_")[2] or name) and number % turns
             if slow and context.device == "cuda":
                 continue
             if torch.float32 in operator.supported_dtypes(context.device):

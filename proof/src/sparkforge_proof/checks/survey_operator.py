@@ -287,7 +287,7 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
         _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
     if known and survey_variants.takes_subnormal(name, _on_gpu(sample)):
         _subnormal(found, operator, sample, dtype, seed)
-    if not survey_variants.takes_nan(name, any_number or moves, known):
+    if not survey_variants.takes_nan(name, any_number or moves, known, _on_gpu(sample)):
         return
     given = survey_variants.with_nan(sample, moves)
     if both := _both(found, operator, survey_variants.WITH_NAN, given, dtype, seed):
