@@ -54,12 +54,6 @@ def test_armored_and_binary_form_have_the_same_primary_key_and_a_subkey_is_none(
         assert openpgp.dearmor(data) == binary
 
 
-def test_the_pinned_key_is_let_in_as_a_binary_keyring(one):
-    spaced = " ".join(one[0][i : i + 4] for i in range(0, 40, 4)).lower()
-    assert openpgp.require_fingerprint(one[2], spaced, "key.pub") == one[1]
-    assert openpgp.require_fingerprint(one[1], one[0], "key.pub") == one[1]
-
-
 @pytest.mark.parametrize("form", [1, 2], ids=["binary", "armored"])
 def test_a_second_key_in_the_file_is_seen_and_refused(one, other, form: int):
     both = one[form] + other[form]
@@ -129,14 +123,6 @@ def test_the_limit_of_a_key_s_size_is_the_last_size_that_is_read(one, monkeypatc
     monkeypatch.setattr(openpgp, "SIZE_LIMIT", len(one[1]) - 1)
     with pytest.raises(SparkforgeError, match=f"larger than {len(one[1]) - 1} bytes"):
         openpgp.primary_fingerprints(one[1])
-
-
-def test_a_host_without_gpg_is_told_what_to_install(one, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(SparkforgeError, match="gpg is not installed") as raised:
-        openpgp.require_fingerprint(one[1], one[0], "key.pub")
-    assert "Install the package gpg" in raised.value.remedy
-    assert openpgp.dearmor(one[1]) == one[1], "what is binary already needs no gpg"
 
 
 @pytest.mark.parametrize("value", ["3BF863CC", "A4B469963BF863CC", "", "EB69" * 9, "g" * 40, "A" * 41, "A" * 40 + ";"])

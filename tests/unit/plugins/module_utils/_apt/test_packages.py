@@ -543,15 +543,6 @@ def receipt(tmp_path: Path, name: str = "x") -> dict:
     return json.loads((tmp_path / f"root/receipts/apt-{name}.json").read_text())
 
 
-def test_the_receipt_holds_what_was_not_there_before(apt: FakeApt, tmp_path: Path):
-    apt.write({"third": ""})
-    result = package_set(apt, tmp_path, "dev", "third").present()
-    assert result["changed"]
-    assert receipt(tmp_path)["brought"] == ["dev", "lib"]
-    assert receipt(tmp_path)["asked"] == ["dev", "third"]
-    assert result["diff"]["after"] == "lib 1\ndev 1\n"
-
-
 def test_a_second_run_changes_nothing_and_starts_no_process(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     apt.calls.clear()
@@ -559,21 +550,6 @@ def test_a_second_run_changes_nothing_and_starts_no_process(apt: FakeApt, tmp_pa
     assert not result["changed"]
     assert result["packages"] == {"dev": "1"}
     assert apt.calls == []
-
-
-def test_check_mode_says_the_same_and_changes_nothing(apt: FakeApt, tmp_path: Path):
-    checked = package_set(apt, tmp_path, "dev", check_mode=True, update_cache=True).present()
-    assert checked["changed"]
-    assert not apt.ran("install")
-    assert not apt.ran("update")
-    assert not (tmp_path / "root").exists()
-    assert package_set(apt, tmp_path, "dev").present()["diff"] == checked["diff"]
-
-
-def test_check_mode_notes_what_no_source_offers_yet_and_does_not_fail(apt: FakeApt, tmp_path: Path):
-    result = package_set(apt, tmp_path, "dev", "later=1*", check_mode=True).present()
-    assert result["changed"]
-    assert result["notes"] == ["later=1* would be installed; today later is in no enabled apt source."]
 
 
 def test_all_unknown_packages_are_named_at_once_and_nothing_is_installed(apt: FakeApt, tmp_path: Path):
@@ -626,22 +602,6 @@ def test_the_receipt_is_there_before_the_packages_are(apt: FakeApt, tmp_path: Pa
     package_set(apt, tmp_path, "dev", "third").present()
     # A run that is killed in between leaves just what one leaves that ends.
     assert before == [receipt(tmp_path)]
-
-
-def test_absent_takes_back_what_was_brought_and_no_more(apt: FakeApt, tmp_path: Path):
-    apt.write({"third": ""})
-    package_set(apt, tmp_path, "dev", "third").present()
-    result = package_set(apt, tmp_path).absent()
-    assert result["changed"]
-    assert set(apt.have) == {"third"}
-    assert not (tmp_path / "root/receipts").exists()
-    assert not package_set(apt, tmp_path).absent()["changed"]
-
-
-def test_absent_without_a_receipt_removes_nothing(apt: FakeApt, tmp_path: Path):
-    apt.write({"dev": "", "lib": ""})
-    assert not package_set(apt, tmp_path, "dev").absent()["changed"]
-    assert set(apt.have) == {"dev", "lib"}
 
 
 def test_absent_keeps_what_another_package_has_come_to_need(apt: FakeApt, tmp_path: Path):
@@ -719,12 +679,6 @@ def test_a_lock_that_stays_ends_with_its_holder(apt: FakeApt, tmp_path: Path):
     with pytest.raises(SparkforgeError, match="is held by process 15302") as raised:
         package_set(apt, tmp_path, "dev").present()
     assert raised.value.details["waited"] == 0
-
-
-@pytest.mark.parametrize("name", ["../x", "", "a/b"])
-def test_a_name_that_is_no_file_name_is_refused(apt: FakeApt, tmp_path: Path, name: str):
-    with pytest.raises(SparkforgeError, match="receipt"):
-        package_set(apt, tmp_path, "dev", name=f"{name}/")
 
 
 def test_a_faulty_expression_is_refused(apt: FakeApt, tmp_path: Path):

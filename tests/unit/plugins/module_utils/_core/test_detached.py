@@ -39,24 +39,6 @@ def me() -> str:
     return pwd.getpwuid(os.geteuid()).pw_name
 
 
-def test_what_is_started_outlives_its_starter_and_ignores_its_signals(tmp_path: Path) -> None:
-    flag, log = tmp_path / "go", tmp_path / "log"
-    command = ["/bin/sh", "-c", f"echo started $0; while [ ! -e {flag} ]; do sleep 0.05; done; echo ended"]
-    starter = f"""
-import sys; sys.path.insert(0, {PATH!r})
-{MODULE}
-account = accounts.Account({me()!r})
-detached._start_session({command!r}, account, "test", {str(log)!r}, {str(tmp_path)!r})
-"""
-    done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
-    # The starter's pipes are closed although the work goes on: ssh would wait for them.
-    assert done.stdout == ""
-    wait_for(lambda: "started" in log.read_text())
-    assert "ended" not in log.read_text()
-    flag.touch()
-    wait_for(lambda: "ended" in log.read_text())
-
-
 def test_a_program_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     starter = f"""
 import sys; sys.path.insert(0, {PATH!r})

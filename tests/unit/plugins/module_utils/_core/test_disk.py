@@ -49,14 +49,6 @@ def test_what_links_lead_to_stays(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "outside").stat().st_mode) == 0o500
 
 
-def test_what_is_not_there_is_removed_already(tmp_path: Path) -> None:
-    disk.remove(str(tmp_path / "none"))
-    (tmp_path / "file").write_text("")
-    disk.remove(str(tmp_path / "file"))
-    disk.remove(str(tmp_path / "file/below"))
-    assert os.listdir(tmp_path) == []
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_who_is_not_root_removes_directories_of_any_mode(tmp_path: Path) -> None:
     place = tmp_path / "place"

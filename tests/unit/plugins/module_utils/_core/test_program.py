@@ -42,11 +42,6 @@ def test_a_host_that_lacks_it_asks_for_it_and_keeps_it(tmp_path: Path, pushed: s
     assert program.present(str(root), SHA256, None, True) == path
 
 
-def test_what_only_looks_keeps_nothing(tmp_path: Path, pushed: str) -> None:
-    root = tmp_path / "root"
-    assert program.present(str(root), SHA256, pushed, False) == pushed and not root.exists()
-
-
 def test_a_torn_push_is_refused_and_nothing_is_kept(tmp_path: Path, pushed: str) -> None:
     Path(pushed).write_bytes(CONTENT[:-3])
     with pytest.raises(SparkforgeError, match="did not arrive whole") as refused:

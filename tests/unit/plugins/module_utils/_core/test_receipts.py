@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
-import multiprocessing
 import os
 import stat
 import typing as t
@@ -15,14 +13,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-
-
-def test_a_receipt_is_read_as_it_was_written(tmp_path: Path) -> None:
-    data = {"name": "cuDSS", "files": {"b": 1, "a": 2}, "sign": "\udcff\u00e4"}
-    path = receipts.write(str(tmp_path / "root"), "redist-libcudss", data)
-    assert path == f"{tmp_path}/root/receipts/redist-libcudss.json"
-    assert receipts.read(str(tmp_path / "root"), "redist-libcudss") == data
-    assert os.listdir(tmp_path / "root/receipts") == ["redist-libcudss.json"]
 
 
 def test_a_receipt_can_be_read_by_everybody_whatever_the_umask_is(tmp_path: Path) -> None:
@@ -63,24 +53,6 @@ def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: t.Any) -> 
         receipts.write(str(tmp_path), name, {})
 
 
-def test_the_last_receipt_takes_its_directory_with_it(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        receipts.write(str(tmp_path), name, {})
-    assert receipts.remove(str(tmp_path), "one") is True
-    assert receipts.remove(str(tmp_path), "one") is False
-    assert (tmp_path / "receipts").is_dir()
-    assert receipts.remove(str(tmp_path), "two") is True
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_symlink_is_made_and_switched(tmp_path: Path) -> None:
-    link = tmp_path / "deep" / "current"
-    for target in ("one", "two"):
-        disk.switch_symlink(str(link), target)
-        assert os.readlink(link) == target
-    assert os.listdir(tmp_path / "deep") == ["current"]
-
-
 def test_what_is_no_symlink_is_not_switched(tmp_path: Path) -> None:
     (tmp_path / "current").mkdir()
     with pytest.raises(SparkforgeError, match="is not a symlink"):
@@ -102,61 +74,6 @@ def test_a_link_is_there_at_every_moment_of_a_switch(tmp_path: Path, monkeypatch
     monkeypatch.setattr(receipts.os, "replace", replace)
     disk.switch_symlink(str(link), "two")
     assert seen == ["one", "two"]
-
-
-def test_an_existing_file_is_replaced_whole_with_the_wanted_mode(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_text("old")
-    disk.write_file(str(path), b"new", 0o600)
-    assert path.read_text() == "new"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_tree_with_links_and_folders_is_synced(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder/file").write_text("x")
-    (tmp_path / "dangling").symlink_to("nowhere")
-    disk.fsync_tree(str(tmp_path))
-
-
-def _append(root: str, number: int, log: str) -> None:
-    with receipts.lock(root, "test", 60):
-        for what in ("begin", "end"):
-            with open(log, "a", encoding="ascii") as stream:
-                stream.write(f"{number} {what}\n")
-
-
-def test_the_holders_of_a_lock_work_one_after_the_other_and_leave_nothing(tmp_path: Path) -> None:
-    root, log = str(tmp_path / "root"), str(tmp_path / "log")
-    runs = [multiprocessing.Process(target=_append, args=(root, number, log)) for number in range(6)]
-    for run in runs:
-        run.start()
-    for run in runs:
-        run.join(60)
-    assert [run.exitcode for run in runs] == [0] * 6
-    lines = Path(log).read_text().splitlines()
-    assert len(lines) == 12
-    for begin, end in zip(lines[::2], lines[1::2]):
-        assert begin.split() == [end.split()[0], "begin"]
-    assert not os.path.exists(root) or os.listdir(root) == []
-
-
-def test_a_lock_that_is_held_too_long_names_its_holder(tmp_path: Path) -> None:
-    with (
-        receipts.lock(str(tmp_path), "test"),
-        pytest.raises(SparkforgeError, match=rf"process {os.getpid()}\) holds .*\.test\.lock\."),
-        receipts.lock(str(tmp_path), "test", 0.0),
-    ):
-        pass
-    with receipts.lock(str(tmp_path), "test", 0.0):
-        pass
-
-
-def test_a_receipt_is_json_with_its_keys_in_order(tmp_path: Path) -> None:
-    path = receipts.write(str(tmp_path), "one", {"b": 1, "a": 2})
-    text = Path(path).read_text()
-    assert list(json.loads(text)) == ["a", "b"]
-    assert text.endswith("}\n")
 
 
 def test_a_lock_is_that_of_the_file_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,15 +115,6 @@ def test_a_receipt_that_was_removed_stays_away(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     assert receipts.remove(str(tmp_path), "one")
     assert synced == [(tmp_path / "receipts").stat().st_ino]
-
-
-def test_the_end_of_a_lock_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced: list[tuple[str, list[str]]] = []
-    monkeypatch.setattr(disk, "fsync_directory", lambda path: synced.append((path, os.listdir(path))))
-    (tmp_path / "kept").touch()
-    with receipts.lock(str(tmp_path), "env"):
-        synced.clear()
-    assert synced == [(str(tmp_path), ["kept"])]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link to a device"])

@@ -287,12 +287,6 @@ def test_deactivate_gives_back_the_shell_as_it_was(tmp_path: pathlib.Path, shell
     assert done.stdout.splitlines()[1] == "/mine"
 
 
-def test_the_kernel_names_the_resolved_interpreter_and_survives_jupyters_substitution() -> None:
-    kernel = json.loads(render.render_kernel("/e/abc", "torch", "abc", ["/l1", "/l2"], {"X": "$HOME"}))
-    assert kernel["argv"][0] == "/e/abc/bin/python"
-    assert kernel["env"] == {"VIRTUAL_ENV": "/e/abc", "LD_LIBRARY_PATH": "/l1:/l2", "X": "$$HOME"}
-
-
 def test_relocation_rewrites_scripts_and_their_hashes_and_leaves_binaries_alone(
     tmp_path: pathlib.Path,
 ) -> None:
@@ -319,24 +313,3 @@ def test_relocation_rewrites_scripts_and_their_hashes_and_leaves_binaries_alone(
     assert rows[0][1].startswith("sha256=")
     assert rows[0][2] == str(len("#!/r/abc/bin/python\n"))
     assert rows[1:] == [["a,b.py", "sha256=x", "1"], ["a-1.dist-info/RECORD", "", ""]]
-
-
-def test_a_process_is_found_by_its_command_its_environment_and_its_directory(tmp_path: pathlib.Path) -> None:
-    place, other = tmp_path / "abc", tmp_path / "abcd"
-    place.mkdir()
-    other.mkdir()
-    sleep = [sys.executable, "-c", "import sys; sys.stdin.read()"]
-    started = [
-        subprocess.Popen([*sleep, f"{place}/x"], stdin=subprocess.PIPE),
-        subprocess.Popen(sleep, stdin=subprocess.PIPE, env={**os.environ, "VIRTUAL_ENV": str(place)}),
-        subprocess.Popen(sleep, stdin=subprocess.PIPE, cwd=place),
-        subprocess.Popen([*sleep, f"{tmp_path}/abc-other"], stdin=subprocess.PIPE),
-    ]
-    try:
-        found = tree.processes_using([str(place), str(other)])
-    finally:
-        for process in started:
-            process.communicate()
-    assert {process.pid for process in started[:3]} <= set(found[str(place)])
-    assert started[3].pid not in found[str(place)]
-    assert found[str(other)] == {}

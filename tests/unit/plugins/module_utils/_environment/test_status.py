@@ -23,8 +23,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 from sparkforge_guard import brakes
 from sparkforge_proof import run, timer as _proof_timer, verdict
 
-from tests.unit.run_module import run_module
-
 OLD, NEW, NEXT = "0cc175b9c0f1", "5d41402abc4b", "8a2b11112222"
 TORCH, RICH = "a" * 64, "b" * 64
 
@@ -110,27 +108,6 @@ def tree(open_path: Path) -> Tree:
 
 def snapshot(root: Path) -> list[tuple[str, int]]:
     return sorted((str(path), path.lstat().st_mtime_ns) for path in root.rglob("*"))
-
-
-def test_a_host_on_which_nothing_was_installed_has_nothing(tree: Tree) -> None:
-    assert tree.look() == {
-        "now": 1795255200,
-        "name": "torch",
-        "current": None,
-        "previous": None,
-        "staged": None,
-        "environments": [],
-        "units": [],
-        "running": [],
-        "unfinished": [],
-        "changed_receipts": [],
-        "proof": None,
-        "staged_proof": None,
-        "scheduled": False,
-        "stopped": [],
-        "held": [],
-        "plan": None,
-    }
 
 
 def test_a_server_that_stays_off_is_told_with_its_reason(tree: Tree) -> None:
@@ -258,14 +235,6 @@ def wanted(**changed: t.Any) -> dict[str, t.Any]:
     return {"python": "/usr/bin/python3.12", "requirements": [line], "library_paths": [], "environment": {}, **changed}
 
 
-def test_the_plan_is_what_python_env_would_do(tree: Tree) -> None:
-    # No such interpreter needs to be here: its file name says its version, as on a host before the first run.
-    plan = tree.look(wanted=wanted())["plan"]
-    module = run_module("python_env", check_mode=True, name="torch", root=str(tree.root), **wanted())
-    assert (plan["environment_id"], plan["actions"]) == (module["environment_id"], module["actions"])
-    assert plan["actions"][:2] == ["install", "switch"] and not tree.root.exists()
-
-
 def test_a_plan_that_would_fail_says_cause_and_remedy(tree: Tree) -> None:
     plan = tree.look(wanted=wanted(requirements=["torch==2.9.1"]))["plan"]
     assert plan["cause"] == "The requirement 'torch==2.9.1' has no hash." and plan["remedy"]
@@ -276,17 +245,6 @@ def test_a_name_that_is_no_directory_is_refused(tree: Tree) -> None:
     with pytest.raises(SparkforgeError) as refused:
         tree.look(name="../torch")
     assert "'../torch' is not a valid environment name." in refused.value.cause
-
-
-def test_the_module_returns_what_was_read_and_changes_nothing(tree: Tree) -> None:
-    tree.environment(NEW)
-    tree.link(current=NEW)
-    arguments = {"root": str(tree.root), "history": str(tree.history)}
-    found = run_module("stack_status", **arguments)
-    assert found["changed"] is False and found["current"] == NEW
-    assert run_module("stack_status", check_mode=True, **arguments)["environments"] == found["environments"]
-    refused = run_module("stack_status", root=str(tree.root), name="current")
-    assert refused["failed"] and refused["cause"] and refused["remedy"]
 
 
 def test_a_boot_without_a_shutdown_before_it_is_told_for_a_week(tree: Tree, monkeypatch: pytest.MonkeyPatch):

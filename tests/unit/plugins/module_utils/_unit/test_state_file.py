@@ -107,13 +107,6 @@ def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest
     assert time.monotonic() - began < 30
 
 
-def test_the_end_of_the_worker_ends_a_look(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_file, "LONG_POLL", 60.0)
-    thread = later(build.lock.release)
-    assert build.look(state_file.news(STATE)) is None
-    thread.join()
-
-
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}'])
 def test_a_state_that_cannot_be_read_is_none(build: Build, content: str) -> None:
     (build.directory / "state.json").write_text(content)
@@ -129,20 +122,7 @@ def test_a_link_in_place_of_the_state_is_not_followed(build: Build, tmp_path: Pa
     assert build.look() == {}
 
 
-def test_nothing_runs_where_nobody_holds_the_lock(tmp_path: Path) -> None:
-    assert not state_file.is_running(str(tmp_path))
-    assert list(tmp_path.iterdir()) == []
-    os.mkfifo(tmp_path / "lock")
-    opened = os.open(tmp_path / "lock", os.O_RDWR)
-    assert not state_file.is_running(str(tmp_path))
-    os.close(opened)
-
-
 # --- the text on the host ----------------------------------------------------------------------------------------
-
-
-def test_the_text_alone_says_how_it_goes(build: Build) -> None:
-    assert build.ask() == f"{state_file.MARK}{json.dumps(STATE)}\n"
 
 
 def test_the_text_alone_says_that_it_is_over(build: Build) -> None:
