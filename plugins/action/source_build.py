@@ -18,7 +18,8 @@ from ansible.utils.display import Display
 
 from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
-from ..module_utils._unit import observation, state_file
+from ..module_utils._unit import state_file
+from ..module_utils._unit.line import describe
 from ..plugin_utils.action import OnHost, Reconnecting, expanded
 
 display = Display()
@@ -58,7 +59,7 @@ class ActionModule(Reconnecting, OnHost):
             # Before its first phase a build has nothing to tell.
             if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - printed_at >= _QUIET):
                 printed, printed_at = phase, time.monotonic()
-                display.display(f"{host} | {shown.line(observation.describe(state))}")
+                display.display(f"{host} | {shown.line(describe(state))}")
             for note in state.get("notes") or []:
                 if note not in told:
                     told.add(note)

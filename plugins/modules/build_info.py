@@ -70,10 +70,12 @@ changed_receipts:
   sample: []
 """
 
+import typing as t
+
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
-from ..module_utils._unit import observation
+from ..module_utils._unit import line, observation
 
 
 def main() -> None:
@@ -84,8 +86,13 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    options = module.params
-    modules.run(module, lambda: {"changed": False, **observation.observe(options["root"], options["name"])})
+
+    def work() -> dict[str, t.Any]:
+        found = observation.observe(module.params["root"], module.params["name"])
+        running = [{**build, "line": line.describe(build["state"])} for build in found["running"]]
+        return {"changed": False, **found, "running": running}
+
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

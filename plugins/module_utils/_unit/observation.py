@@ -2,37 +2,33 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was built on a host, what is being built and how far that is, and what did not end, by receipts and states."""
+"""What was built on a host, what is being built, and what did not end, by receipts and states."""
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import typing as t
 
-from .._core import disk
 from . import receipt as sealing, state_file
 
 
 def observe(root: str, name: str | None = None) -> dict[str, t.Any]:
-    """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
+    """Return the receipts, the builds that run and those that did not end."""
     receipts, changed = receipts_of(root, name)
     done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
     running, unfinished = [], []
-    builds = os.path.join(root, "builds")
-    for unit in disk.names(builds):
-        if unit.startswith(".") or (name and unit != name):
+    for place in sorted(glob.glob(os.path.join(glob.escape(root), "builds", glob.escape(name) if name else "*", "*"))):
+        unit, fingerprint = place.split(os.sep)[-2:]
+        state = state_file.state(place)
+        if not state:
             continue
-        for fingerprint in disk.names(os.path.join(builds, unit)):
-            place = os.path.join(builds, unit, fingerprint)
-            state = state_file.state(place)
-            if not state:
-                continue
-            known = {"name": unit, "fingerprint": fingerprint, "state": state}
-            if state_file.is_running(place):
-                running.append({**known, "line": describe(state)})
-            elif (unit, fingerprint) not in done:
-                unfinished.append({**known, "error": state.get("error")})
+        known = {"name": unit, "fingerprint": fingerprint, "state": state}
+        if state_file.is_running(place):
+            running.append(known)
+        elif (unit, fingerprint) not in done:
+            unfinished.append({**known, "error": state.get("error")})
     return {
         "receipts": receipts,
         "running": running,
@@ -44,57 +40,12 @@ def observe(root: str, name: str | None = None) -> dict[str, t.Any]:
 def receipts_of(root: str, name: str | None = None) -> tuple[list[sealing.Receipt], list[str]]:
     """Return the intact receipts of a unit or of all, the newest first, and the paths of those that were changed."""
     receipts, changed = [], []
-    directory = os.path.join(root, "receipts", "units")
-    for file in disk.names(directory):
-        if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
-            continue
-        receipt = sealing.read(os.path.join(directory, file))
-        if receipt is None:
-            changed.append(os.path.join(directory, file))
-        else:
-            receipts.append(receipt)
+    form = re.compile((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json")
+    for file in sorted(glob.glob(os.path.join(glob.escape(root), "receipts", "units", "*.json"))):
+        if form.fullmatch(os.path.basename(file)):
+            receipt = sealing.read(file)
+            if receipt is None:
+                changed.append(file)
+            else:
+                receipts.append(receipt)
     return sorted(receipts, key=lambda receipt: (str(receipt["finished"]), receipt["name"]), reverse=True), changed
-
-
-def describe(state: t.Mapping[str, t.Any]) -> str:
-    """Return the line that a person reads: ``pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, …``.
-
-    :param state: keys, of which any may be missing or None: ``name``, ``phase``; ``done``, ``total`` and
-        ``unit`` (``steps`` or ``percent``); ``elapsed`` and ``remaining`` (seconds); ``jobs``;
-        ``available_mib`` (memory).
-    """
-    parts = [str(state["name"])] if state.get("name") else []
-    work = " ".join(word for word in (str(state.get("phase") or ""), _count(state)) if word)
-    times = []
-    if state.get("elapsed") is not None:
-        times.append(f"{_hours(state['elapsed'], seconds=True)} elapsed")
-    if state.get("remaining") is not None:
-        times.append(_left(state["remaining"]))
-    resources = []
-    if state.get("jobs"):
-        resources.append(f"{state['jobs']} job{'' if state['jobs'] == 1 else 's'}")
-    if state.get("available_mib") is not None:
-        resources.append(f"{state['available_mib'] / 1024:.0f} GiB free")
-    return " | ".join(part for part in (*parts, work, ", ".join(times), ", ".join(resources)) if part)
-
-
-def _count(state: t.Mapping[str, t.Any]) -> str:
-    done, total = state.get("done"), state.get("total")
-    if done is None or not total:
-        return ""
-    # 100 % means finished, and nothing else does.
-    percent = 100 if done >= total else min(99, round(100 * done / total))
-    return f"{percent} %" if state.get("unit") == "percent" else f"{done}/{total} ({percent} %)"
-
-
-def _left(seconds: float) -> str:
-    return "less than a minute left" if seconds < 60 else f"about {_hours(seconds, seconds=False)} left"
-
-
-def _hours(duration: float, seconds: bool) -> str:
-    """Return ``1:02:11``, or ``1:02`` without the seconds (minutes rounded up: a promise is better kept)."""
-    whole = max(0, int(duration))
-    if not seconds:
-        minutes = -(-whole // 60)
-        return f"{minutes // 60}:{minutes % 60:02d}"
-    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.observation import describe
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.line import describe
 
 
 def test_the_line_is_that_of_the_design() -> None:
