@@ -150,6 +150,22 @@ def test_a_management_interface_that_loses_its_address_brings_the_old_state_back
     assert setup.spark.addresses["enp1s0f0np0"] == []
 
 
+def test_a_fabric_that_cannot_be_removed_stays_whole(setup: Setup) -> None:
+    setup.run()
+    taken, text = setup.take, setup.file.read_text()
+
+    def take() -> None:
+        taken()
+        setup.spark.addresses["enP7s7"] = ["10.0.0.11/24"] if setup.file.exists() else []
+
+    setup.take = take  # type: ignore[method-assign]
+    error = setup.failed(state="absent")
+    assert "the management interface lacks 10.0.0.11/24" in error.cause
+    assert setup.file.read_text() == text
+    assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"]
+    assert setup.run()["changed"] is False
+
+
 def test_interfaces_that_do_not_follow_bring_the_old_state_back(setup: Setup) -> None:
     setup.take = lambda: None  # type: ignore[method-assign]
     error = setup.failed()
