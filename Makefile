@@ -19,8 +19,9 @@ export SPARKFORGE_DAY ?= $(shell date +%-j)
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.
 ROOT := lab/as_root
-# A file's tests stay in one worker (tests/conftest.py), in the order of their paths.
-WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+# Three on 2 cores, since those that use containers wait half of their time. A file's tests stay in one worker, in the
+# order of their paths.
+WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(CURDIR)/$(BIN):$(PATH)
