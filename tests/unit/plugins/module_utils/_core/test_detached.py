@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Detached work: it goes on without its parent, is found again, and ends with all its processes."""
+"""Detached work: how it starts, is found again, and ends whole. That it goes on: modules/test_source_build.py."""
 
 from __future__ import annotations
 

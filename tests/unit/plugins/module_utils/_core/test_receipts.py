@@ -76,6 +76,24 @@ def test_a_link_is_there_at_every_moment_of_a_switch(tmp_path: Path, monkeypatch
     assert seen == ["one", "two"]
 
 
+def test_a_tree_with_links_and_folders_is_synced(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/file").write_text("x")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    disk.fsync_tree(str(tmp_path))
+
+
+def test_a_lock_that_is_held_too_long_names_its_holder(tmp_path: Path) -> None:
+    with (
+        receipts.lock(str(tmp_path), "test"),
+        pytest.raises(SparkforgeError, match=rf"process {os.getpid()}\) holds .*\.test\.lock\."),
+        receipts.lock(str(tmp_path), "test", 0.0),
+    ):
+        pass
+    with receipts.lock(str(tmp_path), "test", 0.0):
+        pass
+
+
 def test_a_lock_is_that_of_the_file_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who held it until now takes the file away; whoever comes next would make another, and hold that."""
     path, flock = tmp_path / ".test.lock", fcntl.flock
@@ -115,6 +133,15 @@ def test_a_receipt_that_was_removed_stays_away(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     assert receipts.remove(str(tmp_path), "one")
     assert synced == [(tmp_path / "receipts").stat().st_ino]
+
+
+def test_the_end_of_a_lock_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(disk, "fsync_directory", lambda path: synced.append((path, os.listdir(path))))
+    (tmp_path / "kept").touch()
+    with receipts.lock(str(tmp_path), "env"):
+        synced.clear()
+    assert synced == [(str(tmp_path), ["kept"])]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link to a device"])

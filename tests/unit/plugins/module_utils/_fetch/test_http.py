@@ -41,13 +41,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return pauses
 
 
-def test_a_download_is_the_file_that_the_pin_names(server: Server, tmp_path: Path) -> None:
-    path = http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest())
-    assert os.path.dirname(path) == str(tmp_path)
-    assert Path(path).read_bytes() == BODY
-    assert len(server.requests) == 1
-
-
 def test_a_pin_in_capitals_is_the_same_pin(server: Server, tmp_path: Path) -> None:
     assert http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest().upper())
 
@@ -77,33 +70,11 @@ def test_a_pin_that_is_no_sha256_is_refused_before_the_download(server: Server, 
     assert server.requests == []
 
 
-def test_a_broken_connection_is_resumed_where_it_broke(server: Server, tmp_path: Path) -> None:
-    server.cuts["/file"] = [400_000, 300_000]
-    path = http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest())
-    assert Path(path).read_bytes() == BODY
-    assert [asked for _, asked in server.requests] == [None, "bytes=400000-", "bytes=700000-"]
-
-
 def test_a_download_that_gets_on_is_not_given_up(server: Server, tmp_path: Path, quick: list[float]) -> None:
     server.files["/file"] = BODY * 5
     server.cuts["/file"] = [http.BLOCK] * 6
     assert Path(http.fetch(f"{server.url}/file", str(tmp_path), retries=1)).read_bytes() == BODY * 5
     assert server.sent["/file"] == len(BODY * 5) and set(quick) == {1.0}
-
-
-def test_the_next_call_goes_on_with_what_arrived(server: Server, tmp_path: Path) -> None:
-    asked: dict[str, t.Any] = {"sha256": hashlib.sha256(BODY).hexdigest(), "retries": 0, "partial": "partial"}
-    server.cuts["/file"] = [400_000, 300_000]
-    for size in (400_000, 700_000):
-        with pytest.raises(SparkforgeError, match="truncated") as failure:
-            http.fetch(f"{server.url}/file", str(tmp_path), **asked)
-        assert http.is_transient(failure.value)
-        assert (tmp_path / "partial").stat().st_size == size
-    assert Path(http.fetch(f"{server.url}/file", str(tmp_path), **asked)).read_bytes() == BODY
-    assert server.sent["/file"] == len(BODY)
-    # One that is whole is not asked for again.
-    assert http.fetch(f"{server.url}/file", str(tmp_path), **asked)
-    assert len(server.requests) == 3
 
 
 def test_what_arrived_of_another_file_is_not_kept(server: Server, tmp_path: Path) -> None:
@@ -173,13 +144,6 @@ def test_a_download_that_stays_truncated_is_refused_with_its_numbers(
     assert f"truncated: 1000 of {len(BODY)} bytes" in failure.value.cause
     assert failure.value.details["attempts"] == 3
     assert quick == [1.0, 2.0]
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_file_that_does_not_exist_is_asked_for_once(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(SparkforgeError, match=r"does not exist \(HTTP 404\)"):
-        http.fetch(f"{server.url}/other", str(tmp_path))
-    assert len(server.requests) == 1
     assert os.listdir(tmp_path) == []
 
 
@@ -268,11 +232,6 @@ def test_a_slow_server_is_waited_for(server: Server, tmp_path: Path, monkeypatch
     assert http.fetch(f"{server.url}/file", str(tmp_path))
 
 
-def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SparkforgeError, match=r"No connection to http://127\.0\.0\.1:9/file"):
-        http.fetch("http://127.0.0.1:9/file", str(tmp_path), retries=0)
-
-
 def test_a_name_that_does_not_resolve_is_named(tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match=r"The name mirror\.invalid .* cannot be resolved"):
         http.fetch("http://mirror.invalid/file", str(tmp_path), retries=0)
@@ -283,13 +242,6 @@ def test_a_proxy_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(SparkforgeError, match=r"through the proxy http://127\.0\.0\.1:9") as failure:
         http.fetch("http://mirror.invalid/file", str(tmp_path), retries=0)
     assert "secret" not in str(failure.value)
-
-
-def test_the_proxy_of_the_environment_is_used(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", server.url)
-    server.files["http://mirror.invalid/file"] = b"through the proxy"
-    path = http.fetch("http://mirror.invalid/file", str(tmp_path))
-    assert Path(path).read_bytes() == b"through the proxy"
 
 
 def test_a_password_in_a_url_never_reaches_a_message(server: Server, tmp_path: Path) -> None:

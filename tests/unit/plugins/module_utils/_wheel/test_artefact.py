@@ -21,8 +21,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 
-from tests.unit import wheel_tree
-
 GPU_CODE = Path(__file__).parents[3] / "data/fatbin/kernels.so"  # 9.0a, 10.0f, 12.0, 12.1a and PTX of 12.0
 TAG = "py3-none-any"
 
@@ -87,15 +85,6 @@ def test_wheels_are_collected_by_name(tmp_path: Path) -> None:
     assert found.size == path.stat().st_size
     assert [wheel.name for wheel in wheel_file.collect_wheels(str(tmp_path))] == ["flash-attn", "another"]
     assert wheel_file.collect_wheels(str(tmp_path / "absent")) == []
-
-
-def test_what_a_wheel_requires_is_read_from_the_head_of_its_metadata(tmp_path: Path) -> None:
-    [none] = wheel_file.collect_wheels(str(write_wheel(tmp_path / "none").parent))
-    assert wheel_file.requires(none) == []
-    requires = ["sympy==1.13.1", "triton (==3.2.0) ; sys_platform == 'linux'"]
-    path = tmp_path / wheel_tree.file_name("torch", "2.6.0")
-    path.write_bytes(wheel_tree.wheel("torch", "2.6.0", requires=requires))
-    assert wheel_file.requires(wheel_file.collect_wheels(str(tmp_path))[0]) == requires
 
 
 def test_a_wheel_that_is_cut_off_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, built, given, of_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, built
 
 FILE = "torch-2.9.1+sf.1-cp312-cp312-linux_aarch64.whl"
 SHA = "a" * 64
@@ -38,22 +38,6 @@ def test_what_a_module_returns_has_the_place_on_the_host() -> None:
     assert TORCH.as_result()["path"] == f"/house/pytorch/1/{FILE}" and TORCH.as_result()["file"] == FILE
 
 
-def test_a_manifest_has_the_place_below_the_wheelhouse() -> None:
-    row = TORCH.as_row()
-    assert row["path"] == TORCH.relative == f"pytorch/1/{FILE}"
-    units = [
-        {"name": "pytorch", "fingerprint": "1", "wheels": [row]},
-        {"name": "llvm", "fingerprint": "2", "wheels": []},
-    ]
-    assert of_manifest(t.cast("t.Any", {"units": units})) == [dataclasses.replace(TORCH, requires=None, path="")]
-
-
-def test_the_receipt_of_an_environment_has_name_and_sha256_of_its_files() -> None:
-    [found] = given({"wheels": [TORCH.as_pin()]}, "/opt/sparkforge/wheels")
-    assert (found.file, found.name, found.path) == (FILE, "torch", f"/opt/sparkforge/wheels/{SHA}/{FILE}")
-    assert given({}) == [] and not found.is_here
-
-
 @pytest.mark.parametrize(
     ("line", "parts"),
     [
@@ -70,8 +54,3 @@ def test_the_receipt_of_an_environment_has_name_and_sha256_of_its_files() -> Non
 def test_any_line_is_taken_apart(line: str, parts: tuple[str, str, tuple[str, ...], str]) -> None:
     found = requirement.split(line)
     assert (found.name, found.pin, found.hashes, found.version) == parts
-
-
-def test_the_line_of_a_wheel_pins_it() -> None:
-    found = requirement.parse_requirement(TORCH.line)
-    assert (found.name, found.version, found.hashes) == ("torch", TORCH.version, (SHA,))
