@@ -552,6 +552,15 @@ def test_a_second_run_changes_nothing_and_starts_no_process(apt: FakeApt, tmp_pa
     assert apt.calls == []
 
 
+def test_check_mode_says_the_same_and_changes_nothing(apt: FakeApt, tmp_path: Path):
+    checked = package_set(apt, tmp_path, "dev", check_mode=True, update_cache=True).present()
+    assert checked["changed"]
+    assert not apt.ran("install")
+    assert not apt.ran("update")
+    assert not (tmp_path / "root").exists()
+    assert package_set(apt, tmp_path, "dev").present()["diff"] == checked["diff"]
+
+
 def test_all_unknown_packages_are_named_at_once_and_nothing_is_installed(apt: FakeApt, tmp_path: Path):
     with pytest.raises(
         SparkforgeError, match=r"2 package\(s\).*nope1 is in no enabled.*nope2 is in no enabled"

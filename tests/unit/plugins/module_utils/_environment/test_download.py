@@ -177,6 +177,14 @@ def test_of_a_page_without_hashes_only_the_file_of_the_lock_is_taken(bench: Benc
         bench.fetch(wrong)
 
 
+def test_a_wheel_of_a_directory_is_taken_before_the_index_is_asked(bench: Bench, tmp_path: Path) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / wheel("tiny")).write_bytes(b"x")
+    assert bench.files(bench.fetch(line, find_links=[str(tmp_path / "links")])[0]) == [wheel("tiny")]
+    assert bench.server.requests == []
+
+
 def test_a_wheel_of_a_directory_with_another_sha256_is_passed_over(bench: Bench, tmp_path: Path) -> None:
     line = bench.add(wheel("tiny"), b"x")
     (tmp_path / wheel("tiny")).write_bytes(b"stale")

@@ -85,6 +85,11 @@ def test_only_packages_whose_files_the_environment_loads_are_needed(
     assert found == {"libnccl2": "2", "cuda-nvcc-13-0": "13", "python3.12": "3"}
 
 
+def test_without_any_library_of_cuda_nothing_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "installed", lambda: {"python3.13": "3.13.5-2", "bash": "5"})
+    assert fit.needed(str(tmp_path / "absent"), "3.13", [], []) == {"python3.13": "3.13.5-2"}
+
+
 def test_the_pattern_has_the_libraries_and_not_the_driver() -> None:
     for name in ("libcublas-13-0", "libnccl2", "libcudnn9-cuda-13", "libcusparselt0-cuda-13", "cuda-nvcc-13-0"):
         assert re.match(fit.PACKAGES, name)

@@ -7,7 +7,10 @@ from __future__ import annotations
 import bisect
 import heapq
 import os
+import pathlib
 import random
+import shutil
+import subprocess
 import sys
 import typing as t
 
@@ -15,6 +18,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.progress import Estimate, Ninja
 
 PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+NINJA = shutil.which("ninja", path=PATH)
 
 
 def counted(log: str, **earlier: int) -> Ninja:
@@ -78,6 +82,30 @@ def test_make_s_percentages_count_where_ninja_s_steps_do_not() -> None:
     assert counted("[1/9] a\n  [ 42%] of a bundled library\n").total == 9
     assert counted("[ 42%] a\n[1/9] b\n").unit == "steps"
     assert counted("[1/9] a\n[9/9] b\n[  3%] c\n").done == 3
+
+
+@pytest.mark.skipif(NINJA is None, reason="ninja is not installed")
+def test_a_real_build_that_fails_in_the_middle_and_goes_on(tmp_path: pathlib.Path) -> None:
+    steps = [f"build {n}.out: step {n - 1}.out\n" for n in range(1, 31)]
+    rule = "rule step\n  command = { test $out != 20.out || test -e go; } && touch $out\n"
+    (tmp_path / "build.ninja").write_text(rule + "".join(steps))
+    (tmp_path / "0.out").touch()
+
+    def run() -> bytes:
+        return subprocess.run([str(NINJA)], cwd=tmp_path, capture_output=True, check=False).stdout
+
+    ninja = Ninja()
+    ninja.feed(run())
+    reached = (ninja.done, ninja.total)
+    assert 19 <= reached[0] <= 20
+    assert reached[1] == 30
+    (tmp_path / "go").touch()
+    second = run()
+    assert b"/11]" in second
+    assert b"/30]" not in second
+    for counter in (ninja, Ninja(*reached)):
+        counter.feed(second)
+        assert (counter.done, counter.total) == (30, 30)
 
 
 # -- how long it takes
