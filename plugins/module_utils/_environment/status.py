@@ -18,7 +18,7 @@ import typing as t
 from .._core import disk, receipts, verdict
 from .._core.errors import SparkforgeError
 from .._host import guarded
-from .._unit import observation as builds, receipt as sealing
+from .._unit import line, observation as builds, receipt as sealing
 from .._wheel.requirement import split
 from .._wheel.wheel import built, given
 from . import model, naming, observation, plan, tree
@@ -57,7 +57,10 @@ class StackStatus:
             "name": self.paths.name,
             **self._environments(units),
             "units": units,
-            "running": [{key: row[key] for key in ("name", "fingerprint", "line")} for row in built["running"]],
+            "running": [
+                {"name": row["name"], "fingerprint": row["fingerprint"], "line": line.describe(row["state"])}
+                for row in built["running"]
+            ],
             "unfinished": [
                 {
                     "name": row["name"],
