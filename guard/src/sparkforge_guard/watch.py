@@ -417,7 +417,7 @@ def fill_memory() -> None:
     A thread that waits for such a page keeps the interpreter's lock, and the other waits for it. Called once both run.
     """
     library = ctypes.CDLL(None)
-    taken = [bytes(256) for _ in range(RESERVE // 256)]
+    taken = [bytes(256) for _block in range(RESERVE // 256)]
     spare = b"\1" * (RESERVE // 2)
     # The interpreter gives back a part of its memory of which nothing is used.
     _KEPT.extend(taken[::512])
