@@ -17,18 +17,27 @@ from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils im
 COLLECTION = pathlib.Path(__file__).resolve().parents[4]
 MODULE = "ansible_collections.sparkforge.dgx_spark.plugins.modules.elf_closure_info"
 
+#: Says at its end how many bytes it has read.
+PROGRAM = f"""import runpy, sys
+try:
+    runpy.run_module({MODULE!r}, run_name="__main__")
+finally:
+    with open("/proc/self/io") as stream:
+        sys.stderr.write(stream.readline().split()[1])
+"""
+
 
 def run(**arguments: t.Any) -> dict[str, t.Any]:
     """Run the module as Ansible does, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", MODULE],
+        [sys.executable, "-c", PROGRAM],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(COLLECTION / ".collections")},
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
-    answer = json.loads(done.stdout)
+    answer = {**json.loads(done.stdout), "read": int(done.stderr or 0)}
     assert bool(answer.get("failed")) == (done.returncode != 0)
     return answer
 
@@ -85,7 +94,7 @@ def test_a_real_program_of_this_host_lacks_nothing() -> None:
     assert os.path.exists(answer["resolved"]["libc.so.6"])
 
 
-def test_a_directory_like_torch_lib_takes_well_under_two_seconds(tmp_path: pathlib.Path) -> None:
+def test_of_large_libraries_little_is_read(tmp_path: pathlib.Path) -> None:
     """Forty libraries of a gigabyte each, as holes: only what is needed may be read of them."""
     names = [f"libbig{number}.so" for number in range(40)]
     for name in names:
@@ -95,4 +104,4 @@ def test_a_directory_like_torch_lib_takes_well_under_two_seconds(tmp_path: pathl
         os.truncate(path, 1 << 30)
     answer = run(paths=["/"], root=str(tmp_path))
     assert (answer["missing"], answer["examined"]) == ([], 40)
-    assert answer["seconds"] < 1
+    assert answer["read"] < 16 << 20
