@@ -204,6 +204,12 @@ class Upgrade:
             # What one package lacks of another that was cut off, apt brings next; it also says what is really wrong.
             with contextlib.suppress(SparkforgeError):
                 self.apt.run(["dpkg", "--force-confold", "--configure", "-a"], "configure what was interrupted")
+            # What was cut off while it was unpacked; apt alone would only configure it, which dpkg refuses.
+            torn = [row["name"] for row in self.apt.packages().broken if row["state"].endswith("reinstreq")]
+            if torn:
+                with contextlib.suppress(SparkforgeError):
+                    again = ["--reinstall", "install", *torn]
+                    self.apt.run(["apt-get", "--yes", "-q", *OPTIONS, *again], "unpack what was interrupted")
             self.apt.run(["apt-get", "--yes", "-q", *OPTIONS, "-f", "install"], "mend what was interrupted")
 
     def upgrade(self) -> State:

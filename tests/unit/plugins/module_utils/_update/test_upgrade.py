@@ -286,6 +286,18 @@ def cuts(points: t.Sequence[tuple[int, str]]) -> list[t.Any]:
     return [pytest.param(*one, marks=() if one in SAMPLE else pytest.mark.long) for one in points]
 
 
+@pytest.mark.parametrize("name", ["tool", "nvidia-utils-580"])
+def test_what_was_cut_off_while_it_was_unpacked_is_unpacked_again(host: Host, name: str) -> None:
+    for work, versions, number in ((host.forward, AFTER, 11), (host.back, BEFORE, 1)):
+        assert host.cut(work, number, "before")
+        status = host.tree.path / "var/lib/dpkg/status"
+        whole = f"Package: {name}\nStatus: install ok installed\n"
+        assert whole in status.read_text()
+        status.write_text(status.read_text().replace(whole, whole.replace("ok installed", "reinstreq unpacked")))
+        work()
+        assert host.tree.versions() == versions
+
+
 @pytest.mark.parametrize(("number", "moment"), cuts(FORWARD))
 def test_an_upgrade_that_loses_power_is_finished_by_the_same_command(host: Host, number: int, moment: str) -> None:
     assert host.cut(host.forward, number, moment), "the upgrade has fewer commands than that"
