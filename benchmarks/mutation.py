@@ -44,6 +44,8 @@ catalogue, check, runner, survey, survey_operator, survey_bounds = (
 OWN, FIRST = 1, 40
 #: How many times its bound a fault is at least that counts as large.
 LARGE = 10.0
+#: Of a GPU's memory, for what a default run has missed.
+FULL_SHARE = 0.25
 #: What the runner of a mutant may take in all, in seconds.
 PATIENCE = 900
 
@@ -259,6 +261,9 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
         # The CPU's kernels are sound.
         if drawn.target in _all_of(calls) and (drawn.target in public or runner.CHECKS[name].device == device)
     }
+    if job.get("full") and drawn.operator:
+        # It asks more of what is called by rows than a default run was seen to call.
+        reached.update({name: [] for name in BY_ROWS if name in runner.CHECKS and runner.CHECKS[name].device == device})
     failed: dict[str, str] = {}
     ran: list[str] = []
     surveys = [name for name in reached if _surveys(name)]
@@ -286,6 +291,10 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
                 chosen[_form(name)] = chance.sample(some, min(most, len(some)))
             names = [name for name in names if chosen[_form(name)]]
             setattr(survey, "survey", functools.partial(_survey_some, chosen))  # noqa: B010 - as above
+        elif job.get("full"):
+            # Of all of them ``sizes.functions`` takes minutes.
+            own = [one for one in survey.catalogue() if survey_operator.name_of(one) == drawn.operator]
+            setattr(survey, "catalogue", lambda own=own: own)  # noqa: B010 - as above
         ran += names
         failed = {row["name"]: row["cause"] for row in proven(job, names) if row["status"] == "fail"}
         setattr(survey, "survey", _ORIGINAL_SURVEY)  # noqa: B010 - as above
@@ -311,6 +320,8 @@ CONCERNED: dict[str, tuple[str, ...]] = {
     "nested tensors": ("layouts",),
     "sparse and nested": ("layouts", "linalg"),
 }
+#: Checks that go over torch's list with many rows.
+BY_ROWS = ("sizes.many", "sizes.functions", "cpu.sizes.many")
 _ORIGINAL_SURVEY = survey.survey
 
 
@@ -398,9 +409,15 @@ def main(path: str) -> None:
                 row.update(in_a_fork(functools.partial(judge, job, known, drawn), {}))
             if row["large"] and not row["caught"] and "error" not in row:
                 # `--full` runs what the default runs, and more of it.
-                limits = {**job["limits"], **check.FULL}
+                # Few are at it at a time, so that each may take more memory.
+                share = max(FULL_SHARE, job["limits"]["memory_share"])
+                limits = {**job["limits"], **check.FULL, "memory_share": share}
                 found = in_a_fork(functools.partial(judge, {**job, "limits": limits, "full": True}, known, drawn), {})
-                row["full"] = {"caught": found.get("caught", {}), "error": found.get("error")}
+                row["full"] = {
+                    "caught": found.get("caught", {}),
+                    "error": found.get("error"),
+                    "ran": found.get("ran", []),
+                }
             out.write(json.dumps(row) + "\n")
 
 

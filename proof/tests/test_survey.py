@@ -163,10 +163,27 @@ def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is
     assert status == "fail" and cause.startswith(f"Off in {check}: {way}"), cause
 
 
-def test_a_function_that_is_wrong_of_many_elements_alone_is_named(healthy: Environment) -> None:
-    between = OFF.format(name="gt", condition="x.numel() > 2**19", result="exact ^ (x == x.max())")
+@pytest.mark.parametrize(
+    ("operator", "condition", "result", "where"),
+    [
+        ("gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
+        ("cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])", "row 1000"),
+        ("fft.rfft", "x.numel() > 2**19", "exact.roll(1, -1)", "row 0"),
+        ("special.hermite_polynomial_h", "x.numel() > 2**15", "exact + (x == x.max())", "row 0"),
+    ],
+)
+def test_what_is_wrong_of_many_rows_alone_is_named(
+    healthy: Environment, operator: str, condition: str, result: str, where: str
+) -> None:
+    between = OFF.format(name=operator, condition=condition, result=result)
     status, cause = said(healthy, "cpu.sizes.many", between=between)["cpu.sizes.many"]
-    assert status == "fail" and "(gt, row 0)" in cause, cause
+    assert status == "fail" and f"({operator}, float32, {where})" in cause, cause
+
+
+def test_what_computes_no_row_by_itself_is_not_asked_of_many(healthy: Environment) -> None:
+    only = "survey.catalogue = lambda plain=survey.catalogue(): [one for one in plain if one.name in ('cov', 'sin')]"
+    status, measured = said(healthy, "cpu.sizes.many", between=only)["cpu.sizes.many"]
+    assert status == "pass" and measured.endswith("; 1 operators"), measured
 
 
 def test_a_defect_of_torch_that_is_known_warns_and_names_what_is_wrong(healthy: Environment) -> None:

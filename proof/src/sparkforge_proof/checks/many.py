@@ -2,87 +2,258 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Functions of elements over many: where threads and blocks of vectors begin, a value is the same."""
+"""What is computed row by row, over many equal rows and beyond 2 GiB: wherever a row lies, its result is the same.
+
+That an operator computes each row by itself is not listed: few equal rows, once more and once fewer, show it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import re
 import typing as t
 import warnings
 
 from ..check import FULL, H200_LATER, X86_CPU_LATER, Context, Measured, check
 from . import survey, survey_bounds, survey_operator, survey_units
 from .bounds import Cases
-from .sizes import FUSED, REMEDY, differing
+from .sizes import REMEDY, _require
 
-#: Rows and columns of what the functions of elements are computed of: more than 2^20 elements on a CPU, of slow ones
-#: 2^16; on a GPU more than 2^24.
-ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS = 1_026, 65, 16_450, 1_023
-#: Functions of two lists of tensors.
+if t.TYPE_CHECKING:
+    import torch
+
+    Call = t.Callable[[t.Sequence[torch.Tensor]], list[torch.Tensor]]
+
+#: Rows and columns: more than 2^20 elements on a CPU, of slow functions 2^16; on a GPU more than 2^24. Of what is not
+#: computed element by element each row begins where vectors do.
+ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS, WHOLE_COLUMNS = 1_026, 65, 16_450, 1_023, 1_024
+#: Bytes beyond which a tensor is, and elements where everything is asked; whatever lies behind.
+BEYOND, ELEMENTS, BEHIND = 2**31, 2**30, 7
+#: How many units of the format two kernels of one function may differ by, and in which part of the elements: a compiler
+#: may fuse other products. On an H200 none did.
+FUSED, FEW = 4.0, 1 / 16
+#: The classes of the catalogue whose operators compute each element by itself; of those of two tensors or lists.
+ELEMENTWISE = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo")
 BINARY = "add sub mul div minimum maximum pow copy".split()
-#: Functions of elements that torch's list does not call so, and how many tensors they take.
-OTHERS = {
-    "addcdiv": 3, "addcmul": 3, "clamp": 3, "lerp": 3, "logaddexp2": 2,
-    "nn.functional.gelu": 1, "nn.functional.hardswish": 1, "nn.functional.leaky_relu": 1,
-}  # fmt: skip
+#: Tensors that any other operator is tried with, inputs of the catalogue whose other arguments are tried, results that
+#: it may have, and how many times as large as its input they may be.
+MOST_TENSORS, INPUTS, MOST_RESULTS, LARGER = 3, 12, 8, 4
+#: What takes the square of the rows' number, or more, although each row has its own result.
+TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention")
 
 
 @check("sizes.many", devices=("cuda", "cpu"), seconds=300, family="sizes", measured=(X86_CPU_LATER, H200_LATER))
 def many(context: Context) -> Measured:
-    """Each function of elements in torch's list over more than 2^20 or 2^24 elements: equal rows have equal results.
+    """Each operator that computes rows by themselves, over more than 2^20 or 2^24 elements.
 
-    Those of lists of tensors among them. Of what is slow, on a CPU to compute and on a GPU to compile, a third has so
-    many, the next day another; the rest have fewer on a CPU, and are left out on a GPU.
+    Functions of elements and of lists of tensors among them. Of what is slow, on a CPU to compute and on a GPU to
+    compile, a third has so many, the next day another; the rest have fewer on a CPU, and are left out on a GPU.
     """
     import torch
 
     most = ROWS_ON_GPU if context.device == "cuda" else ROWS
     cases = Cases(f"a function of {most * COLUMNS:,} elements", REMEDY)
-    kinds, day = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo"), survey.seed_of(context)
-    refused, operators = 0, survey.catalogue()
-    turns = 1 if context.limits["samples"] >= FULL["samples"] else survey.PARTS
-    with warnings.catch_warnings(), torch.no_grad(), survey.surveying(context.device):
-        warnings.simplefilter("ignore")
-        for number, operator in enumerate(operators, day):
-            name = survey_operator.name_of(operator)
-            if (type(operator).__name__ not in kinds and name not in OTHERS) or survey_bounds.left_out(name):
-                continue
-            slow = survey_bounds.compiled(name.partition("_foreach_")[2] or name) and number % turns
-            if slow and context.device == "cuda":
-                continue
-            if torch.float32 in operator.supported_dtypes(context.device):
-                refused += not _equal_rows(cases, context, operator, name, FEWER_ROWS if slow else most)
+    turns = 1 if _full(context) else survey.PARTS
+    offered = 0
+    with _computing(context):
+        for number, name, operator in _listed(context):
+            slow = _is_slow(name) and number % turns
+            if not (slow and context.device == "cuda"):
+                offered += _equal_rows(cases, context, operator, name, torch.float32, FEWER_ROWS if slow else most)
     measured = cases.result()
-    measured.measured += f"; {refused} not supported"
+    measured.measured += f"; {offered} operators"
     return measured
 
 
-def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, count: int) -> bool:
-    """Compare a function of many equal rows with that of one; say whether it is offered."""
+@check("sizes.functions", seconds=300, family="sizes", steps=True, measured=(H200_LATER,))
+def functions(context: Context) -> Measured:
+    """Functions of elements over more than 2 GiB; where everything is asked, all of ``many`` over 2^30 elements."""
+    import torch
+
+    cases, full = Cases("a function of more than 2 GiB", REMEDY), _full(context)
+    _require(context, (28 if full else 11) * 2**30, "Tensors of more than 2 GiB, their function and its comparison")
+    offered = 0
+    with _computing(context):
+        for number, name, operator in _listed(context):
+            if name in context.passed_over or not (full or _takes_turns(operator, name)):
+                continue
+            context.step(name)
+            # One format a day, for each passes gigabytes.
+            forms = (torch.float32, torch.bfloat16) if _is_of_elements(operator) else (torch.float32,)
+            for dtype in forms if full else forms[number % 2 : number % 2 + 1]:
+                size = torch.empty(0, dtype=dtype).element_size()
+                count = max(BEYOND // size, ELEMENTS if full else 0) // COLUMNS + BEHIND
+                offered += _equal_rows(cases, context, operator, name, dtype, count)
+    measured = cases.result()
+    measured.measured += f"; {offered} operators"
+    return measured
+
+
+def _full(context: Context) -> bool:
+    return float(context.limits["samples"]) >= FULL["samples"]
+
+
+def _is_slow(name: str) -> bool:
+    return survey_bounds.compiled(name.partition("_foreach_")[2] or name)
+
+
+def _is_of_elements(operator: t.Any) -> bool:
+    return type(operator).__name__ in ELEMENTWISE
+
+
+def _takes_turns(operator: t.Any, name: str) -> bool:
+    """Say whether it is asked beyond 2 GiB by default; those that are compiled take seconds each."""
+    return type(operator).__name__ in ELEMENTWISE[:2] and not survey_bounds.compiled(name)
+
+
+@contextlib.contextmanager
+def _computing(context: Context) -> t.Iterator[None]:
+    import torch
+
+    with warnings.catch_warnings(), torch.no_grad(), survey.surveying(context.device):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _listed(context: Context) -> t.Iterator[tuple[int, str, t.Any]]:
+    """Return the operators of torch's list and a number of each, which is another one the next day."""
+    for number, operator in enumerate(survey.catalogue(), survey.seed_of(context)):
+        name = survey_operator.name_of(operator)
+        if not (survey_bounds.left_out(name) or TOO_MUCH.match(name)):
+            yield number, name, operator
+
+
+def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, dtype: torch.dtype, count: int) -> bool:
+    """Compare what is made of many equal rows with what is made of few; say whether there was anything to compare."""
+
+    if dtype not in operator.supported_dtypes(context.device):
+        return False
+    words, elements = f"{name}, {str(dtype).rpartition('.')[2]}", _is_of_elements(operator)
+    columns = COLUMNS if elements else WHOLE_COLUMNS
+    for number, call in _calls(operator, name, dtype, context.device):
+        given = _rows(context, operator, name, number, columns, dtype)
+        wanted = _by_rows(call, given, elements)
+        if not wanted:
+            continue
+        try:
+            found = [_real(one) for one in call([row.expand(count, columns).contiguous() for row in given])]
+        except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
+            if "CUDA error" in str(error):
+                raise
+            return False
+        for one, other in zip(found, wanted):
+            right = one.shape[:1] == (count,) and one.shape[1:] == other.shape
+            cases.say(words, right, f"has the shape {tuple(one.shape)} for {count:,} rows of {tuple(other.shape)}")
+            if right:
+                _compare(cases, words, one, other, elements)
+        return True
+    return False
+
+
+def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Iterator[tuple[int, Call]]:
+    """Return how an operator may be called with tensors of equal shapes: how many it takes, and what calls it."""
+    import torch
+
+    kind = type(operator).__name__
+    if kind == "ForeachFuncInfo":
+        yield (
+            2 if name.rpartition("_")[2] in BINARY else 1,
+            lambda given: survey_units.tensors(operator(*([one] for one in given))),
+        )
+        return
+    if kind in ELEMENTWISE:
+        counts: t.Sequence[int] = (1 if kind == "UnaryUfuncInfo" else 2,)
+    else:
+        counts = range(1, MOST_TENSORS + 1)
+    for number in counts:
+        yield number, lambda given: survey_units.tensors(operator(*given))
+    if kind in ELEMENTWISE:
+        return
+    with contextlib.suppress(RuntimeError, TypeError, ValueError):
+        for sample in itertools.islice(operator.sample_inputs(device, dtype), INPUTS):
+            plain = not survey_units.tensors([*sample.args, *sample.kwargs.values()])
+            if plain and isinstance(sample.input, torch.Tensor) and (sample.args or sample.kwargs):
+                yield (
+                    1,
+                    lambda given, one=sample: survey_units.tensors(  # type: ignore[misc]
+                        operator(*given, *one.args, **one.kwargs)
+                    ),
+                )
+
+
+def _rows(
+    context: Context, operator: t.Any, name: str, number: int, columns: int, dtype: torch.dtype
+) -> list[torch.Tensor]:
+    """Return a row for each tensor, whose numbers are in the domain and of which no two are the same in float32.
+
+    Of what is no function of elements nobody says the domain: some take probabilities alone, and end the process.
+    """
     import torch
 
     generator = context.generator(f"sizes many {name}")
-    lists, number = type(operator).__name__ == "ForeachFuncInfo", OTHERS.get(name, 1)
     low, high = getattr(operator, "domain", None) or (None, None)
     low, high = (0.5 if low is None else max(low + 0.01, 0.5)), (3.0 if high is None else min(high - 0.01, 3.0))
-    if type(operator).__name__ == "BinaryUfuncInfo" or (lists and name.rpartition("_")[2] in BINARY):
-        number = 2
-    rows = [(torch.rand(COLUMNS, generator=generator) * (high - low) + low).to(context.device) for _ in range(number)]
-    whole = [row.expand(count, COLUMNS).contiguous() for row in rows]
-    try:
-        found, wanted = (
-            survey_units.tensors(operator(*([[one] for one in given] if lists else given))) for given in (whole, rows)
-        )
-    except (RuntimeError, TypeError, ValueError, NotImplementedError):
-        return False
-    for one, other in zip(found, wanted):
-        if one.shape != whole[0].shape or one.is_complex():
-            continue
-        row = differing(cases, name, one, other)
-        if row is None:
-            cases.say(name, True, "")
-            continue
-        exact = other.to("cpu", torch.float64)
-        around = exact.abs() + torch.where(torch.isfinite(exact), exact.abs(), 0.0).amax()
-        bound = FUSED * (survey_units.spacing(one.dtype) if one.is_floating_point() else 0.0) * around
-        cases.compare(f"{name}, row {row}", one[row], exact, bound)
-    return True
+    if not _is_of_elements(operator):
+        low, high = 0.05, 0.95
+    return [
+        ((torch.randperm(columns, generator=generator) + 0.5) / columns * (high - low) + low)
+        .to(dtype)
+        .to(context.device)
+        for _one in range(number)
+    ]
+
+
+def _by_rows(call: Call, given: t.Sequence[torch.Tensor], elements: bool) -> list[torch.Tensor]:
+    """Return what is made of a row, if each row has its result whatever the others are; else nothing."""
+    import torch
+
+    made = []
+    for count in (3, 5):
+        try:
+            results = [_real(one) for one in call([row.expand(count, row.numel()).contiguous() for row in given])]
+        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError) as error:
+            if "CUDA error" in str(error):
+                raise
+            return []
+        size = sum(one.numel() for one in results)
+        if not 0 < len(results) <= MOST_RESULTS or size > LARGER * count * given[0].numel():
+            return []
+        for one in results:
+            strided = one.layout is torch.strided and one.shape[:1] == (count,)
+            if not strided or (elements and one.shape[1:] != given[0].shape):
+                return []
+            if not torch.equal(one.nan_to_num(7.0), one[:1].expand_as(one).nan_to_num(7.0)):
+                return []
+        made.append([one[0] for one in results])
+    if any(one.shape != other.shape or not torch.allclose(one, other, equal_nan=True) for one, other in zip(*made)):
+        return []
+    return made[0]
+
+
+def _real(value: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
+
+
+def _compare(cases: Cases, words: str, rows: torch.Tensor, like: torch.Tensor, elements: bool) -> None:
+    """Compare each row with what it should be.
+
+    :param elements: of a function of elements few may be off at all.
+    """
+    same = (rows == like) | (rows.isnan() & like.isnan())
+    if bool(same.all()):
+        cases.say(words, True, "")
+        return
+    if elements:
+        off = float((~same).float().mean())
+        cases.say(words, off <= FEW, f"is something else for {off:.0%} of the elements")
+    exact = like.to("cpu").double()
+    around = exact.abs() + exact.nan_to_num(0.0, 0.0, 0.0).abs().amax()
+    bound = FUSED * (survey_units.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * around
+    if not elements and rows.is_floating_point():
+        same |= (rows - like).abs() <= bound.to(rows.device, rows.dtype)
+    wrong = (~same).flatten(1).any(-1) if same.ndim > 1 else ~same
+    row = int(wrong.byte().argmax())
+    cases.compare(f"{words}, row {row}", rows[row], exact, bound)

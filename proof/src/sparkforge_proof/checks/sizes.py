@@ -15,10 +15,9 @@ import math
 import random
 import re
 import typing as t
-import warnings
 
-from ..check import H200, H200_LATER, X86, Context, Measured, Skipped, check
-from . import attention, survey, survey_bounds, survey_operator, survey_units, tensors
+from ..check import H200, X86, Context, Measured, Skipped, check
+from . import attention, survey, tensors
 from .bounds import Cases, gradients, one_thread, setting
 
 if t.TYPE_CHECKING:
@@ -110,96 +109,6 @@ def elements(context: Context) -> Measured:
     del turned, values
     _product_beyond(cases, context)
     return cases.result()
-
-
-#: Elements that repeat in a tensor beyond 2 GiB, and how many there are beyond.
-BLOCK, BEYOND = 2**20, 4_099
-#: How many units of the format two kernels of one function may differ by, and in which part of the elements: a compiler
-#: may fuse other products. On an H200 none did.
-FUSED, FEW = 4.0, 1 / 16
-
-
-@check("sizes.functions", devices=("cuda",), seconds=300, measured=(H200_LATER,))
-def functions(context: Context) -> Measured:
-    """Each function of elements in torch's list over more than 2 GiB, against itself over few, where nothing is large.
-
-    Its value has nothing to do with where an element is, so that a block that repeats has results that repeat.
-    """
-    import torch
-
-    cases = Cases("a function of more than 2 GiB", REMEDY)
-    _require(context, 11 * 2**30, "Two tensors of more than 2 GiB, their function and its comparison")
-    refused = 0
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
-        for number, operator in enumerate(survey.catalogue(), survey.seed_of(context)):
-            name, kind = survey_operator.name_of(operator), type(operator).__name__
-            if kind not in ("UnaryUfuncInfo", "BinaryUfuncInfo") or survey_bounds.left_out(name):
-                continue
-            if survey_bounds.compiled(name):
-                # Seconds each: the survey's.
-                continue
-            # One format a day, for each passes gigabytes.
-            form = ("float32", "bfloat16")[number % 2]
-            if getattr(torch, form) in operator.supported_dtypes(context.device):
-                refused += not _repeats(cases, context, operator, name, form)
-    measured = cases.result()
-    measured.measured += f"; {refused} not supported"
-    return measured
-
-
-def _repeats(cases: Cases, context: Context, operator: t.Any, name: str, form: str) -> bool:
-    """Compare a function of repeated blocks with that of one; say whether it is offered."""
-    import torch
-
-    dtype = getattr(torch, form)
-    count = 2**31 // torch.empty(0, dtype=dtype).element_size() + BEYOND
-    number, low, high = 2, 0.5, 3.0
-    if type(operator).__name__ == "UnaryUfuncInfo":
-        given = getattr(operator, "domain", None) or (None, None)
-        number = 1
-        low = -3.0 if given[0] is None else max(given[0] + 0.01, -3.0)
-        high = 3.0 if given[1] is None else min(given[1] - 0.01, 3.0)
-    generator = context.generator(f"sizes functions {name} {form}")
-    few = [
-        (torch.rand(BLOCK, generator=generator) * (high - low) + low).to(dtype).to(context.device)
-        for _one in range(number)
-    ]
-    words = operator.sample_kwargs(context.device, dtype, few[0])[0] if number == 1 else {}
-    try:
-        wanted = operator(*few, **words)
-        found = operator(*(one.repeat(count // BLOCK + 1)[:count] for one in few), **words)
-    except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-        if "CUDA error" in str(error):
-            raise
-        return False
-    whole = count // BLOCK * BLOCK
-    for one, other in zip(survey_units.tensors(found), survey_units.tensors(wanted)):
-        cases.say(f"{name}, {form}", one.numel() == count, f"returns {one.numel():,} elements of {count:,}")
-        if one.is_complex():
-            continue
-        for start, part, like in (
-            (0, one[:whole].view(-1, BLOCK), other),
-            (whole, one[whole:], other[: count - whole]),
-        ):
-            row = differing(cases, f"{name}, {form}", part.reshape(-1, like.numel()), like, f" from {start:,}")
-            if row is not None:
-                exact, place = like.cpu().double(), start + row * BLOCK
-                bound = FUSED * (survey_units.spacing(dtype) if one.is_floating_point() else 0.0) * exact.abs()
-                cases.compare(
-                    f"{name}, {form}, from element {place:,}", part.reshape(-1, like.numel())[row], exact, bound
-                )
-    return True
-
-
-def differing(cases: Cases, words: str, rows: torch.Tensor, like: torch.Tensor, where: str = "") -> int | None:
-    """Return the first of some rows that is not what all of them should be, or None; say if more than a few are not."""
-    same = (rows == like) | (rows.isnan() & like.isnan())
-    if bool(same.all()):
-        return None
-    off = float((~same).float().mean())
-    cases.say(words, off <= FEW, f"is something else for {off:.0%} of the elements{where}")
-    return int((~same).any(-1).byte().argmax())
 
 
 def _product_beyond(cases: Cases, context: Context) -> None:

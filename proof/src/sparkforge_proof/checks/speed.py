@@ -29,7 +29,7 @@ if t.TYPE_CHECKING:
     import torch
 
 #: Seconds of load for a rate, of which the best window counts, and for the clocks.
-LOAD, WINDOW = 1.5, 0.25
+LOAD, WINDOW = 1.0, 0.25
 CLOCK_LOAD = 2.5
 #: Seconds from the start of a load until clocks and nvidia-smi's power, a mean over one second, have settled.
 SETTLED = 1.2

@@ -145,11 +145,14 @@ def survey(
     if device == "cuda":
         late = {name: operator for name, operator in chosen.items() if survey_ahead.compiled(operator, name, dtype)}
         chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
+        if samples < FULL["samples"]:
+            # Not the third that a format is surveyed in: in time all are called so.
+            found.dense = set(late) - _third(seed, 3)
     began = time.monotonic()
     with surveying(device), contextlib.ExitStack() as stack:
         # After one has ended the process, it has to be seen which.
         if late and not passed_over:
-            stack.enter_context(survey_ahead.compiling(late, dtype, device))
+            stack.enter_context(survey_ahead.compiling(late, dtype, device, found.dense))
         for name, operator in chosen.items():
             if time.monotonic() - began > seconds:
                 found.waiting += 1
@@ -198,23 +201,28 @@ def _surveyed(context: Context, form: str) -> Measured:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seconds = float(context.limits["survey"])
+        # Where a GPU is proven, it has the time.
+        broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
         found = survey(
             context.device,
             form,
             int(context.limits["samples"]),
             seed,
-            only=None if form in BROAD or seconds >= FULL["survey"] else _third(seed),
-            seconds=seconds * (LONGER if form in BROAD else PART_LONGER),
+            only=None if broad or seconds >= FULL["survey"] else _third(seed),
+            seconds=seconds * (LONGER if broad else PART_LONGER),
             passed_over=context.passed_over,
             step=context.step,
         )
     return judged(context, found, {name: survey_bounds.bounds(name, form) for name in found.units}, form, seed)
 
 
-def _third(seed: int) -> set[str]:
-    """Return the operators whose turn it is."""
+def _third(seed: int, beside: int = 1) -> set[str]:
+    """Return the operators whose turn it is.
+
+    :param beside: so many operators follow each other in a third.
+    """
     names = sorted({name_of(operator) for operator in catalogue()})
-    return set(names[seed % PARTS :: PARTS])
+    return {name for number, name in enumerate(names) if number // beside % PARTS == seed % PARTS}
 
 
 def seed_of(context: Context) -> int:

@@ -118,6 +118,7 @@ linalg.householder_product float64 64 9000
 linalg.pinv float64 64 95
 linalg.pinv.singular float64 71 64
 linalg.svd float32 32 44
+linalg.svd float64 64 410
 linalg.tensorsolve float32 61 120
 linalg.vector_norm float16 6 150
 logcumsumexp bfloat16 6 inf
@@ -179,7 +180,7 @@ special.ndtr float32 inf 32
 special.polygamma.special_polygamma_n_0 float16 6 inf
 special.polygamma.special_polygamma_n_0 float32 120 32
 svd float32 32 39
-svd float64 64 80
+svd float64 64 410
 topk bfloat16 inf inf
 xlogy bfloat16 6 8.2
 xlogy float16 6 12

@@ -18,6 +18,7 @@ from ..check import FULL
 from . import survey_bounds, survey_variants
 from .bounds import on_the_host
 from .survey_units import (
+    VANISHING,
     Computed,
     Moved,
     away,
@@ -51,6 +52,7 @@ class Survey:
     :ivar ended: operators that ended with an error where the CPU in float64 computes them, and with which.
     :ivar left_out: operators that are not compared, see ``survey_bounds.LEFT_OUT``.
     :ivar waiting: how many there was no time for.
+    :ivar dense: operators that this run calls with dense tensors alone, for others have kernels to be compiled.
     :ivar listed: how many operators the catalogue has.
     :ivar differentiable: how many of them it has gradients for in this format.
     :ivar backward: those whose gradients were compared.
@@ -62,6 +64,7 @@ class Survey:
     ended: dict[str, str] = dataclasses.field(default_factory=dict)
     samples: int = 0
     waiting: int = 0
+    dense: set[str] = dataclasses.field(default_factory=set)
     listed: int = 0
     differentiable: int = 0
     backward: set[str] = dataclasses.field(default_factory=set)
@@ -201,12 +204,18 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
     # By one of the inputs, or by all where all are asked for: the largest, for some are without a dimension, and of
     # those the one with the largest results.
     largest = max(done, key=lambda one: (_numbers(one[0].input), _numbers(one[1][0].results)), default=None)
+    full = samples >= FULL["samples"]
     for number, one in enumerate(done):
-        if one is largest or samples >= FULL["samples"]:
-            _other_ways(found, operator, *one, dtype, seed)
+        if one is largest or full:
+            _other_ways(found, operator, *one, dtype, seed, full)
         elif (device == "cpu" and name.startswith("_foreach")) or (not number and name.endswith(LOSSES)):
             # Each input is another overload of it, or another kind of target.
-            _other_numbers(found, operator, one[0], dtype, seed)
+            _other_numbers(found, operator, one[0], dtype, seed, full)
+
+
+def _largest(values: t.Sequence[torch.Tensor], otherwise: float) -> float:
+    found = (float(one.detach().abs().max()) for one in values if one.numel() and one.is_floating_point())
+    return max(found, default=otherwise)
 
 
 def _numbers(value: t.Any) -> int:
@@ -243,17 +252,22 @@ def _other_ways(
     known: tuple[Computed, Computed, Moved],
     dtype: torch.dtype,
     seed: str,
+    full: bool,
 ) -> None:
-    """Compare what an operator makes of strided inputs, in place, and in tensors that are given.
+    """Compare what an operator makes of strided inputs, in place, in a graph, and in tensors that are given.
 
     :param known: what it makes of the sample, what is exact, and what is exact of inputs one step beside.
+    :param full: whether everything is asked.
     """
     name, (plain, exact, moved) = name_of(operator), known
     _again(found, operator, sample, exact, moved, dtype)
-    for way in (survey_variants.STRIDED, survey_variants.TRANSPOSED, *survey_variants.CALLS):
-        full = f"{name}, {way}"
-        if survey_bounds.left_out(full):
-            found.left_out.append(full)
+    calls = survey_variants.calls(full)
+    for way in [survey_variants.STRIDED, survey_variants.TRANSPOSED, *calls]:
+        words = f"{name}, {way}"
+        if name in found.dense and way in survey_variants.APART:
+            continue
+        if survey_bounds.left_out(words):
+            found.left_out.append(words)
             continue
         try:
             if way == survey_variants.STRIDED:
@@ -265,27 +279,27 @@ def _other_ways(
                 turned = survey_variants.transposed(sample)
                 made = computed(operator, turned, leaves(turned), dtype, seed)
             else:
-                results = survey_variants.CALLS[way](operator, sample, plain.results)
+                results = calls[way](operator, sample, plain.results)
                 if results is None:
                     continue
                 made = Computed(results, [], 0.0)
         except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
-            found.refused[full] = short(error)
+            found.refused[words] = short(error)
             continue
-        found.note(full, away(made, exact, moved, dtype))
-    _other_numbers(found, operator, sample, dtype, seed)
+        found.note(words, away(made, exact, moved, dtype))
+    _other_numbers(found, operator, sample, dtype, seed, full)
 
 
-def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> None:
+def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str, full: bool) -> None:
     """Compute with one number at many places, with subnormal numbers, and with a NaN, which must come through as in the
     exact result.
     """
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
     known = survey_variants.is_known(sample, dtype)
     moves = survey_variants.MOVES.match(name) is not None
-    if any_number or moves:
+    if (any_number or moves) and name not in found.dense:
         _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
-    if known and survey_variants.takes_subnormal(name, _on_gpu(sample)):
+    if survey_variants.takes_subnormal(name, dtype, known, _on_gpu(sample), full):
         _subnormal(found, operator, sample, dtype, seed)
     if not survey_variants.takes_nan(name, any_number or moves, known, _on_gpu(sample)):
         return
@@ -301,6 +315,9 @@ def _compared(found: Survey, operator: t.Any, way: str, given: t.Any, dtype: tor
     """Note how far off an operator is for other numbers, if it takes them."""
     if both := _both(found, operator, way, given, dtype, seed):
         made, exact = both
+        if _largest(exact.results, math.inf) <= VANISHING * _largest(tensors(given.input), 0.0):
+            # The variance of equal numbers is what is left of a cancellation.
+            return
         moved = beside(functools.partial(_exactly, operator, given, dtype, seed, spacing(dtype)), exact)
         found.note(f"{name_of(operator)}, {way}", away(made, exact, moved, dtype))
 
@@ -332,8 +349,9 @@ def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype
         return
     if all(torch.allclose(exact.results[one] * larger, grown[one], 1e-6, 0.0) for one in numbers):
         made, exact = Computed([made.results[one] for one in numbers], [], 0.0), Computed(small, [], 0.0)
-        # Flushed it is off by tens of thousands of units.
-        found.note(f"{name_of(operator)}, {way}", [one / FLUSHED for one in away(made, exact, lambda: exact, dtype)])
+        # Flushed it is off by tens of thousands of units; in 16 bits by some fifty.
+        part = FLUSHED if dtype is torch.float32 else 1.0
+        found.note(f"{name_of(operator)}, {way}", [one / part for one in away(made, exact, lambda: exact, dtype)])
 
 
 def _both(

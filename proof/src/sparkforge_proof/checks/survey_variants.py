@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import re
 import typing as t
@@ -16,6 +17,8 @@ if t.TYPE_CHECKING:
 #: How an operator is called, beside plainly.
 STRIDED, TRANSPOSED, IN_PLACE, OUT = "strided", "transposed", "in place", "out="
 EXPANDED, WITH_NAN, SUBNORMAL, GRAPH = "expanded", "NaN", "subnormal", "graph"
+#: Those whose elements lie apart.
+APART = (STRIDED, TRANSPOSED, OUT)
 #: The classes of the catalogue whose operators take any numbers, so that others can take the place of theirs.
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
 #: How the names of others begin that take a NaN. Libraries of linear algebra may end the process or never end.
@@ -77,7 +80,7 @@ def takes_nan(name: str, any_number: bool, known: bool, gpu: bool) -> bool:
     :param any_number: it takes any numbers, or moves values.
     :param known: see :func:`is_known`: there it was compared with float64.
     """
-    if name.startswith("fft.") and not gpu:
+    if name.startswith("fft."):
         return True
     products = PRODUCTS.search(name) and (gpu or "conv" in name)
     if known and not (LIBRARIES.match(name) or PLACES.search(name) or products):
@@ -85,12 +88,21 @@ def takes_nan(name: str, any_number: bool, known: bool, gpu: bool) -> bool:
     return not NAN_IS_ANY.search(name) and (any_number or name.startswith(TAKE_NAN))
 
 
-def takes_subnormal(name: str, gpu: bool) -> bool:
-    """Say whether an operator is as exact for subnormal numbers as for others."""
-    if gpu and (ATOMIC.search(name) or PRODUCTS.search(name)):
+def takes_subnormal(name: str, dtype: torch.dtype, known: bool, gpu: bool, full: bool) -> bool:
+    """Say whether an operator is as exact for subnormal numbers as for others.
+
+    :param known: see :func:`is_known`.
+    :param full: whether float16 is asked on a GPU as well, which computes it in float32, where none underflows.
+    """
+    import torch
+
+    half = full and gpu and dtype is torch.float16
+    if not (known or half) or (gpu and (ATOMIC.search(name) or PRODUCTS.search(name))):
         # A library may compute a product of float32 in parts of another format.
         return False
-    return not (LIBRARIES.match(name) or UNDERFLOWS.search(name))
+    # What is masked is computed in float16 itself.
+    wide = half and not name.startswith("masked")
+    return not (LIBRARIES.match(name) or (UNDERFLOWS.search(name) and not wide))
 
 
 def has_steps(sample: t.Any) -> bool:
@@ -160,7 +172,8 @@ def subnormal(sample: t.Any, larger: float = 1.0, every: bool = False) -> t.Any:
             return value
         if value.layout is not torch.strided or not value.is_floating_point():
             return value
-        small = value.detach() * (torch.finfo(value.dtype).tiny / 128)
+        # Of float16 there are 10 bits of them.
+        small = value.detach() * (torch.finfo(value.dtype).tiny / (16 if value.dtype is torch.float16 else 128))
         return small if larger == 1 else small.double() * larger
 
     return sample.transform(change)
@@ -206,11 +219,18 @@ def moved_otherwise(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tens
     )
 
 
-def in_a_graph(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
-    """Return what the operator computes when a CUDA graph that captured it is replayed; None without a GPU."""
+def in_a_graph(
+    operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor], full: bool = False
+) -> list[torch.Tensor] | None:
+    """Return what the operator computes when a CUDA graph that captured it is replayed; None without a GPU.
+
+    :param full: whether others than functions of elements are captured too, if they do not wait.
+    """
     import torch
 
-    if type(operator).__name__ not in IN_GRAPHS or not plain or not all(one.is_cuda for one in plain):
+    if not plain or not all(one.is_cuda for one in plain):
+        return None
+    if type(operator).__name__ not in IN_GRAPHS and not (full and _never_waits(operator, sample)):
         return None
     graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
     torch.cuda.synchronize()
@@ -226,6 +246,25 @@ def in_a_graph(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) 
     graph.replay()
     torch.cuda.synchronize()
     return [one.clone() for one in found]
+
+
+def _never_waits(operator: t.Any, sample: t.Any) -> bool:
+    """Say whether an operator computes without waiting for the GPU; libraries are not asked."""
+    import torch
+
+    name = str(operator.name)
+    if NAN_IS_ANY.search(name) or not (name.startswith(TAKE_NAN) or type(operator).__name__ in TAKE_ANY):
+        return False
+    before = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        with torch.no_grad():
+            operator(sample.input, *sample.args, **sample.kwargs)
+    except RuntimeError:
+        return False
+    finally:
+        torch.cuda.set_sync_debug_mode(before)
+    return True
 
 
 def in_place(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
@@ -274,9 +313,6 @@ def _apart(like: torch.Tensor) -> torch.Tensor:
     return torch.full((*like.shape, 2), value, dtype=like.dtype, device=like.device)[..., 0]
 
 
-#: By variant what calls an operator so.
-CALLS: dict[str, t.Callable[[t.Any, t.Any, t.Sequence[torch.Tensor]], list[torch.Tensor] | None]] = {
-    IN_PLACE: in_place,
-    OUT: into_given,
-    GRAPH: in_a_graph,
-}
+def calls(full: bool) -> dict[str, t.Callable[[t.Any, t.Any, t.Sequence[torch.Tensor]], list[torch.Tensor] | None]]:
+    """Return by variant what calls an operator so."""
+    return {IN_PLACE: in_place, OUT: into_given, GRAPH: functools.partial(in_a_graph, full=full)}
