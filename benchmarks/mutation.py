@@ -293,8 +293,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
             setattr(survey, "survey", functools.partial(_survey_some, chosen))  # noqa: B010 - as above
         elif job.get("full"):
             # Of all of them ``sizes.functions`` takes minutes.
-            own = [one for one in survey.catalogue() if survey_operator.name_of(one) == drawn.operator]
-            setattr(survey, "catalogue", lambda own=own: own)  # noqa: B010 - as above
+            setattr(survey, "catalogue", functools.partial(_only, drawn.operator))  # noqa: B010 - as above
         ran += names
         failed = {row["name"]: row["cause"] for row in proven(job, names) if row["status"] == "fail"}
         setattr(survey, "survey", _ORIGINAL_SURVEY)  # noqa: B010 - as above
@@ -322,7 +321,7 @@ CONCERNED: dict[str, tuple[str, ...]] = {
 }
 #: Checks that go over torch's list with many rows.
 BY_ROWS = ("sizes.many", "sizes.functions", "cpu.sizes.many")
-_ORIGINAL_SURVEY = survey.survey
+_ORIGINAL_SURVEY, _ORIGINAL_CATALOGUE = survey.survey, survey.catalogue
 
 
 def _form(name: str) -> str:
@@ -335,6 +334,11 @@ def _survey_some(
 ) -> t.Any:
     """Survey only these operators of a format."""
     return _ORIGINAL_SURVEY(device, form, *arguments, **{**words, "only": chosen[form]})
+
+
+def _only(name: str) -> list[t.Any]:
+    """Return the operator of torch's list that has this name; not before a fork, for reading the list starts CUDA."""
+    return [one for one in _ORIGINAL_CATALOGUE() if survey_operator.name_of(one) == name]
 
 
 def _all_of(calls: t.Any) -> set[str]:
