@@ -28,6 +28,8 @@ if t.TYPE_CHECKING:
 #: Rows and columns: more than 2^20 elements on a CPU, of slow functions 2^16; on a GPU more than 2^24. Of what is not
 #: computed element by element each row begins where vectors do.
 ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS, WHOLE_COLUMNS = 1_026, 65, 16_450, 1_023, 1_024
+#: Columns of the few rows that show it.
+NARROW = 128
 #: Bytes beyond which a tensor is, and elements where everything is asked; whatever lies behind.
 BEYOND, ELEMENTS, BEHIND = 2**31, 2**30, 7
 #: How many units of the format two kernels of one function may differ by, and in which part of the elements: a compiler
@@ -129,18 +131,18 @@ def _listed(context: Context) -> t.Iterator[tuple[int, str, t.Any]]:
 
 def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, dtype: torch.dtype, count: int) -> bool:
     """Compare what is made of many equal rows with what is made of few; say whether there was anything to compare."""
-
     if dtype not in operator.supported_dtypes(context.device):
         return False
     words, elements = f"{name}, {str(dtype).rpartition('.')[2]}", _is_of_elements(operator)
     columns = COLUMNS if elements else WHOLE_COLUMNS
     for number, call in _calls(operator, name, dtype, context.device):
         given = _rows(context, operator, name, number, columns, dtype)
-        # On the CPU first: a GPU's kernel that is given what it does not take ends the process.
-        if context.device != "cpu" and not elements and not _by_rows(call, [row.cpu() for row in given], elements):
+        # On the CPU: a GPU's kernel that is given what it does not take ends the process.
+        if not elements and not _is_by_rows(call, [row.cpu() for row in given]):
             continue
-        wanted = _by_rows(call, given, elements)
-        if not wanted:
+        # As few as can be, so that nothing is wrong for their number.
+        few = _made(call, given, 1 if elements else 2)
+        if not few or (elements and any(one.shape != (1, columns) for one in few)):
             continue
         try:
             found = [_real(one) for one in call([row.expand(count, columns).contiguous() for row in given])]
@@ -148,7 +150,7 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, dtyp
             if "CUDA error" in str(error):
                 raise
             return False
-        for one, other in zip(found, wanted):
+        for one, other in zip(found, (one[0] for one in few)):
             right = one.shape[:1] == (count,) and one.shape[1:] == other.shape
             cases.say(words, right, f"has the shape {tuple(one.shape)} for {count:,} rows of {tuple(other.shape)}")
             if right:
@@ -210,31 +212,34 @@ def _rows(
     ]
 
 
-def _by_rows(call: Call, given: t.Sequence[torch.Tensor], elements: bool) -> list[torch.Tensor]:
-    """Return what is made of a row, if each row has its result whatever the others are; else nothing."""
+def _made(call: Call, given: t.Sequence[torch.Tensor], count: int) -> list[torch.Tensor]:
+    """Return what is made of so many equal rows, if it is as many rows and not too large; else nothing."""
     import torch
 
-    made = []
-    for count in (3, 5):
-        try:
-            results = [_real(one) for one in call([row.expand(count, row.numel()).contiguous() for row in given])]
-        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError) as error:
-            if "CUDA error" in str(error):
-                raise
-            return []
-        size = sum(one.numel() for one in results)
-        if not 0 < len(results) <= MOST_RESULTS or size > LARGER * count * given[0].numel():
-            return []
-        for one in results:
-            strided = one.layout is torch.strided and one.shape[:1] == (count,)
-            if not strided or (elements and one.shape[1:] != given[0].shape):
-                return []
-            if not torch.equal(one.nan_to_num(7.0), one[:1].expand_as(one).nan_to_num(7.0)):
-                return []
-        made.append([one[0] for one in results])
-    if any(one.shape != other.shape or not torch.allclose(one, other, equal_nan=True) for one, other in zip(*made)):
+    try:
+        found = [_real(one) for one in call([row.expand(count, row.numel()).contiguous() for row in given])]
+    except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError) as error:
+        if "CUDA error" in str(error):
+            raise
         return []
-    return made[0]
+    rows = all(one.layout is torch.strided and one.shape[:1] == (count,) for one in found)
+    size = sum(one.numel() for one in found)
+    return found if rows and len(found) <= MOST_RESULTS and size <= LARGER * count * given[0].numel() else []
+
+
+def _is_by_rows(call: Call, given: t.Sequence[torch.Tensor]) -> bool:
+    """Say whether each row has its result, whatever the others are."""
+    import torch
+
+    less, more = (_made(call, [row[:NARROW] for row in given], count) for count in (3, 5))
+    if not less or not more:
+        return False
+    for one, other in zip(less, more):
+        like = one[:1].nan_to_num(7.0)
+        equal = one.shape[1:] == other.shape[1:] and torch.equal(one.nan_to_num(7.0), like.expand_as(one))
+        if not equal or not torch.allclose(other.nan_to_num(7.0), like.expand_as(other)):
+            return False
+    return True
 
 
 def _real(value: torch.Tensor) -> torch.Tensor:

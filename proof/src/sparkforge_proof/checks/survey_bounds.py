@@ -85,6 +85,7 @@ _foreach_pow float16 6 inf
 _unsafe_masked_index bfloat16 6 9.1
 _unsafe_masked_index float16 6 12
 _upsample_bilinear2d_aa float32 41 55
+addcdiv bfloat16 6 24
 addcdiv float16 6 13
 argsort bfloat16 inf 6
 argsort float16 inf 6

@@ -297,8 +297,10 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
     known = survey_variants.is_known(sample, dtype)
     moves = survey_variants.MOVES.match(name) is not None
-    if (any_number or moves) and name not in found.dense:
-        _compared(found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, moves), dtype, seed)
+    if (any_number or moves or (full and survey_variants.takes_equal(name))) and name not in found.dense:
+        _compared(
+            found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, not any_number), dtype, seed
+        )
     if survey_variants.takes_subnormal(name, dtype, known, _on_gpu(sample), full):
         _subnormal(found, operator, sample, dtype, seed)
     if not survey_variants.takes_nan(name, any_number or moves, known, _on_gpu(sample)):

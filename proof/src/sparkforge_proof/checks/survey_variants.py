@@ -105,6 +105,11 @@ def takes_subnormal(name: str, dtype: torch.dtype, known: bool, gpu: bool, full:
     return not (LIBRARIES.match(name) or (UNDERFLOWS.search(name) and not wide))
 
 
+def takes_equal(name: str) -> bool:
+    """Say whether an operator that takes not just any number takes equal ones, at one address."""
+    return name.startswith(TAKE_NAN) and not NAN_IS_ANY.search(name)
+
+
 def has_steps(sample: t.Any) -> bool:
     """Say whether any input has more than one element, so that elements can lie apart."""
     import torch
@@ -253,7 +258,7 @@ def _never_waits(operator: t.Any, sample: t.Any) -> bool:
     import torch
 
     name = str(operator.name)
-    if NAN_IS_ANY.search(name) or not (name.startswith(TAKE_NAN) or type(operator).__name__ in TAKE_ANY):
+    if not takes_equal(name) and (type(operator).__name__ not in TAKE_ANY or NAN_IS_ANY.search(name)):
         return False
     before = torch.cuda.get_sync_debug_mode()
     torch.cuda.set_sync_debug_mode("error")
