@@ -163,6 +163,13 @@ def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is
     assert status == "fail" and cause.startswith(f"Off in {check}: {way}"), cause
 
 
+def test_one_number_at_many_places_is_given_to_every_operator_where_everything_is_asked(healthy: Environment) -> None:
+    between = OFF.format(name="cdist", condition="0 in x.stride()", result="exact * 1.1")
+    found = [said(healthy, "cpu.survey.float32", between=between, limits={"samples": samples}) for samples in (9, 20)]
+    (status, _measured), (full, cause) = (one["cpu.survey.float32"] for one in found)
+    assert status == "pass" and full == "fail" and cause.startswith("Off in float32: cdist, expanded by "), cause
+
+
 @pytest.mark.parametrize(
     ("operator", "condition", "result", "where"),
     [

@@ -214,8 +214,11 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
 
 
 def _largest(values: t.Sequence[torch.Tensor], otherwise: float) -> float:
-    found = (float(one.detach().abs().max()) for one in values if one.numel() and one.is_floating_point())
-    return max(found, default=otherwise)
+    """Return the largest number of dense tensors, or something else where there is none."""
+    import torch
+
+    dense = [one.detach() for one in values if one.layout is torch.strided and one.is_floating_point() and one.numel()]
+    return max((float(one.abs().max()) for one in dense), default=otherwise)
 
 
 def _numbers(value: t.Any) -> int:
@@ -297,7 +300,8 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
     known = survey_variants.is_known(sample, dtype)
     moves = survey_variants.MOVES.match(name) is not None
-    if (any_number or moves or (full and survey_variants.takes_equal(name))) and name not in found.dense:
+    equal = any_number or moves or (full and survey_variants.takes_equal(name, _on_gpu(sample)))
+    if equal and name not in found.dense:
         _compared(
             found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, not any_number), dtype, seed
         )

@@ -31,6 +31,10 @@ MOVES = re.compile(
 )
 #: Parts of names of what may do anything with one: multiply it with what it pads with, take it for an index.
 NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head|pdist")
+#: What returns the place of one of equal values, or takes what lies beside in memory, or the difference of neighbours.
+CHOOSE_ONE = re.compile(
+    "median|mode|kthvalue|sort|topk|cummax|cummin|arg|max|min|unique|as_strided|gradient|group_norm"
+)
 #: How the names of those begin that iterate until a library is content.
 LIBRARIES = re.compile(
     "linalg|svd|lu|cholesky|qr|geqrf|eig|triangular|pinverse|lstsq|ormqr|lobpcg|pca|fft|stft|istft|logdet|inverse"
@@ -105,8 +109,13 @@ def takes_subnormal(name: str, dtype: torch.dtype, known: bool, gpu: bool, full:
     return not (LIBRARIES.match(name) or (UNDERFLOWS.search(name) and not wide))
 
 
-def takes_equal(name: str) -> bool:
-    """Say whether an operator that takes not just any number takes equal ones, at one address."""
+def takes_equal(name: str, gpu: bool = True) -> bool:
+    """Say whether an operator that takes not just any number takes equal ones, at one address.
+
+    :param gpu: where fewer were tried.
+    """
+    if not gpu:
+        return not (LIBRARIES.match(name) or CHOOSE_ONE.search(name))
     return name.startswith(TAKE_NAN) and not NAN_IS_ANY.search(name)
 
 
