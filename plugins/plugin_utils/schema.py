@@ -38,7 +38,7 @@ _TYPES = {
 
 _COLLECTION = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 #: Where the schemas are: those of what people write, and that of what we write for others to read.
-_DIRECTORIES = tuple(os.path.join(_COLLECTION, part) for part in ("plugins/plugin_utils/stack", "tools/update", "docs"))
+_DIRECTORIES = tuple(os.path.join(_COLLECTION, part) for part in ("plugins/plugin_utils/stack", "docs"))
 
 
 @functools.cache
