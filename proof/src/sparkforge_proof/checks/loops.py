@@ -22,6 +22,8 @@ if t.TYPE_CHECKING:
 
 #: Steps of a schedule, more than any of its periods.
 STEPS = 61
+#: Of a sampler: what is wrong each tenth time shows twice.
+EPOCHS = 21
 Rate = t.Callable[[int], float]
 
 
@@ -121,7 +123,10 @@ def _samplers(cases: Cases, torch: t.Any) -> None:
     cases.say("RandomSampler, seeds", orders[0] == orders[1] != orders[2], "does not follow its seed")
     cases.say("RandomSampler, order", orders[0] != whole, "is in order")
     going = data.RandomSampler(whole, generator=seeded(1))
-    cases.say("RandomSampler, epochs", list(going) != list(going), "has the same order twice")
+    epochs = [list(going) for _epoch in range(EPOCHS)]
+    cases.say("RandomSampler, epochs", len(set(map(tuple, epochs))) == EPOCHS, "has the same order twice")
+    good = all(sorted(order) == whole for order in epochs)
+    cases.say("RandomSampler, each epoch", good, "has not each sample once")
     returned = list(data.RandomSampler(whole, replacement=True, num_samples=20_000, generator=seeded(3)))
     counts = torch.bincount(torch.tensor(returned), minlength=count).double()
     wanted = torch.full((count,), 20_000 / count, dtype=torch.float64)
