@@ -141,7 +141,7 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, dtyp
         if not elements and not _is_by_rows(call, [row.cpu() for row in given]):
             continue
         # As few as can be, so that nothing is wrong for their number.
-        few = _made(call, given, 1 if elements else 2)
+        few = _made(call, [row.expand(1 if elements else 2, columns).contiguous() for row in given])
         if not few or (elements and any(one.shape != (1, columns) for one in few)):
             continue
         try:
@@ -212,34 +212,34 @@ def _rows(
     ]
 
 
-def _made(call: Call, given: t.Sequence[torch.Tensor], count: int) -> list[torch.Tensor]:
-    """Return what is made of so many equal rows, if it is as many rows and not too large; else nothing."""
+def _made(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return what is made of few rows, if it is as many rows and not too large; else nothing."""
     import torch
 
     try:
-        found = [_real(one) for one in call([row.expand(count, row.numel()).contiguous() for row in given])]
+        found = [_real(one) for one in call(given)]
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError) as error:
         if "CUDA error" in str(error):
             raise
         return []
-    rows = all(one.layout is torch.strided and one.shape[:1] == (count,) for one in found)
-    size = sum(one.numel() for one in found)
-    return found if rows and len(found) <= MOST_RESULTS and size <= LARGER * count * given[0].numel() else []
+    rows = all(one.layout is torch.strided and one.shape[:1] == given[0].shape[:1] for one in found)
+    small = sum(one.numel() for one in found) <= LARGER * given[0].numel()
+    return found if rows and small and len(found) <= MOST_RESULTS else []
 
 
 def _is_by_rows(call: Call, given: t.Sequence[torch.Tensor]) -> bool:
-    """Say whether each row has its result, whatever the others are."""
+    """Say whether a row has one result, first and last, whatever the others are and how many."""
     import torch
 
-    less, more = (_made(call, [row[:NARROW] for row in given], count) for count in (3, 5))
-    if not less or not more:
-        return False
-    for one, other in zip(less, more):
-        like = one[:1].nan_to_num(7.0)
-        equal = one.shape[1:] == other.shape[1:] and torch.equal(one.nan_to_num(7.0), like.expand_as(one))
-        if not equal or not torch.allclose(other.nan_to_num(7.0), like.expand_as(other)):
-            return False
-    return True
+    def among(*turns: int) -> list[torch.Tensor]:
+        return _made(call, [torch.stack([row[:NARROW].roll(turn) for turn in (0, *turns, 0)]) for row in given])
+
+    some, others = among(5, 11), among(17, 23, 31, 43)
+    return len(some) == len(others) > 0 and all(
+        one.shape[1:] == other.shape[1:]
+        and all(torch.allclose(one[0], same, equal_nan=True) for same in (one[-1], other[0], other[-1]))
+        for one, other in zip(some, others)
+    )
 
 
 def _real(value: torch.Tensor) -> torch.Tensor:
