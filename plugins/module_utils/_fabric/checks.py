@@ -34,6 +34,12 @@ SMALLEST = 576
 ECHO_REQUEST, ECHO_REPLY = 8, 0
 #: How often a packet is sent, since the first may be lost while the peer's MAC is asked for; seconds for one answer.
 ATTEMPTS, ANSWER_SECONDS = 3, 0.5
+NOBODY = "no host has that address on this rail"
+REASONS = {
+    errno.EMSGSIZE: "here: the frame is larger than this interface's MTU",
+    errno.EHOSTUNREACH: NOBODY,
+    errno.ECONNREFUSED: NOBODY,
+}
 #: Between these a half is in the state in which link and PCIe look right and little goes through
 #: (dgx-spark-playbooks pull request 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 healthy).
 DEGRADED_GBITS = (8.0, 25.0)
@@ -42,10 +48,6 @@ FIRST_TCP_PORT = 12000
 MEETING_SECONDS = 60
 
 Row = dict[str, t.Any]
-# Takes interface, source, target and frame size; returns None, or why nothing came back.
-Probe = t.Callable[[str, str, str, int], t.Optional[str]]
-#: Cause and remedy.
-Problem = t.Optional[tuple[str, str]]
 
 
 def checksum(data: bytes) -> int:
@@ -55,44 +57,36 @@ def checksum(data: bytes) -> int:
 
 
 def echo(interface: str, source: str, target: str, frame: int) -> str | None:
-    """Send an ICMP echo over one interface; return ``None`` for an answer, else why there was none.
-
-    The text begins with ``here`` for a local cause.
-    """
+    """Send an ICMP echo over one interface; return ``None`` for an answer, else why there was none."""
     try:
         try:
-            made, raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP), True
+            made = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
         except PermissionError:
             # A container without CAP_NET_RAW: the kernel lets groups of net.ipv4.ping_group_range (icmp(7)).
-            made, raw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP), False
+            made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
         with made:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
             made.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
             made.bind((source, 0))
-            return None if _answered(made, raw, target, frame) else "no answer"
+            return None if _answered(made, target, frame) else "no answer"
     except OSError as error:
-        if error.errno == errno.EMSGSIZE:
-            return "here: the frame is larger than this interface's MTU"
-        if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
-            return "no host has that address on this rail"
-        return f"here: {error.strerror}"
+        return REASONS.get(error.errno or 0, f"here: {error.strerror}")
 
 
-def _answered(made: socket.socket, raw: bool, target: str, frame: int) -> bool:
+def _answered(made: socket.socket, target: str, frame: int) -> bool:
     mark = os.urandom(8)
-    identifier = struct.unpack("!H", mark[:2])[0]
     # The mark comes back in the payload: that is what tells our answer from another ping's.
     payload = (mark * (frame // 8 + 1))[: frame - HEADERS]
     for sequence in range(ATTEMPTS):
-        head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, identifier, sequence)
-        head = struct.pack("!BBHHH", ECHO_REQUEST, 0, checksum(head + payload), identifier, sequence)
-        made.sendto(head + payload, (target, 0))
+        kind, rest = bytes([ECHO_REQUEST, 0]), mark[:2] + bytes([0, sequence]) + payload
+        made.sendto(kind + struct.pack("!H", checksum(kind + rest)) + rest, (target, 0))
         deadline = time.monotonic() + ANSWER_SECONDS
         while (left := deadline - time.monotonic()) > 0:
             made.settimeout(left)
             with contextlib.suppress(socket.timeout):
                 answer, sender = made.recvfrom(65535)
-                body = answer[(answer[0] & 15) * 4 :] if raw else answer
+                # Only a raw socket returns the IP header, too.
+                body = answer[(answer[0] & 15) * 4 :] if made.type == socket.SOCK_RAW else answer
                 if sender[0] == target and body[:1] == bytes([ECHO_REPLY]) and body[8:] == payload:
                     return True
     return False
@@ -115,105 +109,93 @@ def bandwidth_of(output: str) -> float | None:
 class FabricCheck:
     """The checks of one host.
 
-    :param rails: as the plan has them; ``interface`` may be left out where the ports are found by PCI.
+    :param rails: as the plan has them.
     :param speed: the negotiated speed that each half must have in Mb/s; 0: whatever it is.
     """
 
     def __init__(
-        self,
-        host: Host,
-        rails: t.Sequence[Row],
-        ports: t.Sequence[t.Sequence[str]] = (),
-        speed: int = 0,
-        probe: Probe = echo,
+        self, host: Host, rails: t.Sequence[Row], ports: t.Sequence[t.Sequence[str]] = (), speed: int = 0
     ) -> None:
-        self.host, self.speed, self.probe = host, speed, probe
+        self.host, self.speed = host, speed
         self.info = observation.observe(host, ports)
-        self.links = {link["interface"]: link for link in self.info["links"]}
-        self.rails = [{**rail, "interface": observation.interface_of(rail, self.info)} for rail in rails]
+        self.rails = observation.located(rails, self.info)
 
     def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
-        rows = [
-            _judged(problem["check"], (problem["cause"], problem["remedy"])) for problem in network.problems(self.info)
-        ]
+        rows = [_row(row["check"], None, row["cause"], row["remedy"]) for row in network.problems(self.info)]
         # A rail that does not answer costs seconds; the others do not wait for it.
         with futures.ThreadPoolExecutor(max(len(self.rails), 1)) as pool:
-            found = list(pool.map(self._rail, self.rails))
+            found = list(pool.map(lambda pair: list(self._rail(*pair)), self.rails))
         return [*rows, *(row for rail in found for row in rail), *self._halves(found)]
 
-    # -- one rail
-
-    def _rail(self, rail: Row) -> list[Row]:
+    def _rail(self, rail: Row, link: Row | None) -> t.Iterator[Row]:
         name = rail["name"]
-        link = self.links.get(rail["interface"] or "")
         if link is None:
             cause = f"Half {rail['half']} of port {rail['port']} has no interface on this host."
-            return [_judged(f"state.{name}", (cause, f"Check {observation.WHERE_THE_CARD_IS}"))]
-        state = self._state(rail, link)
-        rows = [_judged(f"state.{name}", state, f"{link['interface']} {rail['address']}, {_speed(link)}")]
-        if state:
-            return rows
-        wrong = f"This end, {link['interface']}, has an MTU of {link['mtu']}; the fabric's is {rail['mtu']}."
-        problem = (wrong, "Run playbooks/fabric.yml on this host.") if link["mtu"] != rail["mtu"] else None
-        rows += [_judged(f"mtu.{name}", problem, link["mtu"], link["mtu"]), *self._device(rail, link)]
-        return rows + [row for peer in rail["peers"] for row in self._peer(rail, link, peer)]
+            yield _row(f"state.{name}", None, cause, f"Check {observation.WHERE_THE_CARD_IS}")
+            return
+        wrong = self._state(rail, link)
+        if wrong:
+            yield _row(f"state.{name}", None, *wrong)
+            return
+        yield _row(f"state.{name}", f"{link['interface']} {rail['address']}, {_speed(link)}")
+        cause = f"This end, {link['interface']}, has an MTU of {link['mtu']}; the fabric's is {rail['mtu']}."
+        wrong = (cause, "Run playbooks/fabric.yml on this host.") if link["mtu"] != rail["mtu"] else ()
+        yield _row(f"mtu.{name}", link["mtu"], *wrong)
+        if link["connectx7"]:
+            yield from self._device(rail, link)
+        for peer in rail["peers"]:
+            yield from self._peer(rail, link, peer)
 
-    def _state(self, rail: Row, link: Row) -> Problem:
+    def _state(self, rail: Row, link: Row) -> tuple[str, ...]:
         who = f"{link['interface']} (half {rail['half']} of port {rail['port']})"
         if not link["up"]:
             return f"{who} is down.", "Run playbooks/fabric.yml, or check which other tool set it down."
         if not link["carrier"]:
-            return (
-                f"{who} has no link.",
+            remedy = (
                 "Reseat the QSFP cable at both ends, in the port that the plan names, turn the other host on, and "
-                "check that a switch's port is enabled.",
+                "check that a switch's port is enabled."
             )
+            return f"{who} has no link.", remedy
         if rail["address"] not in link["addresses"]:
             there = ", ".join(link["addresses"])
+            cause = f"{who} has {there} instead of {rail['address']}." if there else f"{who} has no address."
             return (
-                f"{who} has {there} instead of {rail['address']}." if there else f"{who} has no address.",
+                cause,
                 "Run playbooks/fabric.yml on this host; if it stays, another netplan file or connection sets it.",
             )
         if self.speed and link["speed_mbps"] is not None and link["speed_mbps"] < self.speed:
-            return (
-                f"{who} runs at {link['speed_mbps'] // 1000} Gb/s, but {self.speed // 1000} Gb/s are required.",
-                "Use a QSFP112 cable from NVIDIA's list, and set a switch's port to 200 Gb/s; or set fabric_speed.",
-            )
-        return None
+            cause = f"{who} runs at {_speed(link)}, but {self.speed // 1000} Gb/s are required."
+            remedy = "Use a QSFP112 cable from NVIDIA's list, and set a switch's port to 200 Gb/s; or set fabric_speed."
+            return cause, remedy
+        return ()
 
     @staticmethod
-    def _device(rail: Row, link: Row) -> list[Row]:
-        if not link["connectx7"]:
-            return []
-        device, problem = link["rdma"], None
+    def _device(rail: Row, link: Row) -> t.Iterator[Row]:
+        device, name = link["rdma"], rail["name"]
+        wrong: tuple[str, ...] = ()
         if not device:
-            problem = (
-                f"{link['interface']} has no RDMA device: NCCL would use sockets.",
-                "Load mlx5_ib (`modprobe mlx5_ib`) and check `ibdev2netdev`.",
-            )
+            cause = f"{link['interface']} has no RDMA device: NCCL would use sockets."
+            wrong = (cause, "Load mlx5_ib (`modprobe mlx5_ib`) and check `ibdev2netdev`.")
         elif _gid(rail, link) is None:
-            problem = (
-                f"{device} has no RoCE v2 GID of {_address(rail)}: NCCL cannot use this half.",
-                f"See /sys/class/infiniband/{device}/ports/1/gids; the address creates it.",
-            )
-        rows = [_judged(f"rdma.{rail['name']}", problem, device)]
-        pcie = link["pcie"] or {}
+            cause = f"{device} has no RoCE v2 GID of {_address(rail)}: NCCL cannot use this half."
+            wrong = (cause, f"See /sys/class/infiniband/{device}/ports/1/gids; the address creates it.")
+        yield _row(f"rdma.{name}", None if wrong else device, *wrong)
+        speed, width = link["pcie"]["speed"], link["pcie"]["width"]
         # 32 GT/s is PCIe 5.0. Firmware before April 2026 wired the second controller with two lanes
         # (tonyd2wild's DeepSeek-v4-Flash repository, pull request 35).
-        slow = pcie.get("speed") and not str(pcie["speed"]).startswith("32")
-        if slow or (pcie.get("width") or 4) < 4:
-            cause = f"{link['interface']} is connected at {pcie['speed']} x{pcie['width']} instead of 32.0 GT/s x4."
+        if (speed and not speed.startswith("32")) or (width or 4) < 4:
+            cause = f"{link['interface']} is connected at {speed} x{width} instead of 32.0 GT/s x4."
             remedy = "Update the firmware (`fwupdmgr update`) and power the Spark off and on."
-            rows.append(_judged(f"pcie.{rail['name']}", (cause, remedy)))
-        return rows
+            yield _row(f"pcie.{name}", None, cause, remedy)
 
-    def _peer(self, rail: Row, link: Row, peer: Row) -> list[Row]:
+    @staticmethod
+    def _peer(rail: Row, link: Row, peer: Row) -> t.Iterator[Row]:
         interface, switch = link["interface"], rail["kind"] == "switch"
         who, name = f"{peer['host']} ({peer['address']})", f"{rail['name']}.{peer['host']}"
 
         def ask(frame: int) -> str | None:
-            return self.probe(interface, _address(rail), peer["address"], frame)
+            return echo(interface, _address(rail), peer["address"], frame)
 
         wrong = ask(min(SMALLEST, link["mtu"]))
         if wrong:
@@ -223,40 +205,35 @@ class FabricCheck:
                 f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
                 f"another address, or is cabled to another port{vlan}."
             )
-            return [_judged(f"reach.{name}", (cause, remedy))]
-        reached = _judged(f"reach.{name}", None, peer["address"])
+            yield _row(f"reach.{name}", None, cause, remedy)
+            return
+        yield _row(f"reach.{name}", peer["address"])
         if link["mtu"] < rail["mtu"]:
             # mtu.… says what is wrong: this end cannot send such a frame.
-            return [reached, _skipped(f"jumbo.{name}", f"{interface} has an MTU of {link['mtu']}")]
-        if not ask(rail["mtu"]):
-            return [reached, _judged(f"jumbo.{name}", None, rail["mtu"])]
-        size = largest(lambda frame: ask(frame) is None, SMALLEST, rail["mtu"])
-        between = "the other end or the switch between" if switch else "the other end"
-        cause = (
-            f"Frames of {rail['mtu']} bytes do not reach {who}, but those of {size} do: this end, {interface}, has "
-            f"an MTU of {link['mtu']}, and {between} accepts {size} (most drivers accept 4 bytes more than their "
-            "MTU, for a VLAN tag)."
-        )
-        more = ", raise the MTU of the switch's ports, or lower fabric_switch_mtu." if switch else "."
-        remedy = f"Run playbooks/fabric.yml on {peer['host']}{more}"
-        return [reached, _judged(f"jumbo.{name}", (cause, remedy), None, size)]
+            yield _row(f"jumbo.{name}", None, f"{interface} has an MTU of {link['mtu']}")
+        elif not ask(rail["mtu"]):
+            yield _row(f"jumbo.{name}", rail["mtu"])
+        else:
+            size = largest(lambda frame: ask(frame) is None, SMALLEST, rail["mtu"])
+            between = "the other end or the switch between" if switch else "the other end"
+            cause = (
+                f"Frames of {rail['mtu']} bytes do not reach {who}, but those of {size} do: this end, {interface}, has "
+                f"an MTU of {link['mtu']}, and {between} accepts {size} (most drivers accept 4 bytes more than their "
+                "MTU, for a VLAN tag)."
+            )
+            more = ", raise the MTU of the switch's ports, or lower fabric_switch_mtu." if switch else "."
+            yield _row(f"jumbo.{name}", size, cause, f"Run playbooks/fabric.yml on {peer['host']}{more}")
 
-    def _halves(self, found: t.Sequence[t.Sequence[Row]]) -> list[Row]:
+    def _halves(self, found: t.Sequence[t.Sequence[Row]]) -> t.Iterator[Row]:
         """Say what it means where one half of a port works and the other does not."""
-        rows = []
-        for port in sorted({rail["port"] for rail in self.rails}):
-            rails = [(rail, own) for rail, own in zip(self.rails, found) if rail["port"] == port]
+        for port in sorted({rail["port"] for rail, _link in self.rails}):
+            rails = [(rail, own) for (rail, _link), own in zip(self.rails, found) if rail["port"] == port]
             bad = [rail for rail, own in rails if any(row["status"] == "fail" for row in own)]
             if bad and len(bad) < len(rails):
                 names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in bad)
-                cause = (
-                    f"Only one half of port {port} works; {names} does not. NCCL would get about half of the port's "
-                    "200 Gb/s."
-                )
-                rows.append(_judged(f"halves.port{port}", (cause, "Fix the problem reported above for that half.")))
-        return rows
-
-    # -- bandwidth
+                does = f"Only one half of port {port} works; {names} does not."
+                cause = f"{does} NCCL would get about half of the port's 200 Gb/s."
+                yield _row(f"halves.port{port}", None, cause, "Fix the problem reported above for that half.")
 
     def measure(self, part: Row, seconds: int, floor: float) -> list[Row]:
         """Take part in one measurement with another host, half by half.
@@ -264,69 +241,68 @@ class FabricCheck:
         :param part: ``link``, ``role`` (``server`` or ``client``) and ``peer``.
         """
         rows = []
-        for number, rail in enumerate(rail for rail in self.rails if rail["link"] == part["link"]):
-            name, link = f"bandwidth.{rail['name']}.{part['peer']}", self.links.get(rail["interface"] or "")
+        for number, (rail, link) in enumerate(pair for pair in self.rails if pair[0]["link"] == part["link"]):
+            name = f"bandwidth.{rail['name']}.{part['peer']}"
             if not self.info["tools"]["ib_write_bw"]:
-                rows.append(_skipped(name, "ib_write_bw (package perftest) is not installed"))
+                rows.append(_row(name, None, "ib_write_bw (package perftest) is not installed"))
             elif not link or not link["rdma"]:
-                rows.append(_skipped(name, f"{rail['interface']} has no RDMA device"))
+                rows.append(_row(name, None, f"{rail['interface']} has no RDMA device"))
             else:
-                rows.append(self._bandwidth(name, rail, link, part, FIRST_TCP_PORT + number, seconds, floor))
+                argv = (
+                    f"-d {link['rdma']} -i 1 -p {FIRST_TCP_PORT + number} -F --report_gbits -q 4 -D {seconds}".split()
+                )
+                gid = _gid(rail, link)
+                argv += [] if gid is None else ["-x", str(gid)]
+                if part["role"] == "client":
+                    argv.append(next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]))
+                code, said = self._meet(argv, seconds)
+                rows.append(_row(name, *_judged(code, said, floor, link, part)))
         return rows
 
-    def _bandwidth(self, name: str, rail: Row, link: Row, part: Row, port: int, seconds: int, floor: float) -> Row:
-        argv = [self.info["tools"]["ib_write_bw"], "-d", link["rdma"], "-i", "1", "-p", str(port), "-F"]
-        argv += ["--report_gbits", "-q", "4", "-D", str(seconds)]
-        gid = _gid(rail, link)
-        argv += [] if gid is None else ["-x", str(gid)]
-        if part["role"] == "client":
-            argv.append(next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]))
-        said, code = self._meet(argv, seconds)
-        if code == 0 and part["role"] == "server":
-            # The client has the figure; here it only counts that it came.
-            return _judged(name, None, "served")
-        value = bandwidth_of(said)
-        if code != 0 or value is None:
-            return _judged(name, self._did_not_meet(part, said))
-        return _judged(name, self._too_slow(value, floor, link, part), round(value, 2), round(value, 2))
-
-    def _meet(self, argv: list[str], seconds: int) -> tuple[str, int]:
+    def _meet(self, arguments: list[str], seconds: int) -> tuple[int, str]:
         """Run one side; a client that comes before its server tries again until both have met."""
         deadline = time.monotonic() + MEETING_SECONDS
         limit = self.host.command("timeout")
         while True:
             left = max(int(deadline - time.monotonic()), 1)
-            code, out, err = self.host.run([*([limit, str(left + seconds + 5)] if limit else []), *argv])
-            text = f"{out}\n{err}"
-            refused = "connect" in text.lower() and bandwidth_of(out) is None
+            bound = [limit, str(left + seconds + 5)] if limit else []
+            code, out, err = self.host.run([*bound, self.info["tools"]["ib_write_bw"], *arguments])
+            refused = "connect" in f"{out}{err}".lower() and bandwidth_of(out) is None
             if code == 0 or not refused or time.monotonic() >= deadline:
-                return text, code
+                return code, f"{out}\n{err}"
             time.sleep(0.3)
 
-    @staticmethod
-    def _did_not_meet(part: Row, said: str) -> Problem:
-        lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("---")]
-        return (
-            f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'no output'}.",
-            f"Both hosts must be in the play at the same time: no serial, at least two forks. Check that no firewall "
-            f"blocks TCP ports {FIRST_TCP_PORT} and {FIRST_TCP_PORT + 1} on the fabric.",
-        )
 
-    @staticmethod
-    def _too_slow(value: float, floor: float, link: Row, part: Row) -> Problem:
-        if value >= floor:
-            return None
-        what = f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']}"
-        low, high = DEGRADED_GBITS
-        if low <= value <= high:
-            return (
-                f"{what} although the link reports {_speed(link)}: one end is in the degraded state that a ConnectX-7 "
-                "can enter at boot or when cables change.",
-                "Leave the cables as they are and reboot both hosts. If that does not help, shut both down, unplug "
-                "their power supplies for 60 s, and boot; MTU and buffer sizes do not matter.",
-            )
+def _judged(code: int, said: str, floor: float, link: Row, part: Row) -> tuple[t.Any, ...]:
+    """Return what one side measured, and cause and remedy where that is too little."""
+    if code == 0 and part["role"] == "server":
+        # The client has the figure; here it only counts that it came.
+        return ("served",)
+    value = bandwidth_of(said)
+    if code != 0 or value is None:
+        lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("---")]
+        cause = f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'no output'}."
+        remedy = (
+            "Both hosts must be in the play at the same time: no serial, at least two forks. Check that no firewall "
+            f"blocks TCP ports {FIRST_TCP_PORT} and {FIRST_TCP_PORT + 1} on the fabric."
+        )
+        return None, cause, remedy
+    if value >= floor:
+        return (round(value, 2),)
+    cause = f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']}"
+    if DEGRADED_GBITS[0] <= value <= DEGRADED_GBITS[1]:
+        cause += (
+            f" although the link reports {_speed(link)}: one end is in the degraded state that a ConnectX-7 can enter "
+            "at boot or when cables change."
+        )
+        remedy = (
+            "Leave the cables as they are and reboot both hosts. If that does not help, shut both down, unplug their "
+            "power supplies for 60 s, and boot; MTU and buffer sizes do not matter."
+        )
+    else:
+        cause += f"; {floor:.0f} are required."
         remedy = "Stop other work on both hosts and measure again; check the PCIe link (pcie.…) and the cable."
-        return f"{what}; {floor:.0f} are required.", remedy
+    return round(value, 2), cause, remedy
 
 
 def _address(rail: Row) -> str:
@@ -343,12 +319,7 @@ def _speed(link: Row) -> str:
     return f"{link['speed_mbps'] // 1000} Gb/s" if link["speed_mbps"] else "no speed"
 
 
-def _judged(name: str, problem: Problem, passed: t.Any = None, failed: t.Any = None) -> Row:
-    """Return a row: of a check that passed with what it measured, or of one that failed, with cause and remedy."""
-    cause, remedy = problem or (None, None)
-    status, measured = ("fail", failed) if problem else ("pass", passed)
+def _row(name: str, measured: t.Any, cause: str | None = None, remedy: str | None = None) -> Row:
+    """Return the row of a check that passed; with cause and remedy of one that failed, with a cause alone skipped."""
+    status = "fail" if remedy else "skip" if cause else "pass"
     return {"name": name, "status": status, "measured": measured, "cause": cause, "remedy": remedy}
-
-
-def _skipped(name: str, reason: str) -> Row:
-    return {**_judged(name, None), "status": "skip", "cause": reason}

@@ -4,16 +4,9 @@
 
 """A host's part of a fabric: one netplan file, and the variables with which NCCL finds its devices.
 
-The rollback is by hand, because ``netplan try`` asks at a terminal whether the change is to stay.
-
-Files::
-
-    /etc/netplan/60-sparkforge-fabric.yaml    both halves of each port; 0600, as netplan demands
-    <root>/fabric/nccl.env                    NAME=value lines, for shells, systemd, `docker --env-file`, NCCL_CONF_FILE
-    <root>/receipts/fabric.json               what was set, to undo it
-
 netplan's own check comes before the file is written, on a copy of the host's configuration. Where it cannot be applied,
-or the interface of the default route loses its addresses, the file that was there before comes back.
+or the interface of the default route loses its addresses, the file that was there before comes back. That is done by
+hand, because ``netplan try`` asks at a terminal whether the change is to stay.
 """
 
 from __future__ import annotations
@@ -45,11 +38,12 @@ HEADER = "# Written by the role sparkforge.dgx_spark.fabric: change its variable
 ENVIRONMENT_HEADER = (
     "# Written by the role sparkforge.dgx_spark.fabric. NAME=value lines, for a shell: set -a; . nccl.env; set +a\n"
 )
+SOCKET_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES", "OMPI_MCA_btl_tcp_if_include")
 #: The characters of a value in the environment: shells, systemd, docker and NCCL all read it.
 _VALUE = re.compile(r"[A-Za-z0-9_.,:/+^-]*")
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*|OMPI_MCA_[A-Za-z0-9_]+")
 
-Facts = t.Mapping[str, t.Any]
+Facts = observation.Facts
 Rails = t.Sequence[Facts]
 
 
@@ -59,23 +53,21 @@ def render(rails: Rails, renderer: str = "") -> str:
     No link-local addresses: they would be further RoCE GIDs, and NCCL is to find the rail's own. Nothing waits for the
     interfaces at boot, since a cable's other end may be off.
     """
-    lines = [HEADER + "network:", "  version: 2"]
-    lines += [f"  renderer: {renderer}"] if renderer else []
-    lines.append("  ethernets:")
+    text = HEADER + "network:\n  version: 2\n" + (f"  renderer: {renderer}\n" if renderer else "") + "  ethernets:\n"
     for rail in rails:
         others = ", ".join(f"{peer['host']} {peer['address']}" for peer in rail["peers"])
-        lines += [
-            f"    {rail['interface']}:",
-            f"      # {rail['name']}: half {rail['half']} of port {rail['port']}, with {others}",
-            "      dhcp4: false",
-            "      dhcp6: false",
-            "      accept-ra: false",
-            "      link-local: []",
-            "      optional: true",
-            f"      mtu: {rail['mtu']}",
-            f"      addresses: [{rail['address']}]",
-        ]
-    return "\n".join(lines) + "\n"
+        text += f"""\
+    {rail["interface"]}:
+      # {rail["name"]}: half {rail["half"]} of port {rail["port"]}, with {others}
+      dhcp4: false
+      dhcp6: false
+      accept-ra: false
+      link-local: []
+      optional: true
+      mtu: {rail["mtu"]}
+      addresses: [{rail["address"]}]
+"""
+    return text
 
 
 def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, str]:
@@ -88,13 +80,10 @@ def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, 
 
     :raises SparkforgeError: for a name or a value that not every reader of the file takes.
     """
-    found: dict[str, t.Any] = {}
-    devices = [rail["rdma"] for rail in rails if rail.get("rdma")]
+    found = dict.fromkeys(SOCKET_VARIABLES, socket_interface) if socket_interface else {}
+    devices = [rail["rdma"] for rail in rails if rail["rdma"]]
     if devices:
         found["NCCL_IB_HCA"] = ",".join(devices)
-    if socket_interface:
-        for name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES", "OMPI_MCA_btl_tcp_if_include"):
-            found[name] = socket_interface
     found.update(extra)
     for name, value in found.items():
         if not _NAME.fullmatch(str(name)) or not _VALUE.fullmatch(str(value or "")):
@@ -110,14 +99,13 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
 
     :raises SparkforgeError: with every port or half that is not there.
     """
-    links = _links(info)
     found, missing = [], []
-    for rail in rails:
-        name = observation.interface_of(rail, info)
-        if name in links:
-            found.append({**rail, "interface": name, "rdma": links[name]["rdma"]})
+    for rail, link in observation.located(rails, info):
+        if link:
+            found.append({**rail, "rdma": link["rdma"]})
         else:
-            missing.append(f"half {rail['half']} of port {rail['port']}" + (f" ({name})" if name else ""))
+            name = f" ({rail['interface']})" if rail["interface"] else ""
+            missing.append(f"half {rail['half']} of port {rail['port']}{name}")
     if missing:
         ports = sorted((row["port"], ", ".join(row["halves"])) for row in info["ports"])
         there = "; ".join(f"port {number}: {halves}" for number, halves in ports) or "no ConnectX-7"
@@ -266,12 +254,10 @@ class FabricNetplan:
 
     def _switch(self, rails: Rails, info: Facts, before: Facts, text: str | None) -> None:
         """Put the file in its place and the interfaces to it; bring everything back where that fails."""
-        old, links, former = disk.text(self.file), _links(info), before.get("interfaces", [])
-        known = {row["interface"]: row for row in former}
-        rows = []
-        for name, address in [(rail["interface"], rail["address"]) for rail in rails]:
-            was = {"mtu_before": links[name]["mtu"], "up_before": links[name]["up"], **known.get(name, {})}
-            rows.append({**was, "interface": name, "address": address})
+        old, former = disk.text(self.file), before.get("interfaces", [])
+        was = {link["interface"]: {"mtu_before": link["mtu"], "up_before": link["up"]} for link in info["links"]}
+        was.update((row["interface"], row) for row in former)
+        rows = [{**was[r["interface"]], "interface": r["interface"], "address": r["address"]} for r in rails]
         if rows:
             # First, so that `state: absent` finds all of it whenever this ends.
             after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
@@ -370,16 +356,11 @@ def session_address(environment_variables: t.Mapping[str, str]) -> str:
     return words[2] if len(words) == 4 else ""
 
 
-def _links(info: Facts) -> dict[str, t.Any]:
-    return {link["interface"]: link for link in info["links"]}
-
-
 def _deviations(rails: Rails, info: Facts) -> list[str]:
     """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
-    links, found = _links(info), []
-    for rail in rails:
-        link = links[rail["interface"]]
-        if not link["up"]:
+    found = []
+    for rail, link in observation.located(rails, info):
+        if not link or not link["up"]:
             found.append(f"{rail['interface']} is down")
         elif link["carrier"]:
             if rail["address"] not in link["addresses"]:

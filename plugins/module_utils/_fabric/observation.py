@@ -6,10 +6,8 @@
 
 A Spark's CPU gives a PCIe device four lanes at most, so that each QSFP port hangs on two PCIe links: it shows up as two
 interfaces and two RDMA devices, one in PCI domain 0000 and one in 0002, with the same PCI function. Each half carries
-about 100 Gb/s, both together the port's 200 Gb/s.
-Sources: NVIDIA/dgx-spark-playbooks nvidia/nccl/README.md and pull request 103; eugr/spark-vllm-docker
-docs/NETWORKING.md. Names and devices as ``ibdev2netdev`` and ``ibstat`` print them there and in
-geerlingguy/sbc-reviews issue 92 (CA type MT4129, the same system image GUID in both domains).
+about 100 Gb/s, both together the port's 200 Gb/s. roles/fabric/README.md has the sources; that both halves have the
+same system image GUID is in geerlingguy/sbc-reviews issue 92.
 """
 
 from __future__ import annotations
@@ -28,6 +26,8 @@ INFINIBAND = "/sys/class/infiniband"
 VENDOR, CONNECTX7 = "0x15b3", "0x1021"
 NETPLAN_FOLDERS = ("/etc/netplan", "/run/netplan", "/usr/lib/netplan", "/lib/netplan")
 WHERE_THE_CARD_IS = "`lspci -d 15b3:` and the driver mlx5_core; for another card, set the interfaces in fabric_ports."
+
+Facts = t.Mapping[str, t.Any]
 
 
 def observe(host: Host, ports: t.Sequence[t.Sequence[str]] = ()) -> dict[str, t.Any]:
@@ -52,15 +52,12 @@ def observe(host: Host, ports: t.Sequence[t.Sequence[str]] = ()) -> dict[str, t.
     }
 
 
-# -- interfaces
-
-
 def _link(host: Host, name: str, addresses: list[str], rdma: t.Mapping[str, dict[str, t.Any]]) -> dict[str, t.Any]:
     place = f"{NET}/{name}"
     device = host.real(f"{place}/device") if host.is_directory(f"{place}/device") else ""
     pci = device.rsplit("/", 1)[-1]
     pci = pci if re.fullmatch(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", pci) else ""
-    owner = rdma.get(pci, {}) if pci else {}
+    owner = rdma.get(pci, {})
     speed, width = host.word(f"{device}/current_link_speed"), host.number(f"{device}/current_link_width")
     return {
         "interface": name,
@@ -105,20 +102,18 @@ def _gids(host: Host, port: str) -> list[dict[str, t.Any]]:
     return rows
 
 
-def _ports(links: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
+def _ports(links: t.Sequence[Facts]) -> list[dict[str, t.Any]]:
     """Pair the halves: the same card and PCI function, in the order of their PCI domains."""
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for link in links:
         if link["connectx7"]:
             groups.setdefault((link["pci"][-1], link["card"]), []).append((link["pci"], link["interface"]))
     one_card = len({card for _function, card in groups}) == 1
-    return [
-        {
-            "port": int(function) if one_card else number,
-            "halves": [name for _pci, name in sorted(groups[function, card])],
-        }
-        for number, (function, card) in enumerate(sorted(groups))
-    ]
+    found = []
+    for number, key in enumerate(sorted(groups)):
+        halves = [name for _pci, name in sorted(groups[key])]
+        found.append({"port": int(key[0]) if one_card else number, "halves": halves})
+    return found
 
 
 def _netplan_files(host: Host) -> list[dict[str, t.Any]]:
@@ -134,7 +129,9 @@ def _netplan_files(host: Host) -> list[dict[str, t.Any]]:
     return list(rows.values())
 
 
-def interface_of(rail: t.Mapping[str, t.Any], info: t.Mapping[str, t.Any]) -> str | None:
-    """Return the interface of a rail's half; None where the host has no such half."""
-    halves: list[str] = next((row["halves"] for row in info["ports"] if row["port"] == rail["port"]), [])
-    return halves[rail["half"]] if rail["half"] < len(halves) else None
+def located(rails: t.Iterable[Facts], info: Facts) -> list[tuple[dict[str, t.Any], dict[str, t.Any] | None]]:
+    """Return each rail with its ``interface`` and what was observed of it; None where the host has no such half."""
+    halves = {(row["port"], half): name for row in info["ports"] for half, name in enumerate(row["halves"])}
+    links = {link["interface"]: link for link in info["links"]}
+    found = [{**rail, "interface": halves.get((rail["port"], rail["half"]))} for rail in rails]
+    return [(rail, links.get(rail["interface"])) for rail in found]
