@@ -33,7 +33,6 @@ from .sources import (
     has_lists,
     remove_lists,
     render_source,
-    unlink,
     update_lists,
 )
 
@@ -324,7 +323,7 @@ class LocalRepository:
                 key_fingerprints=fingerprints,
             )
             receipts.write(self._root, self._receipt, data)
-            unlink(self._begun)
+            disk.delete(self._begun)
         except BaseException:
             files.undo()
             raise
@@ -343,7 +342,7 @@ class LocalRepository:
         if changed and not self._check_mode:
             for one in found:
                 _purge(self._apt, self._name, one, self._source_of(one.package))
-            unlink(self._begun)
+            disk.delete(self._begun)
             if receipt is not None:
                 receipts.remove(self._root, self._receipt)
         return self._result(changed, None, found)
@@ -375,9 +374,9 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     others = {path for row in apt.state.sources() if row not in rows for path in (row["signed_by"] or "").split(",")}
     apt.run(["dpkg", "--purge", one.package], f"purge {one.package}")
     for row in rows:
-        unlink(str(row["file"]))
+        disk.delete(str(row["file"]))
     for path in keyrings - others:
-        unlink(path)
+        disk.delete(path)
     if os.path.isdir(directory) and not os.path.islink(directory):
         with contextlib.suppress(OSError):
             disk.remove(directory)

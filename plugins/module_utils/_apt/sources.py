@@ -90,16 +90,6 @@ def render_source(url: str, suite: str, components: t.Sequence[str], keyring: st
     return ("\n".join(lines) + "\n").encode()
 
 
-def unlink(path: str) -> bool:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise SparkforgeError(f"{path} cannot be removed: {error.strerror}.", "Run as root (become).") from error
-    return True
-
-
 def _lists(url: str) -> list[str]:
     return glob.glob(os.path.join(LISTS, glob.escape(lists_prefix(url)) + "*"))
 
@@ -125,7 +115,7 @@ def update_lists(apt: Apt, file: str, url: str) -> None:
     """
     for path in filter(_is_empty, _lists(url)):
         # apt leaves what is there while the release file is as it was.
-        unlink(path)
+        disk.delete(path)
     apt.update_source(file)
     try:
         for path in _lists(url):
@@ -154,7 +144,7 @@ class Rollback:
 
     def unlink(self, path: str) -> None:
         self._remember(path)
-        unlink(path)
+        disk.delete(path)
 
     def _remember(self, path: str) -> None:
         content = disk.read(path)
@@ -164,7 +154,7 @@ class Rollback:
     def undo(self) -> None:
         for path, content, mode in reversed(self._before):
             if content is None:
-                unlink(path)
+                disk.delete(path)
             else:
                 disk.write_file(path, content, mode)
 
@@ -242,8 +232,8 @@ class Source:
         """Use the source that is there already; ours beside it would be the Signed-By conflict."""
         have = disk.read(self.file)
         if have is not None and not self._check_mode:
-            unlink(self.file)
-            unlink(self.keyring)
+            disk.delete(self.file)
+            disk.delete(self.keyring)
         result = self._result(have is not None, others[0], have, None)
         if have is None:
             result["diff"] = {"before": "", "after": ""}
@@ -270,8 +260,8 @@ class Source:
         changed = have is not None or ring is not None
         if changed and not self._check_mode:
             urls = [uri for row in self._apt.state.sources() if row["file"] == self.file for uri in row["uris"]]
-            unlink(self.file)
-            unlink(self.keyring)
+            disk.delete(self.file)
+            disk.delete(self.keyring)
             for url in urls:
                 remove_lists(url)
         return self._result(changed, self.file, have, None)

@@ -178,6 +178,20 @@ def unlink(path: str) -> None:
         os.unlink(path)
 
 
+def delete(path: str) -> bool:
+    """Remove a file or link; tell whether there was one.
+
+    :raises SparkforgeError: it cannot be removed.
+    """
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise failed(f"{path} cannot be removed", error) from error
+    return True
+
+
 def remove(path: str) -> None:
     """Remove ``path``, whatever it is and if it is there; a tree with directories that are not writable too.
 

@@ -77,12 +77,8 @@ def names(root: str, prefix: str) -> list[str]:
 def remove(root: str, name: str) -> bool:
     """Remove the receipt ``name``; tell whether there was one. An emptied receipts directory goes too."""
     path = path_of(root, name)
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
+    if not disk.delete(path):
         return False
-    except OSError as error:
-        raise disk.failed(f"The receipt {path} cannot be removed", error) from error
     disk.fsync_directory(os.path.dirname(path))
     with contextlib.suppress(OSError):
         os.rmdir(os.path.dirname(path))

@@ -282,13 +282,10 @@ class FabricNetplan:
             raise SparkforgeError(error.cause, f"{error.remedy} The configuration is unchanged.") from error
 
     def _write_file(self, text: str | None) -> None:
-        if text is not None:
+        if text is None:
+            disk.delete(self.file)
+        else:
             disk.write_file(self.file, text.encode("utf-8"), 0o600)
-            return
-        try:
-            disk.unlink(self.file)
-        except OSError as error:
-            raise disk.failed(f"{self.file} cannot be removed", error) from error
 
     def _apply(self, command: str | None) -> None:
         code, out, err = self.host.run([command, "apply"]) if command else (0, "", "")
@@ -342,7 +339,7 @@ class FabricNetplan:
         changed = bool(before) or any(text is not None for text in there.values())
         if changed and not self.check_mode:
             self._switch([], info, before, None)
-            disk.unlink(self.environment_file)
+            disk.delete(self.environment_file)
             with contextlib.suppress(OSError):  # others' files, or gone already
                 os.rmdir(os.path.dirname(self.environment_file))
             receipts.remove(self.root, RECEIPT)
