@@ -73,10 +73,9 @@ def render(rails: Rails, renderer: str = "") -> str:
 def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, str]:
     """Return the variables, of which ``extra`` overrides some and removes those that are null.
 
-    ``NCCL_IB_HCA`` names both halves of each port, or NCCL runs over one of them (98 instead of 161 Gb/s: tonyd2wild's
-    DeepSeek-v4-Flash repository, pull request 35; 3 instead of 24 GB/s: dgx-spark-playbooks pull request 103). The
-    sockets, over which processes only find each other, go over the management network, which reaches every host in
-    every topology (dgx-spark-playbooks nvidia/nccl/README.md sets these three to it).
+    ``NCCL_IB_HCA`` names both halves of each port, or NCCL runs over one of them. The sockets, over which processes
+    only find each other, go over the management network, which reaches every host in every topology
+    (dgx-spark-playbooks nvidia/nccl/README.md).
 
     :raises SparkforgeError: for a name or a value that not every reader of the file takes.
     """
@@ -157,20 +156,14 @@ class FabricNetplan:
     """The fabric of one host.
 
     :param options: those of the module fabric_netplan.
-    :param session: the address of this host that the controller is connected to, where it is known.
+    :param session: as :func:`conflicts` takes it.
     """
 
     def __init__(
-        self,
-        options: Facts,
-        host: Host,
-        check_mode: bool = False,
-        warn: t.Callable[[str], None] = lambda _text: None,
-        session: str = "",
+        self, options: Facts, host: Host, check_mode: bool, warn: t.Callable[[str], None], session: str
     ) -> None:
         self.options, self.host, self.check_mode, self.warn, self.session = options, host, check_mode, warn, session
-        self.file: str = options["file"]
-        self.root: str = options["root"]
+        self.file, self.root = str(options["file"]), str(options["root"])
         self.environment_file = os.path.join(self.root, "fabric", "nccl.env")
 
     def run(self) -> dict[str, t.Any]:
@@ -187,8 +180,6 @@ class FabricNetplan:
 
     def _observe(self) -> dict[str, t.Any]:
         return observation.observe(self.host, self.options["ports"])
-
-    # -- present
 
     def _present(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         if not self.options["rails"]:
@@ -257,7 +248,7 @@ class FabricNetplan:
         old, former = disk.text(self.file), before.get("interfaces", [])
         was = {link["interface"]: {"mtu_before": link["mtu"], "up_before": link["up"]} for link in info["links"]}
         was.update((row["interface"], row) for row in former)
-        rows = [{**was[r["interface"]], "interface": r["interface"], "address": r["address"]} for r in rails]
+        rows = [{**was[rail["interface"]], **{key: rail[key] for key in ("interface", "address")}} for rail in rails]
         if rows:
             # First, so that `state: absent` finds all of it whenever this ends.
             after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
@@ -310,10 +301,10 @@ class FabricNetplan:
 
     def _wait(self, rails: Rails, before: Facts) -> None:
         deadline, management = self.host.clock() + self.options["wait"], before["management"] or {}
+        needed = [row for row in before["addresses"] if row["interface"] == management.get("interface")]
         while True:
             now = self._observe()
-            there = [row["address"] for row in now["addresses"] if row["interface"] == management.get("interface")]
-            lost = [address for address in management.get("addresses", []) if address not in there]
+            lost = [row["address"] for row in needed if row not in now["addresses"]]
             missing = _deviations(rails, now)
             if not lost and not missing:
                 return
@@ -330,8 +321,6 @@ class FabricNetplan:
             "See `netplan status --all` and whether systemd-networkd or NetworkManager manages these interfaces "
             "(fabric_renderer names one).",
         )
-
-    # -- absent
 
     def _absent(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         self.file = before.get("file") or self.file
@@ -367,11 +356,8 @@ def _deviations(rails: Rails, info: Facts) -> list[str]:
     return found
 
 
-def _diff(
-    there: t.Mapping[str, str | None], wanted: t.Mapping[str, str], live: t.Sequence[str]
-) -> list[dict[str, str]]:
-    rows = [modules.diff(path, there[path] or "", text) for path, text in sorted(wanted.items())]
-    rows = [row for row in rows if row["before"] != row["after"]]
+def _diff(there: t.Mapping[str, str | None], wanted: Facts, live: t.Sequence[str]) -> list[dict[str, str]]:
+    pairs = [(path, there[path] or "", text) for path, text in sorted(wanted.items())]
     if live:
-        rows.append(modules.diff("interfaces", "".join(f"{line}\n" for line in live), "as in the netplan file\n"))
-    return rows
+        pairs.append(("interfaces", "".join(f"{line}\n" for line in live), "as in the netplan file\n"))
+    return [modules.diff(*pair) for pair in pairs if pair[1] != pair[2]]
