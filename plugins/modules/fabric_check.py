@@ -12,12 +12,11 @@ version_added: "0.1.0"
 description:
   - Returns the ConnectX-7 ports of a host, whose two halves it pairs by PCI, and what would break any fabric on it (the
     kernel's KHO reserve, Wi-Fi that sleeps).
-  - For O(rails), checks each half of each port (link, address, MTU, speed, RDMA device, PCIe), and pings each peer over
-    each single rail, also with unfragmented packets of the full MTU. The peers' kernels answer; nothing has to run
-    there.
-  - Measures the bandwidth of each rail with C(ib_write_bw) as O(measure) says, if perftest is installed on both hosts.
-    Both must run the task at the same time.
-  - Changes nothing and does not fail because of its findings. It returns a row for each check, with cause and remedy.
+  - For O(rails), checks each half of each port, and pings each peer over each single rail, also with unfragmented
+    packets of the full MTU. The peers' kernels answer; nothing has to run there.
+  - Measures the bandwidth as O(measure) says, if perftest is installed on both hosts. Both must run the task at the
+    same time.
+  - Changes nothing and does not fail because of its findings.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -28,9 +27,7 @@ options:
     elements: dict
     default: []
   ports:
-    description:
-      - The interfaces of each port, half by half, on hosts whose card is not a ConnectX-7. By default they are
-        detected.
+    description: The interfaces of each port, half by half, for cards other than ConnectX-7, which is detected.
     type: list
     elements: list
     default: []
@@ -71,23 +68,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 checks:
-  description:
-    - One row for each check, with C(name), C(status) (V(pass), V(fail) or V(skip)), C(measured), C(cause), C(remedy).
+  description: A row for each check, with C(name), C(status) (pass, fail or skip), C(measured), C(cause) and C(remedy).
   returned: success
   type: list
   elements: dict
-  sample:
-    - name: jumbo.cable1.0.spark02
-      status: pass
-      measured: 9000
-      cause: null
-      remedy: null
+  sample: [{name: jumbo.cable1.0.spark02, status: pass, measured: 9000, cause: null, remedy: null}]
 failures:
   description: Cause and remedy of each failed check, as one text each.
   returned: success
   type: list
   elements: str
-  sample: []
 lines:
   description: One line for each check, to show.
   returned: success
@@ -98,7 +88,6 @@ perftest:
   description: Whether C(ib_write_bw), which measures, is there.
   returned: success
   type: bool
-  sample: true
 fabric:
   description:
     - C(links) (each half), C(ports) (which halves belong together), C(management) (the interface of the default route),
@@ -114,7 +103,6 @@ unread:
   returned: success
   type: list
   elements: dict
-  sample: []
 """
 
 import typing as t
@@ -140,10 +128,9 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        options = module.params
-        part = options["measure"]
-        host = of_module(module)
+        options, host = module.params, of_module(module)
         checker = checks.FabricCheck(host, options["rails"], options["ports"], options["speed"])
+        part = options["measure"]
         rows = checker.measure(part, options["seconds"], options["floor"]) if part else checker.run()
         failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]
         said = [row["measured"] if row["status"] == "pass" else row["cause"] for row in rows]

@@ -10,8 +10,7 @@ module: fabric_netplan
 short_description: Configure both halves of each ConnectX-7 port with netplan
 version_added: "0.1.0"
 description:
-  - Writes one netplan file for the rails of a host, and the variables with which NCCL finds the RDMA devices of both
-    halves.
+  - Writes one netplan file for a host's rails, and the variables with which NCCL finds the RDMA devices.
   - C(netplan generate) reads a copy of the host's configuration with the new file in it before anything is written.
     If C(netplan apply) fails, the interfaces do not come up as planned or the management interface loses an address,
     the previous file is restored.
@@ -28,9 +27,7 @@ options:
     choices: [present, absent]
     default: present
   rails:
-    description:
-      - The C(steps.rails) that the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric).
-      - Needed for O(state=present).
+    description: As in M(sparkforge.dgx_spark.fabric_check). Needed for O(state=present).
     type: list
     elements: dict
   ports:
@@ -89,19 +86,12 @@ rails:
   returned: success
   type: list
   elements: dict
-  sample:
-    - name: cable1.0
-      interface: enp1s0f0np0
-      rdma: rocep1s0f0
-      address: 192.168.200.1/24
-      mtu: 9000
+  sample: [{name: cable1.0, interface: enp1s0f0np0, rdma: rocep1s0f0, address: 192.168.200.1/24, mtu: 9000}]
 environment:
   description: The variables in C(fabric/nccl.env) below O(root).
   returned: success
   type: dict
-  sample:
-    NCCL_IB_HCA: rocep1s0f0,roceP2p1s0f0
-    NCCL_SOCKET_IFNAME: enP7s7
+  sample: {NCCL_IB_HCA: "rocep1s0f0,roceP2p1s0f0", NCCL_SOCKET_IFNAME: enP7s7}
 files:
   description: The files that belong to it.
   returned: success
@@ -119,7 +109,6 @@ problems:
   returned: success
   type: list
   elements: dict
-  sample: []
 """
 
 import os
