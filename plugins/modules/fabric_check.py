@@ -131,7 +131,7 @@ def main() -> None:
         options, host = module.params, of_module(module)
         checker = checks.FabricCheck(host, options["rails"], options["ports"], options["speed"])
         part = options["measure"]
-        rows = checker.measure(part, options["seconds"], options["floor"]) if part else checker.run()
+        rows = list(checker.measure(part, options["seconds"], options["floor"]) if part else checker.run())
         failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]
         said = [row["measured"] if row["status"] == "pass" else row["cause"] for row in rows]
         lines = [f"{row['status']:4} {row['name']}: {text}" for row, text in zip(rows, said)]

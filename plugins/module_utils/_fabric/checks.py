@@ -34,12 +34,6 @@ SMALLEST = 576
 ECHO_REQUEST, ECHO_REPLY = 8, 0
 #: How often a packet is sent, since the first may be lost while the peer's MAC is asked for; seconds for one answer.
 ATTEMPTS, ANSWER_SECONDS = 3, 0.5
-NOBODY = "no host has that address on this rail"
-REASONS = {
-    errno.EMSGSIZE: "here: the frame is larger than this interface's MTU",
-    errno.EHOSTUNREACH: NOBODY,
-    errno.ECONNREFUSED: NOBODY,
-}
 #: Between these a half is in the state in which link and PCIe look right and little goes through
 #: (dgx-spark-playbooks pull request 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 healthy).
 DEGRADED_GBITS = (8.0, 25.0)
@@ -70,7 +64,10 @@ def echo(interface: str, source: str, target: str, frame: int) -> str | None:
             made.bind((source, 0))
             return None if _answered(made, target, frame) else "no answer"
     except OSError as error:
-        return REASONS.get(error.errno or 0, f"here: {error.strerror}")
+        if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
+            return "no host has that address on this rail"
+        large = "the frame is larger than this interface's MTU"
+        return f"here: {large if error.errno == errno.EMSGSIZE else error.strerror}"
 
 
 def _answered(made: socket.socket, target: str, frame: int) -> bool:
@@ -129,13 +126,8 @@ class FabricCheck:
         return [*rows, *(row for rail in found for row in rail), *self._halves(found)]
 
     def _rail(self, rail: Row, link: Row | None) -> t.Iterator[Row]:
-        name = rail["name"]
-        if link is None:
-            cause = f"Half {rail['half']} of port {rail['port']} has no interface on this host."
-            yield _row(f"state.{name}", None, cause, f"Check {observation.WHERE_THE_CARD_IS}")
-            return
-        wrong = self._state(rail, link)
-        if wrong:
+        name, wrong = rail["name"], self._state(rail, link)
+        if wrong or link is None:
             yield _row(f"state.{name}", None, *wrong)
             return
         yield _row(f"state.{name}", f"{link['interface']} {rail['address']}, {_speed(link)}")
@@ -147,8 +139,11 @@ class FabricCheck:
         for peer in rail["peers"]:
             yield from self._peer(rail, link, peer)
 
-    def _state(self, rail: Row, link: Row) -> tuple[str, ...]:
-        who = f"{link['interface']} (half {rail['half']} of port {rail['port']})"
+    def _state(self, rail: Row, link: Row | None) -> tuple[str, ...]:
+        half = f"half {rail['half']} of port {rail['port']}"
+        if link is None:
+            return f"{half.capitalize()} has no interface on this host.", f"Check {observation.WHERE_THE_CARD_IS}"
+        who = f"{link['interface']} ({half})"
         if not link["up"]:
             return f"{who} is down.", "Run playbooks/fabric.yml, or check which other tool set it down."
         if not link["carrier"]:
@@ -160,10 +155,8 @@ class FabricCheck:
         if rail["address"] not in link["addresses"]:
             there = ", ".join(link["addresses"])
             cause = f"{who} has {there} instead of {rail['address']}." if there else f"{who} has no address."
-            return (
-                cause,
-                "Run playbooks/fabric.yml on this host; if it stays, another netplan file or connection sets it.",
-            )
+            remedy = "Run playbooks/fabric.yml on this host; if it stays, another netplan file or connection sets it."
+            return cause, remedy
         if self.speed and link["speed_mbps"] is not None and link["speed_mbps"] < self.speed:
             cause = f"{who} runs at {_speed(link)}, but {self.speed // 1000} Gb/s are required."
             remedy = "Use a QSFP112 cable from NVIDIA's list, and set a switch's port to 200 Gb/s; or set fabric_speed."
@@ -235,38 +228,34 @@ class FabricCheck:
                 cause = f"{does} NCCL would get about half of the port's 200 Gb/s."
                 yield _row(f"halves.port{port}", None, cause, "Fix the problem reported above for that half.")
 
-    def measure(self, part: Row, seconds: int, floor: float) -> list[Row]:
+    def measure(self, part: Row, seconds: int, floor: float) -> t.Iterator[Row]:
         """Take part in one measurement with another host, half by half.
 
         :param part: ``link``, ``role`` (``server`` or ``client``) and ``peer``.
         """
-        rows = []
-        for number, (rail, link) in enumerate(pair for pair in self.rails if pair[0]["link"] == part["link"]):
+        program = self.info["tools"]["ib_write_bw"]
+        own = [(rail, link) for rail, link in self.rails if rail["link"] == part["link"]]
+        for port, (rail, link) in enumerate(own, FIRST_TCP_PORT):
             name = f"bandwidth.{rail['name']}.{part['peer']}"
-            if not self.info["tools"]["ib_write_bw"]:
-                rows.append(_row(name, None, "ib_write_bw (package perftest) is not installed"))
+            if not program:
+                yield _row(name, None, "ib_write_bw (package perftest) is not installed")
             elif not link or not link["rdma"]:
-                rows.append(_row(name, None, f"{rail['interface']} has no RDMA device"))
+                yield _row(name, None, f"{rail['interface']} has no RDMA device")
             else:
-                argv = (
-                    f"-d {link['rdma']} -i 1 -p {FIRST_TCP_PORT + number} -F --report_gbits -q 4 -D {seconds}".split()
-                )
+                argv = f"{program} -d {link['rdma']} -i 1 -p {port} -F --report_gbits -q 4 -D {seconds}".split()
                 gid = _gid(rail, link)
                 argv += [] if gid is None else ["-x", str(gid)]
                 if part["role"] == "client":
                     argv.append(next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]))
-                code, said = self._meet(argv, seconds)
-                rows.append(_row(name, *_judged(code, said, floor, link, part)))
-        return rows
+                yield _row(name, *_judged(*self._meet(argv, seconds), floor, link, part))
 
-    def _meet(self, arguments: list[str], seconds: int) -> tuple[int, str]:
+    def _meet(self, argv: list[str], seconds: int) -> tuple[int, str]:
         """Run one side; a client that comes before its server tries again until both have met."""
         deadline = time.monotonic() + MEETING_SECONDS
         limit = self.host.command("timeout")
         while True:
             left = max(int(deadline - time.monotonic()), 1)
-            bound = [limit, str(left + seconds + 5)] if limit else []
-            code, out, err = self.host.run([*bound, self.info["tools"]["ib_write_bw"], *arguments])
+            code, out, err = self.host.run([*([limit, str(left + seconds + 5)] if limit else []), *argv])
             refused = "connect" in f"{out}{err}".lower() and bandwidth_of(out) is None
             if code == 0 or not refused or time.monotonic() >= deadline:
                 return code, f"{out}\n{err}"

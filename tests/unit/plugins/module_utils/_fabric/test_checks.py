@@ -133,7 +133,7 @@ def measure(
     text = OUTPUT.format(value) if value is not None else said
     spark.commands["ib_write_bw -d"] = (code, text, "")
     made = checks.FabricCheck(spark.host, plan["rails"])
-    return made.measure({"link": "cable1", "role": role, "peer": "spark02"}, 5, 80)
+    return list(made.measure({"link": "cable1", "role": role, "peer": "spark02"}, 5, 80))
 
 
 def test_each_half_is_measured_by_its_own_device_and_gid(spark: Spark) -> None:
