@@ -147,7 +147,7 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
             # 40-cx7.yaml is what NVIDIA's playbooks write.
             found.append(
                 f"{entry['path']} also configures {', '.join(both)}, and netplan would merge both files. Move it away "
-                f"and run `netplan apply`."
+                "and run `netplan apply`."
             )
     return found
 
@@ -311,16 +311,14 @@ class FabricNetplan:
             if self.host.clock() >= deadline:
                 break
             time.sleep(POLL)
-        if lost:
-            raise SparkforgeError(
-                f"After `netplan apply` the management interface lacks {', '.join(lost)}.",
-                "Correct the host's own netplan files, which do not restore them.",
-            )
-        raise SparkforgeError(
-            f"After `netplan apply` {'; '.join(missing)}.",
-            "See `netplan status --all` and whether systemd-networkd or NetworkManager manages these interfaces "
-            "(fabric_renderer names one).",
+        cause = f"the management interface lacks {', '.join(lost)}" if lost else "; ".join(missing)
+        remedy = (
+            "Correct the host's own netplan files, which do not restore them."
+            if lost
+            else "See `netplan status --all` and whether systemd-networkd or NetworkManager manages these interfaces "
+            "(fabric_renderer names one)."
         )
+        raise SparkforgeError(f"After `netplan apply` {cause}.", remedy)
 
     def _absent(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         self.file = before.get("file") or self.file
