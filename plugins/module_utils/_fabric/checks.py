@@ -21,9 +21,9 @@ import time
 import typing as t
 from concurrent import futures
 
-from .._host import network
+from .._host import connectx, network
 from .._host.reader import Host
-from . import observation
+from .rails import WHERE_THE_CARD_IS, located
 
 #: linux/in.h, for Python's socket module does not name them.
 IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 10, 3
@@ -114,8 +114,8 @@ class FabricCheck:
         self, host: Host, rails: t.Sequence[Row], ports: t.Sequence[t.Sequence[str]] = (), speed: int = 0
     ) -> None:
         self.host, self.speed = host, speed
-        self.info = observation.observe(host, ports)
-        self.rails = observation.located(rails, self.info)
+        self.info = connectx.observe(host, ports)
+        self.rails = located(rails, self.info)
 
     def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
@@ -142,7 +142,7 @@ class FabricCheck:
     def _state(self, rail: Row, link: Row | None) -> tuple[str, ...]:
         half = f"half {rail['half']} of port {rail['port']}"
         if link is None:
-            return f"{half.capitalize()} has no interface on this host.", f"Check {observation.WHERE_THE_CARD_IS}"
+            return f"{half.capitalize()} has no interface on this host.", f"Check {WHERE_THE_CARD_IS}"
         who = f"{link['interface']} ({half})"
         if not link["up"]:
             return f"{who} is down.", "Run playbooks/fabric.yml, or check which other tool set it down."

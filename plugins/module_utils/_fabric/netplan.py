@@ -22,9 +22,9 @@ import typing as t
 
 from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
-from .._host import network
+from .._host import connectx, network
 from .._host.reader import Host
-from . import observation
+from .rails import WHERE_THE_CARD_IS, Facts, located
 
 FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
 RECEIPT = "fabric"
@@ -43,7 +43,6 @@ SOCKET_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES
 _VALUE = re.compile(r"[A-Za-z0-9_.,:/+^-]*")
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*|OMPI_MCA_[A-Za-z0-9_]+")
 
-Facts = observation.Facts
 Rails = t.Sequence[Facts]
 
 
@@ -99,7 +98,7 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
     :raises SparkforgeError: with every port or half that is not there.
     """
     found, missing = [], []
-    for rail, link in observation.located(rails, info):
+    for rail, link in located(rails, info):
         if link:
             found.append({**rail, "rdma": link["rdma"]})
         else:
@@ -109,7 +108,7 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
         ports = sorted((row["port"], ", ".join(row["halves"])) for row in info["ports"])
         there = "; ".join(f"port {number}: {halves}" for number, halves in ports) or "no ConnectX-7"
         cause = f"This host lacks {', '.join(missing)} of the fabric. It has {there}."
-        raise SparkforgeError(cause, f"Check {observation.WHERE_THE_CARD_IS}")
+        raise SparkforgeError(cause, f"Check {WHERE_THE_CARD_IS}")
     return found
 
 
@@ -179,7 +178,7 @@ class FabricNetplan:
         return (self._absent if self.options["state"] == "absent" else self._present)(info, before)
 
     def _observe(self) -> dict[str, t.Any]:
-        return observation.observe(self.host, self.options["ports"])
+        return connectx.observe(self.host, self.options["ports"])
 
     def _present(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         if not self.options["rails"]:
@@ -229,7 +228,7 @@ class FabricNetplan:
     def _check_netplan(self, text: str, command: str) -> None:
         """Let netplan read a copy of the host's configuration with our file in it."""
         with tempfile.TemporaryDirectory() as scratch:
-            for folder in observation.NETPLAN_FOLDERS:
+            for folder in connectx.NETPLAN_FOLDERS:
                 source = self.host.path(folder)
                 if os.path.isdir(source) and not os.path.islink(os.path.dirname(source)):
                     shutil.copytree(source, scratch + folder, dirs_exist_ok=True)
@@ -343,7 +342,7 @@ def session_address(environment_variables: t.Mapping[str, str]) -> str:
 def _deviations(rails: Rails, info: Facts) -> list[str]:
     """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
     found = []
-    for rail, link in observation.located(rails, info):
+    for rail, link in located(rails, info):
         if not link or not link["up"]:
             found.append(f"{rail['interface']} is down")
         elif link["carrier"]:

@@ -27,7 +27,7 @@ from .._shared.module_utils._apt.plan import check_plan
 from .._shared.module_utils._apt.policy import choose
 from .._shared.module_utils._apt.wanted import missing, parse_wanted
 from .._shared.module_utils._core.errors import SparkforgeError
-from .._shared.module_utils._fabric import observation as fabric
+from .._shared.module_utils._host import connectx
 from .._shared.module_utils._host.observation import SparkInfo
 from .._shared.module_utils._host.reader import Host
 from .._shared.module_utils._update.observation import UpdateInfo
@@ -138,7 +138,7 @@ class Recorder:
             "clock_units": [name for name in self.host.names("/etc/systemd/system") if "clock" in name],
             "torch": torches,
             "gpu": self._part("gpu", lambda: self._gpu(gpu, torches)) if gpu.get("devices") else None,
-            "fabric": self._part("fabric", lambda: fabric.observe(self.host)),
+            "fabric": self._part("fabric", lambda: connectx.observe(self.host)),
             "update": self._part("update", lambda: self._update(apt["packages"])),
             "report": self._part("report", lambda: history.History(self.host.path(HISTORY)).last()),
         }

@@ -17,17 +17,14 @@ import ipaddress
 import re
 import typing as t
 
-from .._host import network
-from .._host.network import NET
-from .._host.reader import Host
+from . import network
+from .network import NET
+from .reader import Host
 
 INFINIBAND = "/sys/class/infiniband"
 #: NVIDIA (Mellanox), and ConnectX-7 (4129 in ibstat's "MT4129").
 VENDOR, CONNECTX7 = "0x15b3", "0x1021"
 NETPLAN_FOLDERS = ("/etc/netplan", "/run/netplan", "/usr/lib/netplan", "/lib/netplan")
-WHERE_THE_CARD_IS = "`lspci -d 15b3:` and the driver mlx5_core; for another card, set the interfaces in fabric_ports."
-
-Facts = t.Mapping[str, t.Any]
 
 
 def observe(host: Host, ports: t.Sequence[t.Sequence[str]] = ()) -> dict[str, t.Any]:
@@ -102,7 +99,7 @@ def _gids(host: Host, port: str) -> list[dict[str, t.Any]]:
     return rows
 
 
-def _ports(links: t.Sequence[Facts]) -> list[dict[str, t.Any]]:
+def _ports(links: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
     """Pair the halves: the same card and PCI function, in the order of their PCI domains."""
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for link in links:
@@ -127,11 +124,3 @@ def _netplan_files(host: Host) -> list[dict[str, t.Any]]:
                 words = set(re.findall(r"[A-Za-z0-9_.-]+", text))
                 rows[path] = {"path": path, "interfaces": [entry for entry in host.names(NET) if entry in words]}
     return list(rows.values())
-
-
-def located(rails: t.Iterable[Facts], info: Facts) -> list[tuple[dict[str, t.Any], dict[str, t.Any] | None]]:
-    """Return each rail with its ``interface`` and what was observed of it; None where the host has no such half."""
-    halves = {(row["port"], half): name for row in info["ports"] for half, name in enumerate(row["halves"])}
-    links = {link["interface"]: link for link in info["links"]}
-    found = [{**rail, "interface": halves.get((rail["port"], rail["half"]))} for rail in rails]
-    return [(rail, links.get(rail["interface"])) for rail in found]

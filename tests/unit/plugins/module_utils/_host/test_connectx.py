@@ -7,14 +7,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import connectx, network
 
 from tests.unit.fabric_host import Spark
 
 
 def test_the_halves_of_a_port_are_paired_by_pci(tmp_path: Path) -> None:
-    info = observation.observe(Spark(tmp_path).host)
+    info = connectx.observe(Spark(tmp_path).host)
     assert info["ports"] == [
         {"port": 0, "halves": ["enp1s0f0np0", "enP2p1s0f0np0"]},
         {"port": 1, "halves": ["enp1s0f1np1", "enP2p1s0f1np1"]},
@@ -32,7 +31,7 @@ def test_a_port_keeps_its_number_where_the_other_one_is_gone(tmp_path: Path) -> 
     spark = Spark(tmp_path)
     for name in ("enp1s0f0np0", "enP2p1s0f0np0"):
         (tmp_path / f"sys/class/net/{name}").rename(tmp_path / f"gone-{name}")
-    assert observation.observe(spark.host)["ports"] == [{"port": 1, "halves": ["enp1s0f1np1", "enP2p1s0f1np1"]}]
+    assert connectx.observe(spark.host)["ports"] == [{"port": 1, "halves": ["enp1s0f1np1", "enP2p1s0f1np1"]}]
 
 
 def test_virtual_functions_and_other_cards_are_no_halves(tmp_path: Path) -> None:
@@ -41,46 +40,46 @@ def test_virtual_functions_and_other_cards_are_no_halves(tmp_path: Path) -> None
     (tmp_path / "sys/devices/pci0000:01/0000:01:00.2/physfn").mkdir()
     spark.half("ens5", "0005:01:00.0", "mlx5_9")
     (tmp_path / "sys/devices/pci0005:01/0005:01:00.0/device").write_text("0x1017\n")
-    info = observation.observe(spark.host)
+    info = connectx.observe(spark.host)
     assert {link["interface"] for link in info["links"]} == {name for row in info["ports"] for name in row["halves"]}
     assert len(info["links"]) == 4
 
 
 def test_named_ports_take_the_place_of_what_pci_says(tmp_path: Path) -> None:
-    info = observation.observe(Spark(tmp_path).host, [["enP7s7", "enp1s0f0np0"]])
+    info = connectx.observe(Spark(tmp_path).host, [["enP7s7", "enp1s0f0np0"]])
     assert info["ports"] == [{"port": 0, "halves": ["enP7s7", "enp1s0f0np0"]}]
 
 
 def test_only_ipv4_gids_are_listed(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
     spark.address("enp1s0f0np0", "192.168.200.12/24")
-    link = next(row for row in observation.observe(spark.host)["links"] if row["interface"] == "enp1s0f0np0")
+    link = next(row for row in connectx.observe(spark.host)["links"] if row["interface"] == "enp1s0f0np0")
     assert link["gids"] == [{"index": 3, "address": "192.168.200.12", "type": "RoCE v2"}]
     assert link["addresses"] == ["192.168.200.12/24"]
 
 
 def test_the_management_interface_is_that_of_the_best_default_route(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
-    assert observation.observe(spark.host)["management"] == {
+    assert connectx.observe(spark.host)["management"] == {
         "interface": "enP7s7", "addresses": ["10.0.0.11/24"], "wireless": False,
     }  # fmt: skip
     text = (tmp_path / "proc/net/route").read_text()
     spark.write("proc/net/route", text + "wlP9s9\t00000000\t0100000A\t0003\t0\t0\t50\t00000000\t0\t0\t0\n")
     (tmp_path / "sys/class/net/wlP9s9/phy80211").mkdir(parents=True)
-    assert observation.observe(spark.host)["management"]["wireless"] is True
+    assert connectx.observe(spark.host)["management"]["wireless"] is True
     spark.write("proc/net/route", "")
-    assert observation.observe(spark.host)["management"] is None
+    assert connectx.observe(spark.host)["management"] is None
 
 
 def test_a_sound_host_has_no_problems(tmp_path: Path) -> None:
-    assert network.problems(observation.observe(Spark(tmp_path).host)) == []
+    assert network.problems(connectx.observe(Spark(tmp_path).host)) == []
 
 
 def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
     # "CmaTotal=0 with approximately 9.7 GiB in CmaFree"
     spark.write("proc/meminfo", "MemTotal: 125541260 kB\nCmaTotal:       0 kB\nCmaFree:        10171187 kB\n")
-    info = observation.observe(spark.host)
+    info = connectx.observe(spark.host)
     assert info["kernel"]["kho"]["reserved_mib"] == 9932
     (problem,) = network.problems(info)
     assert problem["check"] == "kernel.kho"
@@ -91,7 +90,7 @@ def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> 
 def test_the_kho_reserve_is_read_from_debugfs_where_that_is_there(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
     spark.write("sys/kernel/debug/kho/out/scratch_len", "0xc000000 0x12ba00000 0x11f800000\n")
-    assert observation.observe(spark.host)["kernel"]["kho"]["reserved_mib"] == 192 + 4794 + 4600
+    assert connectx.observe(spark.host)["kernel"]["kho"]["reserved_mib"] == 192 + 4794 + 4600
 
 
 @pytest.mark.parametrize(("text", "problems"), [("3", 1), ("2", 0), (None, 1)])
@@ -104,7 +103,7 @@ def test_wifi_that_sleeps_is_a_problem_of_a_wireless_management_interface(
         spark.write(
             "etc/NetworkManager/conf.d/default-wifi-powersave-on.conf", f"[connection]\nwifi.powersave = {text}\n"
         )
-    found = network.problems(observation.observe(spark.host))
+    found = network.problems(connectx.observe(spark.host))
     assert [row["check"] for row in found] == ["management.powersave"] * problems
 
 
@@ -114,7 +113,7 @@ def test_netplan_files_are_listed_with_the_interfaces_that_they_name_and_no_more
     spark.write("etc/netplan/01-wifi.yaml", wifi)
     spark.write("etc/netplan/40-cx7.yaml", "network:\n  ethernets:\n    enp1s0f0np0: {}\n    # enP2p1s0f0np0: {}\n")
     spark.write("etc/netplan/note.txt", "enp1s0f1np1")
-    info = observation.observe(spark.host)
+    info = connectx.observe(spark.host)
     assert info["netplan"]["files"] == [
         {"path": "/etc/netplan/01-wifi.yaml", "interfaces": []},
         {"path": "/etc/netplan/40-cx7.yaml", "interfaces": ["enp1s0f0np0"]},
@@ -125,7 +124,7 @@ def test_netplan_files_are_listed_with_the_interfaces_that_they_name_and_no_more
 def test_a_host_without_any_of_it_is_observed_too(tmp_path: Path) -> None:
     host = Spark(tmp_path).host
     host.root = str(tmp_path / "empty")
-    info = observation.observe(host)
+    info = connectx.observe(host)
     assert info["links"] == []
     assert info["ports"] == []
     assert network.problems(info) == []
