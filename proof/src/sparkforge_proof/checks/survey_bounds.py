@@ -62,8 +62,8 @@ LEFT_OUT: dict[str, str] = {
 #: inf: not compared in that format. There a value is decided by the rounding of what goes in (an index, a truncation,
 #: the cell of a grid), it overflows on the way, or libraries decide by another rule: which pivot is the largest of
 #: complex numbers (``algebra.dense`` multiplies the factors). The determinant of a singular matrix is what is left of a
-#: cancellation (torch 2.6 on a CPU is off by up to 1.5e6 units). Where sound values come from: torch 2.13.0 (CPU, x86_64)
-#: and torch 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format, 2026-11-24; see
+#: cancellation (torch 2.6 on a CPU is off by up to 1.5e6 units). Where sound values come from: torch 2.13.0 (CPU,
+#: x86_64) and torch 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format, 2026-11-24; see
 #: docs/evidence/survey.md.
 _TABLE = """
 __rmatmul__ float64 100 64
