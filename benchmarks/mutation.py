@@ -136,12 +136,11 @@ def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
     for name in checks:
         plain = runner.CHECKS[name]
         path = os.path.join(directory, f"called-{name}.json")
-        function = traced(plain.function, path, watched)
-        runner.CHECKS[name] = dataclasses.replace(plain, function=function, seconds=plain.seconds * 4)
+        check.FUNCTIONS[name] = traced(check.FUNCTIONS[name], path, watched)
+        runner.CHECKS[name] = dataclasses.replace(plain, seconds=plain.seconds * 4)
     for name in filter(_surveys, job["checks"]):
-        plain = runner.CHECKS[name]
         path = os.path.join(directory, f"called-{name}.json")
-        runner.CHECKS[name] = dataclasses.replace(plain, function=_traced_survey(plain.function, path))
+        check.FUNCTIONS[name] = _traced_survey(check.FUNCTIONS[name], path)
     rows = proven(job, job["checks"])
     calls, seconds, off = {}, {row["name"]: row["seconds"] for row in rows}, []
     for name in job["checks"]:

@@ -16,6 +16,7 @@ import hashlib
 import importlib
 import json
 import pathlib
+import pkgutil
 import sys
 import typing as t
 
@@ -97,7 +98,8 @@ def _of_the_proof() -> dict[str, str]:
 
     profiles = yaml.safe_load((HOME / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]
     page = {f"_shared/{_PAGE}/{name}": (HOME / "plugins" / _PAGE / name).read_text() for name in _PAGE_FILES}
-    return {**page, "profiles.json": json.dumps(profiles, sort_keys=True)}
+    checks = (pkgutil.get_data("sparkforge_proof", "catalogue.json") or b"").decode()
+    return {**page, "catalogue.json": checks, "profiles.json": json.dumps(profiles, sort_keys=True)}
 
 
 def _of_the_guard() -> dict[str, str]:
@@ -105,7 +107,8 @@ def _of_the_guard() -> dict[str, str]:
 
 
 #: Where there are no sources, the command makes the file that records a host of what is in the proof's.
-PROOF, GUARD = Program("proof", _of_the_proof, others=("__main__", "record.record")), Program("guard", _of_the_guard)
+PROOF = Program("proof", _of_the_proof, others=("__main__", "runner", "record.record"))
+GUARD = Program("guard", _of_the_guard)
 PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
 #: Of each module that calls another program than the proof's.
 CALLED = {"guard": GUARD, "model_admission": GUARD}

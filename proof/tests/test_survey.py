@@ -28,7 +28,7 @@ found = {{}}
 for name in {checks!r}:
     context = check.Context("cpu", limits={{**settings.LIMITS, **{limits!r}}})
     try:
-        found[name] = ["pass", catalogue.CHECKS[name].function(context).measured]
+        found[name] = ["pass", check.FUNCTIONS[name](context).measured]
     except check.Skipped as skipped:
         found[name] = ["skip", str(skipped)]
     except check.Failed as failed:

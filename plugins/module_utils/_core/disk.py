@@ -68,6 +68,17 @@ def text(path: str) -> str | None:
     return None if found is None else found.decode("utf-8", "replace")
 
 
+def tail(path: str, offset: int = 0) -> str:
+    """Return what a file holds from an offset on, its last 64 KiB if it is long; nothing if it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(offset, size - (64 << 10)))
+            return stream.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
     """Put ``content`` at ``path`` atomically: a temporary file beside, synced, renamed over the old one.
 

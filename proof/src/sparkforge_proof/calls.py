@@ -4,7 +4,8 @@
 
 """What another program asks of the proof by ``sparkforge-proof call NAME``: the modules of the collection.
 
-The form is that of ``_core/program.py``: one JSON object on stdin, one on stdout.
+The form is that of ``_core/program.py``: one JSON object on stdin, one on stdout. Nothing in the file is compiled, so
+each call imports what it alone needs.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ import typing as t
 
 from . import publish, run, timer
 from ._shared.module_utils._core import program
-from ._shared.module_utils._unit import toolchain
-from .files import audit, judge, sbom
 
 Options = t.Mapping[str, t.Any]
 
@@ -36,6 +35,9 @@ def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
 
 def audited(options: Options, check_mode: bool) -> dict[str, t.Any]:
     """Return what the module ``audit_info`` returns; nothing is ever changed."""
+    from ._shared.module_utils._unit import toolchain
+    from .files import audit, sbom
+
     del check_mode
     found = audit.Audit(options["root"], _ask).run()
     bill = sbom.of_environment(options["root"], options["sbom"], toolchain.platform()) if options.get("sbom") else None
@@ -44,6 +46,8 @@ def audited(options: Options, check_mode: bool) -> dict[str, t.Any]:
 
 def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
     """Return what the module ``inspect_info`` returns of a directory; nothing is ever changed."""
+    from .files import judge
+
     del check_mode
     device = judge.Device(*(options[key] for key in ("machine", "capability", "cuda", "python")))
     return judge.directory(options["target"], device)

@@ -2,99 +2,117 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every check that computes or that asks torch, in the order in which they run."""
+"""Every check that computes or that asks torch, in the order in which they run.
+
+What a report needs to know of each is in catalogue.json, written by `python -m tests.required_checks`: compiling all
+checks takes a host longer than the rest of a short proof, and only the interpreter that is proven computes them.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import pkgutil
 import typing as t
 
-from .check import REGISTERED, Definition
-from .checks import (
-    algebra,
-    architectures,
-    attention,
-    chance,
-    collectives,
-    companions,
-    compilation,
-    complexes,
-    convolution,
-    data_parallel,
-    device,
-    fastpaths,
-    formats,
-    graphs,
-    helpers,
-    identity,
-    inference,
-    layouts,
-    linalg,
-    loops,
-    many,
-    matmul,
-    movement,
-    search,
-    sizes,
-    sparsity,
-    specials,
-    speed,
-    storage,
-    streams,
-    survey,
-    survey_modules,
-    tensors,
-    toolchain,
-    training,
-    transforms,
-    triton_kernels,
-)
-
-#: Files whose checks belong to a family of another name.
-PARTS = (data_parallel, survey_modules, graphs, complexes, transforms, loops, many)
-
-# Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
-FAMILIES = (
-    identity,
-    architectures,
-    toolchain,
-    device,
-    tensors,
-    movement,
-    streams,
-    formats,
-    specials,
-    chance,
-    search,
-    layouts,
-    matmul,
-    convolution,
-    attention,
-    fastpaths,
-    linalg,
-    algebra,
-    sparsity,
-    triton_kernels,
-    compilation,
-    companions,
-    collectives,
-    storage,
-    survey,
-    sizes,
-    helpers,
-    training,
-    inference,
-    speed,
-)
+from .check import REGISTERED, Definition, Evidence
+from .checks import device
 
 
-def _names() -> list[str]:
-    return [family.__name__.rpartition(".")[2] for family in FAMILIES]
+def registered() -> dict[str, Definition]:
+    """Import every check and return them by name, in the order in which they run."""
+    from .checks import (
+        algebra,
+        architectures,
+        attention,
+        chance,
+        collectives,
+        companions,
+        compilation,
+        complexes,
+        convolution,
+        data_parallel,
+        fastpaths,
+        formats,
+        graphs,
+        helpers,
+        identity,
+        inference,
+        layouts,
+        linalg,
+        loops,
+        many,
+        matmul,
+        movement,
+        search,
+        sizes,
+        sparsity,
+        specials,
+        speed,
+        storage,
+        streams,
+        survey,
+        survey_modules,
+        tensors,
+        toolchain,
+        training,
+        transforms,
+        triton_kernels,
+    )
+
+    # Files whose checks belong to a family of another name.
+    parts = (data_parallel, survey_modules, graphs, complexes, transforms, loops, many)
+    # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
+    families = (
+        identity,
+        architectures,
+        toolchain,
+        device,
+        tensors,
+        movement,
+        streams,
+        formats,
+        specials,
+        chance,
+        search,
+        layouts,
+        matmul,
+        convolution,
+        attention,
+        fastpaths,
+        linalg,
+        algebra,
+        sparsity,
+        triton_kernels,
+        compilation,
+        companions,
+        collectives,
+        storage,
+        survey,
+        sizes,
+        helpers,
+        training,
+        inference,
+        speed,
+    )
+    order = [file.__name__.rpartition(".")[2] for file in (*families, *parts)]
+    # Whoever imported some of them before has changed nothing.
+    rows = sorted(REGISTERED.values(), key=lambda one: (order.index(one.family), order.index(one.module)))
+    return {one.name: one for one in rows}
+
+
+def _known() -> dict[str, Definition]:
+    rows = json.loads(pkgutil.get_data(__package__ or "", "catalogue.json") or "[]")
+    return {
+        name: Definition(
+            name, family, where, numeric, seconds, module, tuple(Evidence(*one) for one in measured), steps
+        )
+        for name, family, where, numeric, seconds, module, measured, steps in rows
+    }
 
 
 #: By name, in the order in which they run.
-CHECKS: dict[str, Definition] = dict(sorted(REGISTERED.items(), key=lambda item: _names().index(item[1].family)))
-
+CHECKS = _known()
 
 #: Checks of the GPU that tolerate no company: one takes what memory is free, the others measure speed.
 ALONE = ("tensors.memory", "speed.")

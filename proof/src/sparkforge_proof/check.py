@@ -217,9 +217,10 @@ class Definition:
     :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
     :ivar numeric: compares numbers with a reference, so that its pass proves something.
     :ivar seconds: how long it may take on a host that is not emulated.
+    :ivar module: where its function is, below ``checks``.
+    :ivar measured: where it was seen to pass; without any, whatever it finds only warns.
     :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
         hangs, the check is begun again without it.
-    :ivar measured: where it was seen to pass; without any, whatever it finds only warns.
     """
 
     name: str
@@ -227,12 +228,14 @@ class Definition:
     device: str
     numeric: bool
     seconds: float
-    function: Function
+    module: str
     measured: tuple[Evidence, ...] = ()
     steps: bool = False
 
 
+#: By name, those of the files that were imported, and what computes them.
 REGISTERED: dict[str, Definition] = {}
+FUNCTIONS: dict[str, Function] = {}
 
 
 def check(
@@ -256,9 +259,10 @@ def check(
             full = f"cpu.{name}" if device == "cpu" else name
             if full in REGISTERED:
                 raise ValueError(f"two checks are called {full}")
-            of = family or function.__module__.rpartition(".")[2]
+            module = function.__module__.rpartition(".")[2]
             seen = tuple(one for one in measured if one.on_gpu == (device == "cuda"))
-            REGISTERED[full] = Definition(full, of, device, numeric, seconds, function, seen, steps)
+            REGISTERED[full] = Definition(full, family or module, device, numeric, seconds, module, seen, steps)
+            FUNCTIONS[full] = function
         return function
 
     return register

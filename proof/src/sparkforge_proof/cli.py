@@ -21,8 +21,6 @@ from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host
 from .check import FAIL, FULL, WARN
-from .endpoint import cli as endpoint
-from .files import judge
 
 #: The exit statuses. 2 is a wrong command line or an environment that cannot be inspected.
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
@@ -215,6 +213,8 @@ def written(given: argparse.Namespace, report: t.Mapping[str, t.Any]) -> t.Itera
 
 def inspect(argv: t.Sequence[str]) -> int:
     """Say whether wheels and environments will run on a GPU; exit status 1 if they cannot."""
+    from .files import judge
+
     made = argparse.ArgumentParser(
         prog="sparkforge-proof inspect",
         description="Tell from the files of wheels, environments or a file system whether they will run on a GPU.",
@@ -243,10 +243,17 @@ def audit(argv: t.Sequence[str]) -> int:
     return WRONG if found["differs"] else PROVEN
 
 
+def endpoint(argv: t.Sequence[str]) -> int:
+    """Say whether the numbers of a served model are right."""
+    from .endpoint import cli
+
+    return cli.main(argv)
+
+
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "audit": audit,
-    "endpoint": endpoint.main,
+    "endpoint": endpoint,
     "call": lambda words: calls.main(words[0]),
     "scheduled": timer.main,
 }

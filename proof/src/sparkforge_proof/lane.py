@@ -22,7 +22,7 @@ import threading
 import time
 import typing as t
 
-from . import catalogue, runner
+from . import catalogue
 from ._shared.module_utils._core import bundle, disk, processes, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import CRASH, FAIL, MISMATCH, PASS, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
@@ -37,7 +37,7 @@ _LONGEST = 1 << 20
 PRINTED = 64 << 20
 
 #: The program that runs in the environment, in which the families of the lane were imported.
-PROGRAM = runner.__name__
+PROGRAM = f"{__package__}.runner"
 _MAIN = """import importlib
 import sys
 
@@ -122,7 +122,7 @@ def _run_in(
     pipes = [os.pipe() for _group in groups]
     scratch = os.path.join(directory, "scratch")
     os.mkdir(scratch)
-    families = sorted({catalogue.CHECKS[name].function.__module__ for name in names})
+    families = sorted({f"{__package__}.checks.{catalogue.CHECKS[name].module}" for name in names})
     bundle.write(directory, bundle.files(PROGRAM, *families))
     program = _MAIN.format(program=PROGRAM, families=families)
     job = {
@@ -315,7 +315,7 @@ def _collect(
     # Where other lanes go on, so does what forked them.
     status = None if late else _status(process, 10)
     # After its end: the pipe is closed before Python prints what it ends with.
-    printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
+    printed = [line for line in disk.tail(output).splitlines() if line.strip()]
     last = " ".join(printed[-1].split())[:400] if printed else ""
     how = "did not respond in time" if late else _how(status) if status is not None else "exited"
     if not ready:

@@ -34,6 +34,7 @@ import traceback
 import typing as t
 
 from . import check, sampler
+from ._shared.module_utils._core import disk
 from .check import BUSY, CRASH, FAIL, MEMORY, MISMATCH, PASS, REFUSED, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks import device, identity
 
@@ -48,8 +49,6 @@ LOOK = 0.5
 MOST_PASSED_OVER = 10
 #: Checks that take longest, and how far all lanes without one of them stand behind where cores are short.
 LONGEST, BEHIND = {"survey.float32", "survey.complex64", "survey.bfloat16"}, 5
-#: How much of what a check printed is kept, in bytes.
-KEPT_OUTPUT = 64 << 10
 
 #: The message of a kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has
 #: computed nothing, and torch returns what was in that memory before.
@@ -321,7 +320,7 @@ class Child:
             passed_over=self.passed_over.get(name, {}),
         )
         try:
-            found = definition.function(context)
+            found = check.FUNCTIONS[name](context)
             if definition.device == "cuda":
                 importlib.import_module("torch").cuda.synchronize()
             result = Result(
@@ -355,7 +354,7 @@ class Child:
         """Fail a check whose kernel printed that it is none, whatever the numbers were."""
         sys.stdout.flush()
         sys.stderr.flush()
-        printed = _FATAL.search(read_from(self.output, offset))
+        printed = _FATAL.search(disk.tail(self.output, offset))
         if printed and result.reason not in (WRONG, MISMATCH):
             line = " ".join(printed.group(0).split())[:300]
             result.status, result.cause = FAIL, f"A kernel printed: {line}."
@@ -420,7 +419,7 @@ class Child:
 
     def _lost(self, result: Result) -> None:
         """Tell what became of a check whose process ended."""
-        printed = [line for line in read_from(self.output, 0).splitlines() if line.strip()]
+        printed = [line for line in disk.tail(self.output).splitlines() if line.strip()]
         fatal = [line for line in printed if _FATAL.search(line)]
         if any(_EMPTY_KERNEL.search(line) for line in fatal):
             result.reason = WRONG
@@ -495,17 +494,6 @@ def how_it_ended(status: int) -> str:
     if os.WIFSIGNALED(status):
         return f"was killed by {signal.Signals(os.WTERMSIG(status)).name}"
     return f"exited with status {os.WEXITSTATUS(status)} before returning a result"
-
-
-def read_from(path: str, offset: int) -> str:
-    """Return what a file holds from an offset on, its last part if it is long."""
-    try:
-        with open(path, "rb") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(offset, size - KEPT_OUTPUT))
-            return stream.read().decode(errors="replace")
-    except OSError:
-        return ""
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from sparkforge_proof import runner
 
 PROGRAM = """
 import os, signal, sys, time
-from sparkforge_proof import runner
+from sparkforge_proof import check, runner
 from sparkforge_proof.check import (
     Definition, Failed, Measured, Skipped, Unanswered)
 
@@ -89,10 +89,12 @@ functions = dict(meets=meets, opened=opened, nice=nice, on_the_gpu=right,
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
         f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
-        1.5 if "hangs" in name else 30, function, steps="steps" in name)
-    for name, function in functions.items() for number in (1, 2)}}
-runner.CHECKS["survey.float32"] = Definition("survey.float32", "family", "cpu", True, 30, right)
-runner.CHECKS["device.cuda"] = Definition("device.cuda", "device", "cuda", False, 30, wrong)
+        1.5 if "hangs" in name else 30, "", steps="steps" in name)
+    for name in functions for number in (1, 2)}}
+check.FUNCTIONS.update((f"{{name}}{{number}}", functions[name]) for name in functions for number in (1, 2))
+runner.CHECKS["survey.float32"] = Definition("survey.float32", "family", "cpu", True, 30, "")
+runner.CHECKS["device.cuda"] = Definition("device.cuda", "device", "cuda", False, 30, "")
+check.FUNCTIONS.update({{"survey.float32": right, "device.cuda": wrong}})
 runner.main(sys.argv[1])
 """
 
