@@ -39,6 +39,8 @@ catalogue, check, runner, survey, survey_operator, survey_bounds = (
     for name in ("catalogue", "check", "runner", "checks.survey", "checks.survey_operator", "checks.survey_bounds")
 )
 
+catalogue.registered()  # which imports all checks
+
 #: Operators of the catalogue of the survey that are tried before all: the one whose kernel it is, then so many that
 #: call it.
 OWN, FIRST = 1, 40
