@@ -102,7 +102,7 @@ def registered() -> dict[str, Definition]:
 
 
 def _known() -> dict[str, Definition]:
-    rows = json.loads(pkgutil.get_data(__package__ or "", "catalogue.json") or "[]")
+    rows = json.loads(pkgutil.get_data(__package__ or "", "catalogue.json") or "")
     return {
         name: Definition(
             name, family, where, numeric, seconds, module, tuple(Evidence(*one) for one in measured), steps
