@@ -25,6 +25,7 @@ from sparkforge_proof.checks import sizes, survey, survey_operator
 from sparkforge_proof import catalogue, check, settings
 {between}
 found = {{}}
+catalogue.registered()
 for name in {checks!r}:
     context = check.Context("cpu", limits={{**settings.LIMITS, **{limits!r}}})
     try:
