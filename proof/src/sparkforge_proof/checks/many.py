@@ -144,11 +144,8 @@ def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, dtyp
         few = _made(call, [row.expand(1 if elements else 2, columns).contiguous() for row in given])
         if not few or (elements and any(one.shape != (1, columns) for one in few)):
             continue
-        try:
-            found = [_real(one) for one in call([row.expand(count, columns).contiguous() for row in given])]
-        except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-            if "CUDA error" in str(error):
-                raise
+        found = _called(call, [row.expand(count, columns).contiguous() for row in given])
+        if not found:
             return False
         for one, other in zip(found, (one[0] for one in few)):
             right = one.shape[:1] == (count,) and one.shape[1:] == other.shape
@@ -174,8 +171,11 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
         counts: t.Sequence[int] = (1 if kind == "UnaryUfuncInfo" else 2,)
     else:
         counts = range(1, MOST_TENSORS + 1)
+    words: dict[str, t.Any] = {}
+    if kind == "UnaryUfuncInfo":
+        words = operator.sample_kwargs(device, dtype, torch.ones(2, dtype=dtype, device=device))[0]
     for number in counts:
-        yield number, lambda given: survey_units.tensors(operator(*given))
+        yield number, lambda given: survey_units.tensors(operator(*given, **words))
     if kind in ELEMENTWISE:
         return
     with contextlib.suppress(RuntimeError, TypeError, ValueError):
@@ -201,7 +201,9 @@ def _rows(
 
     generator = context.generator(f"sizes many {name}")
     low, high = getattr(operator, "domain", None) or (None, None)
-    low, high = (0.5 if low is None else max(low + 0.01, 0.5)), (3.0 if high is None else min(high - 0.01, 3.0))
+    # Functions of one tensor have negative numbers too.
+    least = -3.0 if type(operator).__name__ == "UnaryUfuncInfo" else 0.5
+    low, high = (least if low is None else max(low + 0.01, least)), (3.0 if high is None else min(high - 0.01, 3.0))
     if not _is_of_elements(operator):
         low, high = 0.05, 0.95
     return [
@@ -212,16 +214,21 @@ def _rows(
     ]
 
 
-def _made(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return what is made of few rows, if it is as many rows and not too large; else nothing."""
-    import torch
-
+def _called(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return what is made of tensors, as real numbers; nothing where they are not taken."""
     try:
-        found = [_real(one) for one in call(given)]
+        return [_real(one) for one in call(given)]
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError) as error:
         if "CUDA error" in str(error):
             raise
         return []
+
+
+def _made(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return what is made of few rows, if it is as many rows and not too large; else nothing."""
+    import torch
+
+    found = _called(call, given)
     rows = all(one.layout is torch.strided and one.shape[:1] == given[0].shape[:1] for one in found)
     small = sum(one.numel() for one in found) <= LARGER * given[0].numel()
     return found if rows and small and len(found) <= MOST_RESULTS else []

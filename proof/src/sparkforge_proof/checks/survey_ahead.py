@@ -32,13 +32,10 @@ def compiled(operator: t.Any, name: str, dtype: torch.dtype) -> bool:
 
 
 @contextlib.contextmanager
-def compiling(
-    operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: str, dense: t.Collection[str]
-) -> t.Iterator[None]:
+def compiling(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: str) -> t.Iterator[None]:
     """Compile meanwhile, in this order; at the end what was not begun is dropped.
 
     :param operators: by name, the ones whose kernels are compiled.
-    :param dense: the names of those that are called with dense tensors alone.
     """
     import torch
 
@@ -46,20 +43,20 @@ def compiling(
     for name, operator in operators.items():
         torch.manual_seed(number_of(name))
         with contextlib.suppress(Exception):  # the survey says why it has no inputs
-            samples.append((operator, next(iter(operator.sample_inputs(device, dtype))), name in dense))
+            samples.append((operator, next(iter(operator.sample_inputs(device, dtype)))))
     pool = ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // CORES))
     try:
-        for operator, sample, dense_alone in samples:
-            pool.submit(_use, operator, sample, dense_alone)
+        for operator, sample in samples:
+            pool.submit(_use, operator, sample)
         yield
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _use(operator: t.Any, sample: t.Any, dense: bool) -> None:
-    """Call it with dense inputs and, unless these are all, with strided ones, which have kernels of their own."""
+def _use(operator: t.Any, sample: t.Any) -> None:
+    """Call it with dense inputs and with strided ones, which have kernels of their own."""
     import torch
 
     with torch.no_grad():
-        for given in (sample,) if dense else (sample, sample.noncontiguous()):
+        for given in (sample, sample.noncontiguous()):
             operator(given.input, *given.args, **given.kwargs)
