@@ -145,14 +145,11 @@ def survey(
     if device == "cuda":
         late = {name: operator for name, operator in chosen.items() if survey_ahead.compiled(operator, name, dtype)}
         chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
-        if samples < FULL["samples"]:
-            # Not the third that a format is surveyed in: in time all are called so.
-            found.dense = set(late) - _third(seed, 3)
     began = time.monotonic()
     with surveying(device), contextlib.ExitStack() as stack:
         # After one has ended the process, it has to be seen which.
         if late and not passed_over:
-            stack.enter_context(survey_ahead.compiling(late, dtype, device, found.dense))
+            stack.enter_context(survey_ahead.compiling(late, dtype, device))
         for name, operator in chosen.items():
             if time.monotonic() - began > seconds:
                 found.waiting += 1
@@ -216,13 +213,10 @@ def _surveyed(context: Context, form: str) -> Measured:
     return judged(context, found, {name: survey_bounds.bounds(name, form) for name in found.units}, form, seed)
 
 
-def _third(seed: int, beside: int = 1) -> set[str]:
-    """Return the operators whose turn it is.
-
-    :param beside: so many operators follow each other in a third.
-    """
+def _third(seed: int) -> set[str]:
+    """Return the operators whose turn it is."""
     names = sorted({name_of(operator) for operator in catalogue()})
-    return {name for number, name in enumerate(names) if number // beside % PARTS == seed % PARTS}
+    return set(names[seed % PARTS :: PARTS])
 
 
 def seed_of(context: Context) -> int:

@@ -52,7 +52,6 @@ class Survey:
     :ivar ended: operators that ended with an error where the CPU in float64 computes them, and with which.
     :ivar left_out: operators that are not compared, see ``survey_bounds.LEFT_OUT``.
     :ivar waiting: how many there was no time for.
-    :ivar dense: operators that this run calls with dense tensors alone, for others have kernels to be compiled.
     :ivar listed: how many operators the catalogue has.
     :ivar differentiable: how many of them it has gradients for in this format.
     :ivar backward: those whose gradients were compared.
@@ -64,7 +63,6 @@ class Survey:
     ended: dict[str, str] = dataclasses.field(default_factory=dict)
     samples: int = 0
     waiting: int = 0
-    dense: set[str] = dataclasses.field(default_factory=set)
     listed: int = 0
     differentiable: int = 0
     backward: set[str] = dataclasses.field(default_factory=set)
@@ -267,8 +265,6 @@ def _other_ways(
     calls = survey_variants.calls(full)
     for way in [survey_variants.STRIDED, survey_variants.TRANSPOSED, *calls]:
         words = f"{name}, {way}"
-        if name in found.dense and way in survey_variants.APART:
-            continue
         if survey_bounds.left_out(words):
             found.left_out.append(words)
             continue
@@ -300,8 +296,7 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
     known = survey_variants.is_known(sample, dtype)
     moves = survey_variants.MOVES.match(name) is not None
-    equal = any_number or moves or (full and survey_variants.takes_equal(name, _on_gpu(sample)))
-    if equal and name not in found.dense:
+    if any_number or moves or (full and survey_variants.takes_equal(name, _on_gpu(sample))):
         _compared(
             found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, not any_number), dtype, seed
         )

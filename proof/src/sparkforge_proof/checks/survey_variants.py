@@ -17,8 +17,6 @@ if t.TYPE_CHECKING:
 #: How an operator is called, beside plainly.
 STRIDED, TRANSPOSED, IN_PLACE, OUT = "strided", "transposed", "in place", "out="
 EXPANDED, WITH_NAN, SUBNORMAL, GRAPH = "expanded", "NaN", "subnormal", "graph"
-#: Those whose elements lie apart.
-APART = (STRIDED, TRANSPOSED, OUT)
 #: The classes of the catalogue whose operators take any numbers, so that others can take the place of theirs.
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
 #: How the names of others begin that take a NaN. Libraries of linear algebra may end the process or never end.
