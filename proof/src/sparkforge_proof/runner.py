@@ -48,7 +48,7 @@ LOOK = 0.5
 #: How many parts of a check may crash or hang before the check does.
 MOST_PASSED_OVER = 10
 #: Checks that take longest, and how far all lanes without one of them stand behind where cores are short.
-LONGEST, BEHIND = {"survey.float32", "survey.complex64", "survey.bfloat16"}, 5
+LONGEST, BEHIND = {"survey.float32", "survey.float64", "survey.bfloat16", "training.compiled"}, 5
 
 #: The message of a kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has
 #: computed nothing, and torch returns what was in that memory before.

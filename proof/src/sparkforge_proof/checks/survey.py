@@ -47,7 +47,7 @@ from .survey_operator import NotOffered, Survey, differentiable, name_of, short
 STEP_SECONDS = 120
 #: Formats in which a run takes every operator, and of the others a third, the next day another; for how many times the
 #: limit ``survey``.
-BROAD, LONGER, PARTS, PART_LONGER = ("float32", "bfloat16", "complex64"), 4.0, 3, 2.0
+BROAD, LONGER, PARTS, PART_LONGER = ("float32", "bfloat16"), 4.0, 3, 2.0
 #: How many of the operators that are off are named.
 NAMED = 5
 #: The attributes of an operator in the catalogue.
