@@ -168,7 +168,8 @@ def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
         monkeypatch.setattr(speed, "_product", lambda context, dtype: (1000, None))
         monkeypatch.setattr(speed, "_rate", lambda work, seconds=1.0: rate)
         sample = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, reasons=reasons)
-        monkeypatch.setattr(speed, "_under_load", lambda index, work: [sample] * 5)
+        monkeypatch.setattr(speed, "_SEEN", [])
+        monkeypatch.setattr(speed, "_under_load", lambda index, work: ([sample] * 5, rate))
         return Context(device="cuda", profile=profile)
 
     return make
