@@ -301,13 +301,19 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
             found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, not any_number), dtype, seed
         )
     if survey_variants.takes_subnormal(name, dtype, known, _on_gpu(sample), full):
-        _subnormal(found, operator, sample, dtype, seed)
-    if not survey_variants.takes_nan(name, any_number or moves, known, _on_gpu(sample)):
+        every = survey_variants.CHOOSES.match(name) is not None
+        # A sum of two is subnormal where both are.
+        for count in (None,) if every else (1, 2) if full else (1,):
+            _subnormal(found, operator, sample, dtype, seed, count)
+    exactly = survey_variants.takes_nan(name, any_number or moves, known, _on_gpu(sample))
+    if not exactly and not (full and known and survey_variants.DIRECT.match(name)):
         return
     given = survey_variants.with_nan(sample, moves)
     if both := _both(found, operator, survey_variants.WITH_NAN, given, dtype, seed):
         made, exact = both
         compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere
+        if not exactly:
+            compare = survey_variants.nan_gone
         wrong = compare(on_the_host(made.results), exact.results)
         found.note(f"{name}, {survey_variants.WITH_NAN}", (math.inf if wrong else 0.0, 0.0))
 
@@ -323,16 +329,17 @@ def _compared(found: Survey, operator: t.Any, way: str, given: t.Any, dtype: tor
         found.note(f"{name_of(operator)}, {way}", away(made, exact, moved, dtype))
 
 
-def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> None:
+def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str, count: int | None) -> None:
     """Note how far off an operator is for subnormal numbers, if results are subnormal too and grow as the numbers do.
 
     Of others nobody says how exact they are there.
+
+    :param count: how many of its inputs have such numbers; None: all.
     """
     import torch
 
     way, larger = survey_variants.SUBNORMAL, 2.0**20
-    every = survey_variants.CHOOSES.match(name_of(operator)) is not None
-    given = survey_variants.subnormal(sample, every=every)
+    given = survey_variants.subnormal(sample, count=count)
     if not (both := _both(found, operator, way, given, dtype, seed)):
         return
     made, exact = both
@@ -345,7 +352,7 @@ def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype
     if not small or any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in small):
         return
     try:
-        grown = _exactly(operator, survey_variants.subnormal(sample, larger, every), dtype, seed).results
+        grown = _exactly(operator, survey_variants.subnormal(sample, larger, count), dtype, seed).results
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
         return
     if all(torch.allclose(exact.results[one] * larger, grown[one], 1e-6, 0.0) for one in numbers):
