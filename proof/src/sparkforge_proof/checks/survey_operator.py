@@ -215,7 +215,8 @@ def _largest(values: t.Sequence[torch.Tensor], otherwise: float) -> float:
     """Return the largest number of dense tensors, or something else where there is none."""
     import torch
 
-    dense = [one.detach() for one in values if one.layout is torch.strided and one.is_floating_point() and one.numel()]
+    numbers = [one.detach() for one in values if one.is_floating_point() or one.is_complex()]
+    dense = [one for one in numbers if one.layout is torch.strided and one.numel()]
     return max((float(one.abs().max()) for one in dense), default=otherwise)
 
 
