@@ -14,6 +14,7 @@ import typing as t
 from dataclasses import dataclass
 
 from ..plugins.module_utils._core.errors import SparkforgeError, UnreachableError
+from ..plugins.plugin_utils.names import RESERVED
 
 try:
     import zeroconf
@@ -42,8 +43,6 @@ SSH_PORT = 22
 #: The form of a name's first label (RFC 1123). Anybody in the network can announce anything, and the name of a
 #: host becomes the name of files.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-#: Names that mean something else to Ansible, or are groups of the collection.
-RESERVED = frozenset({"localhost", "all", "ungrouped", "sparks", "builders", "fabric"})
 #: Milliseconds to wait for the addresses of a machine whose name is known.
 RESOLVE_TIMEOUT = 2000
 

@@ -16,9 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparkforge import COLLECTION, Exit, Refusal
+from sparkforge import COLLECTION, Exit, Refusal, module
 from sparkforge.play import environment
 from sparkforge.terminal import Console
+
+CONTROLLER: str = module("plugin_utils.names").CONTROLLER
+RESERVED: frozenset[str] = module("plugin_utils.names").RESERVED
 
 #: Where NVIDIA Sync keeps the ssh configuration of its Sparks. Source: NVIDIA's "DGX Spark / GB10 FAQ"
 #: (forums.developer.nvidia.com/t/dgx-spark-gb10-faq/347344), read in a third party's copy of version 11, 2026-08-04;
@@ -32,8 +35,6 @@ KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
 #: With the interface, as addresses of one cable have it: fe80::1%eth0.
 ADDRESS = re.compile(NAME.pattern + r"(%[A-Za-z0-9._-]+)?")
-#: Names that Ansible and the collection have for groups.
-RESERVED = {"all", "ungrouped", "sparks", "builders", "fabric"}
 #: Where ssh itself keeps keys.
 PERSONAL = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 
@@ -59,8 +60,9 @@ class Spark:
     changed: str = ""
 
     def __post_init__(self) -> None:
+        reserved = self.name in RESERVED and not (self.local and self.name == CONTROLLER)
         for word in (self.name, *self.addresses):
-            if not ADDRESS.fullmatch(word) or self.name in RESERVED:
+            if not ADDRESS.fullmatch(word) or reserved:
                 cause = f"{word!r} ({self.source}) is no name or address of a machine."
                 raise Refusal(Exit.USAGE, cause, "Correct it where it is listed, or rename the machine.")
 
@@ -150,7 +152,7 @@ def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
         if not NAME.fullmatch(given):
             raise Refusal(Exit.USAGE, f"{given!r} is not a host name.", "Write it as spark-ab12 or 192.0.2.17.")
         same = [spark for spark in known if spark.name == name or given in spark.addresses]
-        chosen += same or [Spark(name, [given], "named", local=given in ("localhost", "127.0.0.1"))]
+        chosen += same or [Spark(name, [given], "named", local=given.lower() in (CONTROLLER, "127.0.0.1"))]
     return chosen
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from sparkforge import Exit, collection, module
+from sparkforge import Exit, Refusal, collection, module
 from sparkforge.terminal import Console
 
 NAME = "sparkforge-record.pyz"
@@ -22,12 +22,19 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 
 
 def build(path: Path) -> None:
-    """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
-    programs = module("plugin_utils.programs")
+    """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for.
+
+    :raises Refusal: a file of the collection is missing.
+    """
+    programs, errors = module("plugin_utils.programs"), module("module_utils._core.errors")
     defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
     name = f"record/{programs.PROOF.module('record.record').PACKAGES}"
-    data = {**programs.PROOF.data(), name: json.dumps(packages(defaults))}
-    programs.Program("proof", lambda: data, "record.record", ()).write(path)
+    asked = json.dumps(packages(defaults))
+    record = programs.Program("proof", lambda: {**programs.PROOF.data(), name: asked}, "record.record", ())
+    try:
+        record.write(path)
+    except errors.SparkforgeError as error:
+        raise Refusal(Exit.FAILED, error.cause, error.remedy) from error
 
 
 def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:

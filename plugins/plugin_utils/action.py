@@ -112,7 +112,10 @@ class AsksProgram(OnHost):
     def asked(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result: by one call where the host has the program, else it is sent to it."""
         program = programs.CALLED.get(self._task.action.rpartition(".")[2], programs.PROOF)
-        content, sha256 = program.archive()
+        try:
+            content, sha256 = program.archive()
+        except SparkforgeError as error:
+            return {"failed": True, "changed": False, **error.as_result()}
         arguments["program"] = {"sha256": sha256}
         done: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
         if not done.pop("needs_program", False):

@@ -13,19 +13,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import importlib
+import importlib.resources
 import json
 import pathlib
-import pkgutil
 import sys
 import typing as t
 
 from ..module_utils._core import bundle
+from ..module_utils._core.errors import SparkforgeError
 
 HOME = pathlib.Path(__file__).parents[2]
 #: The files that the proof's page needs besides its code.
 _PAGE = "plugin_utils/fleet/report"
 _PAGE_FILES = ("report.css", "report.html.j2", "report.js")
+_UNITS = ("sparkforge-guard.service", "sparkforge-guard-caps.service", "sparkforge-guard-caps.timer")
 _MAIN = """import sys
 
 if sys.version_info < (3, 9):
@@ -83,14 +84,24 @@ class Program:
         path.chmod(0o755)
 
     def sources(self) -> dict[str, str]:
-        """Return the path and the text of each file of it."""
+        """Return the path and the text of each file of it.
+
+        :raises SparkforgeError: if one of them is missing.
+        """
         package = f"sparkforge_{self.name}"
-        own = self.module("_shared.module_utils._core.bundle")
-        return {
-            **own.files(*(f"{package}.{module}" for module in (self.start, *self.others))),
-            **{f"{package}/{path}": text for path, text in self.data().items()},
-            "__main__.py": _MAIN.format(f"{package}.{self.start}"),
-        }
+        try:
+            own = self.module("_shared.module_utils._core.bundle")
+            return {
+                **own.files(*(f"{package}.{module}" for module in (self.start, *self.others))),
+                **{f"{package}/{path}": text for path, text in self.data().items()},
+                "__main__.py": _MAIN.format(f"{package}.{self.start}"),
+            }
+        except (FileNotFoundError, ModuleNotFoundError) as error:
+            missing = error.name if isinstance(error, ModuleNotFoundError) else error.filename or error
+            raise SparkforgeError(
+                f"{self.file} cannot be put together: {missing} is missing.",
+                "Install the collection again; in a clone, git status shows what was removed.",
+            ) from error
 
 
 def _of_the_proof() -> dict[str, str]:
@@ -98,12 +109,12 @@ def _of_the_proof() -> dict[str, str]:
 
     profiles = yaml.safe_load((HOME / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]
     page = {f"_shared/{_PAGE}/{name}": (HOME / "plugins" / _PAGE / name).read_text() for name in _PAGE_FILES}
-    checks = (pkgutil.get_data("sparkforge_proof", "catalogue.json") or b"").decode()
+    checks = importlib.resources.files("sparkforge_proof").joinpath("catalogue.json").read_text()
     return {**page, "catalogue.json": checks, "profiles.json": json.dumps(profiles, sort_keys=True)}
 
 
 def _of_the_guard() -> dict[str, str]:
-    return {f"units/{path.name}": path.read_text() for path in (HOME / "guard/src/sparkforge_guard/units").iterdir()}
+    return {f"units/{name}": (HOME / "guard/src/sparkforge_guard/units" / name).read_text() for name in _UNITS}
 
 
 #: Where there are no sources, the command makes the file that records a host of what is in the proof's.
@@ -114,4 +125,7 @@ PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
 CALLED = {"guard": GUARD, "model_admission": GUARD}
 
 if __name__ == "__main__":
-    PROGRAMS[sys.argv[1]].write(pathlib.Path(sys.argv[2]))
+    try:
+        PROGRAMS[sys.argv[1]].write(pathlib.Path(sys.argv[2]))
+    except SparkforgeError as error:
+        sys.exit(str(error))

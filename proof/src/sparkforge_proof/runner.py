@@ -50,11 +50,24 @@ MOST_PASSED_OVER = 10
 #: Checks that take longest, and how far all lanes without one of them stand behind where cores are short.
 LONGEST, BEHIND = {"survey.float32", "survey.float64", "survey.bfloat16", "training.compiled"}, 5
 
-#: The message of a kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has
-#: computed nothing, and torch returns what was in that memory before.
-_EMPTY_KERNEL = re.compile(r"\bFATAL\b")
-#: The same, a device-side assertion, and the sanitizer of a damaged heap.
-_FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double free).*$", re.MULTILINE)
+
+class Fatal(t.NamedTuple):
+    """What makes a check's numbers void once it is printed, as a pattern, and the name of its remedy."""
+
+    said: str
+    cause: str
+    remedy: str
+    reason: str = CRASH
+
+
+FATAL = (
+    # A kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has computed nothing, and
+    # torch returns what was in that memory before.
+    Fatal(r"\bFATAL\b", "A kernel printed", "empty", WRONG),
+    Fatal(r"Assertion `.*` failed", "A kernel was given an index or a value that it does not take", "assertion"),
+    # The C library's.
+    Fatal("corrupted|double free", "The heap was damaged", "heap"),
+)
 #: The messages of torch and its libraries for operations that they do not offer on this GPU; no illegal access.
 _NOT_OFFERED = re.compile(
     r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
@@ -65,18 +78,20 @@ _STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STAT
 
 
 class Remedies(t.NamedTuple):
-    """What to do when a check ended with an error, printed that its kernel is none, hung, or ran out of memory."""
+    """What to do when a check ended with an error, printed one of ``FATAL``, hung, or ran out of memory."""
 
     crash: str
-    fatal: str
+    empty: str
     hang: str
     memory: str
+    assertion: str = "An operation before it computed that wrong: use another stack, and test the memory if it recurs."
+    heap: str = "Use another stack, and test the host's memory if it recurs."
 
 
 ON_GPU = Remedies(
     crash="Read its output in the report's details; if the driver or a kernel is at fault, build or use a stack for "
     "this GPU's compute capability, and run the proof again.",
-    fatal="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
+    empty="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
     "guard patch, or use a stack with torch 2.12 or newer.",
     hang="Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: "
     "reboot the host, and use another stack if it recurs. limits.factor gives slow hosts more time.",
@@ -86,7 +101,7 @@ ON_GPU = Remedies(
 ON_CPU = Remedies(
     crash="Read its output in the report's details; if memory ran out, stop other programs; otherwise use another "
     "stack, and run the proof again.",
-    fatal="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
+    empty="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
     "memory if it recurs.",
     hang="Check with top whether other programs use the CPU or the memory, and stop them. limits.factor gives slow "
     "hosts more time; if it recurs on an idle host, use another stack.",
@@ -351,15 +366,13 @@ class Child:
             return False
 
     def _read_output(self, result: Result, offset: int) -> None:
-        """Fail a check whose kernel printed that it is none, whatever the numbers were."""
+        """Fail a check that printed one of ``FATAL``, whatever the numbers were."""
         sys.stdout.flush()
         sys.stderr.flush()
-        printed = _FATAL.search(disk.tail(self.output, offset))
-        if printed and result.reason not in (WRONG, MISMATCH):
-            line = " ".join(printed.group(0).split())[:300]
-            result.status, result.cause = FAIL, f"A kernel printed: {line}."
-            result.reason = WRONG if _EMPTY_KERNEL.search(line) else CRASH
-            result.remedy = remedies(result.name).fatal
+        fatal, line = telling(disk.tail(self.output, offset))
+        if fatal and result.reason not in (WRONG, MISMATCH):
+            result.status, result.reason, result.cause = FAIL, fatal.reason, f"{fatal.cause}: {line.rstrip('.')}."
+            result.remedy = getattr(remedies(result.name), fatal.remedy)
 
     # -- in the parent
 
@@ -419,13 +432,13 @@ class Child:
 
     def _lost(self, result: Result) -> None:
         """Tell what became of a check whose process ended."""
-        printed = [line for line in disk.tail(self.output).splitlines() if line.strip()]
-        fatal = [line for line in printed if _FATAL.search(line)]
-        if any(_EMPTY_KERNEL.search(line) for line in fatal):
+        fatal, line = telling(disk.tail(self.output))
+        if fatal and fatal.reason == WRONG:
             result.reason = WRONG
-        telling = fatal or printed[:1]
-        if telling:
-            result.cause = f"{result.cause} It printed: {' '.join(telling[0].split())[:300]}"
+        if fatal and result.reason == fatal.reason:
+            result.remedy = getattr(remedies(result.name), fatal.remedy)
+        if line:
+            result.cause = f"{result.cause} It printed: {line}"
         self._tell(result)
 
     def _tell(self, result: Result) -> None:
@@ -474,6 +487,14 @@ def ended_by(name: str, status: int) -> Result:
     reason, remedy = (MEMORY, remedies(name).memory) if killed else (CRASH, remedies(name).crash)
     cause = f"The process that ran {name} {how_it_ended(status)}."
     return Result(name, FAIL, "a crash", "a result", cause, remedy, reason=reason)
+
+
+def telling(printed: str) -> tuple[Fatal | None, str]:
+    """Return the line that tells most of what a check printed, and which of ``FATAL`` it is: the first if none."""
+    lines = [line for line in printed.splitlines() if line.strip()]
+    found = ((fatal, line) for fatal in FATAL for line in lines if re.search(fatal.said, line))
+    fatal, line = next(found, (None, lines[0] if lines else ""))
+    return fatal, " ".join(line.split())[:300]
 
 
 def hung(name: str, seconds: float) -> Result:

@@ -57,6 +57,15 @@ def reaches_too_far(context): raise RuntimeError("CUDA error: an illegal memory 
 def prints(context):
     os.write(1, b"FATAL: kernel fmha is for sm80-sm100, but was built for sm121\\n")
     return Measured("1", "1")
+def asserts(context):
+    os.write(1, b"a.cu:9: at: block: [0,0,0], thread: [1,0,0] Assertion `index out of bounds` failed.\\n")
+    raise RuntimeError("CUDA error: device-side assert triggered")
+def damages(context):
+    os.write(1, b"double free or corruption (out)\\n")
+    return Measured("1", "1")
+def damages_and_ends(context):
+    damages(context)
+    os.abort()
 
 def steps(context, end):
     for part in ("one", "two", "three"):
@@ -85,6 +94,7 @@ functions = dict(meets=meets, opened=opened, nice=nice, on_the_gpu=right,
                  right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
                  hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
                  refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far,
+                 prints_gpu=prints, asserts_gpu=asserts, damages=damages, damages_and_ends=damages_and_ends,
                  runs_out=runs_out, is_killed=is_killed, second_time=second_time)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
@@ -231,6 +241,25 @@ def test_what_a_kernel_prints_fails_the_check_that_printed_it_alone(tmp_path: Pa
     assert "FATAL: kernel fmha is for sm80-sm100, but was built for sm121" in found["prints1"]["cause"]
     # What computes on the CPU is not mended by what a GPU's code is built for.
     assert "for this CPU" in found["prints1"]["remedy"] and "CUDA" not in found["prints1"]["remedy"]
+
+
+def test_an_empty_kernel_an_assertion_and_a_damaged_heap_have_a_cause_and_a_remedy_each(tmp_path: Path) -> None:
+    torch = "class cuda:\n    is_initialized = staticmethod(bool)\n    synchronize = staticmethod(bool)\n"
+    kinds = {"prints_gpu": "wrong", "asserts_gpu": "crash", "damages": "crash", "damages_and_ends": "crash"}
+    found = run(tmp_path, *(f"{name}1" for name in kinds), torch=torch)
+    assert {name[:-1]: row["reason"] for name, row in found.items()} == kinds
+    assert {row["status"] for row in found.values()} == {"fail"}
+    empty, asserted, damaged, ended = (found[f"{name}1"] for name in kinds)
+    assert empty["cause"] == "A kernel printed: FATAL: kernel fmha is for sm80-sm100, but was built for sm121."
+    assert asserted["cause"] == (
+        "A kernel was given an index or a value that it does not take: a.cu:9: at: block: [0,0,0], thread: [1,0,0] "
+        "Assertion `index out of bounds` failed. It was run twice."
+    )
+    assert damaged["cause"] == "The heap was damaged: double free or corruption (out). It was run twice."
+    assert "was killed by SIGABRT. It printed: double free or corruption (out)" in ended["cause"]
+    assert empty["remedy"] == runner.ON_GPU.empty
+    assert asserted["remedy"] == runner.ON_GPU.assertion
+    assert damaged["remedy"] == ended["remedy"] == runner.ON_CPU.heap
 
 
 def test_why_a_check_has_no_answer_is_told_and_only_a_number_is_wrong(tmp_path: Path) -> None:

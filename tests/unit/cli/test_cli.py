@@ -17,7 +17,7 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from rich.console import Console
-from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, play, published, questions, record
+from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, module, play, published, questions, record
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -103,6 +103,14 @@ def test_a_record_runs_the_archive_on_the_hosts(
     assert extra["record_options"] == ["--python", "/o p", "--prove"] and line.endswith("-l spark-1")
     assert extra["record_archive"].endswith("/sparkforge-record.pyz") and not Path(extra["record_archive"]).exists()
     assert cli.main(["record", "-i", "none.yml"]) == Exit.USAGE
+
+
+def test_a_record_that_lacks_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = module("plugin_utils.programs")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(programs, "_PAGE_FILES", ("none.css",))
+    with pytest.raises(Refusal, match=r"none\.css is missing.*Install the collection again"):
+        record.build(tmp_path / record.NAME)
 
 
 def test_without_an_inventory_this_machine_is_recorded_without_ansible(

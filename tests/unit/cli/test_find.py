@@ -141,10 +141,19 @@ def test_a_name_that_is_given_is_looked_up_or_taken_as_it_is() -> None:
     assert find.by_name(["spark-1.local", "192.0.2.1"], known) == known * 2
     (other,) = find.by_name(["Attic.example"], known)
     assert (other.name, other.addresses, other.local) == ("attic.example", ["Attic.example"], False)
-    assert find.by_name(["localhost"], [])[0].local
     for wrong in ("-oProxyCommand=id", "a b", "", "a;b", "{{ x }}"):
         with pytest.raises(Refusal, match="is not a host name"):
             find.by_name([wrong], known)
+
+
+def test_localhost_is_the_machine_that_this_runs_on_and_no_other() -> None:
+    for given in ("localhost", "LocalHost"):
+        assert find.by_name([given], [])[0].local
+    for address in ("192.0.2.7", "localhost"):
+        with pytest.raises(Refusal, match=r"'localhost' .* is no name or address of a machine"):
+            spark("localhost", address)
+    with pytest.raises(Refusal, match=r"'localhost' .* is no name"):
+        find.by_name(["localhost.local"], [])
 
 
 def test_the_name_is_kept_where_this_machine_resolves_it(monkeypatch: pytest.MonkeyPatch) -> None:

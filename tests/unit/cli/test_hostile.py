@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.names import CONTROLLER, RESERVED
 from sparkforge import Exit, Refusal, cli, find, inert, inventory, play, questions, terminal
 from sparkforge.find import Spark
 
@@ -99,7 +100,7 @@ def test_no_answer_in_the_inventory_is_a_template_and_what_a_person_added_stays_
         written = inert.dump(inert.load(written)) + "\n"
 
 
-@pytest.mark.parametrize("text", [*TEMPLATES, *CONTROL, "-oProxyCommand=id", "all", "sparks", "ungrouped"])
+@pytest.mark.parametrize("text", [*TEMPLATES, *CONTROL, "-oProxyCommand=id", *sorted(RESERVED - {CONTROLLER})])
 def test_no_machine_has_such_a_name_or_address(text: str, tmp_path: Path) -> None:
     for name, address in ((text, "192.0.2.1"), ("spark-1", text)):
         if name == "spark-1" and text.isalpha():

@@ -19,7 +19,7 @@ import pytest
 import yaml
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action import cuda_proof, spark_info, wheelhouse_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import action
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import action, programs
 
 ROOT = Path(__file__).parents[4]
 HOSTS = sorted((ROOT / "tests/unit/data/hosts").glob("*.json"))
@@ -68,6 +68,20 @@ def test_no_answer_moves_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not set("\x1b\x07\x9b\u202e") & set(found)
     assert json.loads(found)["msg"].startswith("a\tb\n")
     assert json.loads(found)["number"] == 1.5
+
+
+def test_a_program_that_lacks_a_file_fails_the_task_with_cause_and_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = programs.Program("proof", lambda: {"x": (tmp_path / "x").read_text()})
+    monkeypatch.setattr(programs, "PROOF", lacking)
+    called = cuda_proof.ActionModule(
+        task=MagicMock(action="cuda_proof"), connection=MagicMock(), play_context=MagicMock(), loader=MagicMock(),
+        templar=MagicMock(), shared_loader_obj=None,
+    )  # fmt: skip
+    failed = called.asked({}, {})
+    assert failed["failed"] and failed["remedy"]
+    assert failed["cause"] == f"sparkforge-proof.pyz cannot be put together: {tmp_path / 'x'} is missing."
 
 
 def test_every_module_that_runs_on_a_host_is_run_by_an_action_of_ours() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -89,3 +90,34 @@ def test_the_one_file_is_the_same_whoever_makes_it_and_names_no_ansible(program,
     words = ("-m", programs.__name__, program.name, tmp_path / "made/x")
     assert run(sys.executable, *words, cwd=tmp_path, env={"PYTHONPATH": CHECKOUT / ".collections"}).stderr == ""
     assert hashlib.sha256((tmp_path / "made/x").read_bytes()).hexdigest() == program.archive()[1]
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("copied")
+    for name in ("plugins", "proof/src", "guard/src", "roles/stack/vars"):
+        shutil.copytree(CHECKOUT / name, place / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return place
+
+
+@pytest.mark.parametrize(
+    ("program", "path", "said"),
+    [
+        ("proof", "proof/src/sparkforge_proof/catalogue.json", "{}"),
+        ("proof", "proof/src/sparkforge_proof/runner.py", "sparkforge_proof.runner"),
+        ("proof", "plugins/plugin_utils/fleet/report/report.css", "{}"),
+        ("proof", "roles/stack/vars/profiles.yml", "{}"),
+        ("guard", "guard/src/sparkforge_guard/units/sparkforge-guard-caps.timer", "{}"),
+    ],
+)
+def test_a_program_that_lacks_a_file_is_not_made_and_the_error_names_it(
+    program: str, path: str, said: str, copied: Path, tmp_path: Path
+) -> None:
+    (copied / path).rename(tmp_path / "away")
+    made = run(sys.executable, "-B", "-m", programs.__name__.partition("dgx_spark.")[2], program, "made", cwd=copied)
+    (tmp_path / "away").rename(copied / path)
+    assert (made.returncode, (copied / "made").exists()) == (1, False)
+    assert made.stderr == (
+        f"sparkforge-{program}.pyz cannot be put together: {said.format(copied / path)} is missing. Install the "
+        "collection again; in a clone, git status shows what was removed.\n"
+    )
