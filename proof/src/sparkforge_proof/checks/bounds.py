@@ -45,6 +45,9 @@ UNDERFLOW: dict[str, float] = {
     "bfloat16": 2.0**-134,
 }
 
+#: Elements up to which a tensor is copied together with others.
+TOGETHER = 1 << 16
+
 
 def name_of(dtype: torch.dtype) -> str:
     """Return ``bfloat16`` for ``torch.bfloat16``."""
@@ -64,20 +67,30 @@ def around_powers(most: int, least: int = 0) -> list[int]:
 
 
 def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
-    """Return tensors on the CPU, None for None. The device is waited for once: many processes take turns on a GPU."""
+    """Return tensors on the CPU, None for None. The device is waited for once: many processes take turns on a GPU.
+
+    Small ones of a format are copied together.
+    """
     import torch
 
-    found: list[torch.Tensor | None] = []
-    waiting = False
-    for value in values:
-        if value is not None and value.is_cuda and value.layout is torch.strided:
-            place = torch.empty(value.shape, dtype=value.dtype, pin_memory=True)
-            # What is conjugated or negated lazily would be so on the host before the copy is there (torch 2.11).
-            found.append(place.copy_(value.detach().resolve_conj().resolve_neg(), non_blocking=True))
-            waiting = True
-        else:
-            found.append(value if value is None else value.detach().cpu())
-    if waiting:
+    found: list[torch.Tensor | None] = [None] * len(values)
+    together: dict[t.Any, list[tuple[int, torch.Tensor]]] = {}
+    for number, value in enumerate(values):
+        if value is None or not value.is_cuda or value.layout is not torch.strided:
+            found[number] = value if value is None else value.detach().cpu()
+            continue
+        # What is conjugated or negated lazily would be so on the host before the copy is there (torch 2.11).
+        plain = value.detach().resolve_conj().resolve_neg()
+        # Not every torch joins formats of 8 bits.
+        alone = plain.numel() > TOGETHER or (plain.is_floating_point() and plain.element_size() == 1)
+        together.setdefault(number if alone else plain.dtype, []).append((number, plain))
+    for group in together.values():
+        joined = group[0][1] if len(group) == 1 else torch.cat([one.reshape(-1) for _number, one in group])
+        place = torch.empty(joined.shape, dtype=joined.dtype, pin_memory=True).copy_(joined, non_blocking=True)
+        parts = place.reshape(-1).split([one.numel() for _number, one in group])
+        for (number, one), part in zip(group, parts):
+            found[number] = part.view(one.shape)
+    if together:
         torch.cuda.current_stream().synchronize()
     return found
 

@@ -133,7 +133,7 @@ def take_part(context: Context, rank: int, world: int) -> list[Found]:
             curve = training._train(network, shares, run.way, context.device, wrap=wrapped)
             losses = torch.tensor(curve.losses, dtype=torch.float64, device=context.device)
             dist.all_reduce(losses)
-            mine = torch.cat([value.flatten() for value in curve.weights.values()]).to(context.device)
+            mine = torch.cat([value.flatten() for value in curve.weights[len(shares)].values()]).to(context.device)
             every = [torch.zeros_like(mine) for _rank in range(world)]
             dist.all_gather(every, mine)
             found.append(Found(curve._replace(losses=(losses / world).tolist()), first, every))

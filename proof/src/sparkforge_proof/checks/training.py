@@ -33,6 +33,8 @@ if t.TYPE_CHECKING:
 #: How many times as far as the moved runs a run may be off, of which there are so many.
 MARGIN, MOVED = 8.0, 2
 STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
+#: After how many steps a way ends in which nothing but the optimiser's kernel or the memory is another.
+SHORT = 40
 #: Of a format of 16 bits: what is computed in it, and float32 for the weights.
 MIXED = ("bfloat16", "float16")
 
@@ -177,6 +179,7 @@ class Way(t.NamedTuple):
     :ivar optimizer: its name in torch.optim, of those in ``_OPTIONS``.
     :ivar options: of the optimiser: ``fused``, ``foreach``.
     :ivar checkpoints: whether each part is computed again on the way back.
+    :ivar short: whether it ends after ``SHORT`` steps: another way goes on in its format.
     """
 
     name: str
@@ -184,28 +187,32 @@ class Way(t.NamedTuple):
     optimizer: str = "AdamW"
     options: t.Mapping[str, bool] = {}
     checkpoints: bool = False
+    short: bool = False
 
 
 class Curve(t.NamedTuple):
-    """What came out: the loss of each step, and the weights behind the last as float64 on the CPU."""
+    """What came out: the loss of each step, and the weights as float64 on the CPU.
+
+    :ivar weights: by the number of steps behind which they are, ``SHORT`` and all: those of each name.
+    """
 
     losses: list[float]
-    weights: dict[str, torch.Tensor]
+    weights: dict[int, dict[str, torch.Tensor]]
 
 
 def ways() -> list[Way]:
     """Return how each network is trained."""
     return [
         Way("float32", options={"foreach": False}),
-        Way("float32, one optimiser kernel for all weights", options={"foreach": True}),
-        Way("float32, fused optimiser", options={"fused": True}),
+        Way("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
+        Way("float32, fused optimiser", options={"fused": True}, short=True),
         Way("float32, SGD with momentum", optimizer="SGD", options={"foreach": False}),
-        Way("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}),
-        Way("float32, with checkpoints", options={"foreach": True}, checkpoints=True),
+        Way("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}, short=True),
+        Way("float32, with checkpoints", options={"foreach": True}, checkpoints=True, short=True),
         Way("bfloat16", "bfloat16", options={"foreach": True}),
-        Way("bfloat16, fused optimiser, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True),
+        Way("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True, short=True),
         Way("float16 with loss scaling", "float16", options={"foreach": True}),
-        Way("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}),
+        Way("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}, short=True),
     ]
 
 
@@ -331,7 +338,8 @@ def _train(
     if way.checkpoints and not exact:
         _check_points(network)
     forward, losses = wrap(network), []
-    for inputs, targets in batches:
+    weights: dict[int, dict[str, torch.Tensor]] = {}
+    for number, (inputs, targets) in enumerate(batches[:SHORT] if way.short else batches, 1):
         inputs = inputs.to(place, dtype) if inputs.is_floating_point() else inputs.to(place)
         with moved.weights(network) if moved is not None else contextlib.nullcontext():
             with torch.autocast(place, getattr(torch, way.form)) if mixed else contextlib.nullcontext():
@@ -348,7 +356,10 @@ def _train(
             scaler.update()
         optimizer.zero_grad()
         losses.append(loss.detach())
-    weights = {name: weight.detach().to("cpu", torch.float64) for name, weight in zip(names, network.parameters())}
+        if number in (SHORT, len(batches)):
+            # Copied, for the next step changes them.
+            made = [weight.detach().to("cpu", torch.float64, copy=True) for weight in network.parameters()]
+            weights[number] = dict(zip(names, made))
     return Curve([float(loss) for loss in losses], weights)
 
 
@@ -411,7 +422,7 @@ class Allowed(t.NamedTuple):
 
     exact: Curve
     losses: list[float]
-    weights: dict[str, float]
+    weights: dict[int, dict[str, float]]
 
 
 def _allowed(
@@ -434,8 +445,12 @@ def _allowed(
     )
     losses = [MARGIN * (value + 4 * unit * abs(loss)) for value, loss in zip(away, exact.losses)]
     weights = {
-        key: MARGIN * (max(float((one.weights[key] - value).norm()) for one in moved) + 4 * unit * float(value.norm()))
-        for key, value in exact.weights.items()
+        number: {
+            key: MARGIN
+            * (max(float((one.weights[number][key] - value).norm()) for one in moved) + 4 * unit * float(value.norm()))
+            for key, value in values.items()
+        }
+        for number, values in exact.weights.items()
     }
     return Allowed(exact, losses, weights)
 
@@ -446,10 +461,14 @@ def _compare(cases: Cases, way: Way, curve: Curve, allowed: Allowed) -> None:
     def numbers(values: t.Iterable[float]) -> torch.Tensor:
         return torch.tensor(list(values), dtype=torch.float64)
 
-    cases.compare(f"{way.name}, losses", numbers(curve.losses), numbers(allowed.exact.losses), numbers(allowed.losses))
-    for key, value in allowed.exact.weights.items():
-        away = (curve.weights[key] - value).norm()
-        cases.compare(f"{way.name}, {key}", away, torch.zeros_like(away), numbers([allowed.weights[key]]).squeeze(0))
+    some = len(curve.losses)
+    exact, bounds = allowed.exact.losses[:some], allowed.losses[:some]
+    cases.compare(f"{way.name}, losses", numbers(curve.losses), numbers(exact), numbers(bounds))
+    for number, weights in curve.weights.items():
+        for key, value in weights.items():
+            away = (value - allowed.exact.weights[number][key]).norm()
+            bound = numbers([allowed.weights[number][key]]).squeeze(0)
+            cases.compare(f"{way.name}, {key}", away, torch.zeros_like(away), bound)
 
 
 def _network(context: Context, name: str) -> Measured:
