@@ -307,9 +307,10 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
         for count in (None,) if every else (1, 2) if full else (1,):
             _subnormal(found, operator, sample, dtype, seed, count)
     exactly = survey_variants.takes_nan(name, any_number or moves, known, _on_gpu(sample))
-    if not exactly and not (full and known and survey_variants.DIRECT.match(name)):
+    lossless = survey_variants.DIRECT.match(name) or survey_variants.PRODUCTS.search(name)
+    if not exactly and not (full and known and lossless):
         return
-    given = survey_variants.with_nan(sample, moves)
+    given = survey_variants.with_nan(sample, moves, first="polynomial" in name)
     if both := _both(found, operator, survey_variants.WITH_NAN, given, dtype, seed):
         made, exact = both
         compare = survey_variants.moved_otherwise if moves else survey_variants.nan_elsewhere

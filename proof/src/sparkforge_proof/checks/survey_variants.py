@@ -43,12 +43,14 @@ LIBRARIES = re.compile(
 PLACES = re.compile(
     "attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|polynomial|mode|[pc]dist|unique"
 )
-#: What a library computes in so many steps, whatever the numbers are: where a NaN goes in one comes out. Not what a GPU
-#: eliminates with pivots, nor distances: there it may be passed over where the largest is looked for.
+#: What a library computes in so many steps, and functions of a degree: where a NaN goes in one comes out. Not what a
+#: GPU eliminates with pivots, nor distances: there it may be passed over where the largest is looked for.
 DIRECT = re.compile(
     r"(linalg\.)?(qr|geqrf|householder_product|ormqr|solve_triangular|triangular_solve|cholesky_solve|multi_dot"
-    r"|matrix_power)$"
+    r"|matrix_power|unique)$|.*polynomial"
 )
+#: Libraries' calls that a GPU's graph may hold.
+CAPTURED = re.compile(r"fft\.|(linalg\.)?(solve_triangular|triangular_solve)$")
 PRODUCTS = re.compile(
     r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
 )
@@ -201,12 +203,17 @@ def subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) -> t.An
     return sample.transform(change)
 
 
-def with_nan(sample: t.Any, subnormal: bool = False) -> t.Any:
-    """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point."""
+def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False) -> t.Any:
+    """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point.
+
+    :param first: in its first input alone.
+    """
     import torch
 
     def change(value: t.Any) -> t.Any:
         if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.numel():
+            return value
+        if first and value is not sample.input:
             return value
         changed = value.detach().clone(memory_format=torch.contiguous_format)
         if value.is_complex() and not value.is_cuda:
@@ -222,12 +229,12 @@ def with_nan(sample: t.Any, subnormal: bool = False) -> t.Any:
 
 
 def nan_gone(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
-    """Say whether no result has a NaN where what is exact has one, wherever it is."""
+    """Say whether a result has no NaN where what is exact has one, wherever it is."""
 
-    def has(values: t.Sequence[torch.Tensor]) -> bool:
-        return any(bool(one.isnan().any()) for one in values if one.is_floating_point() or one.is_complex())
+    def has(one: torch.Tensor) -> bool:
+        return (one.is_floating_point() or one.is_complex()) and bool(one.isnan().any())
 
-    return has(exact) and not has(made)
+    return any(has(other) and not has(one) for one, other in zip(made, exact))
 
 
 def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
@@ -280,12 +287,12 @@ def in_a_graph(
 
 
 def _never_waits(operator: t.Any, sample: t.Any) -> bool:
-    """Say whether an operator computes without waiting for the GPU; of libraries those of products alone are asked."""
+    """Say whether an operator computes without waiting for the GPU; few libraries are asked."""
     import torch
 
     name = str(operator.name)
     asked = takes_equal(name) or (type(operator).__name__ in TAKE_ANY and not NAN_IS_ANY.search(name))
-    if not asked and not PRODUCTS.search(name):
+    if not (asked or PRODUCTS.search(name) or CAPTURED.match(name)):
         return False
     before = torch.cuda.get_sync_debug_mode()
     torch.cuda.set_sync_debug_mode("error")
