@@ -63,14 +63,17 @@ PARTS = ("defaults", "vars")
 
 
 class Settings(t.Mapping[str, t.Any]):
-    """The variables as a role sees them; each is templated when it is asked for."""
+    """The variables as a role sees them; each is templated when it is asked for, and once."""
 
     def __init__(self, variables: t.MutableMapping[str, t.Any], templar: t.Any) -> None:
         self._variables = variables
         self._templar = templar.copy_with_new_env(available_variables=variables)
+        self._templated: dict[str, t.Any] = {}
 
     def __getitem__(self, name: str) -> t.Any:
-        return self._templar.template(self._variables[name])
+        if name not in self._templated:
+            self._templated[name] = self._templar.template(self._variables[name])
+        return self._templated[name]
 
     def __iter__(self) -> t.Iterator[str]:
         return iter(self._variables)
@@ -99,7 +102,8 @@ class LookupModule(LookupBase):
             for part in PARTS:
                 path = Path(__file__).parents[2] / "roles" / name / part / "main.yml"
                 if path.exists():
-                    found.update(self._loader.load_from_file(str(path), trusted_as_template=True) or {})
+                    # As it is, and no copy of it: nothing here changes it.
+                    found.update(self._loader.load_from_file(str(path), unsafe=True, trusted_as_template=True) or {})
         return found
 
 
