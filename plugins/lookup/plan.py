@@ -83,17 +83,31 @@ class Settings(t.Mapping[str, t.Any]):
 
 
 class LookupModule(LookupBase):
-    """The lookup; see RETURN."""
+    """The lookup; see RETURN.
+
+    :cvar LATEST: by role the latest plan, with the variables that it was made of and what they were.
+    """
+
+    LATEST: t.ClassVar[dict[str, tuple[dict[str, t.Any], dict[str, t.Any], dict[str, t.Any]]]] = {}
 
     def run(
         self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
     ) -> list[dict[str, t.Any]]:
         """Return the plan of each role."""
-        observation = ((variables or {}).get("ansible_facts") or {}).get("spark_info")
-        return [
-            _plan(role, Settings(collections.ChainMap(variables or {}, self._own(role)), self._templar), observation)
-            for role in map(str, terms)
-        ]
+        return [self._latest(role, {} if variables is None else variables) for role in map(str, terms)]
+
+    def _latest(self, role: str, variables: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the plan, made once for a task, which may ask for each step of it.
+
+        Other tasks have other variables, and a loop changes those of its task.
+        """
+        of, values, made = self.LATEST.get(role, ({}, {}, {}))
+        same = of is variables and len(values) == len(variables)
+        if not (same and all(variables.get(name, self) is value for name, value in values.items())):
+            observation = (variables.get("ansible_facts") or {}).get("spark_info")
+            made = _plan(role, Settings(collections.ChainMap(variables, self._own(role)), self._templar), observation)
+            self.LATEST[role] = variables, dict(variables), made
+        return made
 
     def _own(self, role: str) -> dict[str, t.Any]:
         """Return what the role's files say, for a play that does not run it."""
