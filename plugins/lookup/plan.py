@@ -56,8 +56,6 @@ ROLES = (
     "bridge build_toolchain cuda_libraries cusparselt fabric llvm math_libraries network_access preflight "
     "publication python_env pytorch serving source_unit torch_extensions triton verify wheelhouse"
 ).split()
-#: Roles whose plans another role's plan makes beforehand, with their defaults.
-FORESEEN = {"preflight": ("llvm", "triton", "pytorch", "torch_extensions")}
 #: Where the defaults and the data of a role are, what counts less first.
 PARTS = ("defaults", "vars")
 
@@ -105,19 +103,21 @@ class LookupModule(LookupBase):
         same = of is variables and len(values) == len(variables)
         if not (same and all(variables.get(name, self) is value for name, value in values.items())):
             observation = (variables.get("ansible_facts") or {}).get("spark_info")
-            made = _plan(role, Settings(collections.ChainMap(variables, self._own(role)), self._templar), observation)
+            # preflight makes the plans of other roles beforehand where a site changes a unit.
+            foreseen = role == "preflight" and not plans.CHANGED_BY.keys().isdisjoint(variables)
+            own = [self._own(name) for name in (role, *(reversed(plans.CHANGED_BY.values()) if foreseen else ()))]
+            made = _plan(role, Settings(collections.ChainMap(variables, *own), self._templar), observation)
             self.LATEST[role] = variables, dict(variables), made
         return made
 
     def _own(self, role: str) -> dict[str, t.Any]:
         """Return what the role's files say, for a play that does not run it."""
         found: dict[str, t.Any] = {}
-        for name in (*FORESEEN.get(role, ()), role):
-            for part in PARTS:
-                path = Path(__file__).parents[2] / "roles" / name / part / "main.yml"
-                if path.exists():
-                    # As it is, and no copy of it: nothing here changes it.
-                    found.update(self._loader.load_from_file(str(path), unsafe=True, trusted_as_template=True) or {})
+        for part in PARTS:
+            path = Path(__file__).parents[2] / "roles" / role / part / "main.yml"
+            if path.exists():
+                # As it is, and no copy of it: nothing here changes it.
+                found.update(self._loader.load_from_file(str(path), unsafe=True, trusted_as_template=True) or {})
         return found
 
 
