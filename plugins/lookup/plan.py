@@ -56,21 +56,22 @@ ROLES = (
     "bridge build_toolchain cuda_libraries cusparselt fabric llvm math_libraries network_access preflight "
     "publication python_env pytorch serving source_unit torch_extensions triton verify wheelhouse"
 ).split()
-#: Roles whose plans another role's plan makes beforehand, with their defaults.
-FORESEEN = {"preflight": ("llvm", "triton", "pytorch", "torch_extensions")}
 #: Where the defaults and the data of a role are, what counts less first.
 PARTS = ("defaults", "vars")
 
 
 class Settings(t.Mapping[str, t.Any]):
-    """The variables as a role sees them; each is templated when it is asked for."""
+    """The variables as a role sees them; each is templated when it is asked for, and once."""
 
     def __init__(self, variables: t.MutableMapping[str, t.Any], templar: t.Any) -> None:
         self._variables = variables
         self._templar = templar.copy_with_new_env(available_variables=variables)
+        self._templated: dict[str, t.Any] = {}
 
     def __getitem__(self, name: str) -> t.Any:
-        return self._templar.template(self._variables[name])
+        if name not in self._templated:
+            self._templated[name] = self._templar.template(self._variables[name])
+        return self._templated[name]
 
     def __iter__(self) -> t.Iterator[str]:
         return iter(self._variables)
@@ -80,26 +81,43 @@ class Settings(t.Mapping[str, t.Any]):
 
 
 class LookupModule(LookupBase):
-    """The lookup; see RETURN."""
+    """The lookup; see RETURN.
+
+    :cvar LATEST: by role the latest plan, with the variables that it was made of and what they were.
+    """
+
+    LATEST: t.ClassVar[dict[str, tuple[dict[str, t.Any], dict[str, t.Any], dict[str, t.Any]]]] = {}
 
     def run(
         self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
     ) -> list[dict[str, t.Any]]:
         """Return the plan of each role."""
-        observation = ((variables or {}).get("ansible_facts") or {}).get("spark_info")
-        return [
-            _plan(role, Settings(collections.ChainMap(variables or {}, self._own(role)), self._templar), observation)
-            for role in map(str, terms)
-        ]
+        return [self._latest(role, {} if variables is None else variables) for role in map(str, terms)]
+
+    def _latest(self, role: str, variables: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the plan, made once for a task, which may ask for each step of it.
+
+        Other tasks have other variables, and a loop changes those of its task.
+        """
+        of, values, made = self.LATEST.get(role, ({}, {}, {}))
+        same = of is variables and len(values) == len(variables)
+        if not (same and all(variables.get(name, self) is value for name, value in values.items())):
+            observation = (variables.get("ansible_facts") or {}).get("spark_info")
+            # preflight makes the plans of other roles beforehand where a site changes a unit.
+            foreseen = role == "preflight" and not plans.CHANGED_BY.keys().isdisjoint(variables)
+            own = [self._own(name) for name in (role, *(reversed(plans.CHANGED_BY.values()) if foreseen else ()))]
+            made = _plan(role, Settings(collections.ChainMap(variables, *own), self._templar), observation)
+            self.LATEST[role] = variables, dict(variables), made
+        return made
 
     def _own(self, role: str) -> dict[str, t.Any]:
         """Return what the role's files say, for a play that does not run it."""
         found: dict[str, t.Any] = {}
-        for name in (*FORESEEN.get(role, ()), role):
-            for part in PARTS:
-                path = Path(__file__).parents[2] / "roles" / name / part / "main.yml"
-                if path.exists():
-                    found.update(self._loader.load_from_file(str(path), trusted_as_template=True) or {})
+        for part in PARTS:
+            path = Path(__file__).parents[2] / "roles" / role / part / "main.yml"
+            if path.exists():
+                # As it is, and no copy of it: nothing here changes it.
+                found.update(self._loader.load_from_file(str(path), unsafe=True, trusted_as_template=True) or {})
         return found
 
 

@@ -18,7 +18,6 @@ import typing as t
 
 from .._apt.deb_version import compare_versions
 from .._core.errors import SparkforgeError
-from .._elf.closure import Closure
 from .._host.apt_state import DPKG, AptState
 from .._host.reader import Host
 
@@ -84,6 +83,8 @@ def needed(environment: str, python: str, library_paths: t.Sequence[str], values
     :param library_paths: what it finds through ``LD_LIBRARY_PATH``.
     :param values: of the variables that its activation sets; some name a program of the toolkit.
     """
+    from .._elf.closure import Closure
+
     versions = installed()
     found = {name: versions[name] for name in (f"python{python}",) if name in versions}
     candidates = [name for name in versions if PACKAGES.match(name)]

@@ -2,22 +2,24 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The states that an environment can be asked to be in: present, previous and absent, and the module's result."""
+"""The states that an environment can be asked to be in: present, previous and absent, and the module's result.
+
+Nothing of what travels with a module is compiled, so what only a change needs is imported where something is changed.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import typing as t
 
 from .._core import disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from .._wheel.requirement import short
 from .._wheel.wheel import given
-from . import access, apply, fit, observation, plan
-from .download import UnfinishedError
+from . import access, observation, plan
 from .identity import UndeterminedError
-from .installer import Installer
 from .model import Facts, Options, Paths, Run
 from .tree import processes_using
 
@@ -29,11 +31,10 @@ def apply_state(options: Options, run: Run) -> Facts:
         call again.
     :raises SparkforgeError: the only way in which this fails.
     """
-    installer = Installer(options, run, unprivileged.Sandbox(options.paths.directory))
     try:
         if options.state == "absent":
             return absent(options, run)
-        return present(back(options) if options.state == "previous" else options, run, installer)
+        return present(back(options) if options.state == "previous" else options, run)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         remedy = "Run as root (become), and make sure that the file system is writable."
@@ -90,12 +91,12 @@ def _known(paths: Paths) -> str:
     )
 
 
-def present(options: Options, run: Run, installer: Installer) -> Facts:
+def present(options: Options, run: Run) -> Facts:
     """Make the environment what is asked for, and current unless it is only to be staged."""
     before = observation.shown(options.paths)
 
     def make() -> plan.Plan:
-        return plan.plan(options, run, lambda recorded: fit.misfit(recorded, fit.installed()))
+        return plan.plan(options, run, _misfit)
 
     try:
         wanted = make()
@@ -116,12 +117,25 @@ def present(options: Options, run: Run, installer: Installer) -> Facts:
     needs = [wheel.as_pin() for wheel in wanted.missing_wheels if wheel.sha256 not in sent]
     if needs and not options.check_mode and not options.remote_src:
         return {"changed": False, "missing_wheels": needs}
+    fetched: Facts = {}
     if wanted.actions and not options.check_mode:
+        from . import apply
+        from .download import UnfinishedError
+        from .installer import Installer
+
+        installer = Installer(options, run, unprivileged.Sandbox(options.paths.directory))
         try:
             wanted = apply.Apply(options, run, installer, sent).carry_out(wanted, make)
         except UnfinishedError as unfinished:
             return {"changed": False, "missing_wheels": [], "unfinished": True, "download": unfinished.progress}
-    return {**_result(options.paths, wanted, before), "missing_wheels": needs, "download": installer.fetched}
+        fetched = installer.fetched
+    return {**_result(options.paths, wanted, before), "missing_wheels": needs, "download": fetched}
+
+
+def _misfit(recorded: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
+    from . import fit
+
+    return fit.misfit(recorded, fit.installed())
 
 
 def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
@@ -182,6 +196,8 @@ def absent(options: Options, run: Run) -> Facts:
                 "Stop them first, or set force to true.",
             )
     if changed and not options.check_mode:
+        from . import apply
+
         with receipts.lock(paths.root, paths.receipt_name, apply.LOCK_WAIT):
             for path in files:
                 apply.remove_file(path, directory=os.path.basename(path) == "kernel.json")

@@ -26,7 +26,6 @@ from .._core import disk
 from .._core.errors import SparkforgeError
 from .._core.versions import is_whole
 from .._elf.filesystem import FileSystem
-from .._fetch import archive_reader
 from . import metadata, specifiers
 from .names import normalised
 from .requirement import split
@@ -277,6 +276,9 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
     :raises OSError: the wheel cannot be read.
     :raises SparkforgeError: it is damaged.
     """
+    # The proof asks this of wheels that a build made, and each of its starts compiles what it imports.
+    from .._fetch import archive_reader
+
     ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
     try:
         with archive_reader.opened_zip(wheel) as archive:

@@ -12,6 +12,14 @@ import typing as t
 
 from ...module_utils._apt.wanted import missing
 
+#: By the variable in which a site changes a unit, the role whose plan combines it with the rest.
+CHANGED_BY = {
+    "llvm_unit": "llvm",
+    "triton_unit": "triton",
+    "pytorch_unit": "pytorch",
+    "torch_extensions": "torch_extensions",
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Plan:

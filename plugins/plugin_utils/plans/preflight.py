@@ -10,6 +10,7 @@ kernels, drivers and pins are in the collection's field notes (docs).
 
 from __future__ import annotations
 
+import importlib
 import re
 import typing as t
 
@@ -21,16 +22,8 @@ from ...module_utils._core.versions import numbers as numbers_of
 from ...module_utils._elf import fatbin
 from ..stack.model import Stack
 from ..versions import older
-from . import Plan, for_wheels, llvm, preflight_apt, python_env, pytorch, torch_extensions, triton, variables
+from . import CHANGED_BY, Plan, for_wheels, preflight_apt, python_env, variables
 from .preflight_case import Case, Problem, problem
-
-#: By the variable in which a site changes a unit, the plan that combines it with the rest.
-_CHANGED_BY = {
-    "llvm_unit": llvm,
-    "triton_unit": triton,
-    "pytorch_unit": pytorch,
-    "torch_extensions": torch_extensions,
-}
 
 MIB_PER_GIB = 1024
 BLACKWELL_MAJOR = 10
@@ -380,10 +373,10 @@ def wrong_units(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.A
     stack: Stack = settings["stack"]
     if stack["method"] != "build" or observation["kernel"]["machine"] not in stack["machines"]:
         return
-    for variable, role in _CHANGED_BY.items():
-        if settings[variable]:
+    for variable, role in CHANGED_BY.items():
+        if settings.get(variable):
             try:
-                role.plan(settings, observation)
+                importlib.import_module(f".{role}", __package__).plan(settings, observation)
             except SparkforgeError as error:
                 yield problem(variable, error.cause, error.remedy)
 

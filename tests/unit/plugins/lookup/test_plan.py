@@ -14,6 +14,7 @@ from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import ROLES, LookupModule
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, wheelhouse
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 from tests.unit import composed_spark
@@ -36,6 +37,22 @@ def test_what_is_set_goes_before_the_role_s_defaults() -> None:
     port = trust_as_template("{{ base + 29 }}")
     (plan,) = plans("wheelhouse", wheelhouse_port=port, base=8000)
     assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8029"
+
+
+def test_a_plan_is_made_once_for_a_task_and_again_where_a_loop_changes_a_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(wheelhouse, "plan", lambda settings, _host: Plan({"port": settings["wheelhouse_port"]}))
+    monkeypatch.setattr(Plan, "as_result", lambda self: made.append(self.steps["port"]) or {"steps": self.steps})
+    port = trust_as_template("{{ item }}")
+    loader, known = DataLoader(), {**HOST, "wheelhouse_port": port, "item": 1}
+    for item in (1, 1, 2, 2):
+        known["item"] = item
+        (plan,) = LookupModule(loader, Templar(loader, known)).run(["wheelhouse"], known)
+        assert plan["steps"]["port"] == item
+    LookupModule(loader, Templar(loader, {**known})).run(["wheelhouse"], {**known})
+    assert made == [1, 2, 2]
 
 
 def test_data_of_a_role_may_refer_to_what_the_play_knows() -> None:
