@@ -47,8 +47,12 @@ REAP = 10.0
 LOOK = 0.5
 #: How many parts of a check may crash or hang before the check does.
 MOST_PASSED_OVER = 10
-#: Checks that take longest, and how far all lanes without one of them stand behind where cores are short.
-LONGEST, BEHIND = {"survey.float32", "survey.float64", "survey.bfloat16", "training.compiled"}, 5
+#: Checks of the longest lanes, and how far all lanes without one of them stand behind where cores are short.
+LONGEST = {
+    *("survey.float32", "survey.float64", "survey.bfloat16"),
+    *("training.transformer", "training.convolutional", "sizes.many"),
+}
+BEHIND = 5
 
 
 class Fatal(t.NamedTuple):

@@ -277,7 +277,7 @@ def test_a_survey_says_what_the_last_runs_of_the_host_computed_together(tmp_path
     assert said == ["1 of 2 operators; over the last 2 runs 2 operators, not this time mul", "one"]
 
 
-@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 10, 28)])
+@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 6, 21)])
 def test_what_runs_side_by_side_and_what_runs_alone(cores: int, on_the_host: int, on_the_gpu: int) -> None:
     beside, after = catalogue.lanes(list(catalogue.CHECKS), cores)
     assert [lane[0] == "device.cuda" for lane in beside].count(True) == on_the_gpu == len(beside) - on_the_host
