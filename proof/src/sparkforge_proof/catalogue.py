@@ -121,8 +121,8 @@ ALONE = ("tensors.memory", "speed.")
 MANY_CORES = 8
 #: Lanes beside ``host`` and ``others``, by the beginning of a check's name; the first that fits. Checks of a family in
 #: one lane share a process, and with it the kernels that a context loads at their first use, which takes more of a
-#: core's time than most checks compute: those are together that use the same. Split by the processor's seconds on a host
-#: of 16 cores and an H200 (docs/evidence/survey.md): some 40 in a lane that comes first, 25 in another.
+#: core's time than most checks compute: those are together that use the same. Split by the processor's seconds on a
+#: host of 16 cores and an H200 (docs/evidence/survey.md): some 40 in a lane that comes first, 25 in another.
 LANES = {
     "attention.cudnn_float16": "cuDNN in float16",
     "attention.cudnn": "cuDNN",
