@@ -125,7 +125,7 @@ linalg.pinv.singular float64 71 64
 linalg.svd float32 32 44
 linalg.svd float64 64 410
 linalg.tensorsolve float32 61 120
-linalg.vector_norm float16 6 150
+linalg.vector_norm float16 6 1600
 logcumsumexp bfloat16 6 inf
 logcumsumexp float16 6 inf
 logcumsumexp float32 32 23000
