@@ -16,7 +16,7 @@ import typing as t
 import warnings
 
 from ..check import FULL, H200_LATER, X86_CPU_LATER, Context, Measured, check
-from . import survey, survey_bounds, survey_operator, survey_units
+from . import survey, survey_bounds, survey_operator, survey_units, survey_variants
 from .bounds import Cases
 from .sizes import REMEDY, _require
 
@@ -28,13 +28,13 @@ if t.TYPE_CHECKING:
 #: Rows and columns: more than 2^20 elements on a CPU, of slow functions 2^16; on a GPU more than 2^24. Of what is not
 #: computed element by element each row begins where vectors do.
 ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS, WHOLE_COLUMNS = 1_026, 65, 16_450, 1_023, 1_024
-#: Columns of the few rows that show it.
-NARROW = 128
+#: Columns of the few rows that show it, and the matrix that is tried as a row where everything is asked.
+NARROW, MATRIX = 128, (32, 32)
 #: Bytes beyond which a tensor is, and elements where everything is asked; whatever lies behind.
 BEYOND, ELEMENTS, BEHIND = 2**31, 2**30, 7
 #: How many units of the format two kernels of one function may differ by, and in which part of the elements: a compiler
-#: may fuse other products. On an H200 none did.
-FUSED, FEW = 4.0, 1 / 16
+#: may fuse other products. On an H200 none did. A product of matrices has sums of 32.
+FUSED, FEW, SUMMED = 4.0, 1 / 16, 16.0
 #: The classes of the catalogue whose operators compute each element by itself; of those of two tensors or lists.
 ELEMENTWISE = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo")
 BINARY = "add sub mul div minimum maximum pow copy".split()
@@ -42,7 +42,7 @@ BINARY = "add sub mul div minimum maximum pow copy".split()
 #: it may have, and how many times as large as its input they may be.
 MOST_TENSORS, INPUTS, MOST_RESULTS, LARGER = 3, 12, 8, 4
 #: What takes the square of the rows' number, or more, although each row has its own result.
-TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention")
+TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention|norm.nuc")
 
 
 @check("sizes.many", devices=("cuda", "cpu"), seconds=300, family="sizes", measured=(X86_CPU_LATER, H200_LATER))
@@ -70,7 +70,10 @@ def many(context: Context) -> Measured:
 
 @check("sizes.functions", seconds=300, family="sizes", steps=True, measured=(H200_LATER,))
 def functions(context: Context) -> Measured:
-    """Functions of elements over more than 2 GiB; where everything is asked, all of ``many`` over 2^30 elements."""
+    """Functions of elements over more than 2 GiB.
+
+    Where everything is asked, all of ``many`` over 2^30 elements, and what computes matrices by themselves.
+    """
     import torch
 
     cases, full = Cases("a function of more than 2 GiB", REMEDY), _full(context)
@@ -86,7 +89,10 @@ def functions(context: Context) -> Measured:
             for dtype in forms if full else forms[number % 2 : number % 2 + 1]:
                 size = torch.empty(0, dtype=dtype).element_size()
                 count = max(BEYOND // size, ELEMENTS if full else 0) // COLUMNS + BEHIND
-                offered += _equal_rows(cases, context, operator, name, dtype, count)
+                found = _equal_rows(cases, context, operator, name, dtype, count)
+                if full and not found and _takes_matrices(operator, name):
+                    found = _equal_rows(cases, context, operator, name, dtype, count, MATRIX)
+                offered += found
             if full:
                 # Each takes other sizes, and others use the memory too.
                 torch.cuda.empty_cache()
@@ -112,6 +118,15 @@ def _takes_turns(operator: t.Any, name: str) -> bool:
     return type(operator).__name__ in ELEMENTWISE[:2] and not survey_bounds.compiled(name)
 
 
+def _takes_matrices(operator: t.Any, name: str) -> bool:
+    """Say whether it may compute matrices by themselves, as a triangle or a transform of two dimensions.
+
+    Decompositions are left out, where a library has another algorithm for many.
+    """
+    decomposes = survey_variants.LIBRARIES.match(name) and not name.startswith("fft.")
+    return not (_is_of_elements(operator) or decomposes)
+
+
 @contextlib.contextmanager
 def _computing(context: Context) -> t.Iterator[None]:
     import torch
@@ -129,29 +144,40 @@ def _listed(context: Context) -> t.Iterator[tuple[int, str, t.Any]]:
             yield number, name, operator
 
 
-def _equal_rows(cases: Cases, context: Context, operator: t.Any, name: str, dtype: torch.dtype, count: int) -> bool:
-    """Compare what is made of many equal rows with what is made of few; say whether there was anything to compare."""
+def _equal_rows(
+    cases: Cases,
+    context: Context,
+    operator: t.Any,
+    name: str,
+    dtype: torch.dtype,
+    count: int,
+    matrix: tuple[int, int] | None = None,
+) -> bool:
+    """Compare what is made of many equal rows with what is made of few; say whether there was anything to compare.
+
+    :param matrix: the shape of what is a row then.
+    """
     if dtype not in operator.supported_dtypes(context.device):
         return False
     words, elements = f"{name}, {str(dtype).rpartition('.')[2]}", _is_of_elements(operator)
     columns = COLUMNS if elements else WHOLE_COLUMNS
     for number, call in _calls(operator, name, dtype, context.device):
-        given = _rows(context, operator, name, number, columns, dtype)
+        given = [row.reshape(matrix or (columns,)) for row in _rows(context, operator, name, number, columns, dtype)]
         # On the CPU: a GPU's kernel that is given what it does not take ends the process.
         if not elements and not _is_by_rows(call, [row.cpu() for row in given]):
             continue
         # As few as can be, so that nothing is wrong for their number.
-        few = _made(call, [row.expand(1 if elements else 2, columns).contiguous() for row in given])
+        few = _made(call, [row.expand(1 if elements else 2, *row.shape).contiguous() for row in given])
         if not few or (elements and any(one.shape != (1, columns) for one in few)):
             continue
-        found = _called(call, [row.expand(count, columns).contiguous() for row in given])
+        found = _called(call, [row.expand(count, *row.shape).contiguous() for row in given])
         if not found:
             return False
         for one, other in zip(found, (one[0] for one in few)):
             right = one.shape[:1] == (count,) and one.shape[1:] == other.shape
             cases.say(words, right, f"has the shape {tuple(one.shape)} for {count:,} rows of {tuple(other.shape)}")
             if right:
-                _compare(cases, words, one, other, elements)
+                _compare(cases, words, one, other, elements, SUMMED if matrix else FUSED)
         return True
     return False
 
@@ -255,10 +281,13 @@ def _real(value: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
 
 
-def _compare(cases: Cases, words: str, rows: torch.Tensor, like: torch.Tensor, elements: bool) -> None:
+def _compare(
+    cases: Cases, words: str, rows: torch.Tensor, like: torch.Tensor, elements: bool, units: float = FUSED
+) -> None:
     """Compare each row with what it should be.
 
     :param elements: of a function of elements few may be off at all.
+    :param units: by how many units of the format each may be off.
     """
     same = (rows == like) | (rows.isnan() & like.isnan())
     if bool(same.all()):
@@ -269,7 +298,7 @@ def _compare(cases: Cases, words: str, rows: torch.Tensor, like: torch.Tensor, e
         cases.say(words, off <= FEW, f"is something else for {off:.0%} of the elements")
     exact = like.to("cpu").double()
     around = exact.abs() + exact.nan_to_num(0.0, 0.0, 0.0).abs().amax()
-    bound = FUSED * (survey_units.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * around
+    bound = units * (survey_units.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * around
     if not elements and rows.is_floating_point():
         same |= (rows - like).abs() <= bound.to(rows.device, rows.dtype)
     wrong = (~same).flatten(1).any(-1) if same.ndim > 1 else ~same
