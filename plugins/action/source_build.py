@@ -25,6 +25,8 @@ from ..plugin_utils.action import OnHost, Reconnecting, expanded
 display = Display()
 #: Seconds between two lines where nobody looks at a terminal.
 _QUIET = 60.0
+#: Seconds for which what asks a host may be on its way, beside those that it waits for news there.
+_SILENT = 30.0
 
 
 class ActionModule(Reconnecting, OnHost):
@@ -101,7 +103,9 @@ class ActionModule(Reconnecting, OnHost):
         # pipelining, stdin is a terminal. In the arguments the text would come into sudo's log each time.
         if not (self._light and interpreter and latest.get("directory") and self._is_pipelining_enabled("new")):
             return None
-        command = [*interpreter, "-I", "-S", "-", latest["directory"], user, json.dumps(seen)]
+        # Where the network is gone before the text has come, nobody would ever end what waits for it on the host.
+        limit = f"{state_file.LONG_POLL + _SILENT:.0f}"
+        command = ["timeout", limit, *interpreter, "-I", "-S", "-", latest["directory"], user, json.dumps(seen)]
         text = pathlib.Path(state_file.__file__).read_bytes()
         try:
             answer = self._low_level_execute_command(shlex.join(command), in_data=text)

@@ -189,7 +189,8 @@ class Runner:
             outcome.problems.append(f"the next run fails: {_said(output, code)}")
         now = state.look(self.machine.root)
         outcome.problems += [f"after the next run {one}" for one in state.unlike(ready.after, now)]
-        deadline = time.monotonic() + 20
+        # What waits for a text that the network never brought ends by itself after a minute.
+        deadline = time.monotonic() + 60
         while left := [command for inside, (_, command) in self.machine.processes().items()
                        if inside != 1 and command and not re.match(r"sshd|\(?sftp", command)]:  # fmt: skip
             if time.monotonic() > deadline:
