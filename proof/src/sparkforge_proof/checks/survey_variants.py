@@ -41,7 +41,7 @@ LIBRARIES = re.compile(
 #: What takes a NaN for a place or a degree, may multiply it with what it pads with, counts it, or passes over it where
 #: it looks for the greatest.
 PLACES = re.compile(
-    "attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|polynomial|mode|[pc]dist|unique"
+    "attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|polynomial|mode|[pc]dist"
 )
 #: What a library computes in so many steps, and functions of a degree: where a NaN goes in one comes out. Not what a
 #: GPU eliminates with pivots, nor distances: there it may be passed over where the largest is looked for.
@@ -92,6 +92,9 @@ def takes_nan(name: str, any_number: bool, known: bool, gpu: bool) -> bool:
     """
     if name.startswith("fft."):
         return True
+    if gpu and name == "unique":
+        # Of equal ones it may take each for another.
+        return False
     products = PRODUCTS.search(name) and (gpu or "conv" in name)
     if known and not (LIBRARIES.match(name) or PLACES.search(name) or products):
         return True
