@@ -220,8 +220,9 @@ def test_what_computes_no_row_by_itself_is_not_asked_of_many(healthy: Environmen
 
 #: A triangle that is wrong of many matrices alone, asked of as on a GPU where everything is asked, but of fewer.
 TRIANGLE = """
+import torch
 from sparkforge_proof import check, settings
-from sparkforge_proof.checks import bounds, many, survey
+from sparkforge_proof.checks import bounds, many
 
 context = check.Context(device="cpu", limits=settings.LIMITS)
 for number, name, operator in many._listed(context):
@@ -241,8 +242,7 @@ for number, name, operator in many._listed(context):
 
 
 def test_a_triangle_that_is_wrong_of_many_matrices_alone_is_named(healthy: Environment) -> None:
-    program = f"import torch\n{TRIANGLE}"
-    found = subprocess.run([healthy.python, "-c", program], capture_output=True, text=True, check=True, cwd=SOURCES)
+    found = subprocess.run([healthy.python, "-c", TRIANGLE], capture_output=True, text=True, check=True, cwd=SOURCES)
     cov, svd, triu = sorted(found.stdout.strip().splitlines())
     assert (cov, svd) == ("cov not asked", "svd not asked")
     assert "triu, float32, row 0" in triu and "times the bound" in triu, triu
