@@ -295,18 +295,18 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     exact result.
     """
     name, any_number = name_of(operator), type(operator).__name__ in survey_variants.TAKE_ANY
-    known = survey_variants.is_known(sample, dtype)
+    known, gpu = survey_variants.is_known(sample, dtype), _on_gpu(sample)
     moves = survey_variants.MOVES.match(name) is not None
-    if any_number or moves or (full and survey_variants.takes_equal(name, _on_gpu(sample))):
+    if any_number or moves or (full and survey_variants.takes_equal(name, gpu)):
         _compared(
             found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, not any_number), dtype, seed
         )
-    if survey_variants.takes_subnormal(name, dtype, known, _on_gpu(sample), full):
+    if survey_variants.takes_subnormal(name, dtype, known, gpu, full):
         every = survey_variants.CHOOSES.match(name) is not None
         # A sum of two is subnormal where both are.
         for count in (None,) if every else (1, 2) if full else (1,):
             _subnormal(found, operator, sample, dtype, seed, count)
-    exactly = survey_variants.takes_nan(name, any_number or moves, known, _on_gpu(sample))
+    exactly = survey_variants.takes_nan(name, any_number or moves, known, gpu)
     lossless = survey_variants.DIRECT.match(name) or survey_variants.PRODUCTS.search(name)
     if not exactly and not (full and known and lossless):
         return
