@@ -51,6 +51,8 @@ def page(outcomes: list[Outcome], total: int) -> str:
         "of `tests/chaos/faults.yml`, on a host in a container whose disk is an ext4 of its own. It is survived when",
         "what is published then is the old or the new state, path by path; the next ordinary run converges unaided;",
         "and the host then equals one that nothing happened to, without a process, a mount or a file too many.",
+        "Where the network was cut, sshd is made to close its connections first, as it does by itself after two hours:",
+        "until then a sudo waits there whose password never came, whatever Ansible was about to do.",
         "",
         f"**{len(survived)} of {len(made)} are survived.** {total} are listed; there was time for {len(outcomes)}, of"
         f" which {len(outcomes) - len(made)} cannot be made.",

@@ -62,10 +62,7 @@ def kill_all(machine: Machine, held: Held, _paths: str) -> Steps:
 
 
 def kill_sshd(machine: Machine, _held: Held, _paths: str) -> Steps:
-    for inside, (outside, command) in machine.processes().items():
-        if inside != 1 and command.startswith("sshd"):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(outside, signal.SIGKILL)
+    machine.close_connections()
     yield None
 
 

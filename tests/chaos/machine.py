@@ -279,6 +279,16 @@ class Machine:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process[0], signal.SIGKILL)
 
+    def close_connections(self) -> None:
+        """Let sshd give up what its clients no longer answer, which it does after two hours (tcp_keepalive_time).
+
+        Until then a sudo waits there whose password never came, whatever Ansible was about to do with it.
+        """
+        for inside, (outside, command) in self.processes().items():
+            if inside != 1 and command.startswith("sshd"):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(outside, signal.SIGKILL)
+
     def mounts(self) -> list[str]:
         leader = image.podman("inspect", self.bench.containers[HOST], "--format", "{{.State.Pid}}").stdout.strip()
         lines = Path(f"/proc/{leader}/mountinfo").read_text().splitlines()

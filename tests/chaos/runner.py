@@ -123,7 +123,7 @@ class Runner:
             outcome.state = state.called(ready.before, now, ready.after)
             apt = one.point.kind in ("dpkg", "apt", "lock")
             outcome.problems += state.neither(ready.before, now, ready.after, apt, one.fault == "power loss")
-            self._again(ready, outcome)
+            self._again(ready, one, outcome)
         except (LabError, OSError, subprocess.SubprocessError) as error:
             outcome.problems.append(f"{type(error).__name__}: {error}")
         outcome.seconds = time.monotonic() - began
@@ -175,7 +175,7 @@ class Runner:
                 raise LabError(f"The run ended and never came to the point: {_said(self.log.read_text(), 0)}")
             time.sleep(0.05)
 
-    def _again(self, ready: Prepared, outcome: Outcome) -> None:
+    def _again(self, ready: Prepared, one: Combination, outcome: Outcome) -> None:
         """The next ordinary run, without help."""
         again = self._play(ready.scenario)
         try:
@@ -189,8 +189,9 @@ class Runner:
             outcome.problems.append(f"the next run fails: {_said(output, code)}")
         now = state.look(self.machine.root)
         outcome.problems += [f"after the next run {one}" for one in state.unlike(ready.after, now)]
-        # What waits for a text that the network never brought ends by itself after a minute.
-        deadline = time.monotonic() + 60
+        if one.fault == "network cut":
+            self.machine.close_connections()
+        deadline = time.monotonic() + 20
         while left := [command for inside, (_, command) in self.machine.processes().items()
                        if inside != 1 and command and not re.match(r"sshd|\(?sftp", command)]:  # fmt: skip
             if time.monotonic() > deadline:

@@ -94,8 +94,13 @@ def _parts(one: Combination) -> tuple[Point | str, ...]:
 
 
 def sample(combinations: Sequence[Combination], count: int, day: int) -> list[Combination]:
-    """Choose some by the day, from one scenario, so that one machine is prepared for them."""
+    """Choose some by the day, from one scenario, so that one machine is prepared for them.
+
+    At most one of them is a build whose network is cut, for that waits two minutes for its host.
+    """
     scenarios = sorted({one.point.scenario for one in combinations})
     today = scenarios[day % len(scenarios)]
     of_today = spread((one for one in combinations if one.point.scenario == today), (), day)
-    return sorted(of_today[:count], key=combinations.index)
+    waits = [one for one in of_today if (one.point.scenario, one.fault) == ("build", "network cut")]
+    chosen = [one for one in of_today if one not in waits[1:]]
+    return sorted(chosen[:count], key=combinations.index)
