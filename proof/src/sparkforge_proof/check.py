@@ -177,6 +177,11 @@ class Result:
     covered: list[str] = dataclasses.field(default_factory=list)
 
 
+def is_full(samples: float) -> bool:
+    """Return whether so many inputs of each operator are those of a full proof."""
+    return samples >= FULL["samples"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Context:
     """What a check is given.
@@ -197,6 +202,11 @@ class Context:
     directory: str = "."
     step: t.Callable[[str], None] = lambda part: None
     passed_over: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def full(self) -> bool:
+        """Whether everything is asked, as ``--full`` has it."""
+        return is_full(float(self.limits["samples"]))
 
     def generator(self, words: str) -> torch.Generator:
         """Return a generator of random numbers on the CPU, whose seed follows from ``words`` alone."""

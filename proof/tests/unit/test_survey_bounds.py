@@ -2,14 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""By how many units each operator of the survey may be off."""
+"""By how many units each operator of the survey may be off, and what is said of one that is."""
 
 from __future__ import annotations
 
+import math
 import platform
 
 import pytest
-from sparkforge_proof.checks import survey_bounds as bounds
+from sparkforge_proof import check, settings
+from sparkforge_proof.checks import survey, survey_bounds as bounds, survey_operator
 
 
 def test_what_is_not_in_the_table_has_the_bound_of_its_format() -> None:
@@ -42,3 +44,19 @@ def test_on_a_device_that_was_not_calibrated_a_little_too_much_warns(
     device: str, capabilities: list[str], expected: float
 ) -> None:
     assert bounds.unknown(device, capabilities) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("mm, transposed", 4e6, "mm, transposed by 4e+06 units (bound 32)"),
+        ("mm, NaN", math.inf, "mm, NaN of the input is lost, or comes out where none belongs"),
+        ("mm", math.inf, "mm: a whole number, a NaN, an infinity or the shape differs"),
+    ],
+)
+def test_what_is_off_says_how(name: str, value: float, said: str) -> None:
+    found = survey_operator.Survey(units={name: [value, 0.0]})
+    context = check.Context("cuda", limits=dict(settings.LIMITS))
+    with pytest.raises(check.Failed) as failed:
+        survey.judged(context, found, {name: (32.0, 32.0)}, "float32", 1)
+    assert failed.value.cause == f"Off in float32: {said}."

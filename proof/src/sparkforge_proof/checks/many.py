@@ -15,7 +15,7 @@ import re
 import typing as t
 import warnings
 
-from ..check import FULL, H200_LATER, X86_CPU_LATER, Context, Measured, check
+from ..check import H200_LATER, X86_CPU_LATER, Context, Measured, check
 from . import survey, survey_bounds, survey_operator, survey_units, survey_variants
 from .bounds import Cases
 from .sizes import REMEDY, _require
@@ -56,7 +56,7 @@ def many(context: Context) -> Measured:
 
     most = ROWS_ON_GPU if context.device == "cuda" else ROWS
     cases = Cases(f"a function of {most * COLUMNS:,} elements", REMEDY)
-    turns = 1 if _full(context) else survey.PARTS
+    turns = 1 if context.full else survey.PARTS
     offered = 0
     with _computing(context):
         for number, name, operator in _listed(context):
@@ -76,7 +76,7 @@ def functions(context: Context) -> Measured:
     """
     import torch
 
-    cases, full = Cases("a function of more than 2 GiB", REMEDY), _full(context)
+    cases, full = Cases("a function of more than 2 GiB", REMEDY), context.full
     _require(context, (28 if full else 11) * 2**30, "Tensors of more than 2 GiB, their function and its comparison")
     offered = 0
     with _computing(context):
@@ -99,10 +99,6 @@ def functions(context: Context) -> Measured:
     measured = cases.result()
     measured.measured += f"; {offered} operators"
     return measured
-
-
-def _full(context: Context) -> bool:
-    return float(context.limits["samples"]) >= FULL["samples"]
 
 
 def _is_slow(name: str) -> bool:

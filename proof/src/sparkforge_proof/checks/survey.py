@@ -27,7 +27,6 @@ from unittest import mock
 from ..check import (
     ABSENT,
     CRASH,
-    FULL,
     H200,
     H200_LATER,
     X86,
@@ -39,7 +38,7 @@ from ..check import (
     Unanswered,
     check,
 )
-from . import survey_ahead, survey_bounds, survey_operator
+from . import survey_ahead, survey_bounds, survey_operator, survey_variants
 from .bounds import allow_tf32
 from .survey_operator import NotOffered, Survey, differentiable, name_of, short
 
@@ -205,7 +204,7 @@ def _surveyed(context: Context, form: str) -> Measured:
             form,
             int(context.limits["samples"]),
             seed,
-            only=None if broad or seconds >= FULL["survey"] else _third(seed),
+            only=None if broad or context.full else _third(seed),
             seconds=seconds * (LONGER if broad else PART_LONGER),
             passed_over=context.passed_over,
             step=context.step,
@@ -246,7 +245,7 @@ def judged(
                 known[f"{name}{what}"] = why
             elif ratio > 1:
                 plain = name.partition(",")[0]
-                one = (plain == name, ratio, f"{name}{what} by {value:.3g} units (bound {most:g})")
+                one = (plain == name, ratio, _off(f"{name}{what}", value, most))
                 # Of the ways to call an operator the plain one is named, where it is off as well.
                 off[f"{plain}{what}"] = max(one, off.get(f"{plain}{what}", one))
     bound = "four times the error of known good stacks"
@@ -276,6 +275,14 @@ def judged(
     return Measured(
         measured, bound, worst, warning=warning, covered=tuple(sorted({name.partition(",")[0] for name in found.units}))
     )
+
+
+def _off(name: str, value: float, most: float) -> str:
+    if math.isfinite(value):
+        return f"{name} by {value:.3g} units (bound {most:g})"
+    if name.endswith(survey_variants.WITH_NAN):
+        return f"{name} of the input is lost, or comes out where none belongs"
+    return f"{name}: a whole number, a NaN, an infinity or the shape differs"
 
 
 @check("survey.float64", devices=("cuda",), seconds=STEP_SECONDS, steps=True, measured=(H200,))

@@ -14,7 +14,7 @@ import math
 import random
 import typing as t
 
-from ..check import FULL
+from ..check import is_full
 from . import survey_bounds, survey_variants
 from .bounds import on_the_host
 from .survey_units import (
@@ -202,7 +202,7 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
     # By one of the inputs, or by all where all are asked for: the largest, for some are without a dimension, and of
     # those the one with the largest results.
     largest = max(done, key=lambda one: (_numbers(one[0].input), _numbers(one[1][0].results)), default=None)
-    full = samples >= FULL["samples"]
+    full = is_full(samples)
     for number, one in enumerate(done):
         if one is largest or full:
             _other_ways(found, operator, *one, dtype, seed, full)
