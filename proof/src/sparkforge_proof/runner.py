@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import faulthandler
-import importlib
+import importlib.util
 import json
 import math
 import os
@@ -124,6 +124,7 @@ def main(path: str) -> None:
         job = json.load(stream)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()
+    _keep_byte_code("torch", os.path.abspath("byte-code"))
     # The first import decides whether anything can be computed at all; the parent times it, and reads our output.
     torch = importlib.import_module("torch")
     software = identity.software()
@@ -134,6 +135,16 @@ def main(path: str) -> None:
         os.close(one["results"])
     for process in processes:
         os.waitpid(process, 0)
+
+
+def _keep_byte_code(package: str, directory: str) -> None:
+    """Keep the byte code of what is imported in a directory of the run, where the environment has none.
+
+    uv installs without it, and each of some sixty processes would compile again what it imports of torch.
+    """
+    spec = importlib.util.find_spec(package)
+    if spec and spec.cached and not os.path.exists(spec.cached):
+        sys.pycache_prefix, sys.dont_write_bytecode = directory, False
 
 
 def _forked(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:

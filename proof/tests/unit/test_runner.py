@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import py_compile
 import select
 import subprocess
 import sys
@@ -300,3 +302,23 @@ def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -
 )
 def test_a_status_in_words(status: int, words: str) -> None:
     assert runner.how_it_ended(status).startswith(words)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_byte_code_is_kept_for_all_processes_where_the_environment_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
+    kept, package = tmp_path / "kept", tmp_path / "site/nocode/__init__.py"
+    package.parent.mkdir(parents=True)
+    package.write_text("")
+    if compiled:
+        py_compile.compile(str(package))
+    before = sorted(package.parent.rglob("*"))
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    runner._keep_byte_code("nocode", str(kept))
+    importlib.import_module("nocode")
+    monkeypatch.delitem(sys.modules, "nocode")
+    assert bool(list(kept.rglob("*.pyc"))) is not compiled
+    assert sorted(package.parent.rglob("*")) == before
