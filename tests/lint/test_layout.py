@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import conftest
+
 TESTS = Path(__file__).parents[1]
 
 
@@ -12,3 +14,9 @@ def test_no_unit_test_starts_ansible_or_a_container() -> None:
     for path in (TESTS / "unit").rglob("*.py"):
         for word in ("run_playbook", 'with_name("ansible', "ansible_runner", "image.podman", "integration.conftest"):
             assert word not in path.read_text(), (path, word)
+
+
+def test_what_looks_at_a_provisioned_host_shares_one() -> None:
+    """Another worker would provision another host, in the better part of a minute."""
+    using = {path for path in (TESTS / "integration").glob("test_*.py") if "provisioned: Host" in path.read_text()}
+    assert {str(path.relative_to(TESTS.parent)) for path in using} == conftest.PROVISIONED
