@@ -97,12 +97,19 @@ class Bench:
 
 
 def up(
-    name: str, platform: str, hosts: list[str], inventory: Path, init: str = "sshd", options: Sequence[str] = ()
+    name: str,
+    platform: str,
+    hosts: list[str],
+    inventory: Path,
+    init: str = "sshd",
+    options: Sequence[str] = (),
+    locked: bool = False,
 ) -> Bench:
     """Bring up ``hosts`` and the mirror, and make ``inventory`` describe them.
 
     :param init: what the containers of ``hosts`` start: ``sshd`` or ``systemd``.
     :param options: of ``podman create`` for them, a memory limit for one.
+    :param locked: whether the stack's lock is there already, since the bench was up before and nothing changed.
 
     An ``inventory`` other than the checkout's is a copy of it, so that benches do not meet.
     A bench that is up already is completed, not started twice.
@@ -121,7 +128,8 @@ def up(
     start(bench, hosts, tag, [*INIT_OPTIONS[init], *options], INIT_COMMANDS[init])
     serve_mirror(bench)
     write_inventory(bench, inventory, LAB_STACKS[bench.platform])
-    write_lock(bench, inventory / "lab.yml", LAB_STACKS[bench.platform])
+    if not locked:
+        write_lock(bench, inventory / "lab.yml", LAB_STACKS[bench.platform])
     return bench
 
 

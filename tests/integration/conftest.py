@@ -174,7 +174,8 @@ class Bench:
     def fresh(self, init: str = "sshd", options: Sequence[str] = ()) -> Host:
         name = next(self._names)
         hosts = self.inventory / "lab.yml"
-        bench = benches.up(self.name, self.platform, [name], self.inventory, init, options)
+        locked = benches.Bench.load(self.name) is not None
+        bench = benches.up(self.name, self.platform, [name], self.inventory, init, options, locked)
         listed = "".join(f"        {host}:\n" for host in bench.containers)
         hosts.write_text(f"---\nall:\n  children:\n    lab:\n      hosts:\n{listed}")
         return Host(name, bench.containers[name], self.inventory, self.inventory.parent / "reports", self.name)
