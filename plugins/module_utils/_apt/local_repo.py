@@ -86,41 +86,31 @@ def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
 
 
 class LocalRepository:
-    """One local repository of a name; older ones are retired."""
+    """One local repository of a name; older ones are retired.
 
-    def __init__(
-        self,
-        apt: Apt,
-        run: local_repo_chain.Runner,
-        *,
-        name: str,
-        root: str,
-        version: str | None = None,
-        url: str | None = None,
-        sha256: str | None = None,
-        key_fingerprint: str | None = None,
-        check_mode: bool = False,
-    ) -> None:
+    :param options: of the module ``apt_local_repo``.
+    """
+
+    def __init__(self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool) -> None:
+        name, version, sha256, key = (options[key] for key in ("name", "version", "sha256", "key_fingerprint"))
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
             raise SparkforgeError(
                 f"{name!r} is not a valid local repository name.", "Write it as in the package name: cusparselt."
             )
         if version is not None and not re.fullmatch(r"\d[A-Za-z0-9.+~]*", version):
             raise SparkforgeError(f"{version!r} is not a version.", "Write it as in the package name: 0.8.1.")
-        if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        if sha256 and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
             raise SparkforgeError(
                 f"{sha256!r} is not a sha256: it does not have 64 hexadecimal digits.",
                 "Copy all of it from `sha256sum`, or omit it.",
             )
-        self._apt = apt
-        self._run = run
-        self._name = name
-        self._root = root
-        self._version = version
-        self._url = url
-        self._sha256 = sha256.lower() if sha256 else None
-        self._fingerprint = key_fingerprint and openpgp.normalise_fingerprint(key_fingerprint)
-        self._check_mode = check_mode
+        self._apt, self._check_mode = apt, check_mode
+        self._name: str = name
+        self._version: str | None = version
+        self._root: str = options["root"]
+        self._url: str | None = options["url"] or None
+        self._sha256 = str(sha256).lower() if sha256 else None
+        self._fingerprint = openpgp.normalise_fingerprint(key) if key else None
         # An underscore, so that it is never taken for the receipt of a set of packages (apt-<name>).
         self._receipt = recorded.REPOSITORIES + name
 
@@ -236,7 +226,7 @@ class LocalRepository:
         pinned = os.path.join(work, "pinned.gpg")
         ring = openpgp.require_fingerprint(local_repo_chain.read_key(keyring), fingerprint, f"{package} (inside)")
         disk.write_file(pinned, ring)
-        local_repo_chain.verify_chain(repository, pinned, fingerprint, self._run)
+        local_repo_chain.verify_chain(repository, pinned, fingerprint, self._apt.state.host.run)
         # Install exactly the bytes that gpg has read.
         disk.write_file(keyring, ring)
         return tree

@@ -39,36 +39,31 @@ Run = t.Callable[[list[str]], tuple[int, str, str]]
 class RedistArchives:
     """Brings a host to the wanted archives, or takes them away.
 
+    :param options: of the module ``redist_archive``.
     :param run: runs an argument list and returns status, stdout, stderr; None where ldconfig must not run.
     """
 
     def __init__(
         self,
         archives: t.Sequence[_plan.Archive],
-        *,
-        base_url: str,
-        prefix: str,
-        root: str,
-        loader_directory: str,
-        keep_previous: bool = True,
-        check_mode: bool = False,
+        options: t.Mapping[str, t.Any],
+        check_mode: bool,
         ldconfig: t.Sequence[str] = (),
         run: Run | None = None,
-        lock_wait: float = 900.0,
     ) -> None:
-        for name, value in (("prefix", prefix), ("root", root), ("loader_directory", loader_directory)):
+        for name in ("prefix", "root", "loader_directory"):
+            value = options[name]
             if not os.path.isabs(value) or os.path.normpath(value) == "/":
                 raise SparkforgeError(f"The {name} {value!r} is not an absolute path below /.", "Use an absolute path.")
         self.archives = list(archives)
-        self.base_url = base_url.rstrip("/")
-        self.prefix = os.path.normpath(prefix)
-        self.root = os.path.normpath(root)
-        self.loader_directory = os.path.normpath(loader_directory)
-        self.keep_previous = keep_previous
+        self.base_url: str = options["base_url"].rstrip("/")
+        self.prefix = os.path.normpath(options["prefix"])
+        self.root = os.path.normpath(options["root"])
+        self.loader_directory = os.path.normpath(options["loader_directory"])
+        self.keep_previous: bool = options["keep_previous"]
         self.check_mode = check_mode
         self.ldconfig = list(ldconfig)
         self.run = run
-        self.lock_wait = lock_wait
 
     # Methods that both states share
 
@@ -97,7 +92,7 @@ class RedistArchives:
         steps = self.plan()
         if self.check_mode or not any(step.reason for step in steps):
             return _plan.describe(steps, self.prefix)
-        with receipts.lock(self.root, _LOCK, self.lock_wait):
+        with receipts.lock(self.root, _LOCK):
             steps = self.plan()  # another run may have done the work while this one waited
             work = [step for step in steps if step.reason]
             if work:
@@ -283,7 +278,7 @@ class RedistArchives:
             before += [f"{label}: {path}" for path in paths]
         changed = any(paths for _label, paths in left.values())
         if changed and not self.check_mode:
-            with receipts.lock(self.root, _LOCK, self.lock_wait):
+            with receipts.lock(self.root, _LOCK):
                 for component in left:
                     self._remove(component)
                 self.refresh_loader()

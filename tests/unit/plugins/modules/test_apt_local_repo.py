@@ -80,7 +80,7 @@ class FakeApt:
         (root / "var/lib/dpkg/arch").write_text("arm64\n")
         self.status = root / "var/lib/dpkg/status"
         self.status.write_text("")
-        self.state = AptState(Host(root=str(root)))
+        self.state = AptState(Host(root=str(root), run=run))
         self.installed: Path = root / "installed.deb"
         self.calls: list[list[str]] = []
 
@@ -108,8 +108,10 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
 
 def local(apt: FakeApt, tmp_path: Path, deb: Path | None, **more: t.Any) -> local_repo.LocalRepository:
     url = None if deb is None else deb.as_uri()
-    arguments = {"name": "cusparselt", "version": VERSION, "url": url, "root": str(tmp_path / "root"), **more}
-    return local_repo.LocalRepository(t.cast(t.Any, apt), run, **arguments)
+    check_mode = more.pop("check_mode", False)
+    options = {"name": "cusparselt", "version": VERSION, "url": url, "root": str(tmp_path / "root")}
+    options |= {"sha256": None, "key_fingerprint": None, **more}
+    return local_repo.LocalRepository(t.cast(t.Any, apt), options, check_mode)
 
 
 def sha256(path: Path) -> str:
@@ -387,7 +389,7 @@ def test_a_foreign_public_key_beside_the_keyring_is_refused(apt, tmp_path, maker
 def test_without_gpgv_the_fingerprint_cannot_be_used(apt, tmp_path, maker):
     deb = pack(repository(tmp_path, maker), tmp_path)
     found = local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint)
-    found._run = lambda argv: (127, "", "gpgv: command not found") if argv[0] == "gpgv" else run(argv)
+    apt.state.host.run = lambda argv: (127, "", "gpgv: command not found") if argv[0] == "gpgv" else run(argv)
     with pytest.raises(SparkforgeError, match="gpgv is not installed"):
         found.present()
     assert_untouched(apt, tmp_path)
