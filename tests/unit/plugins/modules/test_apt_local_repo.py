@@ -101,7 +101,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
     root, work = tmp_path / "host", tmp_path / "work"
     work.mkdir()
     monkeypatch.setattr(local_repo, "WORK", str(work))
-    monkeypatch.setattr(local_repo, "KEYRINGS", str(root / "keyrings"))
+    monkeypatch.setattr(sources, "KEYRINGS", str(root / "keyrings"))
     monkeypatch.setattr(sources, "LISTS", str(root / "lists"))
     return FakeApt(root)
 
@@ -329,13 +329,13 @@ def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tm
     folder.mkdir(parents=True)
     ring = maker.keys.gpg("--export", maker.fingerprint)
     (folder / "cusparselt-keyring.gpg").write_bytes(ring)
-    keyring = Path(local_repo.KEYRINGS) / "cusparselt-keyring.gpg"
+    keyring = Path(sources.KEYRINGS) / "cusparselt-keyring.gpg"
     keyring.parent.mkdir()
     keyring.write_bytes(ring)
     source = tmp_path / "one.list"
     row = {"file": str(source), "signed_by": str(keyring)}
     monkeypatch.setattr(local_repo, "_keyring_in", lambda *_a, **_k: str(folder / "cusparselt-keyring.gpg"))
-    monkeypatch.setattr(local_repo, "has_lists", lambda _url: True)
+    monkeypatch.setattr(sources, "has_lists", lambda _url: True)
     monkeypatch.setattr(local_repo.LocalRepository, "_source_of", lambda *_a: [row])
     found = local(apt, tmp_path, None)
     source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
