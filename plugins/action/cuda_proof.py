@@ -14,10 +14,6 @@ from ..plugin_utils.action import AsksProgram
 class ActionModule(AsksProgram):
     """One call of the module, two where the host lacks the program."""
 
-    TRANSFERS_FILES = False
-    _supports_check_mode = True
-    _supports_async = False
-
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Return the module's result."""
         result: dict[str, t.Any] = super().run(tmp, task_vars)

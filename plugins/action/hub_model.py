@@ -18,9 +18,6 @@ display = Display()
 class ActionModule(Reconnecting, OnHost):
     """One call of the module after the other, until the model is there."""
 
-    _supports_check_mode = True
-    TRANSFERS_FILES = False
-
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         del result

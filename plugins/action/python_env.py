@@ -27,10 +27,6 @@ display = Display()
 class ActionModule(OnHost):
     """One call of the module, and further ones where wheels had to be sent or a download takes longer than a call."""
 
-    _supports_check_mode = True
-    # A temporary directory on the host costs a round trip: it is made only where a wheel is sent.
-    TRANSFERS_FILES = False
-
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         local: dict[str, str] = {}

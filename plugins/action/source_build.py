@@ -32,8 +32,6 @@ _SILENT = 30.0
 class ActionModule(Reconnecting, OnHost):
     """One call of the module; where it builds, one long poll after the other, and one call more for how it ended."""
 
-    _supports_check_mode = True
-    TRANSFERS_FILES = False
     #: Whether the host is asked by ``_unit.state_file``'s text alone; by the module once that did not answer.
     _light = True
 

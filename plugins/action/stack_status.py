@@ -15,9 +15,6 @@ from .python_env import ActionModule as PythonEnv
 class ActionModule(PythonEnv):
     """One call of the module."""
 
-    _supports_check_mode = True
-    TRANSFERS_FILES = False
-
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         # Not the parent's, which runs python_env.
         result = super(PythonEnv, self).run(tmp, task_vars)

@@ -35,13 +35,24 @@ options:
     type: path
 """
 
-    # For what asks NVIDIA's download tree and an index.
+    # For what asks NVIDIA's download tree.
     UPSTREAM = r"""
 options:
   nvidia_url:
     description: The root under which NVIDIA's download tree lies, V(file://) included.
     type: str
     default: https://developer.download.nvidia.com
+"""
+
+    # For what the controller asks of an index.
+    INDEX = r"""
+options:
+  index_url:
+    description:
+      - The package index. If unset, the one that uv's environment names, else the one that the pip of Ansible's own
+        Python is configured for, else uv's default.
+      - If empty or V(none), no index is used, only O(find_links).
+    type: str
   find_links:
     description: Directories or pages of wheels, in addition to the index.
     type: list

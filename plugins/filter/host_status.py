@@ -79,18 +79,6 @@ import typing as t
 from ..plugin_utils.fleet import status
 
 
-def host_status(
-    host: str,
-    look: t.Mapping[str, t.Any],
-    observation: t.Mapping[str, t.Any],
-    stack: t.Mapping[str, t.Any],
-    changes: t.Mapping[str, t.Sequence[str]],
-    stops: t.Sequence[t.Mapping[str, str]] = (),
-) -> dict[str, t.Any]:
-    """Return the row; see RETURN."""
-    return status.row(host, look, observation, stack, changes, stops)
-
-
 class FilterModule:
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        return {"host_status": host_status}
+        return {"host_status": status.row}

@@ -117,7 +117,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._apt.apt_get import ENVIRONMENT, Apt, command_runner
+from ..module_utils._apt.apt_get import Apt, command_runner
 from ..module_utils._apt.local_repo import LocalRepository
 from ..module_utils._core import modules
 
@@ -139,20 +139,10 @@ def main() -> None:
         supports_check_mode=True,
     )
     options = module.params
-    run = command_runner(module)
 
     def work() -> dict[str, t.Any]:
-        repository = LocalRepository(
-            Apt(run, lock_timeout=options["lock_timeout"]),
-            lambda argv: run(argv, ENVIRONMENT),
-            name=options["name"],
-            root=options["root"],
-            version=options["version"],
-            url=options["url"] or None,
-            sha256=options["sha256"] or None,
-            key_fingerprint=options["key_fingerprint"] or None,
-            check_mode=module.check_mode,
-        )
+        apt = Apt(command_runner(module), lock_timeout=options["lock_timeout"])
+        repository = LocalRepository(apt, options, module.check_mode)
         if options["state"] == "absent":
             return repository.absent(keep_foreign=options["keep_foreign"])
         return repository.present()

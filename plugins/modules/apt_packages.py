@@ -132,7 +132,7 @@ import typing as t
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._apt.apt_get import Apt, command_runner
-from ..module_utils._apt.packages import PackageSet, receipt_path
+from ..module_utils._apt.packages import PackageSet
 from ..module_utils._core import modules
 
 
@@ -153,18 +153,9 @@ def main() -> None:
     options = module.params
 
     def work() -> dict[str, t.Any]:
-        packages = PackageSet(
-            Apt(command_runner(module), lock_timeout=options["lock_timeout"]),
-            name=options["name"],
-            wanted=options["packages"] or [],
-            root=options["root"],
-            allow=options["allow"],
-            update_cache=options["update_cache"],
-            check_mode=module.check_mode,
-            warn=module.warn,
-        )
-        result = packages.absent() if options["state"] == "absent" else packages.present()
-        return {**result, "receipt": receipt_path(options["root"], options["name"])}
+        apt = Apt(command_runner(module), lock_timeout=options["lock_timeout"])
+        packages = PackageSet(apt, options, module.check_mode, module.warn)
+        return packages.absent() if options["state"] == "absent" else packages.present()
 
     modules.run(module, work)
 

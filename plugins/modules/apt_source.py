@@ -125,16 +125,8 @@ def main() -> None:
     options = module.params
 
     def work() -> dict[str, t.Any]:
-        source = Source(
-            Apt(command_runner(module), lock_timeout=options["lock_timeout"]),
-            name=options["name"],
-            url=options["url"],
-            suite=options["suite"],
-            components=options["components"],
-            key_url=options["key_url"],
-            key_fingerprint=options["key_fingerprint"],
-            check_mode=module.check_mode,
-        )
+        apt = Apt(command_runner(module), lock_timeout=options["lock_timeout"])
+        source = Source(apt, options, module.check_mode)
         return source.absent() if options["state"] == "absent" else source.present()
 
     modules.run(module, work)

@@ -59,7 +59,6 @@ differs:
     what:
       description: How it differs.
       type: str
-  sample: []
 sbom:
   description:
     - With O(sbom), CycloneDX 1.6 in JSON - the packages of the environment and the archives with their files, each with

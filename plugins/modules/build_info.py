@@ -61,13 +61,11 @@ unfinished:
   type: list
   elements: dict
   returned: success
-  sample: []
 changed_receipts:
   description: Receipts that were changed after they were written; they cannot be trusted.
   type: list
   elements: str
   returned: success
-  sample: []
 """
 
 import typing as t

@@ -130,7 +130,6 @@ missing_optional:
   returned: success
   type: list
   elements: dict
-  sample: []
 wrong_version:
   description: For missing libraries, another version that is on the host.
   returned: success
@@ -164,19 +163,16 @@ conflicting:
   returned: success
   type: list
   elements: dict
-  sample: []
 absent:
   description: Paths that do not exist, with O(ignore_absent=true).
   returned: success
   type: list
   elements: str
-  sample: []
 unreadable:
   description: Damaged or unreadable files of a directory, each with the cause.
   returned: success
   type: list
   elements: dict
-  sample: []
 examined:
   description: How many files were read.
   returned: success

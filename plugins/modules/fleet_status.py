@@ -87,5 +87,4 @@ path:
   description: The written file; null if none was named.
   returned: success
   type: str
-  sample: null
 """

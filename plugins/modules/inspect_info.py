@@ -23,6 +23,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
   - sparkforge.dgx_spark.proof.program
+  - sparkforge.dgx_spark.stacks.index
 attributes:
   platform:
     support: full
@@ -53,16 +54,6 @@ options:
     description: The Python that wheels are resolved for.
     type: str
     default: "3.12"
-  index_url:
-    description:
-      - The package index, by default the one that uv or the pip of Ansible's own Python is configured for.
-      - If empty or V(none), no index is used.
-    type: str
-  find_links:
-    description: Directories or pages of wheels, in addition to the index.
-    type: list
-    elements: str
-    default: []
   uv:
     description:
       - The command of uv on the controller, by default that of Ansible's own Python, else the first one on E(PATH).
@@ -72,14 +63,6 @@ options:
     description: Directory on the controller for cached findings, by wheel sha256.
     type: path
     default: ~/.cache/sparkforge/inspect
-  proxies:
-    description: Proxies by the keys V(http), V(https) and V(no_proxy).
-    type: dict
-    default: {}
-  ca_certificate:
-    description: A PEM file on the controller that is trusted in addition to the system's certificates.
-    type: str
-    default: ""
 seealso:
   - module: sparkforge.dgx_spark.elf_closure_info
   - module: sparkforge.dgx_spark.cuda_proof

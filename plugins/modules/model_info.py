@@ -74,7 +74,6 @@ account:
   description: C(uid) and C(gid) of the only account that can read some of the files; null if everybody can.
   type: dict
   returned: if it exists
-  sample: null
 revision:
   description: The commit, for a model that M(sparkforge.dgx_spark.hub_model) downloaded.
   type: str

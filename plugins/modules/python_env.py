@@ -290,12 +290,10 @@ staged:
   description: Name of the staged environment; null if there is none.
   type: str
   returned: when present
-  sample: null
 previous:
   description: Name of the previous environment.
   type: str
   returned: when present
-  sample: null
 actions:
   description: What was done, or would be in check mode.
   type: list
@@ -333,7 +331,6 @@ removed:
   type: list
   elements: str
   returned: when present
-  sample: []
 in_use:
   description: Older environments that are kept because processes use them, with the process ids.
   type: dict
@@ -360,7 +357,6 @@ missing_wheels:
   type: list
   elements: dict
   returned: when present
-  sample: []
 """
 
 import os

@@ -224,12 +224,8 @@ def work(module: AnsibleModule) -> dict[str, t.Any]:
     loader_reads_it = os.path.normpath(options["loader_directory"]).startswith("/etc/")
     redist = _redist.RedistArchives(
         archives,
-        base_url=options["base_url"],
-        prefix=options["prefix"],
-        root=options["root"],
-        loader_directory=options["loader_directory"],
-        keep_previous=options["keep_previous"],
-        check_mode=module.check_mode,
+        options,
+        module.check_mode,
         ldconfig=[module.get_bin_path("ldconfig", True, ["/sbin", "/usr/sbin"])] if loader_reads_it else [],
         run=lambda arguments: module.run_command(arguments, environ_update={"LC_ALL": "C.UTF-8"}),
     )

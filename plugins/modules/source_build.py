@@ -402,7 +402,6 @@ notes:
   type: list
   elements: str
   returned: when built
-  sample: []
 state:
   description: The build's progress.
   type: dict
@@ -425,7 +424,6 @@ notices:
   type: list
   elements: str
   returned: on failure of a command
-  sample: []
 """
 
 import typing as t

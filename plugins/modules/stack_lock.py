@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.stacks
   - sparkforge.dgx_spark.stacks.upstream
+  - sparkforge.dgx_spark.stacks.index
 author: The sparkforge maintainers (!UNKNOWN)
 options:
   parts:
@@ -39,12 +40,6 @@ options:
   directory:
     description: The directory of the lock, by default C(locks/) next to the inventory.
     type: path
-  index_url:
-    description:
-      - The package index. If unset, the one that uv's environment names, else the one that the pip of Ansible's
-        own Python is configured for, else uv's default.
-      - If empty or V(none), no index is used, only O(find_links).
-    type: str
   uv:
     description:
       - The command of uv 0.13 or newer on the controller, by default that of Ansible's own Python, else the

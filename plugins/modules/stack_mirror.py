@@ -24,6 +24,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.stacks
   - sparkforge.dgx_spark.stacks.upstream
+  - sparkforge.dgx_spark.stacks.index
 author: The sparkforge maintainers (!UNKNOWN)
 options:
   method:
@@ -60,12 +61,6 @@ options:
       - The units to build in addition to LLVM, Triton and PyTorch, by default those of the stack that are not optional.
     type: list
     elements: str
-  index_url:
-    description:
-      - The package index. If unset, the one that uv's environment names, else the one that the pip of Ansible's
-        own Python is configured for.
-      - If empty or V(none), no index is used, only O(find_links).
-    type: str
   rewrite:
     description:
       - URL prefixes and their replacements, if the controller itself reaches repositories, their submodules and source

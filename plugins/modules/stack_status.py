@@ -90,12 +90,10 @@ previous:
   description: Id of the environment to which a rollback goes; null if there is none.
   type: str
   returned: success
-  sample: null
 staged:
   description: Id of the environment that is created but not activated yet; null if there is none.
   type: str
   returned: success
-  sample: null
 environments:
   description:
     - The complete environments, first the current one. C(state) is V(current), V(staged), V(previous) or
@@ -141,13 +139,11 @@ unfinished:
   type: list
   elements: dict
   returned: success
-  sample: []
 changed_receipts:
   description: Receipts of units that were changed after they were written; they cannot be trusted.
   type: list
   elements: str
   returned: success
-  sample: []
 proof:
   description:
     - The last report that the host kept on the current environment, shortened; if it has none, the last report of all,
@@ -172,7 +168,6 @@ staged_proof:
   description: The last report on the staged environment, as RV(proof); null if it has not been proven.
   type: dict
   returned: success
-  sample: null
 scheduled:
   description: Whether the host repeats the proof by itself (M(sparkforge.dgx_spark.proof_timer)).
   type: bool
@@ -185,7 +180,6 @@ stopped:
   type: list
   elements: str
   returned: success
-  sample: []
 held:
   description: The packages that C(sparkforge update) holds, each with the rule of its ledger.
   type: list

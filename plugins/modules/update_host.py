@@ -102,7 +102,6 @@ lacking:
   returned: success
   type: list
   elements: str
-  sample: []
 reboot:
   description: Whether the host has to be rebooted for a changed driver, to try a new kernel, or to leave it.
   returned: success

@@ -73,7 +73,6 @@ update_info:
       description: What exists but could not be read, with the reason.
       type: list
       elements: dict
-      sample: []
 """
 
 import typing as t

@@ -101,5 +101,4 @@ failures:
   returned: success
   type: list
   elements: str
-  sample: []
 """

@@ -149,10 +149,7 @@ class OnController(ActionBase):
     :cvar ARGUMENTS: the specs of those that the documentation does not say all of.
     """
 
-    TRANSFERS_FILES = False
     _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
     ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {}
     spec: t.ClassVar[dict[str, t.Any]]
 

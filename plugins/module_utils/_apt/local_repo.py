@@ -22,19 +22,9 @@ from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
 from .._host.apt_state import DPKG
-from . import deb as _deb, local_repo_chain, openpgp, receipt as recorded
+from . import deb as _deb, local_repo_chain, openpgp, receipt as recorded, sources
 from .apt_get import Apt
 from .deb_version import compare_versions
-from .sources import (
-    KEYRINGS,
-    SOURCES,
-    Rollback,
-    canonical,
-    has_lists,
-    remove_lists,
-    render_source,
-    update_lists,
-)
 
 # Both hold the download and what it unpacks to, some hundred MB; /tmp is often a small tmpfs.
 WORK = "/var/tmp"  # noqa: S108 - what is made below it is ours alone
@@ -64,7 +54,7 @@ def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
     fields = _deb.control(deb)
     os.unlink(deb)
     small = os.path.join(work, "signed")
-    for folder in ("DEBIAN", "var", SOURCES.lstrip("/")):
+    for folder in ("DEBIAN", "var", sources.SOURCES.lstrip("/")):
         os.makedirs(os.path.join(small, folder), mode=0o755)
     os.replace(os.path.join(tree, "var", package), os.path.join(small, "var", package))
     # Without a link among them, as local_repo_chain saw to: chmod would follow it.
@@ -74,9 +64,9 @@ def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
         for name in files:
             os.chmod(os.path.join(folder, name), 0o644)
     os.chmod(os.path.join(small, "var", package), 0o755)  # noqa: S103 - the same
-    keyring = f"{KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
-    source = f"{SOURCES}/{package}.sources"
-    disk.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
+    keyring = f"{sources.KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
+    source = f"{sources.SOURCES}/{package}.sources"
+    disk.write_file(small + source, sources.render_source(f"file:///var/{package}", "/", [], keyring))
     control = "".join(f"{name}: {fields[name.lower()]}\n" for name in ("Package", "Version", "Architecture"))
     control += f"Maintainer: sparkforge.dgx_spark\nDescription: the signed part of its vendor's {package}\n"
     disk.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
@@ -86,41 +76,31 @@ def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
 
 
 class LocalRepository:
-    """One local repository of a name; older ones are retired."""
+    """One local repository of a name; older ones are retired.
 
-    def __init__(
-        self,
-        apt: Apt,
-        run: local_repo_chain.Runner,
-        *,
-        name: str,
-        root: str,
-        version: str | None = None,
-        url: str | None = None,
-        sha256: str | None = None,
-        key_fingerprint: str | None = None,
-        check_mode: bool = False,
-    ) -> None:
+    :param options: of the module ``apt_local_repo``.
+    """
+
+    def __init__(self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool) -> None:
+        name, version, sha256, key = (options[key] for key in ("name", "version", "sha256", "key_fingerprint"))
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
             raise SparkforgeError(
                 f"{name!r} is not a valid local repository name.", "Write it as in the package name: cusparselt."
             )
         if version is not None and not re.fullmatch(r"\d[A-Za-z0-9.+~]*", version):
             raise SparkforgeError(f"{version!r} is not a version.", "Write it as in the package name: 0.8.1.")
-        if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        if sha256 and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
             raise SparkforgeError(
                 f"{sha256!r} is not a sha256: it does not have 64 hexadecimal digits.",
                 "Copy all of it from `sha256sum`, or omit it.",
             )
-        self._apt = apt
-        self._run = run
-        self._name = name
-        self._root = root
-        self._version = version
-        self._url = url
-        self._sha256 = sha256.lower() if sha256 else None
-        self._fingerprint = key_fingerprint and openpgp.normalise_fingerprint(key_fingerprint)
-        self._check_mode = check_mode
+        self._apt, self._check_mode = apt, check_mode
+        self._name: str = name
+        self._version: str | None = version
+        self._root: str = options["root"]
+        self._url: str | None = options["url"] or None
+        self._sha256 = str(sha256).lower() if sha256 else None
+        self._fingerprint = openpgp.normalise_fingerprint(key) if key else None
         # An underscore, so that it is never taken for the receipt of a set of packages (apt-<name>).
         self._receipt = recorded.REPOSITORIES + name
 
@@ -236,7 +216,7 @@ class LocalRepository:
         pinned = os.path.join(work, "pinned.gpg")
         ring = openpgp.require_fingerprint(local_repo_chain.read_key(keyring), fingerprint, f"{package} (inside)")
         disk.write_file(pinned, ring)
-        local_repo_chain.verify_chain(repository, pinned, fingerprint, self._run)
+        local_repo_chain.verify_chain(repository, pinned, fingerprint, self._apt.state.host.run)
         # Install exactly the bytes that gpg has read.
         disk.write_file(keyring, ring)
         return tree
@@ -272,11 +252,11 @@ class LocalRepository:
     # -- source and keyring ----------------------------------------------------------------------------------
 
     def _source_of(self, package: str) -> list[t.Mapping[str, t.Any]]:
-        here = canonical(f"file:/var/{package}")
+        here = sources.canonical(f"file:/var/{package}")
         return [
             row
             for row in self._apt.state.sources()
-            if row["enabled"] and here in {canonical(uri) for uri in row["uris"]}
+            if row["enabled"] and here in {sources.canonical(uri) for uri in row["uris"]}
         ]
 
     def _configured(self, package: str) -> bool:
@@ -285,32 +265,32 @@ class LocalRepository:
         """
         rows = self._source_of(package)
         inside = _keyring_in(f"/var/{package}", required=False)
-        if len(rows) != 1 or inside is None or not has_lists(f"file:/var/{package}"):
+        if len(rows) != 1 or inside is None or not sources.has_lists(f"file:/var/{package}"):
             return False
-        path = f"{KEYRINGS}/{os.path.basename(inside)}"
+        path = f"{sources.KEYRINGS}/{os.path.basename(inside)}"
         text = (disk.read(str(rows[0]["file"])) or b"").lower()
         return rows[0]["signed_by"] == path and b"trusted" not in text and _same_keyring(path, inside)
 
     def _configure(self, package: str, brought: bool = True) -> None:
         """Put the keyring where apt looks for it, point the source at it, and fetch this source's lists."""
         inside = _keyring_in(f"/var/{package}")
-        keyring = f"{KEYRINGS}/{os.path.basename(inside)}"
+        keyring = f"{sources.KEYRINGS}/{os.path.basename(inside)}"
         ring = openpgp.dearmor(disk.read(inside) or b"")
         fingerprints = openpgp.primary_fingerprints(ring)
-        files = Rollback()
+        files = sources.Rollback()
         try:
             files.write(keyring, ring)
             rows = self._source_of(package)
-            names = sorted({str(row["file"]) for row in rows}) or [f"{SOURCES}/{package}.sources"]
+            names = sorted({str(row["file"]) for row in rows}) or [f"{sources.SOURCES}/{package}.sources"]
             url = f"file:///var/{package}"
             for extra in names[1:]:
                 files.unlink(extra)
             if names[0].endswith(".list"):
                 content = f"deb [signed-by={keyring}] {url} /\n".encode()
             else:
-                content = render_source(url, "/", [], keyring)
+                content = sources.render_source(url, "/", [], keyring)
             files.write(names[0], content)
-            update_lists(self._apt, names[0], url)
+            sources.update_lists(self._apt, names[0], url)
             data = recorded.LocalRepository(
                 kind="apt_local_repo",
                 package=package,
@@ -368,9 +348,9 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     """Purge a local repository with its source, keyring and package lists."""
     directory = f"/var/{one.package}"
     # The keyrings of this repository: what is in it under the same name, and what its source names.
-    keyrings = {f"{KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
+    keyrings = {f"{sources.KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
     named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
-    keyrings |= {path for path in named if path.startswith(f"{KEYRINGS}/{name}-")}
+    keyrings |= {path for path in named if path.startswith(f"{sources.KEYRINGS}/{name}-")}
     others = {path for row in apt.state.sources() if row not in rows for path in (row["signed_by"] or "").split(",")}
     apt.run(["dpkg", "--purge", one.package], f"purge {one.package}")
     for row in rows:
@@ -380,7 +360,7 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     if os.path.isdir(directory) and not os.path.islink(directory):
         with contextlib.suppress(OSError):
             disk.remove(directory)
-    remove_lists(f"file:{directory}")
+    sources.remove_lists(f"file:{directory}")
 
 
 def _brought(receipt: recorded.LocalRepository | None) -> str | None:

@@ -28,38 +28,25 @@ def present_versions(packages: Packages) -> dict[str, str]:
     return {**{row["name"]: "" for row in packages.broken}, **packages.versions}
 
 
-def receipt_path(root: str, name: str) -> str:
-    """Return the path of the receipt of a set of packages."""
-    return receipts.path_of(root, recorded.SETS + name)
-
-
 class PackageSet:
-    """Packages that one role asks for by name, and the receipt of what they brought."""
+    """Packages that one role asks for by name, and the receipt of what they brought.
+
+    :param options: of the module ``apt_packages``.
+    """
 
     def __init__(
-        self,
-        apt: Apt,
-        *,
-        name: str,
-        wanted: t.Sequence[str],
-        root: str,
-        allow: t.Sequence[str] = (),
-        update_cache: bool = False,
-        check_mode: bool = False,
-        warn: t.Callable[[str], None] = lambda _text: None,
+        self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool, warn: t.Callable[[str], None]
     ) -> None:
-        self._apt = apt
-        self._receipt = recorded.SETS + name
-        self._wanted = list(dict.fromkeys(wanted))
-        self._root = root
-        self._allow = allow
-        self._update_cache = update_cache
-        self._check_mode = check_mode
-        self._warn = warn
-        receipts.path_of(root, self._receipt)
+        self._apt, self._check_mode, self._warn = apt, check_mode, warn
+        self._root: str = options["root"]
+        self._receipt: str = recorded.SETS + options["name"]
+        self._path = receipts.path_of(self._root, self._receipt)
+        self._wanted: list[str] = list(dict.fromkeys(options["packages"] or ()))
+        self._allow: list[str] = options["allow"]
+        self._update_cache: bool = options["update_cache"]
         for text in self._wanted:
             parse_wanted(text)
-        for pattern in allow:
+        for pattern in self._allow:
             try:
                 re.compile(pattern)
             except re.error as error:
@@ -248,6 +235,7 @@ class PackageSet:
             "kept": [],
             "notes": [],
             "packages": {name: installed[name] for name in sorted(names) if name in installed},
+            "receipt": self._path,
             "diff": {"before": "", "after": ""},
         }
 

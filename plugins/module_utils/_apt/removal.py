@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._host.apt_state import BROKEN, INSTALLED
+from .._host.apt_state import BROKEN, INSTALLED, paragraphs
 
 
 class Installed(t.NamedTuple):
@@ -67,9 +67,4 @@ def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) ->
 
 def parse_extended_states(text: str) -> set[str]:
     """Return the packages that apt itself chose (``Auto-Installed: 1``), from its extended_states."""
-    found = set()
-    for stanza in text.split("\n\n"):
-        fields = dict(re.findall(r"^([A-Za-z-]+): *(.*)$", stanza, re.M))
-        if fields.get("Auto-Installed") == "1" and "Package" in fields:
-            found.add(fields["Package"])
-    return found
+    return {row["package"] for row in paragraphs(text) if row.get("auto-installed") == "1" and "package" in row}

@@ -160,20 +160,13 @@ class Rollback:
 
 
 class Source:
-    """One apt source over the network, with its keyring."""
+    """One apt source over the network, with its keyring.
 
-    def __init__(
-        self,
-        apt: Apt,
-        *,
-        name: str,
-        url: str | None = None,
-        suite: str = "/",
-        components: t.Sequence[str] = (),
-        key_url: str | None = None,
-        key_fingerprint: str | None = None,
-        check_mode: bool = False,
-    ) -> None:
+    :param options: of the module ``apt_source``.
+    """
+
+    def __init__(self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool) -> None:
+        name, url, suite, components = (options[key] for key in ("name", "url", "suite", "components"))
         if not _NAME.match(name):
             raise SparkforgeError(
                 f"{name!r} is not a valid name for an apt source.",
@@ -190,14 +183,13 @@ class Source:
                 f"The suite {suite} needs components.",
                 "Set components, or the suite '/' for a flat repository.",
             )
-        self._apt = apt
-        self._name = name
-        self._url = url or ""
-        self._suite = "/" if canonical_suite(suite) == "/" else suite
-        self._components = list(components)
-        self._key_url = key_url
-        self._fingerprint = key_fingerprint and openpgp.normalise_fingerprint(key_fingerprint)
-        self._check_mode = check_mode
+        self._apt, self._check_mode = apt, check_mode
+        self._url: str = url or ""
+        self._suite: str = "/" if canonical_suite(suite) == "/" else suite
+        self._components: list[str] = components
+        self._key_url: str | None = options["key_url"]
+        key = options["key_fingerprint"]
+        self._fingerprint = openpgp.normalise_fingerprint(key) if key else None
         self.file = f"{SOURCES}/sparkforge-{name}.sources"
         self.keyring = f"{KEYRINGS}/sparkforge-{name}.gpg"
 

@@ -63,7 +63,7 @@ def systemd(*argv: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(list(argv), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
     except OSError as error:
-        return subprocess.CompletedProcess(list(argv), 127, "", error.strerror or "")
+        return subprocess.CompletedProcess(list(argv), 127, "", f"{argv[0]}: {error.strerror}")
 
 
 def start(
@@ -90,21 +90,15 @@ def start(
         places = " ".join(f'"{path}"' for path in ("/tmp", "/var/tmp", *writable))  # noqa: S108 - everybody's
         protection = [f"--property={setting}" for setting in (*_PROTECTION, f"ReadWritePaths={places}")]
         for properties in (protection, []):
-            subprocess.run(
-                ["systemctl", "reset-failed", service], stdin=subprocess.DEVNULL, capture_output=True, check=False
-            )
-            done = subprocess.run(
-                [
-                    "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
-                    f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
-                    f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
-                    # A compiler that the kernel kills must not take the engine with it, which continues with fewer
-                    # jobs.
-                    "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits, *properties,
-                    # Only then it is told whether the command could be started.
-                    "--property=Type=exec", f"--setenv={processes.MARKER}={marker}", "--", *command,
-                ],
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            systemd("systemctl", "reset-failed", service)
+            done = systemd(
+                "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
+                f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
+                f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
+                # A compiler that the kernel kills must not take the engine with it, which continues with fewer jobs.
+                "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits, *properties,
+                # Only then it is told whether the command could be started.
+                "--property=Type=exec", f"--setenv={processes.MARKER}={marker}", "--", *command,
             )  # fmt: skip
             if done.returncode == 0:
                 _keep_awake(service, log)
@@ -142,12 +136,9 @@ def _keep_awake(service: str, log: str) -> None:
     active = ["systemctl", "is-active", "--quiet", service]
     # The first only tells whether logind answers. A build that is over by now needs neither.
     for command in ([*hold, "true"], [*unit, "--", *hold, "sleep", "infinity"]):
-        try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-            failure = done.stderr.strip() if done.returncode else ""
-        except OSError as error:
-            failure = f"{command[0]}: {error.strerror}"
-        if failure and subprocess.run(active, stdin=subprocess.DEVNULL, check=False).returncode == 0:
+        done = systemd(*command)
+        failure = done.stderr.strip() if done.returncode else ""
+        if failure and systemd(*active).returncode == 0:
             _say(log, f"This host may suspend during the build: {failure}")
         if failure:
             return
@@ -213,7 +204,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
 def stop(service: str, marker: str, account: Account) -> None:
     """End the build that ``marker`` names, all its processes."""
     if systemd_runs() and os.geteuid() == 0:
-        subprocess.run(["systemctl", "stop", service], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        systemd("systemctl", "stop", service)
     # A container's root may not read the environment of another account's process (CAP_SYS_PTRACE).
     with account.acting():
         processes.end_processes(marker)

@@ -20,13 +20,12 @@ from .._wheel import metadata
 from .receipt import Own
 
 
-def relocate(environment: str, old: str, new: str) -> list[str]:
+def relocate(environment: str, old: str, new: str) -> None:
     """Rewrite ``old`` to ``new`` in the scripts of an environment, which venv and pip give absolute paths.
 
     Also corrects the hashes of these scripts in each RECORD, so that a later check of RECORD holds.
 
     :param environment: where the environment is now.
-    :returns: the files that were rewritten.
     """
     rewritten: dict[str, bytes] = {}
     candidates = [os.path.join(environment, "pyvenv.cfg")]
@@ -46,7 +45,6 @@ def relocate(environment: str, old: str, new: str) -> list[str]:
             stream.truncate()
         rewritten[os.path.realpath(path)] = content
     _correct_records(environment, rewritten)
-    return sorted(rewritten)
 
 
 def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None:

@@ -11,6 +11,7 @@ Proxies and the CA come from the environment, as every tool on the host reads th
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import hashlib
 import http.client
@@ -49,6 +50,7 @@ RATE = 16384
 _HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
 
+@dataclasses.dataclass
 class _Sink:
     """A seekable file that knows the size and the sha256 of what was written to it.
 
@@ -57,24 +59,16 @@ class _Sink:
     :ivar url: where the last answer came from, after redirections.
     """
 
-    def __init__(
-        self,
-        stream: t.BinaryIO,
-        limit: int,
-        setting: str = "sparkforge_nvidia_url",
-        directory: str = "",
-        pinned: bool = False,
-    ) -> None:
-        self.setting = setting
-        self.directory = directory
-        self.stream = stream
-        self.limit = limit
-        self.pinned = pinned
-        self.accept = "*/*"
-        self.url = ""
-        self.size = 0
-        self.head = b""
-        self.sha256 = hashlib.sha256()
+    stream: t.BinaryIO
+    limit: int
+    setting: str = "sparkforge_nvidia_url"
+    directory: str = ""
+    pinned: bool = False
+    accept: str = "*/*"
+    url: str = ""
+    size: int = 0
+    head: bytes = b""
+    sha256: t.Any = dataclasses.field(default_factory=hashlib.sha256)
 
     def take_over(self) -> None:
         """Go on behind what the stream has from an earlier run."""
@@ -241,8 +235,7 @@ def fetch_page(url: str, accept: str, setting: str) -> tuple[bytes, str]:
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     buffer = io.BytesIO()
-    sink = _Sink(buffer, 64 << 20, setting)
-    sink.accept = accept
+    sink = _Sink(buffer, 64 << 20, setting, accept=accept)
     _receive(url, sink, 60.0, 3)
     return buffer.getvalue(), sink.url
 
@@ -355,12 +348,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
                 if sink.size > sink.limit:
                     raise http_trouble.too_large(url, sink.limit, sink.size)
         except (http.client.HTTPException, OSError) as error:
-            if isinstance(error, OSError) and error.errno in (
-                errno.ENOSPC,
-                errno.EDQUOT,
-                errno.EFBIG,
-                errno.EIO,
-            ):
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
                 raise
             raise http_trouble.cut_off(url, sink.size, expected, strong, str(error) or type(error).__name__) from error
         if expected is not None and sink.size != expected:

@@ -23,30 +23,7 @@ from .._core.digests import of_file
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._elf import reader
-from . import http, pkg_config, unpack
-from .redist_plan import (
-    LIBRARY_DIRECTORIES,
-    Archive,
-    Resolved,
-    Step,
-    current_path,
-    damage,
-    describe,
-    differs,
-    downloaded,
-    environment_of,
-    fingerprint,
-    generations,
-    is_version,
-    label_of,
-    listed,
-    loader_entry,
-    loader_path,
-    parsed,
-    resolve,
-    result,
-    shell_of,
-)
+from . import http, pkg_config, redist_plan as _plan, unpack
 
 #: An xz archive of libraries unpacks to three or four times its size; beside it is the archive itself.
 DISK_FACTOR = 5
@@ -62,41 +39,36 @@ Run = t.Callable[[list[str]], tuple[int, str, str]]
 class RedistArchives:
     """Brings a host to the wanted archives, or takes them away.
 
+    :param options: of the module ``redist_archive``.
     :param run: runs an argument list and returns status, stdout, stderr; None where ldconfig must not run.
     """
 
     def __init__(
         self,
-        archives: t.Sequence[Archive],
-        *,
-        base_url: str,
-        prefix: str,
-        root: str,
-        loader_directory: str,
-        keep_previous: bool = True,
-        check_mode: bool = False,
+        archives: t.Sequence[_plan.Archive],
+        options: t.Mapping[str, t.Any],
+        check_mode: bool,
         ldconfig: t.Sequence[str] = (),
         run: Run | None = None,
-        lock_wait: float = 900.0,
     ) -> None:
-        for name, value in (("prefix", prefix), ("root", root), ("loader_directory", loader_directory)):
+        for name in ("prefix", "root", "loader_directory"):
+            value = options[name]
             if not os.path.isabs(value) or os.path.normpath(value) == "/":
                 raise SparkforgeError(f"The {name} {value!r} is not an absolute path below /.", "Use an absolute path.")
         self.archives = list(archives)
-        self.base_url = base_url.rstrip("/")
-        self.prefix = os.path.normpath(prefix)
-        self.root = os.path.normpath(root)
-        self.loader_directory = os.path.normpath(loader_directory)
-        self.keep_previous = keep_previous
+        self.base_url: str = options["base_url"].rstrip("/")
+        self.prefix = os.path.normpath(options["prefix"])
+        self.root = os.path.normpath(options["root"])
+        self.loader_directory = os.path.normpath(options["loader_directory"])
+        self.keep_previous: bool = options["keep_previous"]
         self.check_mode = check_mode
         self.ldconfig = list(ldconfig)
         self.run = run
-        self.lock_wait = lock_wait
 
     # Methods that both states share
 
     def loader_file(self, component: str) -> str:
-        return loader_path(self.loader_directory, component)
+        return _plan.loader_path(self.loader_directory, component)
 
     def refresh_loader(self) -> None:
         if self.run is None or not self.ldconfig:
@@ -119,33 +91,35 @@ class RedistArchives:
         """
         steps = self.plan()
         if self.check_mode or not any(step.reason for step in steps):
-            return describe(steps, self.prefix)
-        with receipts.lock(self.root, _LOCK, self.lock_wait):
+            return _plan.describe(steps, self.prefix)
+        with receipts.lock(self.root, _LOCK):
             steps = self.plan()  # another run may have done the work while this one waited
             work = [step for step in steps if step.reason]
             if work:
                 self.install(work)
-        return describe(steps, self.prefix)
+        return _plan.describe(steps, self.prefix)
 
-    def plan(self) -> list[Step]:
+    def plan(self) -> list[_plan.Step]:
         """Compare the host with what is wanted; reads receipts and lstats files, asks no server."""
         steps = []
         for archive in self.archives:
             receipt = receipts.read(self.root, f"redist-{archive.component}")
-            step = Step(archive, receipt)
+            step = _plan.Step(archive, receipt)
             step.reason = self._reason(step)
             if step.reason:
-                step.reuse = next((row for row in generations(receipt) if self._may_be_reused(row, archive)), None)
+                step.reuse = next(
+                    (row for row in _plan.generations(receipt) if self._may_be_reused(row, archive)), None
+                )
             steps.append(step)
         return steps
 
-    def _may_be_reused(self, row: t.Mapping[str, t.Any], archive: Archive) -> bool:
-        ours = is_version(str(row.get("path")), archive.component)
-        return ours and not (differs(row, archive, self.prefix) or damage(row))
+    def _may_be_reused(self, row: t.Mapping[str, t.Any], archive: _plan.Archive) -> bool:
+        ours = _plan.is_version(str(row.get("path")), archive.component)
+        return ours and not (_plan.differs(row, archive, self.prefix) or _plan.damage(row))
 
-    def _reason(self, step: Step) -> str:
+    def _reason(self, step: _plan.Step) -> str:
         component, receipt = step.archive.component, step.receipt
-        current = current_path(self.prefix, component)
+        current = _plan.current_path(self.prefix, component)
         if os.path.lexists(current) and not os.path.islink(current):
             raise SparkforgeError(
                 f"{current} is not a symlink and was not made by sparkforge.",
@@ -153,10 +127,10 @@ class RedistArchives:
             )
         if receipt is None:
             return "not installed"
-        reason = differs(receipt, step.archive, self.prefix)
+        reason = _plan.differs(receipt, step.archive, self.prefix)
         if reason:
             return reason
-        reason = damage(receipt)
+        reason = _plan.damage(receipt)
         if reason:
             return f"damaged: {reason}"
         if not os.path.islink(current) or os.readlink(current) != os.path.basename(receipt["path"]):
@@ -165,14 +139,14 @@ class RedistArchives:
         if soname is not None and soname not in receipt.get("sonames", []):
             return f"it was not verified to have {soname}"
         if receipt.get("library_directory"):
-            wanted = loader_entry(receipt, identity=True)
+            wanted = _plan.loader_entry(receipt, identity=True)
             if disk.text(self.loader_file(component)) != wanted:
                 return "its loader entry is missing or different"
         if receipt.get("previous") and not self.keep_previous:
             return "a previous version is kept"
         return ""
 
-    def install(self, steps: list[Step]) -> None:
+    def install(self, steps: list[_plan.Step]) -> None:
         made = disk.make_directories(self.prefix)
         try:
             _remove_stale_staging(self.prefix)
@@ -194,7 +168,7 @@ class RedistArchives:
         for step in steps:
             self._record(step)
 
-    def _resolve(self, steps: list[Step]) -> None:
+    def _resolve(self, steps: list[_plan.Step]) -> None:
         """Read each manifest once and check every pin, before the first archive is downloaded."""
         manifests: dict[str, dict[str, t.Any]] = {}
         for step in steps:
@@ -205,9 +179,9 @@ class RedistArchives:
             url = f"{self.base_url}/{archive.product}/redist/redistrib_{archive.release}.json"
             if url not in manifests:
                 manifests[url] = fetch_manifest(url, archive)
-            step.resolved = resolve(manifests[url], archive, redact(url))
+            step.resolved = _plan.resolve(manifests[url], archive, redact(url))
 
-    def _stage(self, step: Step) -> None:
+    def _stage(self, step: _plan.Step) -> None:
         """Download, verify and unpack one archive into a directory that nothing refers to."""
         archive, resolved = step.archive, step.resolved
         if resolved is None:
@@ -233,7 +207,7 @@ class RedistArchives:
         step.record["url"] = redact(url)
         disk.fsync_tree(staged)
 
-    def _switch(self, step: Step) -> None:
+    def _switch(self, step: _plan.Step) -> None:
         component = step.archive.component
         if step.reuse is not None:
             step.record = {key: value for key, value in step.reuse.items() if key != "loader_entry"}
@@ -252,35 +226,35 @@ class RedistArchives:
             step.staged = None
             disk.fsync_directory(os.path.dirname(record["path"]))
             disk.remove(aside)
-        disk.switch_symlink(current_path(self.prefix, component), os.path.basename(record["path"]))
+        disk.switch_symlink(_plan.current_path(self.prefix, component), os.path.basename(record["path"]))
         self._write_loader_entry(record, identity=False)
 
     def _write_loader_entry(self, record: t.Mapping[str, t.Any], *, identity: bool) -> None:
         path = self.loader_file(record["component"])
         if record.get("library_directory"):
-            disk.write_file(path, loader_entry(record, identity=identity).encode("utf-8"))
+            disk.write_file(path, _plan.loader_entry(record, identity=identity).encode("utf-8"))
         else:
             disk.unlink(path)
 
-    def _record(self, step: Step) -> None:
+    def _record(self, step: _plan.Step) -> None:
         """Write the receipt, then the loader entry's last line, then remove what is no longer kept."""
         record, old = step.record, step.receipt
         previous: dict[str, t.Any] | None = None
         obsolete: list[dict[str, t.Any]] = []
-        for candidate in generations(old):
+        for candidate in _plan.generations(old):
             if candidate.get("path") == record["path"]:
                 continue
             if previous is None and self.keep_previous and candidate.get("prefix") == self.prefix:
                 previous = candidate
             else:
                 obsolete.append(candidate)
-        environment = environment_of([record])
+        environment = _plan.environment_of([record])
         written = {
             **record,
             "previous": previous,
             "loader_entry": self.loader_file(record["component"]) if record.get("library_directory") else None,
             "environment": environment,
-            "environment_sh": shell_of(environment),
+            "environment_sh": _plan.shell_of(environment),
             "installed_epoch": int(time.time()),
         }
         step.record = written
@@ -296,30 +270,28 @@ class RedistArchives:
 
     def absent(self) -> dict[str, t.Any]:
         """Remove versions, symlinks, loader entries and receipts, and return the module's result."""
-        plans = {archive.component: self._leftovers(archive.component) for archive in self.archives}
+        left = {archive.component: self._leftovers(archive.component) for archive in self.archives}
         rows, before = [], []
-        for component, (receipt, paths) in plans.items():
-            label = label_of(receipt) if receipt else component
+        for component, (receipt, paths) in left.items():
+            label = _plan.label_of(receipt) if receipt else component
             rows.append({"component": component, "action": "remove" if paths else "none", "removed": paths})
             before += [f"{label}: {path}" for path in paths]
-        changed = any(paths for _label, paths in plans.values())
+        changed = any(paths for _label, paths in left.values())
         if changed and not self.check_mode:
-            with receipts.lock(self.root, _LOCK, self.lock_wait):
-                for component in plans:
+            with receipts.lock(self.root, _LOCK):
+                for component in left:
                     self._remove(component)
                 self.refresh_loader()
-                for component in plans:
+                for component in left:
                     receipts.remove(self.root, f"redist-{component}")
             with contextlib.suppress(OSError):
                 os.rmdir(self.root)
-        return result(
-            self.prefix, changed, rows, before, [], environment={}, environment_sh="", downloaded=downloaded([])
-        )
+        return _plan.result(self.prefix, changed, rows, before, [])
 
     def _leftovers(self, component: str) -> tuple[dict[str, t.Any] | None, list[str]]:
         receipt = receipts.read(self.root, f"redist-{component}")
-        paths = self._versions(component, receipt)
-        paths += [current_path(self.prefix, component)] if os.path.islink(current_path(self.prefix, component)) else []
+        paths, current = self._versions(component, receipt), _plan.current_path(self.prefix, component)
+        paths += [current] if os.path.islink(current) else []
         paths += [*self._loader_entries(component, receipt), receipts.path_of(self.root, f"redist-{component}")]
         return receipt, sorted({path for path in paths if os.path.lexists(path)})
 
@@ -327,12 +299,12 @@ class RedistArchives:
 
     def _versions(self, component: str, receipt: t.Mapping[str, t.Any] | None) -> list[str]:
         """Return where versions of ``component`` are said to lie, as far as they may."""
-        paths = [str(record.get("path")) for record in generations(receipt)]
-        current = current_path(self.prefix, component)
+        paths = [str(record.get("path")) for record in _plan.generations(receipt)]
+        current = _plan.current_path(self.prefix, component)
         if os.path.islink(current):
             # Also where a run was killed before it wrote its receipt.
             paths.append(os.path.join(os.path.dirname(current), os.readlink(current)))
-        return [path for path in paths if is_version(path, component)]
+        return [path for path in paths if _plan.is_version(path, component)]
 
     def _loader_entries(self, component: str, receipt: t.Mapping[str, t.Any] | None) -> list[str]:
         own = self.loader_file(component)
@@ -344,7 +316,7 @@ class RedistArchives:
         for entry in self._loader_entries(component, receipt):
             disk.unlink(entry)
         versions = self._versions(component, receipt)
-        current = current_path(self.prefix, component)
+        current = _plan.current_path(self.prefix, component)
         if os.path.islink(current):
             os.unlink(current)
         for path in versions:
@@ -361,11 +333,11 @@ def _remove_stale_staging(prefix: str) -> None:
 
 def _remove_version(path: str, component: str) -> None:
     """Remove an unpacked version, and its component and prefix directories where that empties them."""
-    if not is_version(path, component):
+    if not _plan.is_version(path, component):
         return
     disk.remove(path)
     prefix = os.path.dirname(os.path.dirname(path))
-    current = current_path(prefix, component)
+    current = _plan.current_path(prefix, component)
     if os.path.islink(current) and os.readlink(current) == os.path.basename(path):
         os.unlink(current)
     _remove_empty(prefix, component)
@@ -377,7 +349,7 @@ def _remove_empty(prefix: str, component: str) -> None:
             os.rmdir(directory)
 
 
-def fetch_manifest(url: str, archive: Archive) -> dict[str, t.Any]:
+def fetch_manifest(url: str, archive: _plan.Archive) -> dict[str, t.Any]:
     """Return the manifest of the release that ``archive`` is of.
 
     :raises SparkforgeError: if there is none, or it is not a JSON object.
@@ -392,11 +364,11 @@ def fetch_manifest(url: str, archive: Archive) -> dict[str, t.Any]:
             "Correct the release of the archive in the stack, or the mirror in sparkforge_nvidia_url.",
             **error.details,
         ) from error
-    return parsed(content, redact(url))
+    return _plan.parsed(content, redact(url))
 
 
 def record_of(
-    archive: Archive, resolved: Resolved, unpacked: unpack.Unpacked, staged: str, prefix: str
+    archive: _plan.Archive, resolved: _plan.Resolved, unpacked: unpack.Unpacked, staged: str, prefix: str
 ) -> dict[str, t.Any]:
     """Return the record of an archive that was unpacked at ``staged`` and is to lie below ``prefix``.
 
@@ -404,7 +376,7 @@ def record_of(
     """
     version = resolved.version + (f"-{archive.variant}" if archive.variant else "")
     path = os.path.join(prefix, archive.component, version)
-    library = next((d for d in LIBRARY_DIRECTORIES if os.path.isdir(f"{staged}/{d}")), None)
+    library = next((d for d in _plan.LIBRARY_DIRECTORIES if os.path.isdir(f"{staged}/{d}")), None)
     sonames = _sonames(f"{staged}/{library}", archive.platform) if library else []
     require_soname(archive, resolved.version, sonames)
     files, digests = dict(unpacked.files), dict(unpacked.digests)
@@ -427,7 +399,7 @@ def record_of(
         "license_files": sorted(n for n in files if re.match(r"(?i)(license|eula|copying)", n)),
         "prefix": prefix,
         "path": path,
-        "current": current_path(prefix, archive.component),
+        "current": _plan.current_path(prefix, archive.component),
         "library_directory": library,
         "include": os.path.isdir(f"{staged}/include"),
         "pkg_config": directories,
@@ -438,7 +410,7 @@ def record_of(
         "links": unpacked.links,
         "size": unpacked.size,
     }
-    record["fingerprint"] = fingerprint(record)
+    record["fingerprint"] = _plan.fingerprint(record)
     return record
 
 
@@ -458,13 +430,13 @@ def _sonames(directory: str, platform: str) -> list[str]:
     return sorted(found)
 
 
-def require_soname(archive: Archive, version: str, sonames: t.Sequence[str]) -> None:
+def require_soname(archive: _plan.Archive, version: str, sonames: t.Sequence[str]) -> None:
     if archive.soname is None or archive.soname in sonames:
         return
     machine = f" for {archive.platform}" if archive.platform in MACHINES else ""
     raise SparkforgeError(
         f"{archive.component} {version} has no library with the SONAME {archive.soname}{machine}, which the "
-        f"stack pins; it has {listed(sonames)}.",
+        f"stack pins; it has {_plan.listed(sonames)}.",
         "Programs built against the pinned SONAME cannot load this version: choose a release that has it, or correct "
         "the soname in the stack and rebuild.",
     )

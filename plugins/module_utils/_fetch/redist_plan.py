@@ -345,14 +345,28 @@ class Step:
 
 
 def result(
-    prefix: str, changed: bool, rows: list[dict[str, t.Any]], before: list[str], after: list[str], **more: t.Any
+    prefix: str,
+    changed: bool,
+    rows: list[dict[str, t.Any]],
+    before: list[str],
+    after: list[str],
+    records: t.Sequence[t.Mapping[str, t.Any]] = (),
+    steps: t.Sequence[Step] = (),
 ) -> dict[str, t.Any]:
-    """Return what the module's result has in either state, and ``more``."""
+    """Return the module's result in either state; ``records`` are those of the archives that are there then."""
+    environment = environment_of(records)
+    size, seconds = sum(s.downloaded_bytes for s in steps), sum(s.download_seconds for s in steps)
     return {
         "changed": changed,
         "archives": rows,
         "diff": modules.diff(prefix, "".join(f"{line}\n" for line in before), "".join(f"{line}\n" for line in after)),
-        **more,
+        "environment": environment,
+        "environment_sh": shell_of(environment),
+        "downloaded": {
+            "bytes": size,
+            "seconds": round(seconds, 3),
+            "megabytes_per_second": round(size / 1e6 / seconds, 3) if seconds else 0.0,
+        },
     }
 
 
@@ -393,17 +407,7 @@ def describe(steps: list[Step], prefix: str) -> dict[str, t.Any]:
         elif old is not None:
             note = "" if action in ("upgrade", "downgrade", "replace") else f": {step.reason}"
             before.append(label_of(old) + note)
-    environment = environment_of(records)
-    return result(
-        prefix,
-        any(step.reason for step in steps),
-        rows,
-        before,
-        after,
-        environment=environment,
-        environment_sh=shell_of(environment),
-        downloaded=downloaded(steps),
-    )
+    return result(prefix, any(step.reason for step in steps), rows, before, after, records, steps)
 
 
 def _action(step: Step) -> str:
@@ -415,12 +419,3 @@ def _action(step: Step) -> str:
     if new is None or (step.receipt.get("release") == step.archive.release and old == new):
         return "replace" if differs(step.receipt, step.archive, step.receipt.get("prefix", "")) else "repair"
     return "upgrade" if versions.numbers(str(new)) > versions.numbers(str(old)) else "downgrade"
-
-
-def downloaded(steps: t.Sequence[Step]) -> dict[str, t.Any]:
-    size, seconds = sum(s.downloaded_bytes for s in steps), sum(s.download_seconds for s in steps)
-    return {
-        "bytes": size,
-        "seconds": round(seconds, 3),
-        "megabytes_per_second": round(size / 1e6 / seconds, 3) if seconds else 0.0,
-    }

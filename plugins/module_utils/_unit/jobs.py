@@ -64,13 +64,8 @@ class Jobs:
     why: str
 
 
-@dataclass(frozen=True)
-class GpuProcess:
-    """A process that holds memory through the GPU; ``mib`` is None where the driver does not tell."""
-
-    pid: int
-    name: str
-    mib: int | None
+#: A process that holds memory through the GPU: ``pid``, ``name``, ``used_mib`` (None where the driver does not tell).
+GpuProcess = t.Mapping[str, t.Any]
 
 
 def size(
@@ -103,8 +98,8 @@ def size(
             available_mib=available_mib,
         )
     count = min(wanted, fitting)
-    asked = f"of {requested} requested" if requested else f"for {_counted(cores, 'core')}"
-    jobs = f"{_counted(count, 'job')} {asked}"
+    asked = f"of {requested} requested" if requested else f"for {words.plural(cores, 'core')}"
+    jobs = f"{words.plural(count, 'job')} {asked}"
     if fitting < wanted:
         return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} per job.")
     return Jobs(count, f"{jobs}: the memory would allow {fitting}.")
@@ -133,10 +128,6 @@ def reserve(total_mib: int) -> int:
     return max(least, math.ceil(total_mib * RESERVE_SHARE))
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib: int, per_job_mib: int) -> None:
     """Refuse where so much is held through the GPU that less than a quarter of the jobs is left.
 
@@ -145,22 +136,20 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib
     :param free_mib: what is left for jobs.
     :param most_mib: what would be were the host empty; taken where the driver does not tell what is held.
     """
-    held = [process.mib for process in gpu]
+    held = [process["used_mib"] for process in gpu]
     without = most_mib if None in held else min(most_mib, free_mib + sum(mib or 0 for mib in held))
     possible = min(wanted, max(1, without // per_job_mib))
     fitting = max(0, free_mib // per_job_mib)
     if fitting >= max(1, math.ceil(possible * ENOUGH_SHARE)):
         return
-    largest = sorted(gpu, key=lambda process: -(process.mib or 0))
-    named = [
-        f"{process.pid} {process.name} ({'size unknown' if process.mib is None else f'{process.mib} MiB'})"
-        for process in largest
-    ]
+    largest = sorted(gpu, key=lambda process: -(process["used_mib"] or 0))
+    sizes = ["size unknown" if process["used_mib"] is None else f"{process['used_mib']} MiB" for process in largest]
+    named = [f"{process['pid']} {process['name']} ({size})" for process, size in zip(largest, sizes)]
     raise SparkforgeError(
         f"GPU processes use the memory that GPU and CPU share: {words.some(named, 5)}; {fitting} of "
         f"{possible} jobs are left.",
         "Stop them and run again, or set jobs to the number that may run beside them.",
-        gpu_processes=[{"pid": process.pid, "name": process.name, "used_mib": process.mib} for process in largest],
+        gpu_processes=largest,
     )
 
 
@@ -231,8 +220,7 @@ def _online(host: Host) -> int:
     return len(re.findall(r"^processor\s*:", host.read("/proc/cpuinfo") or "", re.MULTILINE))
 
 
-@dataclass(frozen=True)
-class _Group:
+class _Group(t.NamedTuple):
     """A control group: the directory of its files, and which of the two interfaces they have."""
 
     path: str
@@ -287,9 +275,7 @@ def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
 def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
     """Return the processes that hold memory through a GPU which shares the host's; none where it has its own."""
     observed = Gpu(host or live()).observe()
-    if not observed["unified_memory"]:
-        return []
-    return [GpuProcess(row["pid"], row["name"], row["used_mib"]) for row in observed["processes"]]
+    return observed["processes"] if observed["unified_memory"] else []
 
 
 # -- what ended a build

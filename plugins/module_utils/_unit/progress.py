@@ -37,7 +37,6 @@ class Ninja:
     :ivar done: finished steps, or per cent.
     :ivar total: all steps, or 100; 0 until a status was seen.
     :ivar unit: ``steps``, or ``percent`` where only make's percentages are known.
-    :ivar runs: how many runs were seen; what continues with an earlier one counts.
     """
 
     def __init__(self, done: int = 0, total: int = 0) -> None:
@@ -45,16 +44,14 @@ class Ninja:
         self.done = done
         self.total = total
         self.unit = "steps"
-        self.runs = 0
         self._unfinished: list[tuple[int, int]] = [(done, total)] if 0 < done < total else []
         self._tail = b""
         # The counter of this run of ninja, and the steps that were done before it.
         self._run: tuple[int, int] | None = None
         self._before = 0
 
-    def feed(self, data: bytes) -> bool:
-        """Read the next piece of the log, of any size; tell whether ``done`` or ``total`` changed."""
-        known = (self.done, self.total)
+    def feed(self, data: bytes) -> None:
+        """Read the next piece of the log, of any size."""
         text = self._tail + data.replace(b"\r", b"\n")
         for match in _STATUS.finditer(text):
             done, total, percent = match.groups()
@@ -64,7 +61,6 @@ class Ninja:
                 self._percent(int(percent))
         # Reading a status twice, in the tail and with what follows, changes nothing.
         self._tail = text[text.rfind(b"\n") + 1 :][:_TAIL]
-        return (self.done, self.total) != known
 
     def _step(self, done: int, total: int) -> None:
         if done > total or total == 0:
@@ -83,7 +79,6 @@ class Ninja:
     def _begin(self, total: int) -> None:
         if self._run is not None and self.unit == "steps" and self._run[0] < self._run[1]:
             self._unfinished = [*self._unfinished, (self.done, self.total)][-_UNFINISHED:]
-        self.runs += 1
         self._before = 0
         for place in range(len(self._unfinished) - 1, -1, -1):
             done, all_steps = self._unfinished[place]
@@ -99,7 +94,6 @@ class Ninja:
             return  # a library that ninja builds by make counts nothing
         # With several jobs, make's percentages come a little out of order.
         if self.unit != "percent" or percent < self.done - 10:
-            self.runs += 1
             self.done = 0
         self.unit, self.total, self._run = "percent", 100, (percent, 100)
         self.done = max(self.done, percent)

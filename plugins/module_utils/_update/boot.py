@@ -65,16 +65,14 @@ def _files(release: str | None) -> tuple[str, str]:
     return f"vmlinuz-{release}", f"initrd.img-{release}"
 
 
-def keep_kernel(host: Host, folder: str, release: str | None) -> list[str]:
-    """Copy the kernel that runs and its initial RAM disk, which packages may write anew; return the copies."""
-    place, made = os.path.join(folder, "boot"), []
+def keep_kernel(host: Host, folder: str, release: str | None) -> None:
+    """Copy the kernel that runs and its initial RAM disk, which packages may write anew."""
+    place = os.path.join(folder, "boot")
     for name in _files(release):
         source = host.path(f"/boot/{name}")
         if os.path.isfile(source):
             disk.make_directories(place)
             shutil.copy2(source, os.path.join(place, name))
-            made.append(os.path.join(place, name))
-    return made
 
 
 def restore_kernel(host: Host, folder: str, release: str | None) -> None:

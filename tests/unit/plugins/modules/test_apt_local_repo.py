@@ -80,7 +80,7 @@ class FakeApt:
         (root / "var/lib/dpkg/arch").write_text("arm64\n")
         self.status = root / "var/lib/dpkg/status"
         self.status.write_text("")
-        self.state = AptState(Host(root=str(root)))
+        self.state = AptState(Host(root=str(root), run=run))
         self.installed: Path = root / "installed.deb"
         self.calls: list[list[str]] = []
 
@@ -101,15 +101,17 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
     root, work = tmp_path / "host", tmp_path / "work"
     work.mkdir()
     monkeypatch.setattr(local_repo, "WORK", str(work))
-    monkeypatch.setattr(local_repo, "KEYRINGS", str(root / "keyrings"))
+    monkeypatch.setattr(sources, "KEYRINGS", str(root / "keyrings"))
     monkeypatch.setattr(sources, "LISTS", str(root / "lists"))
     return FakeApt(root)
 
 
 def local(apt: FakeApt, tmp_path: Path, deb: Path | None, **more: t.Any) -> local_repo.LocalRepository:
     url = None if deb is None else deb.as_uri()
-    arguments = {"name": "cusparselt", "version": VERSION, "url": url, "root": str(tmp_path / "root"), **more}
-    return local_repo.LocalRepository(t.cast(t.Any, apt), run, **arguments)
+    check_mode = more.pop("check_mode", False)
+    options = {"name": "cusparselt", "version": VERSION, "url": url, "root": str(tmp_path / "root")}
+    options |= {"sha256": None, "key_fingerprint": None, **more}
+    return local_repo.LocalRepository(t.cast(t.Any, apt), options, check_mode)
 
 
 def sha256(path: Path) -> str:
@@ -327,13 +329,13 @@ def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tm
     folder.mkdir(parents=True)
     ring = maker.keys.gpg("--export", maker.fingerprint)
     (folder / "cusparselt-keyring.gpg").write_bytes(ring)
-    keyring = Path(local_repo.KEYRINGS) / "cusparselt-keyring.gpg"
+    keyring = Path(sources.KEYRINGS) / "cusparselt-keyring.gpg"
     keyring.parent.mkdir()
     keyring.write_bytes(ring)
     source = tmp_path / "one.list"
     row = {"file": str(source), "signed_by": str(keyring)}
     monkeypatch.setattr(local_repo, "_keyring_in", lambda *_a, **_k: str(folder / "cusparselt-keyring.gpg"))
-    monkeypatch.setattr(local_repo, "has_lists", lambda _url: True)
+    monkeypatch.setattr(sources, "has_lists", lambda _url: True)
     monkeypatch.setattr(local_repo.LocalRepository, "_source_of", lambda *_a: [row])
     found = local(apt, tmp_path, None)
     source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
@@ -387,7 +389,7 @@ def test_a_foreign_public_key_beside_the_keyring_is_refused(apt, tmp_path, maker
 def test_without_gpgv_the_fingerprint_cannot_be_used(apt, tmp_path, maker):
     deb = pack(repository(tmp_path, maker), tmp_path)
     found = local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint)
-    found._run = lambda argv: (127, "", "gpgv: command not found") if argv[0] == "gpgv" else run(argv)
+    apt.state.host.run = lambda argv: (127, "", "gpgv: command not found") if argv[0] == "gpgv" else run(argv)
     with pytest.raises(SparkforgeError, match="gpgv is not installed"):
         found.present()
     assert_untouched(apt, tmp_path)

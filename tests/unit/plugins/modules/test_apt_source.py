@@ -68,8 +68,10 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
 
 
 def source(apt: FakeApt, key: tuple[str, Path], **more: t.Any) -> _apt_source.Source:
-    arguments = {"name": "cuda", "url": URL, "key_url": key[1].as_uri(), "key_fingerprint": key[0], **more}
-    return _apt_source.Source(t.cast(t.Any, apt), **arguments)
+    check_mode = more.pop("check_mode", False)
+    options = {"name": "cuda", "url": URL, "suite": "/", "components": []}
+    options |= {"key_url": key[1].as_uri(), "key_fingerprint": key[0], **more}
+    return _apt_source.Source(t.cast(t.Any, apt), options, check_mode)
 
 
 def files(apt: FakeApt) -> dict[str, bytes]:
@@ -206,7 +208,7 @@ def test_absent_removes_what_was_written_and_nothing_of_others(apt, key):
     before = files(apt)
     source(apt, key).present()
     (Path(_apt_source.LISTS) / (_apt_source.lists_prefix(URL) + "Packages")).write_text("x")
-    gone = _apt_source.Source(t.cast(t.Any, apt), name="cuda")
+    gone = source(apt, key, url=None, key_url=None, key_fingerprint=None)
     assert gone.absent()["changed"]
     assert {name: data for name, data in files(apt).items() if name != "lists"} == before
     assert not gone.absent()["changed"]

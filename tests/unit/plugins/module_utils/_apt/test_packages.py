@@ -536,7 +536,9 @@ def apt(tmp_path: Path) -> FakeApt:
 
 
 def package_set(apt: FakeApt, tmp_path: Path, *wanted: str, name: str = "x", **more: t.Any) -> _packages.PackageSet:
-    return _packages.PackageSet(apt, name=name, wanted=wanted, root=str(tmp_path / "root"), **more)
+    check_mode, warn = more.pop("check_mode", False), more.pop("warn", lambda _text: None)
+    options = {"name": name, "packages": wanted, "root": str(tmp_path / "root")}
+    return _packages.PackageSet(apt, {**options, "allow": [], "update_cache": False, **more}, check_mode, warn)
 
 
 def receipt(tmp_path: Path, name: str = "x") -> dict:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import pathlib
 import shlex
 import shutil
@@ -302,8 +301,7 @@ def test_relocation_rewrites_scripts_and_their_hashes_and_leaves_binaries_alone(
     (tmp_path / "bin" / "c").write_bytes(binary)
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
     (info / "RECORD").write_text('../../../bin/a,sha256=old,3\n"a,b.py",sha256=x,1\na-1.dist-info/RECORD,,\n')
-    rewritten = tree.relocate(str(tmp_path), old, new)
-    assert [os.path.basename(path) for path in rewritten] == ["a", "b", "pyvenv.cfg"]
+    tree.relocate(str(tmp_path), old, new)
     assert (tmp_path / "bin" / "a").read_text() == "#!/r/abc/bin/python\n"
     assert (tmp_path / "bin" / "a").stat().st_mode & 0o777 == 0o755
     assert old not in (tmp_path / "bin" / "b").read_text() + (tmp_path / "pyvenv.cfg").read_text()

@@ -114,6 +114,13 @@ def test_a_pkg_config_file_is_corrected_where_it_names_another_place(text: t.Any
     assert pkg_config.corrected(text, "/p/v", "/p/v/lib/pkgconfig") == expected
 
 
+def places(path: Path) -> dict[str, t.Any]:
+    """Return the options that say where the mirror and the host are."""
+    names = {"prefix": "prefix", "root": "root", "loader_directory": "loader"}
+    options = {option: str(path / name) for option, name in names.items()}
+    return {"base_url": (path / "mirror/compute").as_uri(), "keep_previous": True, **options}
+
+
 class Bench:
     """A mirror with archives of two products, and a host below a directory."""
 
@@ -131,14 +138,11 @@ class Bench:
         self.entries = [{"product": product, "component": product, "release": release, "sha256": pin}]
         return self.entries[0]
 
-    def redist(self, state: str = "present", **options: t.Any) -> _redist.RedistArchives:
+    def redist(self, state: str = "present", check_mode: bool = False, **options: t.Any) -> _redist.RedistArchives:
         return _redist.RedistArchives(
             redist_plan.archives_from(self.entries, "linux-sbsa", "cuda13", state),
-            base_url=(self.path / "mirror/compute").as_uri(),
-            prefix=str(self.path / "prefix"),
-            root=str(self.path / "root"),
-            loader_directory=str(self.path / "loader"),
-            **options,
+            {**places(self.path), **options},
+            check_mode,
         )
 
     def edit_receipt(self, **changes: t.Any) -> None:
@@ -297,10 +301,8 @@ def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: P
     def redist() -> _redist.RedistArchives:
         return _redist.RedistArchives(
             redist_plan.archives_from(entries, "linux-sbsa", "cuda13", "present"),
-            base_url=(tmp_path / "mirror/compute").as_uri(),
-            prefix=str(tmp_path / "prefix"),
-            root=str(tmp_path / "root"),
-            loader_directory=str(tmp_path / "loader"),
+            places(tmp_path),
+            False,
             ldconfig=["/sbin/ldconfig"],
             run=run,
         )

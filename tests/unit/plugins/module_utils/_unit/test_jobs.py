@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.jobs import GpuProcess, size
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.jobs import size
 
 LOGS = pathlib.Path(__file__).parents[3] / "data" / "logs"
 GIB = 1024
@@ -24,6 +24,10 @@ V1_MOUNT = (
     "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
     "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
 )
+
+
+def holds(pid: int, name: str, mib: int | None) -> dict[str, t.Any]:
+    return {"pid": pid, "name": name, "used_mib": mib}
 
 
 def host(root: pathlib.Path, files: dict[str, str], **options: t.Any) -> Host:
@@ -81,12 +85,12 @@ def test_a_host_where_not_one_job_fits_is_refused() -> None:
 
 
 def test_a_gpu_process_that_leaves_enough_is_no_hindrance() -> None:
-    served = [GpuProcess(4711, "VLLM::EngineCore", 50 * GIB)]
+    served = [holds(4711, "VLLM::EngineCore", 50 * GIB)]
     assert size(CORES, 60 * GIB, TOTAL, gpu=served).count == 10
 
 
 def test_gpu_processes_that_hold_the_memory_refuse_the_build_by_name() -> None:
-    gpu = [GpuProcess(12, "Xorg", 20), GpuProcess(4711, "VLLM::EngineCore", 80 * GIB)]
+    gpu = [holds(12, "Xorg", 20), holds(4711, "VLLM::EngineCore", 80 * GIB)]
     with pytest.raises(SparkforgeError) as error:
         size(CORES, 30 * GIB, TOTAL, gpu=gpu)
     assert error.value.cause == (
@@ -99,19 +103,19 @@ def test_gpu_processes_that_hold_the_memory_refuse_the_build_by_name() -> None:
 
 
 def test_a_gpu_process_of_unknown_size_counts_as_what_is_missing() -> None:
-    unknown = [GpuProcess(4711, "python3", None)]
+    unknown = [holds(4711, "python3", None)]
     assert size(CORES, 100 * GIB, TOTAL, gpu=unknown).count == 20
     with pytest.raises(SparkforgeError, match=r"4711 python3 \(size unknown\); 1 of 20 jobs are left"):
         size(CORES, 22 * GIB, TOTAL, gpu=unknown)
 
 
 def test_without_room_for_one_job_the_gpu_processes_are_named() -> None:
-    many = [GpuProcess(pid, "python3", 9 * GIB) for pid in range(1, 10)]
+    many = [holds(pid, "python3", 9 * GIB) for pid in range(1, 10)]
     with pytest.raises(SparkforgeError, match=r"5 python3 \(9216 MiB\) and 4 more; 0 of"):
         size(CORES, 10 * GIB, TOTAL, gpu=many)
     # What they hold would not make room either: the memory is what is short.
     with pytest.raises(SparkforgeError, match="GPU processes use"):
-        size(CORES, 1 * GIB, 16 * GIB, gpu=[GpuProcess(1, "x", 1)])
+        size(CORES, 1 * GIB, 16 * GIB, gpu=[holds(1, "x", 1)])
 
 
 def smi(total: str, processes: str) -> t.Callable[[list[str]], tuple[int, str, str]]:
@@ -127,8 +131,8 @@ def test_gpu_processes_count_where_the_gpu_shares_the_host_s_memory(tmp_path: pa
     files = {"/usr/bin/nvidia-smi": ""}
     spark = host(tmp_path / "spark", files, run=smi("[N/A]", listed))
     assert _jobs.gpu_memory_processes(spark) == [
-        GpuProcess(4711, "/opt/a b/python3", 81920),
-        GpuProcess(12, "[Not Found]", None),
+        holds(4711, "/opt/a b/python3", 81920),
+        holds(12, "[Not Found]", None),
     ]
     assert _jobs.gpu_memory_processes(host(tmp_path / "own", files, run=smi("143771", listed))) == []
     assert _jobs.gpu_memory_processes(host(tmp_path / "none", {})) == []
