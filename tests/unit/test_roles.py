@@ -136,3 +136,17 @@ def test_a_task_that_has_a_secret_shows_nothing():
                     found[secret] = task.get("name")
                     assert task.get("no_log") is True, (path, task.get("name"))
     assert set(found) == set(SECRETS)
+
+
+def test_what_is_included_of_a_role_alone_is_there():
+    playbooks = sorted((ROLES[0].parents[1] / "playbooks").glob("**/tasks/*.yml"))
+    named = set()
+    for path in [*playbooks, *(path for role in ROLES for path in sorted(role.glob("tasks/*.yml")))]:
+        for task in tasks_of(yaml.safe_load(path.read_text()) or []):
+            included = task.get("ansible.builtin.include_role", {})
+            if "tasks_from" in included:
+                named.add(
+                    f"{included['name'].removeprefix('sparkforge.dgx_spark.')}/tasks/{included['tasks_from']}.yml"
+                )
+    assert "wheelhouse/tasks/served.yml" in named
+    assert [name for name in sorted(named) if not (ROLES[0].parent / name).is_file()] == []
