@@ -170,7 +170,9 @@ def test_a_wheel_with_another_sha256_reaches_nobody(fleet: Fleet) -> None:
     fleet.run("build", limit="spark03").succeeded()
     shutil.rmtree(next(fleet.cache.iterdir()) / "wheels", ignore_errors=True)
     wheel = fleet.execute("spark01", f"find {WHEELHOUSE} -name '*.whl'")
-    fleet.execute("spark01", f"cp {wheel} /root/kept.whl && printf x >> {wheel}")
+    # With its size: of a longer one no more than that is fetched.
+    change = f"printf X | dd of={wheel} conv=notrunc bs=1 seek=60 status=none"
+    fleet.execute("spark01", f"cp {wheel} /root/kept.whl && {change}")
     try:
         play = fleet.run("deploy", limit="spark03").failed()
         assert f"The sha256 of {wheel.rsplit('/', 1)[1]} is" in play.text
