@@ -70,7 +70,7 @@ class Program:
             sys.path.append(place)
         return importlib.import_module(f"sparkforge_{self.name}.{name}")
 
-    @functools.cache  # noqa: B019 - there are two, for as long as the process runs
+    @functools.lru_cache(maxsize=2)  # noqa: B019 - there are two, for as long as the process runs
     def archive(self) -> tuple[bytes, str]:
         """Return the package as one file that Python runs, and its sha256."""
         built = self._place.is_file() and self.start == "cli"

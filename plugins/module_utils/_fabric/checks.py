@@ -246,7 +246,7 @@ class FabricCheck:
                 gid = _gid(rail, link)
                 argv += [] if gid is None else ["-x", str(gid)]
                 if part["role"] == "client":
-                    argv.append(next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]))
+                    argv += [peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]]
                 yield _row(name, *_judged(*self._meet(argv, seconds), floor, link, part))
 
     def _meet(self, argv: list[str], seconds: int) -> tuple[int, str]:
