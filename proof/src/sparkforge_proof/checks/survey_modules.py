@@ -113,12 +113,10 @@ def _module(
         first = words.pop(word) if word else args.pop(0)
         sample = SampleInput(first, args=tuple(args), kwargs=words)
         try:
-            exact = _exactly(module, sample, word, dtype, seed)
+            exact = _exactly(module, word, dtype, seed, sample)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             raise survey_operator.NotOffered(f"the CPU in float64: {survey_operator.short(error)}") from error
-        moved = survey_units.beside(
-            functools.partial(_exactly, module, sample, word, dtype, seed, survey_units.spacing(dtype)), exact
-        )
+        moved = survey_units.beside(functools.partial(_exactly, module, word, dtype, seed), exact, dtype)
         leaves = [*survey_units.leaves(sample), *module.parameters()]
         try:
             plain = survey_units.computed(_Called(module, word), sample, leaves, dtype, seed)
@@ -133,7 +131,7 @@ def _module(
 
 
 def _exactly(
-    module: t.Any, sample: t.Any, word: str, dtype: torch.dtype, seed: str, step: float = 0.0
+    module: t.Any, word: str, dtype: torch.dtype, seed: str, sample: t.Any, step: float = 0.0
 ) -> survey_units.Computed:
     """Compute a copy of a module in float64 on the CPU, inputs and weights moved by a step."""
     import torch

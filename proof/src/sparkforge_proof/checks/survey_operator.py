@@ -27,7 +27,6 @@ from .survey_units import (
     exact_of,
     leaves,
     number_of,
-    spacing,
     tensors,
 )
 
@@ -182,7 +181,7 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
             if len(refused) == len(inputs):
                 raise NotOffered(f"the CPU in float64: {short(error)}") from error
             continue
-        moved = beside(functools.partial(_exactly, operator, sample, dtype, seed, spacing(dtype)), exact)
+        moved = beside(functools.partial(_exactly, operator, dtype, seed), exact, dtype)
         try:
             plain = computed(operator, sample, leaves(sample), dtype, seed)
         except (NotImplementedError, AssertionError) as error:
@@ -225,7 +224,7 @@ def _numbers(value: t.Any) -> int:
     return sum(one.numel() for one in tensors(value))
 
 
-def _exactly(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str, step: float = 0.0) -> Computed:
+def _exactly(operator: t.Any, dtype: torch.dtype, seed: str, sample: t.Any, step: float = 0.0) -> Computed:
     """Return what an operator makes of a sample, moved by a step, in float64 on the CPU."""
     return computed(operator, *exact_of(sample, step), dtype, seed)
 
@@ -239,12 +238,12 @@ def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tup
     import torch
 
     try:
-        return sample, _exactly(operator, sample, dtype, seed)
+        return sample, _exactly(operator, dtype, seed, sample)
     except (RuntimeError, TypeError, IndexError):
         if not operator.name.startswith("_foreach"):
             raise
     plain = sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
-    return plain, _exactly(operator, plain, dtype, seed)
+    return plain, _exactly(operator, dtype, seed, plain)
 
 
 def _other_ways(
@@ -327,7 +326,7 @@ def _compared(found: Survey, operator: t.Any, way: str, given: t.Any, dtype: tor
         if _largest(exact.results, math.inf) <= VANISHING * _largest(tensors(given.input), 0.0):
             # The variance of equal numbers is what is left of a cancellation.
             return
-        moved = beside(functools.partial(_exactly, operator, given, dtype, seed, spacing(dtype)), exact)
+        moved = beside(functools.partial(_exactly, operator, dtype, seed), exact, dtype)
         found.note(f"{name_of(operator)}, {way}", away(made, exact, moved, dtype))
 
 
@@ -354,7 +353,7 @@ def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype
     if not small or any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in small):
         return
     try:
-        grown = _exactly(operator, survey_variants.subnormal(sample, larger, count), dtype, seed).results
+        grown = _exactly(operator, dtype, seed, survey_variants.subnormal(sample, larger, count)).results
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
         return
     if all(torch.allclose(exact.results[one] * larger, grown[one], 1e-6, 0.0) for one in numbers):
@@ -373,7 +372,7 @@ def _both(
         found.left_out.append(full)
         return None
     try:
-        exact = _exactly(operator, given, dtype, seed)
+        exact = _exactly(operator, dtype, seed, given)
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
         # Not every operator takes such numbers.
         return None

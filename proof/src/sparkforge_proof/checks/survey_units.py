@@ -39,21 +39,27 @@ class Computed:
     :ivar results: its tensors, in order.
     :ivar gradients: of each leaf, None where it has none.
     :ivar scale: the largest value that went in backward.
+    :ivar sample: the input.
     """
 
     results: list[torch.Tensor]
     gradients: list[torch.Tensor | None]
     scale: float
+    sample: t.Any = None
 
 
-def beside(step: t.Callable[[], Computed], exact: Computed) -> Moved:
-    """Return what computes, once, what is exact of inputs one step beside."""
+def beside(compute: t.Callable[[t.Any, float], Computed], exact: Computed, dtype: torch.dtype) -> Moved:
+    """Return what computes, once, what is exact of inputs one step of a format beside.
+
+    :param compute: from a sample, moved by a step, what is exact of it. It is given that of ``exact``: an operator may
+        have changed its own.
+    """
 
     @functools.cache
     def moved() -> Computed:
         # A step may lead out of what an operator takes: a probability beyond 1.
         with contextlib.suppress(RuntimeError, ValueError):
-            return step()
+            return compute(exact.sample, spacing(dtype))
         return exact
 
     return moved
@@ -91,7 +97,7 @@ def computed(
     results = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
     through = [result for result in results if result.requires_grad]
     if not through or not leaves:
-        return Computed([result.detach() for result in results], [], 0.0)
+        return Computed([result.detach() for result in results], [], 0.0, sample)
     generator = torch.Generator().manual_seed(number_of(seed))
     upstream = [
         torch.randn(result.shape, generator=generator, dtype=wide).to(narrow).to(wide)
@@ -105,7 +111,7 @@ def computed(
         allow_unused=True,
     )
     scale = max((float(value.abs().max()) for value in upstream if value.numel()), default=0.0)
-    return Computed([result.detach() for result in results], list(gradients), scale)
+    return Computed([result.detach() for result in results], list(gradients), scale, sample)
 
 
 def _formats(result: torch.Tensor, dtype: torch.dtype) -> tuple[torch.dtype, torch.dtype]:
@@ -157,6 +163,8 @@ def exact_of(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor
     def change(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
             exact = value.detach().to("cpu")
+            # A copy in any case: what is computed of the value may change it.
+            exact = exact if value.is_cuda else exact.clone()
             if exact.is_complex():
                 exact = exact.to(torch.complex128)
             elif exact.is_floating_point():
