@@ -21,10 +21,12 @@ from .survey_units import (
     VANISHING,
     Computed,
     Moved,
+    apart,
     away,
     beside,
     computed,
     exact_of,
+    inputs,
     leaves,
     number_of,
     tensors,
@@ -238,7 +240,10 @@ def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tup
     import torch
 
     try:
-        return sample, _exactly(operator, dtype, seed, sample)
+        given, differentiated = exact_of(sample)
+        before = [one.detach().clone() for one in inputs(given)]
+        exact = computed(operator, given, differentiated, dtype, seed)
+        return apart(sample, before, inputs(given)), exact
     except (RuntimeError, TypeError, IndexError):
         if not operator.name.startswith("_foreach"):
             raise

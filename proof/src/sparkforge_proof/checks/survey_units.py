@@ -141,19 +141,42 @@ def number_of(seed: str) -> int:
     return random.Random(seed).getrandbits(32)  # noqa: S311 - which inputs are tried is no secret
 
 
-def leaves(sample: t.Any) -> list[torch.Tensor]:
-    """Return what is differentiated for, in the order of a transformation."""
+def inputs(sample: t.Any) -> list[torch.Tensor]:
+    """Return the tensors of a sample, in the order of a transformation."""
     import torch
 
     found: list[torch.Tensor] = []
 
     def look(value: t.Any) -> t.Any:
-        if isinstance(value, torch.Tensor) and value.requires_grad:
+        if isinstance(value, torch.Tensor):
             found.append(value)
         return value
 
     sample.transform(look)
     return found
+
+
+def leaves(sample: t.Any) -> list[torch.Tensor]:
+    """Return what is differentiated for."""
+    return [one for one in inputs(sample) if one.requires_grad]
+
+
+def apart(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Sequence[torch.Tensor]) -> t.Any:
+    """Return a sample with copies of what an operator changes, as running means, which others of its list share.
+
+    :param before: the tensors that it was given in float64, in the order of a transformation.
+    :param after: the same after it.
+    """
+    import torch
+
+    same = iter([one.layout is not torch.strided or torch.equal(one, other) for one, other in zip(before, after)])
+
+    def change(value: t.Any) -> t.Any:
+        if isinstance(value, torch.Tensor) and not next(same):
+            return value.detach().clone().requires_grad_(value.requires_grad)
+        return value
+
+    return sample.transform(change)
 
 
 def exact_of(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
