@@ -24,6 +24,7 @@ from .._elf import fatbin, reader
 from .wheel import Wheel
 from .wheel_file import WheelFiles, is_binary
 
+_EXPECTED = frozenset({"version", "cmake_cache", "libraries", "architectures", "files"})
 _TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
 _FALSE = frozenset({"0", "OFF", "NO", "FALSE", "N", "IGNORE", "NOTFOUND", ""})
 _SWITCH = re.compile(r"(?:USE|WITH|BUILD|ENABLE)_(?:SYSTEM_)?")
@@ -135,7 +136,12 @@ def check(
 
 
 def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
-    """Refuse what would be skipped in silence: an architecture that does not exist."""
+    """Refuse what would be skipped in silence: a key that is misspelt, an architecture that does not exist."""
+    for key in expect:
+        if key not in _EXPECTED:
+            raise SparkforgeError(
+                f"The option expect has an unknown key {key!r}.", f"Use one or more of {', '.join(sorted(_EXPECTED))}."
+            )
     for architecture in expect.get("architectures") or ():
         if not fatbin.is_architecture(str(architecture).replace("+PTX", "")):
             raise SparkforgeError(

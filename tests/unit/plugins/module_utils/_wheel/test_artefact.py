@@ -502,6 +502,7 @@ def test_a_prefix_into_which_nothing_was_installed_is_a_problem(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("expect", "says"),
     [
+        ({"library": ["libcudnn.so.9"]}, "unknown key 'library'"),
         ({"architectures": ["121"]}, "'121' in expect.architectures names no GPU architecture"),
         ({"architectures": ["sm_121a"]}, "'sm_121a' in expect.architectures"),
     ],
