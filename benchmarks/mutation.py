@@ -267,9 +267,6 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     if job.get("full") and drawn.operator:
         # It asks more of what is called by rows than a default run was seen to call.
         reached.update({name: [] for name in BY_ROWS if name in runner.CHECKS and runner.CHECKS[name].device == device})
-        # And has each operator in each format, where a default run has a third.
-        for name in _of_all_formats(drawn.operator, device):
-            reached[name] = {**reached.get(name, {}), drawn.operator: [drawn.target]}
     failed: dict[str, str] = {}
     ran: list[str] = []
     surveys = [name for name in reached if _surveys(name)]
@@ -340,18 +337,6 @@ def _survey_some(
 ) -> t.Any:
     """Survey only these operators of a format."""
     return _ORIGINAL_SURVEY(device, form, *arguments, **{**words, "only": chosen[form]})
-
-
-def _of_all_formats(operator: str, device: str) -> list[str]:
-    """Return the surveys that have an operator; not before a fork, see :func:`_only`."""
-    if survey_bounds.left_out(operator):
-        return []
-    offered = {one for listed in _only(operator) for one in listed.supported_dtypes(device)}
-    return [
-        name
-        for name, one in runner.CHECKS.items()
-        if one.device == device and _surveys(name) and getattr(torch, _form(name)) in offered
-    ]
 
 
 def _only(name: str) -> list[t.Any]:

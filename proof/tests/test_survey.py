@@ -172,6 +172,7 @@ def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is
         ("cdist", "0 in x.stride()", "exact * 1.1", "expanded"),
         ("linalg.matrix_power", "x.isnan().any()", "exact.nan_to_num(0.0)", "NaN"),
         ("addr", "0 < float(x.abs().max()) < 1.2e-38", "exact * 0.0", "subnormal"),
+        ("linalg.inv", "0 in x.stride()", "exact * 1.1", "expanded"),
     ],
 )
 def test_numbers_are_given_to_more_operators_where_everything_is_asked(

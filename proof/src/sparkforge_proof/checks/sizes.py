@@ -365,7 +365,7 @@ def _one_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) -> N
 
 @check("sizes.sums", devices=("cuda", "cpu"), measured=(H200, X86))
 def sums(context: Context) -> Measured:
-    """Sums that leave the format on their way and come back: they are kept in a wider one."""
+    """Sums that leave the format on their way and come back: they are kept in a wider one. And a product of many."""
     # On the CPU torch keeps what each thread has summed in the format itself, so that two threads leave it (2.13).
     with one_thread() if context.device == "cpu" else contextlib.nullcontext():
         return _sums(context)
@@ -405,6 +405,10 @@ def _sums(context: Context) -> Measured:
         variance = torch.tensor(2.0**14, dtype=torch.float64)
         found = put(torch.tensor([128.0, -128.0] * 500)).var(correction=0)
         cases.compare(f"variance, {form}", found, variance, 2 * torch.finfo(dtype).eps * variance)
+    # Most products of the survey's inputs are zero or infinite.
+    near = 1 + torch.rand(64, generator=context.generator("product")) / 64
+    product = near.double().prod()
+    cases.compare("product", near.to(context.device).prod(), product, 64 * 2.0**-24 * product)
     whole = torch.full((70_000,), 60_000, dtype=torch.int32, device=context.device)
     cases.exactly("sum of int32", whole.sum(), torch.tensor(70_000 * 60_000))
     cases.exactly("running sum of int32", whole.cumsum(0)[-1], torch.tensor(70_000 * 60_000))

@@ -115,10 +115,12 @@ class NotOffered(Exception):
     """The device, or the CPU in float64, does not compute an operator."""
 
 
-def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> list[t.Any]:
+def drawn(samples: t.Iterable[t.Any], count: int, seed: str, each: bool = False) -> list[t.Any]:
     """Return some of the inputs: the first, which is the plainest, and others by the seed, of each kind one before two.
 
     Of a kind are those whose arguments are of the same types, for which the same overload of an operator is called.
+
+    :param each: whether there is one of each kind, if those are more.
     """
     listed = []
     for sample in samples:
@@ -134,6 +136,8 @@ def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> list[t.Any]:
     for number, sample in enumerate(others):
         turns.append((seen[_kind(sample)], number))
         seen[_kind(sample)] += 1
+    if each:
+        count = max(count, len(seen))
     return [listed[0], *(others[number] for _turn, number in sorted(turns)[: count - 1])]
 
 
@@ -143,6 +147,8 @@ def _kind(sample: t.Any) -> str:
     def of(value: t.Any) -> str:
         if isinstance(value, (list, tuple)):
             return f"[{', '.join(sorted(set(map(of, value))))}]"
+        if isinstance(value, (bool, int, float)):
+            return "number"
         return value if isinstance(value, str) else type(value).__name__
 
     parts = [sample] if hasattr(sample, "input") else [sample.constructor_input, sample.forward_input]
@@ -165,7 +171,9 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
     gradients = differentiable(operator, dtype, device)
     torch.manual_seed(number_of(seed))
     try:
-        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=gradients), samples, seed)
+        # Each input of those of optimisers is another overload.
+        each = name.startswith("_foreach")
+        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=gradients), samples, seed, each)
     except (RuntimeError, TypeError, ValueError) as error:
         raise NotOffered(f"its inputs cannot be created: {short(error)}") from error
     found.note(name, (0.0, 0.0))
@@ -302,9 +310,10 @@ def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.d
     known, gpu = survey_variants.is_known(sample, dtype), _on_gpu(sample)
     moves = survey_variants.MOVES.match(name) is not None
     if any_number or moves or (full and survey_variants.takes_equal(name, gpu)):
-        _compared(
-            found, operator, survey_variants.EXPANDED, survey_variants.expanded(sample, not any_number), dtype, seed
-        )
+        equal = survey_variants.expanded(sample, not any_number)
+        _compared(found, operator, survey_variants.EXPANDED, equal, dtype, seed)
+    elif full and survey_variants.LIBRARIES.match(name):
+        _compared(found, operator, survey_variants.EXPANDED, survey_variants.twice(sample), dtype, seed)
     if survey_variants.takes_subnormal(name, dtype, known, gpu, full):
         every = survey_variants.CHOOSES.match(name) is not None
         # A sum of two is subnormal where both are.
