@@ -177,7 +177,7 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
             with Called(called):
                 plain(found, operator, *arguments)
             ways = {way: worst for way, worst in found.units.items() if way.partition(",")[0] == name}
-            wrong = [way for way, worst in ways.items() if _is_off(way, worst, form)]
+            wrong = [way for way, worst in ways.items() if _is_off(way, worst, form, str(arguments[1]))]
             if wrong:
                 off.append(f"{form}: {', '.join(wrong)}")
             else:
@@ -196,10 +196,10 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
     return run
 
 
-def _is_off(way: str, worst: t.Sequence[float], form: str) -> bool:
+def _is_off(way: str, worst: t.Sequence[float], form: str, device: str) -> bool:
     """Say whether an operator fails unspoiled: what it says of a mutant says nothing."""
-    result, gradient = (value > most for value, most in zip(worst, survey_bounds.bounds(way, form)))
-    return result or (gradient and not survey_bounds.known_defect(way))
+    both = zip(worst, survey_bounds.bounds(way, form), ("", ", backward"))
+    return any(value > most and not survey_bounds.known_defect(f"{way}{what}", device) for value, most, what in both)
 
 
 # -- one mutant

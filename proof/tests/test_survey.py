@@ -191,6 +191,9 @@ def test_numbers_are_given_to_more_operators_where_everything_is_asked(
         ("cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])", "row 1000"),
         ("fft.rfft", "x.numel() > 2**19", "exact.roll(1, -1)", "row 0"),
         ("special.hermite_polynomial_h", "x.numel() > 2**15", "exact + (x == x.max())", "row 0"),
+        # Of two numbers each makes one that is complex; of negative ones it makes none.
+        ("complex", "x.numel() > 2**19", "exact + (x == x.max())", "row 0"),
+        ("special.bessel_y0", "x.numel() > 2**15", "exact + (x == x.min())", "row 0"),
     ],
 )
 def test_what_is_wrong_of_many_rows_alone_is_named(

@@ -60,3 +60,20 @@ def test_what_is_off_says_how(name: str, value: float, said: str) -> None:
     with pytest.raises(check.Failed) as failed:
         survey.judged(context, found, {name: (32.0, 32.0)}, "float32", 1)
     assert failed.value.cause == f"Off in float32: {said}."
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "known"),
+    [
+        ("nn.functional.avg_pool2d, transposed, backward", "cuda", True),
+        ("nn.functional.avg_pool2d, transposed, backward", "cpu", False),
+        ("nn.functional.avg_pool2d, transposed", "cuda", False),
+        ("special.shifted_chebyshev_polynomial_w, NaN", "cpu", True),
+        ("special.shifted_chebyshev_polynomial_w, NaN", "cuda", False),
+        ("special.shifted_chebyshev_polynomial_w", "cpu", False),
+    ],
+)
+def test_what_is_known_to_be_wrong_in_torch_is_known_of_one_device_and_one_way(
+    name: str, device: str, known: bool
+) -> None:
+    assert bool(bounds.known_defect(name, device)) is known

@@ -241,7 +241,7 @@ def judged(
             ratio = value / most
             if ratio >= worst:
                 worst, worst_name = ratio, f"{name}{what}"
-            if ratio > 1 and what and context.device == "cuda" and (why := survey_bounds.known_defect(name)):
+            if ratio > 1 and (why := survey_bounds.known_defect(f"{name}{what}", context.device)):
                 known[f"{name}{what}"] = why
             elif ratio > 1:
                 plain = name.partition(",")[0]

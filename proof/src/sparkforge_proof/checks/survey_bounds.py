@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import typing as t
 
 #: Of results and of gradients, where the table has no more.
@@ -255,16 +256,23 @@ def bounds(name: str, form: str) -> tuple[float, float]:
     return CALIBRATED.get((name.partition(",")[0], form), (DEFAULT[form], DEFAULT[form]))
 
 
-#: Gradients on a GPU that are wrong in torch itself, by the way that the operator is called; they warn.
-KNOWN_DEFECTS = dict.fromkeys(
-    ("nn.functional.avg_pool2d, transposed", "nn.functional.avg_pool1d, transposed"),
-    "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)",
-)
+#: What is wrong in torch itself, by device and by how the operator is called; it warns.
+KNOWN_DEFECTS = {
+    ("cuda", r"nn\.functional\.avg_pool[12]d, transposed, backward"): (
+        "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
+    ),
+    ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, NaN"): (
+        "memory that nobody has set is returned, until pytorch#187762 and #188027 (2026-06)"
+    ),
+}
 
 
-def known_defect(name: str) -> str:
-    """Return what is known to be wrong in torch of an operator that is called so; empty for nothing."""
-    return KNOWN_DEFECTS.get(name, "")
+def known_defect(name: str, device: str) -> str:
+    """Return what is known to be wrong in torch of an operator that is called so; empty for nothing.
+
+    :param name: ``nn.functional.avg_pool2d, transposed, backward``.
+    """
+    return next((why for (where, one), why in KNOWN_DEFECTS.items() if where == device and re.fullmatch(one, name)), "")
 
 
 #: How the names of operators begin whose kernels torch compiles when a process first uses them on a GPU.
