@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,25 +17,42 @@ import pytest
 from proof.tests.environment import Environment
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
-#: Runs checks in this process and prints what each said.
+#: Runs checks for each line that it reads, in a fork, for torch and its list of operators take seconds to read; prints
+#: what each said.
 PROGRAM = """
-import json, sys, types
+import json, os, sys, types
 sys.path.insert(0, {sources!r})
 {before}
 from sparkforge_proof.checks import sizes, survey, survey_operator
 from sparkforge_proof import catalogue, check, settings
-{between}
-found = {{}}
 catalogue.registered()
-for name in {checks!r}:
-    context = check.Context("cpu", limits={{**settings.LIMITS, **{limits!r}}})
-    try:
-        found[name] = ["pass", check.FUNCTIONS[name](context).measured]
-    except check.Skipped as skipped:
-        found[name] = ["skip", str(skipped)]
-    except check.Failed as failed:
-        found[name] = ["fail", failed.cause]
-print(json.dumps(found))
+if not {before!r}:
+    survey.catalogue()
+def answer(between, checks, limits):
+    exec(between, globals())
+    found = {{}}
+    for name in checks:
+        context = check.Context("cpu", limits={{**settings.LIMITS, **limits}})
+        try:
+            found[name] = ["pass", check.FUNCTIONS[name](context).measured]
+        except check.Skipped as skipped:
+            found[name] = ["skip", str(skipped)]
+        except check.Failed as failed:
+            found[name] = ["fail", failed.cause]
+    return found
+for line in sys.stdin:
+    process = os.fork()
+    if not process:
+        status = 1
+        try:
+            print(json.dumps(answer(*json.loads(line))), flush=True)
+            status = 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(status)
+    if os.waitpid(process, 0)[1]:
+        sys.exit(1)
 """
 #: A list of one operator that lacks what the survey reads.
 STRANGER = """
@@ -96,17 +114,41 @@ survey.catalogue = lambda: [chosen]
 """
 
 
-def said(
-    healthy: Environment,
-    *checks: str,
-    before: str = "",
-    between: str = "",
-    limits: dict[str, float] | None = None,
-) -> dict[str, list[str]]:
-    text = PROGRAM.format(sources=str(SOURCES), before=before, between=between, checks=checks, limits=limits or {})
-    done = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+class Asked:
+    """Asks checks in one process, or in one of its own where something is done before it reads torch."""
+
+    def __init__(self, python: Path) -> None:
+        self._python = python
+        self._process = self._start("")
+
+    def __call__(
+        self, *checks: str, before: str = "", between: str = "", limits: dict[str, float] | None = None
+    ) -> dict[str, list[str]]:
+        process = self._start(before) if before else self._process
+        assert process.stdin and process.stdout
+        process.stdin.write(json.dumps([between, checks, limits or {}]) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if before:
+            self.end(process)
+        assert line, "it ended; what it said is above"
+        return dict(json.loads(line))
+
+    def end(self, process: subprocess.Popen[str] | None = None) -> None:
+        with process or self._process as one:
+            assert one.stdin
+            one.stdin.close()
+
+    def _start(self, before: str) -> subprocess.Popen[str]:
+        text = PROGRAM.format(sources=str(SOURCES), before=before)
+        return subprocess.Popen([self._python, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.fixture(scope="module")
+def said(healthy: Environment) -> Iterator[Asked]:
+    asked = Asked(healthy.python)
+    yield asked
+    asked.end()
 
 
 @pytest.mark.parametrize(
@@ -123,23 +165,23 @@ def said(
     ],
 )
 def test_a_list_of_operators_that_cannot_be_used_is_a_skip_with_the_reason(
-    healthy: Environment, before: str, between: str, reason: str
+    said: Asked, before: str, between: str, reason: str
 ) -> None:
-    found = said(healthy, "cpu.survey.float32", "cpu.survey.modules", before=before, between=between)
+    found = said("cpu.survey.float32", "cpu.survey.modules", before=before, between=between)
     for status, text in found.values():
         assert status == "skip"
         assert re.search(reason, text), text
 
 
-def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_computed(healthy: Environment) -> None:
-    found = said(healthy, "cpu.survey.float32", between=BROKEN)
+def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_computed(said: Asked) -> None:
+    found = said("cpu.survey.float32", between=BROKEN)
     status, cause = found["cpu.survey.float32"]
     assert status == "fail"
     assert cause.startswith("In float32: Ended: sin failed with an error: no luck today. The others still ran.")
 
 
-def test_what_optimisers_compute_many_of_is_differentiated_too(healthy: Environment) -> None:
-    status, cause = said(healthy, "cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
+def test_what_optimisers_compute_many_of_is_differentiated_too(said: Asked) -> None:
+    status, cause = said("cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
     assert status == "fail" and cause.startswith("Off in float32: _foreach_sqrt, backward by "), cause
 
 
@@ -159,10 +201,10 @@ def test_what_optimisers_compute_many_of_is_differentiated_too(healthy: Environm
     ],
 )
 def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is_named(
-    healthy: Environment, check: str, condition: str, result: str, way: str
+    said: Asked, check: str, condition: str, result: str, way: str
 ) -> None:
     between = OFF.format(name=way.partition(",")[0], condition=condition, result=result)
-    status, cause = said(healthy, f"cpu.survey.{check}", between=between, limits={"samples": 9})[f"cpu.survey.{check}"]
+    status, cause = said(f"cpu.survey.{check}", between=between, limits={"samples": 9})[f"cpu.survey.{check}"]
     assert status == "fail" and cause.startswith(f"Off in {check}: {way}"), cause
 
 
@@ -176,10 +218,10 @@ def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is
     ],
 )
 def test_numbers_are_given_to_more_operators_where_everything_is_asked(
-    healthy: Environment, operator: str, condition: str, result: str, way: str
+    said: Asked, operator: str, condition: str, result: str, way: str
 ) -> None:
     between = OFF.format(name=operator, condition=condition, result=result)
-    found = [said(healthy, "cpu.survey.float32", between=between, limits={"samples": samples}) for samples in (9, 20)]
+    found = [said("cpu.survey.float32", between=between, limits={"samples": samples}) for samples in (9, 20)]
     (status, _measured), (full, cause) = (one["cpu.survey.float32"] for one in found)
     assert status == "pass" and full == "fail" and cause.startswith(f"Off in float32: {operator}, {way} "), cause
 
@@ -197,14 +239,14 @@ def test_numbers_are_given_to_more_operators_where_everything_is_asked(
     ],
 )
 def test_what_is_wrong_of_many_rows_alone_is_named(
-    healthy: Environment, operator: str, condition: str, result: str, where: str
+    said: Asked, operator: str, condition: str, result: str, where: str
 ) -> None:
     between = OFF.format(name=operator, condition=condition, result=result)
-    status, cause = said(healthy, "cpu.sizes.many", between=between)["cpu.sizes.many"]
+    status, cause = said("cpu.sizes.many", between=between)["cpu.sizes.many"]
     assert status == "fail" and f"({operator}, float32, {where})" in cause, cause
 
 
-def test_a_sampler_that_takes_one_twice_in_some_epochs_alone_is_named(healthy: Environment) -> None:
+def test_a_sampler_that_takes_one_twice_in_some_epochs_alone_is_named(said: Asked) -> None:
     between = """
 import torch
 plain, calls = torch.utils.data.RandomSampler.__iter__, []
@@ -214,13 +256,13 @@ def off(self):
     return iter([order[1], *order[1:]] if len(calls) == 9 else order)
 torch.utils.data.RandomSampler.__iter__ = off
 """
-    status, cause = said(healthy, "cpu.helpers.loops", between=between)["cpu.helpers.loops"]
+    status, cause = said("cpu.helpers.loops", between=between)["cpu.helpers.loops"]
     assert status == "fail" and "(RandomSampler, each epoch) has not each sample once" in cause, cause
 
 
-def test_what_computes_no_row_by_itself_is_not_asked_of_many(healthy: Environment) -> None:
+def test_what_computes_no_row_by_itself_is_not_asked_of_many(said: Asked) -> None:
     only = "survey.catalogue = lambda plain=survey.catalogue(): [one for one in plain if one.name in ('cov', 'sin')]"
-    status, measured = said(healthy, "cpu.sizes.many", between=only)["cpu.sizes.many"]
+    status, measured = said("cpu.sizes.many", between=only)["cpu.sizes.many"]
     assert status == "pass" and measured.endswith("; 1 operators"), measured
 
 
@@ -262,15 +304,15 @@ def test_a_defect_of_torch_that_is_known_warns_and_names_what_is_wrong(healthy: 
     )
 
 
-def test_how_many_of_the_differentiable_operators_were_computed_backward_is_in_the_row(healthy: Environment) -> None:
+def test_how_many_of_the_differentiable_operators_were_computed_backward_is_in_the_row(said: Asked) -> None:
     few = BROKEN.replace("sine.op = refuses", "")
-    status, measured = said(healthy, "cpu.survey.float32", between=few)["cpu.survey.float32"]
+    status, measured = said("cpu.survey.float32", between=few)["cpu.survey.float32"]
     assert status == "pass"
     assert measured.startswith("3 of 3 (backward 3 of 3 differentiable, 100.0%) operators with "), measured
 
 
-def test_a_size_that_does_not_fit_is_a_skip_that_says_how_much_is_missing(healthy: Environment) -> None:
-    found = said(healthy, "cpu.sizes.elements", limits={"memory_share": 1e-6})
+def test_a_size_that_does_not_fit_is_a_skip_that_says_how_much_is_missing(said: Asked) -> None:
+    found = said("cpu.sizes.elements", limits={"memory_share": 1e-6})
     status, reason = found["cpu.sizes.elements"]
     assert status == "skip"
     assert "takes 4.4 GiB, which is 4.4 GiB more than 1e-06 of the" in reason
