@@ -83,7 +83,11 @@ fast: setup ## while you work, under a minute: ruff on changed files, and every 
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
 	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit tests/golden guard/tests/unit proof/tests/unit
 
+# Tests start some thousand processes that import these.
+COMPILED = cli guard/src lab plugins proof tests
+
 test: setup ## every test but the long ones: lint, unit, containers
+	$(BIN)/python -m compileall -q -j 2 $(COMPILED)
 	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests guard/tests proof/tests
 
 test-long: test-fleet ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour), a fleet of 16
