@@ -184,6 +184,7 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
                 by_operator[name] = sorted(called)
 
         setattr(survey_operator, "compare", one)  # noqa: B010 - mypy knows no such name of a module
+        # All of them: a fault is judged as of a day on which its operator has its turn, or has not.
         setattr(survey, "_third", lambda seed: None)  # noqa: B010 - as above
         try:
             return function(context)
