@@ -44,6 +44,11 @@ class Combination:
         return self.point.scenario, self.point.name, self.fault
 
     @property
+    def waits(self) -> bool:
+        """Whether it takes minutes: a build waits two for its host."""
+        return (self.point.scenario, self.fault) == ("build", "network cut")
+
+    @property
     def unmade(self) -> str:
         return dict(self.point.without).get(self.fault, "")
 
@@ -101,6 +106,6 @@ def sample(combinations: Sequence[Combination], count: int, day: int) -> list[Co
     scenarios = sorted({one.point.scenario for one in combinations})
     today = scenarios[day % len(scenarios)]
     of_today = spread((one for one in combinations if one.point.scenario == today), (), day)
-    waits = [one for one in of_today if (one.point.scenario, one.fault) == ("build", "network cut")]
+    waits = [one for one in of_today if one.waits]
     chosen = [one for one in of_today if one not in waits[1:]]
     return sorted(chosen[:count], key=combinations.index)
