@@ -26,6 +26,7 @@ import sys
 import time
 import traceback
 import typing as t
+from unittest import mock
 
 import torch
 
@@ -169,7 +170,7 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
     def run(context: t.Any) -> t.Any:
         by_operator: dict[str, list[str]] = {}
         off: list[str] = []
-        plain, third = survey_operator.compare, survey._third
+        plain = survey_operator.compare
 
         def one(found: t.Any, operator: t.Any, *arguments: t.Any) -> None:
             called: set[str] = set()
@@ -183,14 +184,14 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
             else:
                 by_operator[name] = sorted(called)
 
-        setattr(survey_operator, "compare", one)  # noqa: B010 - mypy knows no such name of a module
-        # All of them: a fault is judged as of a day on which its operator has its turn, or has not.
-        setattr(survey, "_third", lambda seed: None)  # noqa: B010 - as above
         try:
-            return function(context)
+            # All of them, not a third: a fault is judged as of a day on which its operator has its turn, or has not.
+            with (
+                mock.patch.object(survey_operator, "compare", one),
+                mock.patch.object(survey, "_third", lambda seed: None),
+            ):
+                return function(context)
         finally:
-            setattr(survey_operator, "compare", plain)  # noqa: B010 - as above
-            setattr(survey, "_third", third)  # noqa: B010 - as above
             with open(path, "w", encoding="utf-8") as stream:
                 json.dump({"calls": by_operator, "off": off}, stream)
 
@@ -294,7 +295,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
                 some = [one for one in due if one == drawn.operator] if most == OWN else due
                 chosen[_form(name)] = chance.sample(some, min(most, len(some)))
             names = [name for name in names if chosen[_form(name)]]
-            setattr(survey, "survey", functools.partial(_survey_some, chosen))  # noqa: B010 - as above
+            setattr(survey, "survey", functools.partial(_survey_some, chosen))  # noqa: B010 - mypy knows no such name of a module
         elif job.get("full"):
             # Of all of them ``sizes.functions`` takes minutes.
             setattr(survey, "catalogue", functools.partial(_only, drawn.operator))  # noqa: B010 - as above

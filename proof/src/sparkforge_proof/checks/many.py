@@ -158,16 +158,17 @@ def _equal_rows(
     words, elements = f"{name}, {str(dtype).rpartition('.')[2]}", _is_of_elements(operator)
     columns = COLUMNS if elements else WHOLE_COLUMNS
     for number, call in _calls(operator, name, dtype, context.device):
-        rows = _rows(context, operator, name, number, columns, dtype)
-        if elements and any(float(one.isnan().float().mean()) > FEW for one in _called(call, rows)):
-            # Where negative numbers have no value a wrong one would not show.
-            rows = [row / 2 + 1.6 for row in rows]
-        given = [row.reshape(matrix or (columns,)) for row in rows]
+        given = [row.reshape(matrix or (columns,)) for row in _rows(context, operator, name, number, columns, dtype)]
         # On the CPU: a GPU's kernel that is given what it does not take ends the process.
         if not elements and not _is_by_rows(call, [row.cpu() for row in given]):
             continue
         # As few as can be, so that nothing is wrong for their number.
-        few = _made(call, [row.expand(1 if elements else 2, *row.shape).contiguous() for row in given])
+        fewest = 1 if elements else 2
+        few = _made(call, [row.expand(fewest, *row.shape).contiguous() for row in given])
+        if elements and any(float(one.isnan().float().mean()) > FEW for one in few):
+            # Where negative numbers have no value a wrong one would not show.
+            given = [row / 2 + 1.6 for row in given]
+            few = _made(call, [row.expand(fewest, *row.shape).contiguous() for row in given])
         if not few or (elements and any(one.shape[:2] != (1, columns) for one in few)):
             continue
         found = _called(call, [row.expand(count, *row.shape).contiguous() for row in given])

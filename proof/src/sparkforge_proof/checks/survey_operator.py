@@ -168,12 +168,12 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
     import torch
 
     name = name_of(operator)
+    # Each of their inputs is another overload.
+    of_lists = name.startswith("_foreach")
     gradients = differentiable(operator, dtype, device)
     torch.manual_seed(number_of(seed))
     try:
-        # Each input of those of optimisers is another overload.
-        each = name.startswith("_foreach")
-        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=gradients), samples, seed, each)
+        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=gradients), samples, seed, of_lists)
     except (RuntimeError, TypeError, ValueError) as error:
         raise NotOffered(f"its inputs cannot be created: {short(error)}") from error
     found.note(name, (0.0, 0.0))
@@ -215,17 +215,14 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
     for number, one in enumerate(done):
         if one is largest or full:
             _other_ways(found, operator, *one, dtype, seed, full)
-        elif (device == "cpu" and name.startswith("_foreach")) or (not number and name.endswith(LOSSES)):
-            # Each input is another overload of it, or another kind of target.
+        elif (device == "cpu" and of_lists) or (not number and name.endswith(LOSSES)):
+            # Losses have another kind of target.
             _other_numbers(found, operator, one[0], dtype, seed, full)
 
 
 def _largest(values: t.Sequence[torch.Tensor], otherwise: float) -> float:
     """Return the largest number of dense tensors, or something else where there is none."""
-    import torch
-
-    numbers = [one.detach() for one in values if one.is_floating_point() or one.is_complex()]
-    dense = [one for one in numbers if one.layout is torch.strided and one.numel()]
+    dense = [one.detach() for one in values if survey_variants.of_numbers(one) and one.numel()]
     return max((float(one.abs().max()) for one in dense), default=otherwise)
 
 

@@ -150,8 +150,8 @@ def transposed(sample: t.Any) -> t.Any:
     """Return the sample with the same numbers in another order of memory: channels last, or the last two exchanged."""
     import torch
 
-    def change(value: t.Any) -> t.Any:
-        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.dim() < 2:
+    def change(value: torch.Tensor) -> torch.Tensor:
+        if value.dim() < 2:
             return value
         plain = value.detach()
         if plain.dim() == 4:
@@ -160,7 +160,16 @@ def transposed(sample: t.Any) -> t.Any:
             turned = plain.transpose(-1, -2).contiguous().transpose(-1, -2)
         return turned.requires_grad_(value.requires_grad)
 
-    return sample.transform(change)
+    return _changed(sample, change)
+
+
+def _changed(sample: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor]) -> t.Any:
+    """Return the sample with each strided tensor changed."""
+    import torch
+
+    return sample.transform(
+        lambda value: change(value) if isinstance(value, torch.Tensor) and value.layout is torch.strided else value
+    )
 
 
 def expanded(sample: t.Any, numbers: bool = False) -> t.Any:
@@ -168,28 +177,18 @@ def expanded(sample: t.Any, numbers: bool = False) -> t.Any:
 
     :param numbers: only of tensors of numbers, for an index that comes twice writes to one place twice.
     """
-    import torch
 
-    def change(value: t.Any) -> t.Any:
-        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.dim():
-            return value
-        if numbers and not (value.is_floating_point() or value.is_complex()):
+    def change(value: torch.Tensor) -> torch.Tensor:
+        if not value.dim() or (numbers and not of_numbers(value)):
             return value
         return value.detach()[:1].expand(value.shape)
 
-    return sample.transform(change)
+    return _changed(sample, change)
 
 
 def twice(sample: t.Any) -> t.Any:
-    """Return the sample with each tensor as a batch of two, at the same address."""
-    import torch
-
-    def change(value: t.Any) -> t.Any:
-        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.dim() < 2:
-            return value
-        return value.detach().expand(2, *value.shape)
-
-    return sample.transform(change)
+    """Return the sample with each matrix, or batch of them, as a batch of two, at the same address."""
+    return _changed(sample, lambda value: value if value.dim() < 2 else value.detach().expand(2, *value.shape))
 
 
 def subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) -> t.Any:
@@ -225,10 +224,8 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False) -> t.A
     """
     import torch
 
-    def change(value: t.Any) -> t.Any:
-        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or not value.numel():
-            return value
-        if first and value is not sample.input:
+    def change(value: torch.Tensor) -> torch.Tensor:
+        if not value.numel() or (first and value is not sample.input):
             return value
         changed = value.detach().clone(memory_format=torch.contiguous_format)
         if value.is_complex() and not value.is_cuda:
@@ -240,14 +237,14 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False) -> t.A
                 changed.view(-1)[1:2].fill_(torch.finfo(changed.dtype).tiny / 8)
         return changed
 
-    return sample.transform(change)
+    return _changed(sample, change)
 
 
 def nan_gone(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
     """Say whether a result has no NaN where what is exact has one, wherever it is."""
 
     def has(one: torch.Tensor) -> bool:
-        return _of_numbers(one) and bool(one.isnan().any())
+        return of_numbers(one) and bool(one.isnan().any())
 
     return any(has(other) and not has(one) for one, other in zip(made, exact))
 
@@ -260,7 +257,7 @@ def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor
     import torch
 
     for one, other in zip(made, exact):
-        if _of_numbers(other) and _of_numbers(one):
+        if of_numbers(other) and of_numbers(one):
             if one.shape != other.shape:
                 return True
             beyond = other.isfinite() & (other.abs() > torch.finfo(one.dtype).max)
@@ -269,7 +266,7 @@ def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor
     return False
 
 
-def _of_numbers(one: torch.Tensor) -> bool:
+def of_numbers(one: torch.Tensor) -> bool:
     """Say whether a tensor has floating point, and each of its numbers a place."""
     import torch
 
