@@ -7,10 +7,10 @@ from pathlib import Path
 from benchmarks import house
 
 
-def test_the_longest_class_and_the_lines_of_files(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text("class Short:\n    x = 1\n\n\nclass Long:\n    x = 1\n    y = 2\n")
+def test_longest_function_and_lines_of_files(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("def short():\n    pass\n\n\ndef long():\n    x = 1\n    return x\n")
     (tmp_path / "two.py").write_text("value = 1\n")
-    assert house.longest_class(house.code(tmp_path)) == 3
+    assert house.longest_function(house.code(tmp_path)) == 3
     assert house.lines(*house.code(tmp_path)) == 8
 
 
@@ -26,37 +26,24 @@ def test_the_table_says_what_was_missed() -> None:
     assert table.splitlines()[2:] == ["| a | 10 | 5 | 5 |", "| b | 10 | 6 (missed) | 5 |"]
 
 
-def test_what_runs_on_a_host_imports_nothing_of_the_controller_and_all_imports_are_seen() -> None:
-    structure = {
-        "flat files in module_utils",
-        "circles of imports",
-        "arrows to a package above",
-        "absolute imports within the collection",
-    }
+def test_imports_make_no_circle_and_no_arrow_up() -> None:
+    structure = {"circles of imports", "arrows to a package above"}
     assert {row.what: row.value for row in house.measures() if row.what in structure} == dict.fromkeys(structure, 0)
+    collection = [*house.code(), *house.code(house.TOOLS)]
+    assert all(relative for path in collection for _file, relative in house.imports(path, house.CHECKOUT))
 
 
-def test_the_kinds_of_lines_are_told_apart(tmp_path: Path) -> None:
-    path = tmp_path / "one.py"
-    path.write_text('"""What it is."""\n\n# Why.\nDOCUMENTATION = r"""\n\nmodule: one\n"""\n\nvalue = """\n"""\n')
-    assert house.kinds(path) == {"documentation": 6, "blank": 2, "code": 2}
-
-
-def test_the_packages_have_all_the_lines_between_them() -> None:
-    assert sum(house.BEFORE.values()) == sum(house.KINDS.values())
-    last = house.where().splitlines()[-2].split("|")
-    assert int(last[3].replace(",", "")) == house.lines(*house.code(), *house.code(house.TOOLS))
-
-
-def test_what_says_the_same_of_a_wheel_or_takes_its_line_apart_is_counted(tmp_path: Path) -> None:
-    path = tmp_path / "one.py"
-    path.write_text(
-        'import re\n\n\nclass Stored:\n    """A wheel on this host."""\n\n    sha256: str\n\n\n'
-        'class Link:\n    """A wheel that a page lists."""\n\n    url: str\n    sha256: str\n\n\n'
-        'found = re.findall(r"--hash=(x)", "")\n'
-    )
-    assert house.records_of_a_wheel([path]) == ["one.py: Stored"]
-    assert house.parsers_of_a_line([path]) == ["one.py"]
+def test_closure_follows_imports_within_functions_and_links(tmp_path: Path) -> None:
+    shared = tmp_path / "plugins/module_utils/_core"
+    shared.mkdir(parents=True)
+    (shared / "__init__.py").write_text("NAME = 1\n")
+    (shared / "low.py").write_text("x = 1\n")
+    (shared / "high.py").write_text("def work():\n    from . import low, NAME\n\n    return low, NAME\n")
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program/_shared").symlink_to("../plugins")
+    (tmp_path / "program/main.py").write_text("from ._shared.module_utils._core.high import work\n")
+    found = house.reached([tmp_path / "program/main.py"], tmp_path)
+    assert found == {shared / "high.py", shared / "low.py", shared / "__init__.py"}
 
 
 def test_circles_arrows_up_and_names_of_the_whole_are_found(tmp_path: Path) -> None:
