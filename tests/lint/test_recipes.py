@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,28 @@ def test_each_recipe_is_in_contributing_and_names_no_file_that_it_does_not_touch
     for name, title in titles.items():
         (paragraph,) = re.findall(rf"^\*\*{title}\.\*\* (.+?)\n\n", text, re.MULTILINE | re.DOTALL)
         assert f"tests/recipes/{name}.patch" in paragraph
+
+
+#: Fail for a stack that a list lacks, and say what to run.
+LISTS_OF_STACKS = ("tests/golden", "tests/unit/lab/test_stacks.py")
+#: What else a stack can break.
+OTHER_STACK_TESTS = ("tests/unit/test_documents.py", "tests/unit/plugins/plugin_utils/test_stack.py")
+
+
+def test_a_stack_is_two_files_and_a_command_that_the_tests_name(tmp_path: Path):
+    clone = copy_of_the_tracked_files(tmp_path / "clone")
+    roles = clone / "roles/stack"
+    for folder in ("vars", "files/locks"):
+        text = (roles / folder / "cpu.yml").read_text()
+        (roles / folder / "cpu-next.yml").write_text(re.sub(r"\bstack(:?) cpu\b", r"stack\1 cpu-next", text))
+    environment = {"ANSIBLE_CONFIG": str(clone / "ansible.cfg")}
+    listed = subprocess.run(
+        [BIN / "pytest", "-q", "-n0", *LISTS_OF_STACKS],
+        cwd=clone, env={**os.environ, **environment}, text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    failed = re.findall(r"^FAILED (\S+?)::", listed.stdout, re.MULTILINE)
+    assert set(failed) == {"tests/golden/test_identities.py", "tests/unit/lab/test_stacks.py"}, listed.stdout[-3000:]
+    assert "python -m lab.stacks" in listed.stdout
+    run(BIN / "python", "-m", "lab.stacks", cwd=clone, **environment)
+    run(BIN / "pytest", "-q", "-n0", *LISTS_OF_STACKS, *OTHER_STACK_TESTS, cwd=clone, **environment)
+    assert "| `cpu-next` | PyTorch 2.10.0" in (clone / "docs/reference.md").read_text()

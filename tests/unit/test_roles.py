@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +87,62 @@ def test_a_shared_variable_has_the_same_default_in_every_role(role: Path):
         for name in set(mine) & set(theirs):
             if name.startswith("sparkforge_"):
                 assert mine[name] == theirs[name], f"{name} differs between {role.name} and {other.name}"
+
+
+def texts_that_read_variables() -> dict[Path, str]:
+    """Return what may read a variable by its name: YAML without comments, templates, and the strings of Python code."""
+    texts = {}
+    for folder in ("roles", "playbooks", "plugins", "tools", "cli"):
+        for path in sorted((ROLES[0].parents[1] / folder).rglob("*")):
+            if path.is_file() and path.suffix in (".yml", ".j2", ".py") and path.parent.name != "meta":
+                text = path.read_text()
+                texts[path] = code_strings(text) if path.suffix == ".py" else COMMENT.sub("", text)
+    return texts
+
+
+COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+
+
+def code_strings(source: str) -> str:
+    """Return the string constants of Python code, a line each, without docstrings and the documentation of plugins."""
+    tree = ast.parse(source)
+    documentation = {statement.value for statement in ast.walk(tree) if isinstance(statement, ast.Expr)} | {
+        statement.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Name)
+        and statement.targets[0].id in ("DOCUMENTATION", "EXAMPLES", "RETURN")
+    }
+    return "\n".join(
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation
+    )
+
+
+def unread_options(role: Path, texts: dict[Path, str]) -> list[str]:
+    """Return the role's options whose names stand in no text, the line that sets the default aside."""
+    unread = []
+    for name in options(role):
+        default = re.compile(rf"^{name}:", re.MULTILINE)
+        others = (default.sub("", text) if path == role / "defaults/main.yml" else text for path, text in texts.items())
+        if not any(re.search(rf"\b{name}\b", text) for text in others):
+            unread.append(name)
+    return unread
+
+
+def test_every_variable_of_a_role_is_read_by_something():
+    texts = texts_that_read_variables()
+    unread = {role.name: unread_options(role, texts) for role in ROLES}
+    assert {name: names for name, names in unread.items() if names} == {}
+
+
+def test_variable_that_only_its_default_and_documentation_name_is_unread():
+    role = next(path for path in ROLES if path.name == "triton")
+    first, second, *others = options(role)
+    texts = {role / "defaults/main.yml": "\n".join(f"{name}: 1" for name in options(role))}
+    texts[role / "plan.py"] = code_strings(f'"""Reads {second}."""\nDOCUMENTATION = "{second}"\nname = "{first}"\n')
+    assert unread_options(role, texts) == [second, *others]
 
 
 @each_role

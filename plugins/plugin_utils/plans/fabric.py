@@ -295,12 +295,17 @@ def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.
 
 def plan(settings: t.Mapping[str, t.Any], _observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the steps of :func:`of_host`; no host is looked at."""
-    names = ("topology", "links", "port", "mtu", "switch_mtu", "neighbours")
-    options = {name: settings[f"fabric_{name}"] for name in names}
-    options.update((name, int(options[name])) for name in ("port", "mtu", "switch_mtu"))
     try:
         steps = of_host(
-            list(settings["fabric_hosts"]), settings["inventory_hostname"], settings["fabric_subnets"], **options
+            list(settings["fabric_hosts"]),
+            settings["inventory_hostname"],
+            settings["fabric_subnets"],
+            topology=settings["fabric_topology"],
+            links=settings["fabric_links"],
+            port=int(settings["fabric_port"]),
+            mtu=int(settings["fabric_mtu"]),
+            switch_mtu=int(settings["fabric_switch_mtu"]),
+            neighbours=settings["fabric_neighbours"],
         )
     except PlanError as error:
         return Plan(refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in error.faults.items()])

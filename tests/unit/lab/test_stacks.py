@@ -1,0 +1,9 @@
+"""The lists of shipped stacks are made of the stacks' files."""
+
+from __future__ import annotations
+
+from lab import stacks
+
+
+def test_lists_of_shipped_stacks_are_current() -> None:
+    assert stacks.main(["--check"]) == 0, "run python -m lab.stacks"
