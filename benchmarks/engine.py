@@ -5,8 +5,7 @@
 """What the engine costs beside the build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
 
 The tree with PyTorch's shape is built by hand and by source_build, heavy enough to take some minutes; then come the
-same inputs again, a flag that touches one file with a warm ccache, a build that is killed half-way and continues, and
-edits that are added to a build that failed.
+same inputs again, a flag that touches one file with a warm ccache, and a build that is killed half-way and continues.
 The exit status is not 0 only where a run failed or the same inputs changed something; a figure that misses its goal is
 printed as such and is no failure, since the machine decides it.
 """
@@ -59,21 +58,6 @@ OPTIONS = {
     "USE_CUSPARSELT": "0",
     "PYTORCH_BUILD_VERSION": "2.9.1",
     "PYTORCH_BUILD_NUMBER": "1",
-}
-#: What breaks a build of the tree near its end, and what is then edited beside mending it.
-BREAK = {"path": "torch/csrc/Module.cpp", "match": "#include <Python.h>", "replace": "#include <no_such_header.h>"}
-EDITS: dict[str, list[dict[str, t.Any]]] = {
-    "nothing else": [],
-    "a header": [
-        {"path": "torch/csrc/torch.h", "match": "// What an extension links against.", "replace": "// Edited."}
-    ],
-    "a CMakeLists.txt": [
-        {
-            "path": "CMakeLists.txt",
-            "match": "set(CMAKE_INSTALL_RPATH ",
-            "replace": "set(EDITED ON)\nset(CMAKE_INSTALL_RPATH ",
-        }
-    ],
 }
 #: The flag that touches one file of the tree; it is on where it is not given.
 FLAG = {"USE_FLASH_ATTENTION": "0"}
@@ -160,20 +144,6 @@ class Later:
     resumed_at: float
     resumed_work: float
     resumed_compilations: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Edited:
-    """What became of the objects of a build that failed, when an edit fixed it; counts."""
-
-    what: str
-    #: In the tree when the build failed, and in all.
-    finished: int
-    total: int
-    #: Of the finished ones, those whose sources or headers the edit changes, as ninja's records have it.
-    touched: int
-    #: Of the finished ones, those that were compiled again.
-    again: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -345,17 +315,6 @@ def table(result: Result) -> str:
         f"medians of {len(result.colds)} rounds; {result.jobs} jobs, FIXTURE_WEIGHT {result.weight}; ansible-core "
         f"{result.ansible_core}; {process.cores()} cores, load {result.load:.1f} before the first round"
     )
-    return "\n".join(lines)
-
-
-def edited_table(rows: t.Sequence[Edited]) -> str:
-    """Return what was compiled again as text, beside what the edits touch."""
-    lines = ["an edit after a failed build     compiled again  of finished  beside"]
-    for row in rows:
-        beside = f"the edit touches {row.touched}; a tree made anew compiles {row.total}"
-        lines.append(
-            f"  mended, and {row.what}".ljust(33) + f"{row.again}".ljust(16) + f"{row.finished}".ljust(13) + beside
-        )
     return "\n".join(lines)
 
 
@@ -551,14 +510,8 @@ class Bench:
         ccache: bool = False,
         follow: bool = True,
         flags: t.Mapping[str, str] | None = None,
-        edits: t.Sequence[t.Mapping[str, t.Any]] = (),
-        keep: int = 0,
-        fails: bool = False,
     ) -> tuple[process.Ended, str]:
-        """Build with source_build below ``place``, and return what it took and what Ansible printed.
-
-        :param fails: the build is to fail.
-        """
+        """Build with source_build below ``place``, and return what it took and what Ansible printed."""
         place.mkdir(parents=True, exist_ok=True)
         environment = {
             **OPTIONS,
@@ -571,7 +524,6 @@ class Bench:
             "source": {"repo": self.repository, "version": self.upstream.commits["pytorch"][TAG]},
             "rewrite": {upstream.ELSEWHERE: self.mirror},
             "patches": [str(upstream.PYTORCH_PATCH)],
-            "edits": list(edits),
             "environment": environment,
             "requirements": REQUIREMENTS,
             "index_url": "",
@@ -587,7 +539,6 @@ class Bench:
             "memory_reserve": 1,
             "memory_per_job": 1,
             "ccache": ccache,
-            "keep": keep,
             "root": str(place / "root"),
             "log_root": str(place / "log"),
             "user": pwd.getpwuid(os.geteuid()).pw_name,
@@ -598,7 +549,7 @@ class Bench:
         playbook.write_text(
             json.dumps([{"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}])
         )
-        ended = self._ansible("ansible-playbook", str(playbook), place=place, watch=watch, fails=fails)
+        ended = self._ansible("ansible-playbook", str(playbook), place=place, watch=watch)
         return ended, self.printed
 
     def ping(self) -> float:
@@ -620,9 +571,7 @@ class Bench:
         self.calls.unlink(missing_ok=True)
         return count
 
-    def _ansible(
-        self, tool: str, *arguments: str, place: Path, watch: Watch | None = None, fails: bool = False
-    ) -> process.Ended:
+    def _ansible(self, tool: str, *arguments: str, place: Path, watch: Watch | None = None) -> process.Ended:
         environment = {
             **os.environ,
             "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
@@ -630,7 +579,7 @@ class Bench:
             "ANSIBLE_NOCOLOR": "1",
         }
         command = [str(Path(sys.executable).parent / tool), "-c", "local", "-i", str(self.folder / "inventory")]
-        return self._run([*command, *arguments], place, environment, watch, fails)
+        return self._run([*command, *arguments], place, environment, watch)
 
     def _run(
         self,
@@ -638,13 +587,12 @@ class Bench:
         place: Path,
         environment: t.Mapping[str, str],
         watch: Watch | None = None,
-        fails: bool = False,
     ) -> process.Ended:
         self._number += 1
         output = self.folder / f"output-{self._number}"
         ended = process.run(argv, cwd=place, environment=environment, output=output, look=watch)
         self.printed = output.read_text(errors="replace")
-        if bool(ended.code) != fails and (watch is None or watch.killed_at is None):
+        if ended.code and (watch is None or watch.killed_at is None):
             raise BenchmarkError(f"{' '.join(argv)[:200]} ended with {ended.code}.\n{self.printed[-6000:]}")
         return ended
 
@@ -762,62 +710,6 @@ def _killed(bench: Bench, place: Path) -> dict[str, t.Any]:
     }
 
 
-def edited(bench: Bench) -> tuple[Edited, ...]:
-    """Break a build, then fix it by an edit and count the objects that are compiled again; once for each of ``EDITS``.
-
-    :raises BenchmarkError: if a build fails that must not, or does not that must.
-    """
-    rows = []
-    for number, (what, edits) in enumerate(EDITS.items()):
-        place = bench.folder / f"edited-{number}"
-        bench.build(place, weight=0, edits=[BREAK], fails=True)
-        tree = _compiled_in(place, bench.printed)
-        before = dependencies(tree)
-        times = {name: (tree / name).stat().st_mtime_ns for name in before}
-        changed = {str(tree.parent / edit["path"]) for edit in edits}
-        touched = sum(bool(changed & files) for files in before.values())
-        _built(bench.build(place, weight=0, edits=edits, keep=1)[1])
-        tree = _compiled_in(place, bench.printed)
-        after = dependencies(tree)
-        again = sum(name not in after or (tree / name).stat().st_mtime_ns != times[name] for name in before)
-        rows.append(Edited(what, len(before), len(after), touched, again))
-        shutil.rmtree(place)
-        _say(f"  mended, and {what}: {again} of {len(before)} objects compiled again, the edit touches {touched}")
-    return tuple(rows)
-
-
-def _compiled_in(place: Path, printed: str) -> Path:
-    """Return the directory of the one build below ``place`` that ninja ran in."""
-    found = list(place.glob("root/builds/pytorch/tree-*/source/build"))
-    if len(found) != 1:
-        raise BenchmarkError(f"The build failed before it compiled.\n{printed[-2000:]}")
-    return found[0]
-
-
-def dependencies(tree: Path) -> dict[str, set[str]]:
-    """Return each object that ninja finished in ``tree``, and the files that it was made of, by their whole paths."""
-    done = subprocess.run([_ninja(), "-C", str(tree), "-t", "deps"], capture_output=True, text=True, check=True)
-    return read_dependencies(done.stdout, tree)
-
-
-def read_dependencies(printed: str, tree: Path) -> dict[str, set[str]]:
-    """Read what ``ninja -t deps`` prints; what was compiled and has changed since is left out."""
-    found: dict[str, set[str]] = {}
-    files: set[str] = set()
-    for line in printed.splitlines():
-        if line.startswith("    "):
-            files.add(os.path.normpath(tree / line.strip()))
-        elif ": #deps" in line:
-            files = set()
-            if line.endswith("(VALID)"):
-                found[line.partition(":")[0]] = files
-    return found
-
-
-def _ninja() -> str:
-    return shutil.which("ninja", path=f"{_PATH}:{Path(sys.executable).parent}") or "ninja"
-
-
 def _built(output: str) -> None:
     if changed_tasks(output, "localhost") != 1:
         raise BenchmarkError(f"Nothing was built.\n{output[-3000:]}")
@@ -867,9 +759,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=3, help="rounds, of about 13 minutes each (default: 3)")
     parser.add_argument(
         "--parts",
-        choices=("all", "cold", "edit"),
+        choices=("all", "cold"),
         default="all",
-        help="cold: the cold builds alone, half of a round; edit: edits after a failed build, light ones, alone",
+        help="cold: the cold builds alone, half of a round",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     jobs = min(process.cores(), 4)
@@ -888,11 +780,6 @@ def main(argv: list[str] | None = None) -> int:
     try:
         bench = Bench(folder, arguments.jobs, weight)
         bench.prepare()
-        edits = edited(bench) if arguments.parts != "cold" else ()
-        if arguments.parts == "edit":
-            print(edited_table(edits))
-            _write(arguments.json, {"edits": [dataclasses.asdict(row) for row in edits]})
-            return 0
         colds, laters = measure(bench, arguments.runs, arguments.parts == "all")
         result = Result(colds, laters, ansible_core(), arguments.jobs, weight, load)
     except BenchmarkError as error:
@@ -902,9 +789,7 @@ def main(argv: list[str] | None = None) -> int:
         process.kill_all()
         shutil.rmtree(folder)
     print(table(result))
-    if edits:
-        print(edited_table(edits))
-    _write(arguments.json, {**as_json(result), "edits": [dataclasses.asdict(row) for row in edits]})
+    _write(arguments.json, as_json(result))
     if any(one.again_changed for one in result.laters):
         print("engine: error: the same inputs changed something.", file=sys.stderr, flush=True)
         return 1

@@ -16,8 +16,7 @@ description:
     fingerprint is not touched; that costs one call and starts no process.
   - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
     controller. Running the same task again follows it. A killed build resumes from its objects.
-  - If O(patches) or O(edits) change after a failed build, the next one resumes in its tree and recompiles what the
-    change affects. A different environment or different arguments start from scratch, with ccache's help.
+  - Any other input, such as a patch more, builds in a directory of its own, with ccache's help.
   - C(--check) shows whether it would build and C(--diff) which input changed.
   - The number of parallel jobs depends on the memory. A build that runs out of memory continues with half the jobs, up
     to twice.

@@ -62,7 +62,7 @@ class Site:
 
     @property
     def tree(self) -> str:
-        return self.host.execute("ls -td /opt/sparkforge/builds/pytorch/tree-* | head -n 1")
+        return self.host.execute("ls -td /opt/sparkforge/builds/pytorch/*/ | head -n 1")
 
 
 def fetch_source() -> Path:

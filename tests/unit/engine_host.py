@@ -190,10 +190,6 @@ print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.en
     def directory(self, result: dict[str, t.Any]) -> Path:
         return self.root / "builds" / str(result["name"]) / str(result["fingerprint"])
 
-    def tree(self, result: dict[str, t.Any]) -> Path:
-        """Return where sources and objects of a build are, or were."""
-        return Path(self.state(result).get("tree", "/none"))
-
     def state(self, result: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the state; empty while there is none."""
         path = self.directory(result) / "state.json"

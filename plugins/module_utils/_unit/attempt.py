@@ -37,8 +37,6 @@ class Attempt:
         #: Of the host: what the requirements bring is found on PATH.
         self.tools: t.Mapping[str, str] = request["tools"]
         self.state = State(self.paths.inside("state.json"))
-        #: The state of another fingerprint's build, whose tree this one continues with.
-        self.carried: t.Mapping[str, t.Any] = {}
         self.checkpointed = time.monotonic()
         self._began = time.monotonic()
         self._earlier = float(self.state.data.get("elapsed") or 0)

@@ -79,7 +79,7 @@ def build_environment(attempt: Attempt, jobs: int) -> dict[str, str]:
             CCACHE_DIR=os.path.join(paths.builds, ".ccache"),
             CCACHE_MAXSIZE=unit.ccache_size,
             # Two fingerprints of a unit lie in two directories; their objects are the same all the same.
-            CCACHE_BASEDIR=paths.tree_directory,
+            CCACHE_BASEDIR=paths.build_directory,
             CCACHE_NOHASHDIR="1",
             CMAKE_CUDA_COMPILER_LAUNCHER=tools["ccache"],
         )

@@ -103,14 +103,7 @@ class Engine:
             depends={name: depend["fingerprint"] for name, depend in depends.items()},
             digest=patching.contents_digest(unit.patches, unit.edits),
         )
-        paths = model.Paths(
-            self.root,
-            self.options["log_root"],
-            unit.name,
-            model.fingerprint(inputs),
-            system,
-            model.tree_key(inputs),
-        )
+        paths = model.Paths(self.root, self.options["log_root"], unit.name, model.fingerprint(inputs), system)
         return start.Plan(unit, tools, depends, commit, inputs, paths)
 
     def _tools(self, unit: model.Unit) -> toolchain.Toolchain:

@@ -30,11 +30,7 @@ _PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a
 #: Tools that are packages of the index too, by the same name.
 _BROUGHT = frozenset({"cmake", "ninja"})
 #: Intermediate directories of a build, which can be created again.
-TREES = ("source", "wanted", "build", "environment", "out", "home", "tmp", "launchers")
-#: Inputs that may differ between two fingerprints that use one tree, one after the other: see _unit.carry.
-_CARRIED = ("changes", "build_tag")
-#: The end of a local version as roles write it, sf{digest}: eight digits, which plans.units puts in.
-_DIGEST = re.compile(r"\bsf[0-9a-f]{8}\b")
+TREES = ("source", "build", "environment", "out", "home", "tmp", "launchers")
 #: Variables that only the engine may set, and the options to use instead.
 _RESERVED = {
     "MAX_JOBS": "jobs",
@@ -98,17 +94,13 @@ class Depend:
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where everything of one fingerprint of a unit is; see docs/concepts.md.
-
-    :param tree: ``tree_key`` of the inputs; whoever only looks at a build does without.
-    """
+    """Where everything of one fingerprint of a unit is; see docs/concepts.md."""
 
     root: str
     log_root: str
     name: str
     fingerprint: str
     platform: str
-    tree: str = ""
 
     @property
     def builds(self) -> str:
@@ -119,14 +111,9 @@ class Paths:
     def build_directory(self) -> str:
         return os.path.join(self.builds, self.name, self.fingerprint)
 
-    @property
-    def tree_directory(self) -> str:
-        """Sources and objects. Compilers and CMake write this path into what they make."""
-        return os.path.join(self.builds, self.name, f"tree-{self.tree}")
-
     def inside(self, *parts: str) -> str:
-        """Return a path in the build directory, of sources and objects in the tree's."""
-        return os.path.join(self.tree_directory if parts[0] in TREES else self.build_directory, *parts)
+        """Return a path in the build directory."""
+        return os.path.join(self.build_directory, *parts)
 
     @property
     def artefact(self) -> str:
@@ -347,17 +334,6 @@ def argument_spec() -> dict[str, dict[str, t.Any]]:
 def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
     """Return the 16 hexadecimal digits that stand for ``inputs``."""
     return digests.of_data(inputs)[:16]
-
-
-def tree_key(inputs: t.Mapping[str, t.Any]) -> str:
-    """Return what the inputs have in common with those whose tree they can go on with.
-
-    The version in the environment has a digest of all of them, patches and edits included: it does not count.
-    """
-    common = {key: value for key, value in inputs.items() if key not in _CARRIED}
-    environment = common.get("environment") or {}
-    common["environment"] = {name: _DIGEST.sub("sf", value) for name, value in environment.items()}
-    return fingerprint(common)
 
 
 def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:

@@ -15,7 +15,7 @@ import typing as t
 from .._core import digests, disk
 from .._core.errors import SparkforgeError
 from .._wheel import artefact, wheel_file
-from . import receipt as sealing, state_file, trees
+from . import model, receipt as sealing, state_file
 from .attempt import Attempt
 from .phases import package
 from .state import now
@@ -114,21 +114,13 @@ def _tree_size(attempt: Attempt) -> dict[str, int]:
 def _prune(attempt: Attempt) -> None:
     """Remove the trees of this unit's builds but the newest ``keep``: PyTorch's is tens of GB."""
     paths, keep = attempt.paths, attempt.unit.keep
-    parent = os.path.dirname(paths.build_directory)
-    others = [tree for tree in trees.of_unit(parent) if tree[0] != paths.tree_directory]
-    others.sort(key=lambda tree: os.stat(tree[0]).st_mtime, reverse=True)
-    kept = {paths.fingerprint}
-    for number, (tree, holder) in enumerate(others, 1):
-        if holder and (number < keep or state_file.is_running(os.path.join(parent, holder))):
-            kept.add(holder)
-        else:
-            disk.remove(tree)
-    for name in os.listdir(parent):
-        directory = os.path.join(parent, name)
-        if name in kept or name.startswith("tree-") or os.path.islink(directory) or not os.path.isdir(directory):
-            continue
-        if not state_file.is_running(directory):
-            disk.remove(directory)
+    with os.scandir(os.path.dirname(paths.build_directory)) as entries:
+        others = [entry for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name != paths.fingerprint]
+    others.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
+    for number, entry in enumerate(others, 1):
+        if number >= keep and not state_file.is_running(entry.path):
+            disk.remove(entry.path)
     if keep == 0:
         # The state stays: it says that the build is done.
-        disk.remove(paths.tree_directory)
+        for name in model.TREES:
+            disk.remove(paths.inside(name))

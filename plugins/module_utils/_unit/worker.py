@@ -25,7 +25,7 @@ import typing as t
 
 from .._core import detached, processes
 from .._core.errors import SparkforgeError
-from . import model, publishing, resume, trees
+from . import model, publishing, resume
 from .attempt import Attempt
 from .phases import build, check, configure, fetch, package, patch, prepare
 from .state import State, now
@@ -58,7 +58,6 @@ def run(attempt: Attempt) -> None:
         boot_id=detached.boot_id(),
         host=socket.gethostname(),
         pid=os.getpid(),
-        tree=paths.tree_directory,
         log=paths.log,
         error=None,
     )
@@ -78,8 +77,6 @@ def run(attempt: Attempt) -> None:
         seconds = time.monotonic() - began + float(phases.get(phase, {}).get("seconds") or 0)
         phases[phase] = {"done": True, "seconds": round(seconds, 1)}
         state.update(phases=phases, elapsed=attempt.elapsed())
-        if phase == "patch":
-            trees.hold(paths.tree_directory, paths.fingerprint)
     # As far as whoever waits is concerned; a failure here is not the check's.
     state.update(phase="package")
     publishing.publish(attempt)
@@ -102,7 +99,6 @@ def main(directory: str) -> int:
     try:
         with open(os.path.join(directory, "request.json"), encoding="utf-8") as stream:
             request = json.load(stream)
-        # Before the wait, for until then another build may have taken the tree over.
         ended = processes.end_processes(model.Paths(**request["paths"]).marker)
         if ended:
             state.note(f"{ended} processes of an interrupted attempt were killed.")

@@ -15,7 +15,6 @@ import typing as t
 
 from .._core import digests, disk
 from .._core.errors import SparkforgeError
-from .._unit import trees
 from .._wheel.wheel import Wheel
 from . import keep
 
@@ -110,9 +109,6 @@ def remove_build(root: str, directory: str, build: keep.Build) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.rename(artefact, removed)
     disk.remove(removed)
-    for tree, holder in trees.of_unit(os.path.join(root, "builds", build.name)):
-        if holder == build.fingerprint:
-            disk.remove(tree)
     disk.remove(os.path.join(root, "builds", *build.key))
     with contextlib.suppress(OSError):
         os.rmdir(os.path.join(root, "builds", build.name))

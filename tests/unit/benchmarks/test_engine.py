@@ -78,12 +78,6 @@ def test_the_goal_that_is_missed_is_said(cold: dict, later: dict) -> None:
     assert engine.table(result((one_cold(**cold),), (one_later(**later),))).count(": missed") == 1
 
 
-def test_what_is_edited_is_in_the_tree_once() -> None:
-    tree = CHECKOUT / "tests/upstream/trees/pytorch/common"
-    for edit in [engine.BREAK, *(edit for edits in engine.EDITS.values() for edit in edits)]:
-        assert (tree / edit["path"]).read_text().count(edit["match"]) == 1
-
-
 def test_every_flag_of_the_benchmark_is_one_of_the_tree() -> None:
     tree = (CHECKOUT / "tests/upstream/trees/pytorch/common/CMakeLists.txt").read_text()
     for name in [*engine.FLAG, *(option for option in engine.OPTIONS if option.startswith(("USE_", "BUILD_")))]:
@@ -165,7 +159,6 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.upstream, "make", lambda _folder: None)
     monkeypatch.setattr(engine.Bench, "__init__", lambda _self, _folder, _jobs, _weight: None)
     monkeypatch.setattr(engine, "measure", lambda *_: ((one_cold(ours=200.0),), ()))
-    monkeypatch.setattr(engine, "edited", lambda _bench: (engine.Edited("a header", 57, 61, 3, 3),))
 
 
 def test_the_same_inputs_that_change_something_fail(

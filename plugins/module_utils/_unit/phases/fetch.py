@@ -18,15 +18,11 @@ from ..attempt import Attempt
 
 
 def run(attempt: Attempt) -> None:
-    """Fetch the sources, beside those of another fingerprint where its tree is gone on with."""
     paths, unit = attempt.paths, attempt.unit
-    if attempt.carried:
-        tree = paths.inside("wanted")
-    else:
-        tree = paths.inside("source")
-        # Objects of other sources, whose times may be younger than these.
-        disk.remove(paths.inside("build"))
+    tree = paths.inside("source")
     disk.remove(tree)
+    # Objects of sources that an earlier attempt had fetched, whose times may be younger than these.
+    disk.remove(paths.inside("build"))
     store = os.path.join(paths.builds, ".sources")
     wanted: t.Any
     if unit.is_git:

@@ -50,11 +50,10 @@ def interrupted(host: EngineHost, source: dict[str, t.Any], **options: t.Any) ->
 def lose_power(host: EngineHost, started: dict[str, t.Any], *patterns: str) -> None:
     """End all of a build at once; the files of these names are full of zeros afterwards."""
     kill_worker(host, started)
-    places = host.directory(started), host.tree(started)
-    for place in places:
-        subprocess.run(["pkill", "-KILL", "-f", str(place)], check=False)
+    directory = host.directory(started)
+    subprocess.run(["pkill", "-KILL", "-f", str(directory)], check=False)
     for pattern in patterns:
-        found = [path for place in places for path in place.glob(pattern)]
+        found = list(directory.glob(pattern))
         assert found, pattern
         for path in found:
             path.write_bytes(bytes(path.stat().st_size))
@@ -82,7 +81,7 @@ def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> N
     assert receipt["outputs"][0]["path"] == "prefix"
     # The tree is gone, and the receipt tells what was in it.
     assert receipt["tree"]["files"] > UNITS
-    assert not (host.tree(first) / "build").exists()
+    assert not (host.directory(first) / "build").exists()
 
 
 def test_behind_ccache_the_compiler_that_the_receipt_names_runs(host: EngineHost) -> None:
@@ -125,7 +124,7 @@ def test_cmake_and_ninja_of_the_requirements_build_and_are_what_the_receipt_name
     assert receipt["inputs"]["requirements"] == {"cmake": "==3.99.1", "ninja": "==1.99.2"}
     called = (tmp_path / "brought").read_text()
     assert "cmake -G Ninja" in called
-    assert f"cmake --build {host.tree(first)}/build" in called
+    assert f"cmake --build {host.directory(first)}/build" in called
     assert "\nninja -j 2" in called or "\nninja -C" in called
     assert host.build(source, **brought)["status"] == "unchanged"
 
@@ -253,15 +252,26 @@ def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
 def test_a_kept_tree_is_there_at_the_end_and_a_dropped_one_is_not(host: EngineHost) -> None:
     source = host.project(UNITS)
     kept = host.built(source, keep=1)
-    assert (host.tree(kept) / "build/build.ninja").exists()
+    assert (host.directory(kept) / "build/build.ninja").exists()
     assert set(host.state(kept)["phases"]) >= {"fetch", "build"}
     other = host.built(source, keep=0, environment={"ANOTHER": "1"})
     assert sorted(path.name for path in host.directory(other).iterdir()) == [
         "engine", "lock", "network.json", "request.json", "state.json",
     ]  # fmt: skip
     assert not host.directory(kept).exists()
-    assert not list(host.root.glob("builds/tiny/tree-*"))
     assert host.state(other)["phases"] == {}
+
+
+def test_an_edit_after_a_failure_builds_in_a_directory_of_its_own(host: EngineHost) -> None:
+    source = host.project(UNITS, broken=True)
+    failed = host.failed(source)
+    assert len(host.compiled()) == UNITS
+    edit = {"path": f"unit_{UNITS - 1}.c", "match": '#include "no_such_header.h"', "replace": "int fixed(void);"}
+    finished = host.built(source, edits=[edit])
+    # Without ccache, every object is compiled again.
+    assert len(host.compiled()) == 2 * UNITS
+    assert finished["fingerprint"] != failed["fingerprint"]
+    assert not host.directory(failed).exists()
 
 
 def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) -> None:
@@ -305,7 +315,7 @@ def test_a_clock_that_went_back_is_told_and_harms_nothing(host: EngineHost) -> N
     started = interrupted(host, source)
     kill_worker(host, started)
     future = time.time() + 86400
-    for path in host.tree(started).glob("source/*"):
+    for path in host.directory(started).glob("source/*"):
         os.utime(path, (future, future))
     host.change_state(started, updated=future)
     host.gate.unlink()
@@ -508,7 +518,7 @@ def test_a_disk_that_is_full_at_the_packaging_is_told_and_only_that_is_done_agai
     assert f"{host.root} has " in failed["cause"]
     assert "MiB free" in failed["cause"]
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
-    assert not list(host.tree(failed).glob("out/staged"))
+    assert not list(host.directory(failed).glob("out/staged"))
     subprocess.run(["mount", "-o", "remount,size=200m", str(host.root)], check=True)
     assert host.built(source)["status"] == "built"
     assert len(host.compiled()) == UNITS
@@ -540,7 +550,7 @@ def test_a_source_that_is_not_the_unit_s_is_refused_before_anything_is_prepared(
     assert failed["phase"] == "patch"
     for word in words:
         assert word in f"{failed['cause']} {failed['remedy']}"
-    assert not host.tree(failed).joinpath("environment").exists()
+    assert not host.directory(failed).joinpath("environment").exists()
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
 
 

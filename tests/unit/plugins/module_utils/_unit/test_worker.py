@@ -113,6 +113,24 @@ def test_what_a_build_starts_is_what_its_receipt_names(worker: Attempt, started:
     assert ("through ccache" in done.stderr) == cached
 
 
+def test_two_fingerprints_share_what_ccache_holds(worker: Attempt) -> None:
+    """ccache rewrites paths below its base directory, so that only this directory may tell the environments apart."""
+    other_paths = {**worker.request["paths"], "fingerprint": "1" * 16}
+    other = Attempt({**worker.request, "paths": other_paths})
+    Path(other.paths.build_directory).mkdir(parents=True)
+    first, second = (commands.build_environment(attempt, 1) for attempt in (worker, other))
+    if "ccache" in worker.tools:
+        assert first["CCACHE_BASEDIR"] == worker.paths.build_directory
+        assert first["CCACHE_DIR"] == second["CCACHE_DIR"]
+        assert first["CCACHE_NOHASHDIR"] == "1"
+    moved = {name: value.replace("0" * 16, "1" * 16) for name, value in first.items()}
+    assert moved == second
+    assert (
+        Path(worker.paths.inside("launchers", "clang")).read_text()
+        == Path(other.paths.inside("launchers", "clang")).read_text()
+    )
+
+
 def test_a_launcher_is_as_old_as_its_compiler(worker: Attempt) -> None:
     """A ccache around it takes time and size for the compiler's identity."""
     os.utime(worker.tools["cxx"], (1e9, 1e9))
@@ -163,13 +181,11 @@ def test_a_pip_configuration_that_the_account_may_not_read_is_no_reason_to_ask_a
 def packaged(tmp_path: Path) -> Attempt:
     """Return the worker of a wheel that is built and not published."""
     inputs = {"name": "tiny"}
-    paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "a" * 16, "platform": "p",
-             "tree": model.tree_key(inputs)}  # fmt: skip
+    paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "a" * 16, "platform": "p"}
     source = {"archive": "/tiny.tar.gz", "sha256": "a" * 64}
     unit = {"name": "tiny", "kind": "wheel", "source": source}
     worker_paths = model.Paths(**paths)
     Path(worker_paths.inside("out")).mkdir(parents=True)
-    Path(worker_paths.build_directory).mkdir(parents=True)
     with zipfile.ZipFile(worker_paths.inside("out", "tiny-1.0-py3-none-any.whl"), "w") as wheel:
         wheel.writestr("tiny.py", "")
         wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")

@@ -8,7 +8,6 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import units
 
 PLATFORM = "cp312-linux-aarch64"
@@ -96,16 +95,6 @@ def test_the_digest_follows_what_is_built_and_how_and_nothing_else() -> None:
         {"patches": ["one.patch"]},
     ]
     assert len({first, *map(version, changes)}) == len(changes) + 1
-
-
-def test_an_edit_more_is_another_version_and_goes_on_in_the_same_tree() -> None:
-    def inputs(*edits: dict[str, t.Any]) -> dict[str, t.Any]:
-        made = unit({"environment": {"PYTORCH_BUILD_VERSION": "2.9.1+cu130.sf{digest}"}, "edits": list(edits)})
-        return {"environment": made["environment"], "changes": made["edits"]}
-
-    one, other = inputs(), inputs({"path": "a", "match": "b", "replace": "c"})
-    assert one["environment"] != other["environment"]
-    assert model.tree_key(one) == model.tree_key(other)
 
 
 def test_a_build_tag_takes_the_digest_too() -> None:
