@@ -4,20 +4,23 @@
 
 """A program of ours on a host: pushed once, compared with its sha256 before each use, and called.
 
-The action beside the module knows its sha256 and sends it where the host lacks it (plugin_utils/action.py). A call is
+The action beside the module knows its sha256 and sends it if the host lacks it (plugin_utils/action.py). It arrives in
+a folder of the account that connects, which may exchange the file at any time: the file is read once, and what was
+read is compared, run and kept. Neither the pushed file nor the kept one is opened by name a second time. A call is
 one JSON object on stdin, ``{"options": {…}, "check_mode": false}``, and one on stdout: ``{"result": {…}}``, or
 ``{"error": {"cause": …, "remedy": …, …}}`` if the program refuses.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import sys
 import typing as t
 
-from . import digests, disk, modules
+from . import disk, modules
 from .errors import SparkforgeError
 
 if t.TYPE_CHECKING:
@@ -45,6 +48,8 @@ ROOT = "/opt/sparkforge"
 PLACES = {"proof": "proof/{}.pyz", "guard": "guard/guard.pyz"}
 #: Units of systemd that start the program by its name.
 UNITS = "/etc/systemd/system"
+#: Bytes of a program at most; the proof's are 1.1 million.
+LARGEST = 16 << 20
 
 
 def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: str = "proof") -> None:
@@ -63,62 +68,83 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: st
                 "This module was started without its action plugin, which brings its program.",
                 "Use it in a task or with ansible -m, by its full name, from an installed collection.",
             )
-        path = present(root, program["sha256"], program.get("path"), keep and not module.check_mode, name)
-        if path is None:
+        sha256, path = program["sha256"], place(root, program["sha256"], name)
+        content = kept(path, sha256)
+        if content is None and program.get("path"):
+            content = received(program["path"], sha256)
+            if keep and not module.check_mode:
+                store(path, content)
+        if content is None:
             return {"changed": False, "needs_program": True}
         # Units of systemd name the place where it stays, which in check mode is not where it is.
-        options["program"] = place(root, program["sha256"], name)
-        return {"changed": False, **_call(module, path, call, options)}
+        options["program"] = path
+        return {"changed": False, **_call(module, content, call, options)}
 
     modules.run(module, work)
 
 
 def place(root: str, sha256: str, name: str = "proof") -> str:
-    """Return where the program is kept."""
-    return os.path.join(root, PLACES[name].format(sha256))
+    """Return where the program is kept.
 
-
-def present(root: str, sha256: str, pushed: str | None, keep: bool, name: str = "proof") -> str | None:
-    """Return where the program is; None if it has to be pushed first.
-
-    :param pushed: where the action put it.
-    :param keep: whether it is copied to its place, where this account may write there.
-    :raises SparkforgeError: the program on the host is not what its name says, or the pushed one is not.
+    :raises SparkforgeError: the sha256 is none.
     """
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise SparkforgeError(f"{sha256!r} is not a sha256.", "Leave out the option program: the action fills it in.")
-    path = place(root, sha256, name)
+    return os.path.join(root, PLACES[name].format(sha256))
+
+
+def kept(path: str, sha256: str) -> bytes | None:
+    """Return the program that the host keeps; None if it keeps none, or another version at a fixed name.
+
+    :raises SparkforgeError: its content is not what its name says.
+    """
     try:
-        with disk.open_regular(path) as stream:
-            found = digests.of_stream(stream)
+        content = _read(path)
     except FileNotFoundError:
-        found = ""
+        return None
     except OSError as error:
         raise disk.failed(f"{path} cannot be read", error) from error
-    if found == sha256:
-        return path
-    if found and sha256 in path:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest == sha256:
+        return content
+    if sha256 in path:
         raise SparkforgeError(
-            f"{path} was changed on this host: its sha256 is {found[:12]}….",
+            f"{path} was changed on this host: its sha256 is {digest[:12]}….",
             "Find out who changed it. Then remove it, and run the play again: it is sent anew.",
         )
-    return _stored(path, sha256, pushed, keep) if pushed else None
+    return None
 
 
-def _stored(path: str, sha256: str, pushed: str, keep: bool) -> str:
-    if digests.of_file(pushed) != sha256:
+def received(path: str, sha256: str) -> bytes:
+    """Return the program that was pushed, read once.
+
+    :raises SparkforgeError: it is not the one that was sent.
+    """
+    try:
+        content = _read(path)
+    except OSError as error:
+        raise disk.failed("The program that was sent cannot be read", error) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
         raise SparkforgeError(
-            "The program did not arrive whole.", "Run the play again; check the connection if it fails again."
+            "The program did not arrive whole, or was exchanged.",
+            "Run the play again. If it fails again, check the connection, and who else has the account that connects.",
         )
+    return content
+
+
+def _read(path: str) -> bytes:
+    with disk.open_regular(path) as stream:
+        # One byte more than any program has: a larger file has another sha256.
+        return stream.read(LARGEST + 1)
+
+
+def store(path: str, content: bytes) -> None:
+    """Keep a program for the next call, if this account may write there."""
     directory = os.path.dirname(path)
-    if not keep or not _writable(directory):
-        return pushed
-    with open(pushed, "rb") as stream:
-        content = stream.read()
-    disk.make_directories(directory)
-    disk.write_file(path, content, 0o755)
-    _remove_others(directory, path)
-    return path
+    if _writable(directory):
+        disk.make_directories(directory)
+        disk.write_file(path, content, 0o755)
+        _remove_others(directory, path)
 
 
 def _writable(directory: str) -> bool:
@@ -140,12 +166,18 @@ def _remove_others(directory: str, path: str) -> None:
             os.unlink(other)
 
 
-def _call(module: AnsibleModule, path: str, call: str, options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    status, out, err = module.run_command(
-        [sys.executable, "-B", path, "call", call],
-        data=json.dumps({"options": options, "check_mode": module.check_mode}),
-        environ_update={"LC_ALL": "C.UTF-8"},
-    )
+def _call(module: AnsibleModule, content: bytes, call: str, options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    # A file without a name: nobody can put another one in its place.
+    with os.fdopen(os.memfd_create("sparkforge"), "wb") as program:
+        program.write(content)
+        program.flush()
+        path = f"/proc/self/fd/{program.fileno()}"
+        status, out, err = module.run_command(
+            [sys.executable, "-B", path, "call", call],
+            data=json.dumps({"options": options, "check_mode": module.check_mode}),
+            environ_update={"LC_ALL": "C.UTF-8"},
+            pass_fds=[program.fileno()],
+        )
     try:
         answer = json.loads(out)
         error = answer.get("error")
@@ -155,7 +187,7 @@ def _call(module: AnsibleModule, path: str, call: str, options: t.Mapping[str, t
         last = " ".join((err or out).strip().rpartition("\n")[2].split())
         raise SparkforgeError(
             f"The program ended with status {status}: {last or 'it printed nothing'}.",
-            f"Run it by hand to see more: {sys.executable} {path} --help.",
+            "Run the task again with -vvv: the result's stderr has the program's last output.",
             stderr=err[-4000:],
         ) from None
     raise SparkforgeError(error.pop("cause"), error.pop("remedy"), **error)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import shutil
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -28,41 +31,51 @@ def pushed(tmp_path: Path) -> str:
     return str(path)
 
 
-def kept(root: Path) -> list[str]:
+def programs_in(root: Path) -> list[str]:
     return sorted(path.name for path in (root / "proof").glob("*"))
 
 
-def test_a_host_that_lacks_it_asks_for_it_and_keeps_it(tmp_path: Path, pushed: str) -> None:
-    root = tmp_path / "root"
-    assert program.present(str(root), SHA256, None, True) is None and not root.exists()
-    path = program.present(str(root), SHA256, pushed, True)
-    assert path == program.place(str(root), SHA256) and Path(path).read_bytes() == CONTENT
-    assert (os.stat(path).st_mode & 0o777, kept(root)) == (0o755, [f"{SHA256}.pyz"])
-    # Nothing is sent to a host that has it.
-    assert program.present(str(root), SHA256, None, True) == path
+def test_received_program_is_kept_with_its_content_and_mode(tmp_path: Path, pushed: str) -> None:
+    path = program.place(str(tmp_path / "root"), SHA256)
+    assert program.kept(path, SHA256) is None
+    program.store(path, program.received(pushed, SHA256))
+    assert (os.stat(path).st_mode & 0o777, programs_in(tmp_path / "root")) == (0o755, [f"{SHA256}.pyz"])
+    # The host does not ask for it again.
+    assert program.kept(path, SHA256) == CONTENT
 
 
-def test_a_torn_push_is_refused_and_nothing_is_kept(tmp_path: Path, pushed: str) -> None:
-    Path(pushed).write_bytes(CONTENT[:-3])
-    with pytest.raises(SparkforgeError, match="did not arrive whole") as refused:
-        program.present(str(tmp_path / "root"), SHA256, pushed, True)
-    assert "again" in refused.value.remedy and not (tmp_path / "root").exists()
+@pytest.mark.parametrize("kind", ["torn", "another", "link", "pipe", "missing", "endless"])
+def test_received_program_that_was_not_sent_is_refused(kind: str, tmp_path: Path, pushed: str) -> None:
+    Path(pushed).write_bytes(CONTENT[:-3] if kind == "torn" else CONTENT + b"import os\n")
+    if kind not in ("torn", "another"):
+        os.unlink(pushed)
+    if kind == "link":
+        Path(pushed).symlink_to("/etc/passwd")
+    elif kind == "pipe":
+        os.mkfifo(pushed)
+    elif kind == "endless":
+        with open(pushed, "wb") as stream:
+            stream.truncate(1 << 40)
+    with pytest.raises(SparkforgeError, match=r"did not arrive whole|cannot be read") as refused:
+        program.received(pushed, SHA256)
+    assert refused.value.remedy
 
 
 @pytest.mark.parametrize("kind", ["text", "link"])
-def test_a_program_that_was_changed_on_the_host_is_refused(kind: str, tmp_path: Path, pushed: str) -> None:
-    path = Path(str(program.present(str(tmp_path), SHA256, pushed, True)))
+def test_kept_program_that_was_changed_on_the_host_is_refused(kind: str, tmp_path: Path, pushed: str) -> None:
+    path = Path(program.place(str(tmp_path), SHA256))
+    program.store(str(path), CONTENT)
     if kind == "text":
         path.write_bytes(CONTENT + b"import os\n")
     else:
         path.unlink()
         path.symlink_to(pushed)
     with pytest.raises(SparkforgeError, match=str(path)):
-        program.present(str(tmp_path), SHA256, pushed, True)
+        program.kept(str(path), SHA256)
 
 
-def test_a_former_program_goes_unless_a_timer_starts_it(
-    tmp_path: Path, pushed: str, monkeypatch: pytest.MonkeyPatch
+def test_store_removes_a_former_program_unless_a_timer_starts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     units = tmp_path / "units"
     units.mkdir()
@@ -73,26 +86,23 @@ def test_a_former_program_goes_unless_a_timer_starts_it(
     for path in (used, unused, directory / "settings.json"):
         path.write_text("")
     (units / "sparkforge-proof.service").write_text(f"ExecStart=/usr/bin/python3 -B {used} scheduled\n")
-    program.present(str(tmp_path), SHA256, pushed, True)
-    assert kept(tmp_path) == sorted([f"{SHA256}.pyz", used.name, "settings.json"])
+    program.store(program.place(str(tmp_path), SHA256), CONTENT)
+    assert programs_in(tmp_path) == sorted([f"{SHA256}.pyz", used.name, "settings.json"])
 
 
-def test_another_version_at_a_fixed_place_is_not_refused_and_its_installation_replaces_it(
-    tmp_path: Path, pushed: str
-) -> None:
-    place = Path(program.place(str(tmp_path), SHA256, "guard"))
-    place.parent.mkdir()
-    place.write_text("the former one")
-    assert program.present(str(tmp_path), SHA256, None, False, "guard") is None
-    assert program.present(str(tmp_path), SHA256, pushed, False, "guard") == pushed
-    place.write_bytes(CONTENT)
-    assert program.present(str(tmp_path), SHA256, None, False, "guard") == str(place)
+def test_another_version_at_a_fixed_name_counts_as_none(tmp_path: Path) -> None:
+    path = Path(program.place(str(tmp_path), SHA256, "guard"))
+    path.parent.mkdir()
+    path.write_text("the former one")
+    assert program.kept(str(path), SHA256) is None
+    path.write_bytes(CONTENT)
+    assert program.kept(str(path), SHA256) == CONTENT
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "A" * 64, ""])
-def test_a_name_that_is_no_sha256_is_refused(name: str, tmp_path: Path) -> None:
+def test_place_refuses_a_name_that_is_no_sha256(name: str, tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match="is not a sha256"):
-        program.present(str(tmp_path), name, None, True)
+        program.place(str(tmp_path), name)
 
 
 def test_a_module_without_its_action_says_so() -> None:
@@ -106,4 +116,35 @@ def test_a_program_that_ends_otherwise_is_one_message(tmp_path: Path) -> None:
     broken.write_bytes(b"raise SystemExit('no room')\n")
     sha256 = hashlib.sha256(broken.read_bytes()).hexdigest()
     result = run_module("proof_publish", root=str(tmp_path), program={"sha256": sha256, "path": str(broken)})
-    assert result["cause"] == "The program ended with status 1: no room." and "by hand" in result["remedy"]
+    assert result["cause"] == "The program ended with status 1: no room." and "-vvv" in result["remedy"]
+    assert "no room" in result["stderr"]
+
+
+def test_program_that_is_exchanged_while_it_is_called_does_not_run(tmp_path: Path) -> None:
+    """Another account renames its own file over the pushed one for as long as a call takes, again and again."""
+    genuine, other, pushed = (tmp_path / name for name in ("genuine.pyz", "other.pyz", "pushed.pyz"))
+    shutil.copy(real()["path"], genuine)
+    ran = tmp_path / "ran"
+    other.write_text(f"open({str(ran)!r}, 'w')\n")
+    shutil.copy(genuine, pushed)
+    stop = threading.Event()
+
+    def exchange() -> None:
+        while not stop.is_set():
+            for source in (genuine, other):
+                os.link(source, tmp_path / "next")
+                os.rename(tmp_path / "next", pushed)
+                time.sleep(random.uniform(0, 0.004))
+
+    account = threading.Thread(target=exchange)
+    account.start()
+    try:
+        answers = [
+            run_module("proof_publish", root=str(tmp_path / f"{number}"), program={**real(), "path": str(pushed)})
+            for number in range(20)
+        ]
+    finally:
+        stop.set()
+        account.join()
+    refused = [answer for answer in answers if "was exchanged" in answer.get("cause", "")]
+    assert not ran.exists() and 0 < len(refused) <= len(answers)
