@@ -22,6 +22,10 @@ from rich.table import Table
 GIB = float(1 << 30)
 #: Seconds after which figures are old, and after which a host is asked anew.
 OLD, AGAIN = 5.0, 10.0
+#: Bytes of a line of figures at most; those of a host with 100 processes on its GPU have 9 KiB.
+LONGEST = 64 << 10
+#: Lines below the table for one host, and characters of each, at most.
+NOTES, NOTE = 6, 300
 
 
 def command(name: str, variables: Mapping[str, Any], folder: Path, root: str) -> list[str]:
@@ -56,21 +60,42 @@ class Source(threading.Thread):
     def run(self) -> None:
         """Read until the program ends."""
         while True:
-            process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
-            assert process.stdout is not None and process.stderr is not None
-            for line in process.stdout:
-                try:
-                    found = json.loads(line)
-                except ValueError:
-                    continue
-                if isinstance(found, dict):
-                    self.row, self.time, self.problem = found, time.monotonic(), ""
-            lines = process.stderr.read().strip().splitlines()
-            self.problem = lines[-1] if lines else f"ended with {process.wait()}"
+            with subprocess.Popen(
+                self.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as process:
+                self.problem = self._read(process)
+                process.kill()
             if "guard.pyz" in self.problem:
                 self.problem = "no guard here: playbooks/guard.yml brings it"
             time.sleep(AGAIN)
+
+    def _read(self, process: subprocess.Popen[bytes]) -> str:
+        """Take figures until the connection ends, and return why it did."""
+        assert process.stdout is not None and process.stderr is not None
+        while line := process.stdout.readline(LONGEST):
+            if not line.endswith(b"\n") and len(line) == LONGEST:
+                return f"sent a line of more than {LONGEST >> 10} KiB: bring the guard of this version"
+            try:
+                row = json.loads(line, parse_int=_number, parse_float=_number, parse_constant=_number)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(row, dict):
+                self.row, self.time, self.problem = row, time.monotonic(), ""
+        lines = process.stderr.read(LONGEST).decode(errors="replace").strip().splitlines()
+        if lines:
+            return lines[-1]
+        try:
+            return f"exited with status {process.wait(1)}"
+        except subprocess.TimeoutExpired:
+            return "closed its output"
+
+
+def _number(text: str) -> float:
+    """Return a number that can be computed with."""
+    value = float(text)
+    if not abs(value) < 2.0**63:
+        raise ValueError(f"{text[:20]} is out of range")
+    return value
 
 
 def cells(source: Source) -> tuple[list[str], list[str]]:
@@ -85,15 +110,16 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
         held = ", ".join(f"{one['name']} {one['gpu'] / GIB:.1f}" for one in row["processes"])
         power = [_of(one, "power", "limit", "W") for one in devices]
         clocks = [_of(one, "clock", "clock_max", "MHz") for one in devices]
-        heat = [*(f"{one['temperature']} C" for one in devices if one.get("temperature")), *row["slowed"]]
+        heat = [*(f"{one['temperature']:.0f} C" for one in devices if one.get("temperature")), *row["slowed"]]
         notes = ["its clocks stick: unplug the power for a minute" for one in devices if one.get("sticks")]
         notes += [f"{unit} is {state}" for unit, state in row["units"].items()]
         notes += [f"{unit} stays off: {why}" for unit, why in row["braked"].items()]
         notes += [str(row["down"])] if row.get("down") else []
         notes += [str(row["guard"])] if row["guard"] else []
         cached = f"{memory['cached'] / GIB:.1f}"
-        return [source.name, free, cached, held, " ".join([*power, *clocks]), ", ".join(heat)], notes
-    except (KeyError, TypeError, AttributeError, ValueError):
+        shown = [source.name, free, cached, held, " ".join([*power, *clocks]), ", ".join(map(str, heat))]
+        return [text[:NOTE] for text in shown], [text[:NOTE] for text in notes[:NOTES]]
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         return none, ["its figures cannot be read: bring the guard of this version"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,27 @@ def test_figures_are_one_line_and_those_of_a_host_without_any_are_too(root: Path
     assert (row["processes"], row["devices"], row["guard"]) == ([], [], "")
 
 
-@pytest.mark.parametrize("said", ["no JSON", "[1]", '{"memory": 3}', '{"memory": {"available": "x"}}', "\x1b[2J"])
+#: Figures as a host of this version sends them.
+ROW: dict[str, object] = {
+    "memory": {"available": 1, "total": 2, "cached": 0}, "devices": [], "processes": [], "slowed": [], "units": {},
+    "braked": {}, "guard": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no JSON",
+        "[1]",
+        '{"memory": 3}',
+        '{"memory": {"available": "x"}}',
+        "\x1b[2J",
+        json.dumps({**ROW, "memory": {"available": 1, "total": 1}}).replace("1", "9" * 400),
+        json.dumps({**ROW, "processes": [{"name": "a", "gpu": 10**400}]}),
+        json.dumps(ROW).replace("[]", "[" * 30000 + "]" * 30000, 1),
+        json.dumps({**ROW, "devices": [{"temperature": 1e999}]}),
+    ],
+)
 def test_what_a_host_says_moves_no_terminal_and_ends_nothing(said: str, tmp_path: Path):
     program = tmp_path / "said"
     program.write_text(said)
@@ -89,6 +110,25 @@ def test_what_a_host_says_moves_no_terminal_and_ends_nothing(said: str, tmp_path
     Console(file=out, width=200).print(top.table([source]))
     assert "\x1b[2J" not in out.getvalue()
     assert "spark01" in out.getvalue()
+
+
+def test_host_that_sends_an_endless_line_is_disconnected():
+    source = top.Source("spark01", ["sh", "-c", "exec cat /dev/zero"])
+    source.start()
+    for _ in range(100):
+        if source.problem != "connecting":
+            break
+        source.join(0.1)
+    assert "64 KiB" in source.problem
+    assert source.row == {}
+
+
+def test_host_that_sends_many_notes_has_few_lines():
+    source = top.Source("spark01", [])
+    source.row = {**ROW, "units": {f"{number}.service": "failed" for number in range(500)}}
+    source.problem, source.time = "", time.monotonic()
+    row, notes = top.cells(source)
+    assert row[1].startswith("0.0/0") and len(notes) == top.NOTES
 
 
 def test_one_connection_a_host_by_its_own_key():
