@@ -20,11 +20,11 @@ PAGE = ROOT / "docs" / "update-rules.md"
 INTRODUCTION = """\
 # What upgrades broke
 
-The rules by which `sparkforge update --forecast` judges the next upgrade of a Spark. `hold`: keep these packages back,
+The rules by which `sparkforge forecast` judges the next upgrade of a Spark. `hold`: keep these packages back,
 or begin nothing; `steps`: do this before or after the upgrade; `note`: know it. A source that says (read) has the day
 on which it was read, any other the day of the page.
 
-This page is made by `python -m lab.ledger` from `roles/update/files/ledger/`. To add a rule, add a file with both
+This page is made by `python -m lab.ledger` from `roles/forecast/files/ledger/`. To add a rule, add a file with both
 examples.
 """
 
@@ -62,7 +62,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     sys.path.insert(0, str(ROOT / ".collections"))
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
-    from ansible_collections.sparkforge.dgx_spark.tools.update import ledger
+    from ansible_collections.sparkforge.dgx_spark.tools.forecast import ledger
 
     shipped = ledger.load()
     if given.bundle:

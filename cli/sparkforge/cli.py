@@ -11,7 +11,7 @@ from typing import Any
 
 from argcomplete import autocomplete, shell_integration
 
-from sparkforge import INTERRUPTED, Exit, Refusal, published, serving, update
+from sparkforge import INTERRUPTED, Exit, Refusal, forecast, published, serving
 
 EXITS = """It ends with 0 done, 1 a host failed, 2 wrong usage, 3 no Spark found or two of one name, \
 4 no ssh server, 5 user name or password refused, 6 licence declined, 130 interrupted."""
@@ -25,15 +25,12 @@ COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
     "serve": ("serve", [], True, "serve a model with vLLM or SGLang, and get what that needs"),
     "model": ("model", [], True, "get a model from the Hugging Face hub, or remove it"),
     "rollback": ("rollback", [], True, "go back to the environment before the current one, and prove it"),
-    "update": (
-        "update",
-        [],
-        True,
-        "forecast what the next upgrade of each Spark breaks; then upgrade, with a way back",
-    ),
+    "forecast": ("forecast", [], False, "tell what the next upgrade of each Spark breaks, and what to do; reads only"),
     "record": ("record", [], False, "write what a run would need to know of a Spark into a file to send, without root"),
     "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),
 }
+#: Commands that are gone, and what to do instead.
+GONE = {"update": "Run sparkforge forecast, then NVIDIA's own updater as it says, and sparkforge prove afterwards."}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -53,7 +50,7 @@ def make_parser() -> argparse.ArgumentParser:
         added[name].set_defaults(playbook=playbook, own=own)
     added["inspect"].add_argument("target", help="a requirement, a file or a directory")
     serving.add_options(added["serve"], added["model"])
-    update.add_options(added["update"])
+    forecast.add_options(added["forecast"])
     record = added["record"]
     record.add_argument("--prove", action="store_true", help="prove the torch that is there, and add the report")
     record.add_argument("--python", metavar="PATH", help="an interpreter on the Spark that has torch")
@@ -95,6 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser()
     autocomplete(parser)
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if words[0] in GONE:
+        sys.stderr.write(f"sparkforge: The command {words[0]} is gone. {GONE[words[0]]}\n")
+        return Exit.USAGE
     cut = words.index("--") if "--" in words else len(words)
     arguments = parser.parse_args(words[:cut])
     arguments.further = words[cut + 1 :]

@@ -7,7 +7,7 @@ import platform
 import tempfile
 from pathlib import Path
 
-from sparkforge import INTERRUPTED, Exit, Refusal, find, inert, inventory, play, questions, serving, update
+from sparkforge import INTERRUPTED, Exit, Refusal, find, forecast, inert, inventory, play, questions, serving
 from sparkforge.find import Spark
 from sparkforge.play import Play
 from sparkforge.questions import Answers
@@ -22,7 +22,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         own, path = inert.variables(inspect_target=arguments.target), path if path.exists() else "localhost,"
     elif arguments.command == "record":
         return record(arguments, console, path)
-    elif arguments.command == "update" and arguments.record:
+    elif arguments.command == "forecast" and arguments.record:
         path = "localhost,"
     elif not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup first, or name one with -i.")
@@ -30,11 +30,10 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         with serving.variables(arguments) as given:
             own = inert.variables(**given)
             return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
-    if arguments.command == "update":
-        given = update.variables(arguments)
+    if arguments.command == "forecast":
+        given = forecast.variables(arguments)
         own = inert.variables(**given) if given else []
         arguments.limit = arguments.limit or ",".join(arguments.host)
-        arguments.check = arguments.check or arguments.forecast
         arguments.no_password = arguments.no_password or bool(arguments.record)
     return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
 

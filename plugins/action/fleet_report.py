@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ...tools.update import forecast as _forecast
+from ...tools.forecast import forecast as _forecast
 from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils.action import OnController

@@ -65,7 +65,8 @@ class LookupModule(LookupBase):
         """Return what is wrong with the variables, each templated as a role would see it."""
         wanted, known = options(*terms), variables or {}
         errors = list(misspelt(known, wanted))
-        errors += [f"{name} is no longer a variable: {GONE[name]}" for name in GONE if name in known and not terms]
+        gone = GONE if not terms else OF_UPDATE if "forecast" in terms else {}
+        errors += [f"{name} is no longer a variable: {gone[name]}" for name in gone if name in known]
         # Of roles one sets what another requires.
         missing = [name for name in wanted if terms and wanted[name].get("required") and name not in known]
         errors += [f"{name} is required: {unmarked(wanted[name]['description']).rstrip('.')}" for name in missing]
@@ -91,10 +92,24 @@ class LookupModule(LookupBase):
                     yield name, self._templar.template(variables[name])
 
 
+#: Variables of the former playbook and role update, and what to do instead.
+OF_UPDATE = {
+    **{
+        f"update_{name}": f"call it forecast_{name}"
+        for name in ("mode", "refresh", "ledger", "ledger_signers", "accept", "records", "format", "file")
+    },
+    **{
+        f"update_{name}": "remove it; forecast.yml forecasts the upgrade, which NVIDIA's own updaters make"
+        for name in ("forecast_only", "without_way_back", "prove", "kernel", "apt_lock_timeout", "reboot_timeout")
+    },
+}
 #: Variables of former versions, and what to do instead.
 GONE = {
-    f"{role}_follow": "remove it; a play waits for its builds, and the option follow of source_build does not"
-    for role in ("llvm", "triton", "pytorch", "torch_extensions")
+    **{
+        f"{role}_follow": "remove it; a play waits for its builds, and the option follow of source_build does not"
+        for role in ("llvm", "triton", "pytorch", "torch_extensions")
+    },
+    **OF_UPDATE,
 }
 ROOT = Path(__file__).parents[2]
 

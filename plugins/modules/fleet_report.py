@@ -14,7 +14,7 @@ version_added: "0.1.0"
 description:
   - Reads each host's report by M(sparkforge.dgx_spark.verify_report), and writes C(fleet.json) and the page
     C(index.html), a table of hosts and checks, next to them. Files are written atomically. The page also has the
-    forecast of the next upgrade that M(sparkforge.dgx_spark.update_forecast) kept there.
+    forecast of the next upgrade that M(sparkforge.dgx_spark.forecast) kept there.
   - Hosts without a report, or whose report is damaged, of another format or of another host, are listed as such, with
     cause and remedy. None is omitted.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.

@@ -180,12 +180,6 @@ stopped:
   type: list
   elements: str
   returned: success
-held:
-  description: The packages that C(sparkforge update) holds, each with the rule of its ledger.
-  type: list
-  elements: str
-  returned: success
-  sample: [libcudnn9-cuda-13 (cudnn-driver)]
 plan:
   description:
     - What M(sparkforge.dgx_spark.python_env) would do with O(wanted); null without it.

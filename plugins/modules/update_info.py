@@ -49,7 +49,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 update_info:
-  description: The observation, which P(sparkforge.dgx_spark.update_forecast#module) judges.
+  description: The observation, which P(sparkforge.dgx_spark.forecast#module) judges.
   returned: always
   type: dict
   contains:
@@ -79,10 +79,10 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils._apt.next_upgrade import UPGRADES, UpdateInfo
 from ..module_utils._core import modules
 from ..module_utils._host.apt_state import AptState
 from ..module_utils._host.reader import of_module
-from ..module_utils._update.observation import UPGRADES, UpdateInfo
 
 
 def main() -> None:

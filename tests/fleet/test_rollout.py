@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from lab import faults, fleet, image
+from lab import faults
 from tests.fleet.conftest import HOSTS, MAKING, Event, Fleet, Rollout
-from tests.integration.test_update import write
 
 pytestmark = pytest.mark.long
 
@@ -61,47 +59,6 @@ def test_a_canary_that_computes_wrong_numbers_stops_the_rollout(site: Fleet, upg
     assert play.waves == [["spark01"]]
     assert "cpu.matmul.float32" in play.report["spark01"]
     assert "wave 1 ended the rollout: spark01 failed" in play.report["spark02"]
-
-
-#: Version 2 of a package makes products wrong by one per cent, as a library or a driver may; version 1 mends that.
-WRONG = """#!/bin/sh -e
-cd /opt/sparkforge/envs/torch/current/lib/python3*/site-packages/torch
-if [ NUMBER = 2 ]; then
-    [ -e /srv/right.tar ] || tar -cf /srv/right.tar __init__.py __pycache__/__init__.*
-    rm __pycache__/__init__.*; cat /srv/wrong.py >> __init__.py
-elif [ -e /srv/right.tar ]; then tar -xf /srv/right.tar; fi
-"""
-
-
-def test_an_upgrade_after_which_numbers_are_wrong_is_taken_back(site: Fleet, tmp_path: Path) -> None:
-    def offer(newest: int) -> None:
-        place = tmp_path / str(newest)
-        place.mkdir()
-        folder = write(place, newest, WRONG)
-        for host in ("spark01", "spark02"):
-            image.podman("cp", f"{folder}/.", f"{site.bench.containers[host]}:/srv/repository")
-            site.execute(host, "apt-get update -q")
-
-    for host in ("spark01", "spark02"):
-        image.podman("cp", fleet.TREE / "wrong.py", f"{site.bench.containers[host]}:/srv/wrong.py")
-        source = "deb [trusted=yes] file:/srv/repository ./"
-        site.execute(
-            host, f"mkdir /srv/repository; rm -f /etc/apt/sources.list.d/*; echo '{source}' > /etc/apt/sources.list"
-        )
-    offer(1)
-    for host in ("spark01", "spark02"):
-        site.execute(host, "apt-get install -y -q tool")
-    offer(2)
-    before = site.current()
-    play = site.run("update", "-l", "spark01,spark02").failed()
-    said = " ".join(play.output.split())
-    assert "The upgrade was taken back" in said and "cpu.matmul.float32" in said, play.output[-5000:]
-    assert "wave 1 ended the rollout: spark01 failed" in said
-    versions = [site.execute(host, "dpkg-query -W -f '${Version}' tool") for host in ("spark01", "spark02")]
-    assert versions == ["1.0", "1.0"]
-    # The numbers were proven before, and are right again.
-    assert site.current() == before
-    site.run("verify", "-l", "spark01").succeeded()
 
 
 @dataclass

@@ -202,9 +202,9 @@ RUN_BY = {
     r".*/fabric\.yml .*": (
         "integration/test_fabric.py::test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing"
     ),
-    r"sparkforge update .*|ansible-playbook playbooks/update\.yml .*": (
-        "unit/cli/test_cli.py::test_a_forecast_is_a_check_of_the_playbook",
-        "playbooks/test_update.py::test_the_forecast_of_two_hosts_changes_nothing",
+    r"sparkforge forecast.*|ansible-playbook playbooks/forecast\.yml": (
+        "unit/cli/test_cli.py::test_a_forecast_is_a_line_of_its_playbook",
+        "playbooks/test_forecast.py::test_the_forecast_of_two_hosts_changes_nothing",
     ),
     r"sparkforge record.*": (
         "unit/cli/test_cli.py::test_a_record_runs_the_archive_on_the_hosts",

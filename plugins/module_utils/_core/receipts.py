@@ -22,8 +22,6 @@ import typing as t
 from . import disk
 from .errors import SparkforgeError
 
-#: The receipt of the packages that an upgrade holds, each with the rule that does.
-HOLDS = "update-holds"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 

@@ -15,7 +15,7 @@ import os
 import time
 import typing as t
 
-from .._core import disk, receipts, verdict
+from .._core import disk, verdict
 from .._core.errors import SparkforgeError
 from .._host import guarded
 from .._unit import line, observation as builds, receipt as sealing
@@ -74,7 +74,6 @@ class StackStatus:
             **self._proofs(),
             "scheduled": os.path.exists(TIMER),
             "stopped": self._stopped(),
-            "held": self._held(),
             "plan": self._plan() if self.wanted is not None else None,
         }
 
@@ -153,11 +152,6 @@ class StackStatus:
         return found
 
     # -- servers
-
-    def _held(self) -> list[str]:
-        """Return the packages that an upgrade of ours holds, each with the rule of the ledger that does."""
-        holds = (receipts.read(self.root, receipts.HOLDS) or {}).get("holds") or {}
-        return [f"{name} ({rule})" for name, rule in sorted(holds.items())]
 
     def _stopped(self) -> list[str]:
         """Return why each server is off that systemd gave up (roles/serving/files/sparkforge_unit.py wrote it)."""

@@ -92,7 +92,6 @@ def row(
         "proof": _proof(look, "proof"),
         "staged_proof": _proof(look, "staged_proof"),
         "stopped": list(look.get("stopped") or []),
-        "held": list(look.get("held") or []),
         "drift": _drift(look, current, observation),
         "changes": would,
         "stops": reasons,
@@ -301,7 +300,6 @@ def _details(item: Row) -> str:
         why = f": {build['cause']}" if build.get("cause") else ""
         lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
     lines += item["stopped"]
-    lines += _some("held by sparkforge update: ", item["held"])
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
     lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])

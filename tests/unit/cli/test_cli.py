@@ -75,23 +75,31 @@ def test_inspect_needs_no_inventory_and_no_password(
     assert line.endswith("-e '{inspect_target: xformers==0.1 ; id}'")
 
 
-def test_a_forecast_is_a_check_of_the_playbook(
+def test_a_forecast_is_a_line_of_its_playbook(
     inventory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line = dry(capsys, "update", "--forecast", "spark-1", "spark-2", "--json", "-i", str(inventory), "--no-password")
-    assert line.startswith(f"ansible-playbook -i {inventory} sparkforge.dgx_spark.update -e ")
-    assert variables(line) == {"update_format": "json"} and line.endswith("-l spark-1,spark-2 --check --diff")
+    line = dry(capsys, "forecast", "spark-1", "spark-2", "--json", "-i", str(inventory), "--no-password")
+    assert line.startswith(f"ansible-playbook -i {inventory} sparkforge.dgx_spark.forecast -e ")
+    assert variables(line) == {"forecast_format": "json"} and line.endswith("-l spark-1,spark-2")
     line = dry(
-        capsys, "update", "-i", str(inventory), "--accept", "a", "--accept", "b", "--ledger", "https://l/{{ x }}"
+        capsys, "forecast", "-i", str(inventory), "--accept", "a", "--accept", "b", "--ledger", "https://l/{{ x }}"
     )
-    assert variables(line) == {"update_accept": ["a", "b"], "update_ledger": "https://l/{{ x }}"}
+    assert variables(line) == {"forecast_accept": ["a", "b"], "forecast_ledger": "https://l/{{ x }}"}
     record = tmp_path / "record.json"
     record.touch()
-    for words in (["--record", str(record)], ["--forecast", "--record", str(record)]):
-        line = dry(capsys, "update", *words)
-        assert line.startswith("ansible-playbook -i localhost, ") and "--ask-pass" not in line
-        assert variables(line) == {"update_records": [str(record)]}
-    assert cli.main(["update", "--record", str(tmp_path / "none.json")]) == Exit.USAGE
+    line = dry(capsys, "forecast", "--record", str(record))
+    assert line.startswith("ansible-playbook -i localhost, ") and "--ask-pass" not in line
+    assert variables(line) == {"forecast_records": [str(record)]}
+    assert cli.main(["forecast", "--record", str(tmp_path / "none.json")]) == Exit.USAGE
+
+
+@pytest.mark.parametrize("words", [[], ["--forecast", "spark-1"], ["--help"]])
+def test_a_command_that_is_gone_names_the_new_way_in_one_line(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["update", *words]) == Exit.USAGE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "update is gone" in line and "sparkforge forecast" in line
 
 
 def test_a_record_runs_the_archive_on_the_hosts(

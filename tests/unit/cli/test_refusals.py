@@ -69,8 +69,8 @@ def open_umask() -> Iterator[None]:
         (["model", "get", "a/b/c", "-i", "../sparks.yml"], Exit.USAGE, "'a/b/c' is neither the name of a model nor"),
         (["model", "get", "a/b", "-i", "../sparks.yml", "--token-file", "no"], Exit.USAGE, "There is no file no."),
         (["model", "remove", "a/b"], Exit.USAGE, "There is no inventory"),
-        (["update", "--record", "no.json"], Exit.USAGE, "There is no file no.json."),
-        *((name, Exit.USAGE, "There is no inventory") for name in (["prove"], ["build"], ["rollback"], ["update"])),
+        (["forecast", "--record", "no.json"], Exit.USAGE, "There is no file no.json."),
+        *((name, Exit.USAGE, "There is no inventory") for name in (["prove"], ["build"], ["rollback"], ["forecast"])),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else None,
 )

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.tools.update import ledger as reader
+from ansible_collections.sparkforge.dgx_spark.tools.forecast import ledger as reader
 
 from lab import ledger
 

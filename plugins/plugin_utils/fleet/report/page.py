@@ -47,7 +47,7 @@ def host_page(report: Report) -> str:
 def fleet_page(fleet: t.Mapping[str, t.Any], directory: str, upgrade: t.Mapping[str, t.Any] | None = None) -> str:
     """Return the page of many hosts; those whose own page is in the directory are linked.
 
-    :param upgrade: the forecast of their next upgrade, as ``update/forecast.py`` shows it.
+    :param upgrade: the forecast of their next upgrade, as ``forecast/forecast.py`` shows it.
     """
     views = [_view(index, row, fleet["written"]) for index, row in enumerate(fleet["hosts"])]
     for view in views:

@@ -23,6 +23,7 @@ import typing as t
 from .. import history
 from .._shared.module_utils._apt import ota
 from .._shared.module_utils._apt.apt_get import Apt, read_only
+from .._shared.module_utils._apt.next_upgrade import UpdateInfo
 from .._shared.module_utils._apt.plan import check_plan
 from .._shared.module_utils._apt.policy import choose
 from .._shared.module_utils._apt.wanted import missing, parse_wanted
@@ -30,7 +31,6 @@ from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._host import connectx
 from .._shared.module_utils._host.observation import SparkInfo
 from .._shared.module_utils._host.reader import Host
-from .._shared.module_utils._update.observation import UpdateInfo
 from ..host import run_command
 from .redaction import redacted
 

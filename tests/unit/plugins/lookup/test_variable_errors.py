@@ -40,6 +40,15 @@ def test_each_wrong_variable_is_one_error_that_names_it() -> None:
         assert [name in error for error in found].count(True) == 1
 
 
+@pytest.mark.parametrize("playbooks", [(), ("forecast",)])
+def test_a_variable_of_the_former_update_names_the_new_way(playbooks: tuple[str, ...]) -> None:
+    assert errors(*playbooks, update_ledger="x", update_kernel="once") == [
+        "update_ledger is no longer a variable: call it forecast_ledger",
+        "update_kernel is no longer a variable: remove it; forecast.yml forecasts the upgrade, which NVIDIA's own "
+        "updaters make",
+    ]
+
+
 def test_a_variable_is_judged_by_what_its_template_becomes() -> None:
     template = trust_as_template("{{ wanted }}")
     assert errors(python_env_keep=template, wanted=2) == []

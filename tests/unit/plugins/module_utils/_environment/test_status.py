@@ -14,7 +14,6 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
@@ -118,11 +117,6 @@ def test_a_server_that_stays_off_is_told_with_its_reason(tree: Tree) -> None:
     )
     (tree.root / "serving/other/stopped").symlink_to("/etc/shadow")
     assert tree.look()["stopped"] == ["sparkforge-serving.service is off since then. Its last lines: x"]
-
-
-def test_what_an_upgrade_holds_is_read_from_its_receipt(tree: Tree) -> None:
-    receipts.write(str(tree.root), receipts.HOLDS, {"holds": {"libnccl2": "nccl-of-ubuntu"}})
-    assert tree.look()["held"] == ["libnccl2 (nccl-of-ubuntu)"]
 
 
 def test_environments_come_with_their_state_the_current_one_first(tree: Tree) -> None:

@@ -93,11 +93,6 @@ def test_a_host_as_the_stack_wants_it() -> None:
     )
 
 
-def test_what_an_upgrade_holds_is_named_with_its_rule() -> None:
-    said = text(row(held=["libnccl2 (nccl-of-ubuntu)"]))
-    assert "  held by sparkforge update: libnccl2 (nccl-of-ubuntu)" in said.splitlines()
-
-
 def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
     recorded = {"current": "5d41402abc4b", "stack": {"name": "torch-2.14.1", "method": "wheel", "lock_id": "0"}}
     observed = {**OBSERVED, "environments": {"torch": recorded}}

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Judge what was observed of each host by the ledger, and show the forecast of all.
+
+The documentation is in plugins/modules/forecast.py.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import typing as t
+
+from ...tools.forecast import forecast, ledger
+from ..module_utils._core.errors import SparkforgeError
+from ..plugin_utils import files
+from ..plugin_utils.action import OnController
+
+SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
+
+
+def recorded(path: str) -> dict[str, t.Any]:
+    """Return the row of a Spark that ``sparkforge record`` recorded.
+
+    :raises SparkforgeError: for a file that is none of these.
+    """
+    try:
+        with open(path, encoding="utf-8") as stream:
+            found = json.load(stream)
+        observation, update = forecast.of_record(found)
+    except (OSError, ValueError, RecursionError, AttributeError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no record of a Spark"
+        raise SparkforgeError(
+            f"{path} cannot be forecast: {reason}.", "Make one on the Spark with sparkforge record."
+        ) from error
+    return {"host": os.path.basename(path), "observation": observation, "update": update}
+
+
+class ActionModule(OnController):
+    """Prints, and writes a file of the controller where one is named; no host is asked."""
+
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the forecast that was shown."""
+        del task_vars
+        rules, today = ledger.load(arguments["ledger"], arguments["signers"]), datetime.date.today()
+        unknown = sorted(set(arguments["accept"]) - {rule["id"] for rule in rules.rules} - {"ledger-old"})
+        if unknown:
+            raise SparkforgeError(
+                f"forecast_accept has {', '.join(unknown)}, which is no rule of the ledger.",
+                "Write the ids as the forecast shows them in brackets.",
+            )
+        rows = [self._row(row, rules, today, arguments["accept"]) for row in arguments["rows"]]
+        rows += [self._row(recorded(path), rules, today, arguments["accept"]) for path in arguments["records"]]
+        state = forecast.fleet(rows, rules, today)
+        text = SHOWN[arguments["format"]](state)
+        path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
+        if path:
+            written = forecast.as_page(state) if path.endswith(".html") else text
+            files.write_text(path, written + "\n", "Set forecast_file to a file in a directory that you can write to.")
+        reports = str(arguments["reports"] or "")
+        # Recorded Sparks are of no inventory; and who has no reports gets no directory for them.
+        if arguments["rows"] and os.path.isdir(reports):
+            forecast.keep(reports, state)
+        self._display.display(text)
+        by_host = {row["host"]: row for row in rows}
+        return {
+            "changed": False,
+            "path": path,
+            "summary": state["summary"],
+            "ledger": state["ledger"],
+            "hosts": by_host,
+        }
+
+    @staticmethod
+    def _row(
+        row: t.Mapping[str, t.Any], rules: ledger.Ledger, today: datetime.date, accept: t.Sequence[str]
+    ) -> forecast.Forecast:
+        host = str(row["host"])
+        if not row.get("observation") or not row.get("update"):
+            return forecast.unread(host, str(row.get("problem") or "The play failed on it before it was read."))
+        return forecast.judge(host, row["observation"], row["update"], rules, today, accept)

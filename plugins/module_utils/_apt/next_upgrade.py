@@ -1,0 +1,283 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the next upgrade of a host would do, and all that decides whether the host survives it: one read-only look.
+
+apt's own solver answers, with every source, pin, hold and phased update of the host. Nothing is locked or written, and
+nothing is asked that starts an update; an ordinary account gets the same, but for what only root may read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import typing as t
+
+from .._host.reader import Host
+from . import ota
+from .apt_get import diagnose, read_only
+from .plan import parse_simulation
+
+#: Seconds of one question to fwupd, whose daemon may have to start.
+FIRMWARE_SECONDS = 8
+UPGRADES = {"full": "dist-upgrade", "safe": "upgrade"}
+SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+#: NVIDIA's own updater, once after the first boot (field notes of owners; cylon's role masks it).
+ONCE = "nvidia-spark-run-apt-upgrade-once.service"
+UNITS = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
+
+_LISTS = {
+    "kept": "packages have been kept back",
+    "phased": "upgrades have been deferred due to phasing",
+    "autoremove": "automatically installed and (is|are) no longer required",
+}
+_ORIGIN = re.compile(r"^Inst (\S+) (?:\[\S+\] )?\(\S+ ([^)]*?)(?: \[\w+\])?\)", re.M)
+_SIZE = re.compile(r"([\d.,]+) ([kMGT]?)B")
+_UNIT = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+#: fwupd's states as its JSON numbers them (libfwupd, FwupdUpdateState).
+STATES = ("unknown", "pending", "success", "failed", "needs-reboot", "failed-transient")
+#: In modules.dep: the driver's module, compressed or not.
+_DRIVER = re.compile(r"(^|/)nvidia\.ko(\.\w+)?:", re.M)
+
+
+def parse_lists(text: str) -> dict[str, list[str]]:
+    """Return what apt-get lists beside its plan: packages kept back, deferred by phasing, and no longer required."""
+    found: dict[str, list[str]] = {name: [] for name in _LISTS}
+    current: list[str] | None = None
+    for line in text.splitlines():
+        if line.startswith("  ") and current is not None:
+            current += line.split()
+        else:
+            names = [name for name, words in _LISTS.items() if re.search(words, line) and line.rstrip().endswith(":")]
+            current = found[names[0]] if names else None
+    return found
+
+
+def parse_sizes(text: str) -> dict[str, int]:
+    """Return the MiB that apt-get would download and add, from what ``--print-uris`` says before its list."""
+
+    def size(line: str) -> int:
+        found = [float(number.replace(",", "")) * _UNIT[unit] for number, unit in _SIZE.findall(line)]
+        return int(found[0]) if found else 0
+
+    needed = next((line for line in text.splitlines() if line.startswith("Need to get")), "")
+    after = next((line for line in text.splitlines() if line.startswith("After this operation")), "")
+    grown = -size(after) if "freed" in after else size(after)
+    return {"download_mib": -(-size(needed) // 2**20), "growth_mib": grown // 2**20}
+
+
+def parse_config(text: str) -> dict[str, list[str]]:
+    """Return apt's configuration as ``apt-config dump`` prints it: each key, in lower case, with its values."""
+    found: dict[str, list[str]] = {}
+    for key, value in re.findall(r'^(\S+?)(?:::)? "(.*)";$', text, re.M):
+        if value:
+            found.setdefault(key.lower(), []).append(value)
+    return found
+
+
+def driver_of(text: str) -> str | None:
+    """Return the driver that a CDI specification is made for, by the name of its libcuda."""
+    found = re.search(r"libcuda\.so\.(\d+(?:\.\d+)+)", text)
+    return found.group(1) if found else None
+
+
+class UpdateInfo:
+    """Observes one host.
+
+    :param mode: ``full``, what ``apt full-upgrade`` and the vendor's updater do, or ``safe``, which removes nothing.
+    :param refresh: fetch the package lists into a temporary directory first; the host's own stay as they are.
+    """
+
+    def __init__(self, host: Host, root: str = "/opt/sparkforge", mode: str = "full", refresh: bool = False) -> None:
+        self.host, self.root, self.mode, self.refresh = host, root, mode, refresh
+
+    def observe(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
+        """Return the observation; it never raises for what a host lacks."""
+        release = (self.host.read("/proc/sys/kernel/osrelease") or "").strip() or self.host.release
+        return {
+            "plan": self.host.part("apt", self._plan) or {},
+            "lists_days": self.host.part("lists", self._lists_days),
+            "kernels": self.host.part("kernels", lambda: self._kernels(release)) or [],
+            "dkms": self.host.part("dkms", self._dkms) or [],
+            "boot": self.host.part("boot", lambda: self._space("/boot")),
+            "system": self.host.part("system", lambda: self._space("/usr")),
+            "archives": self.host.part("archives", lambda: self._space("/var/cache/apt")),
+            "secure_boot": self.host.part("secure_boot", self._secure_boot),
+            "unattended": self.host.part("unattended", self._unattended),
+            "firmware": self.host.part("firmware", self._firmware),
+            "ota": self.host.part("ota", lambda: ota.newest(self.host, installed)),
+            "environments": self.host.part("environments", self._environments) or {},
+            "cdi": self.host.part("cdi", self._cdi),
+            "infiniband": self.host.names("/sys/class/infiniband"),
+            "reboot_required": self.host.is_file("/run/reboot-required"),
+            "virtual": self.host.is_file("/run/.containerenv") or self.host.is_file("/.dockerenv"),
+        }
+
+    def _plan(self) -> dict[str, t.Any]:
+        """Return what apt would do, or why it would do nothing."""
+        if not self.refresh:
+            return self._simulated()
+        with tempfile.TemporaryDirectory(prefix="sparkforge-lists-") as folder:
+            os.mkdir(f"{folder}/partial")
+            # apt's own account cannot write here.
+            lists = ("-o", f"Dir::State::lists={folder}", "-o", "APT::Sandbox::User=")
+            asked = ["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any", *read_only(), *lists]
+            code, stdout, stderr = self.host.run(asked)
+            if code:
+                error = diagnose("update its package lists", stdout, stderr)
+                return {"problem": {"cause": error.cause, "remedy": error.remedy}}
+            return self._simulated(lists)
+
+    def _simulated(self, lists: tuple[str, ...] = ()) -> dict[str, t.Any]:
+        command = ["apt-get", "-q", *read_only(), *lists]
+        status, stdout, stderr = self.host.run([*command, "--simulate", UPGRADES[self.mode]])
+        if status:
+            error = diagnose(f"simulate {UPGRADES[self.mode]}", stdout, stderr)
+            return {"problem": {"cause": error.cause, "remedy": error.remedy}}
+        plan, origins = parse_simulation(stdout), dict(_ORIGIN.findall(stdout))
+        _status, sizes, _stderr = self.host.run([*command, "--print-uris", UPGRADES[self.mode]])
+        return {
+            "install": [{**step.as_result(), "origin": origins.get(step.name, "")} for step in plan.install],
+            "remove": [step.as_result() for step in plan.remove],
+            **parse_lists(stdout),
+            **parse_sizes(sizes),
+            "problem": None,
+        }
+
+    def _lists_days(self) -> float | None:
+        folder = self.host.path("/var/lib/apt/lists")
+        times = [entry.stat().st_mtime for entry in os.scandir(folder) if entry.name.endswith("Release")]
+        return round(max(0.0, self.host.clock() - max(times)) / 86400, 1) if times else None
+
+    def _kernels(self, running: str) -> list[dict[str, t.Any]]:
+        """Return each kernel that could be booted, or has modules: whether it has the driver and headers, its size."""
+        images = {name[8:] for name in self.host.names("/boot") if name.startswith("vmlinuz-")}
+        found = []
+        for release in sorted(images | set(self.host.names("/lib/modules"))):
+            modules = f"/lib/modules/{release}"
+            parts = [self.host.path(f"/boot/{name}-{release}") for name in ("vmlinuz", "initrd.img")]
+            found.append(
+                {
+                    "release": release,
+                    "running": release == running,
+                    "image": release in images,
+                    "driver": bool(_DRIVER.search(self.host.read(f"{modules}/modules.dep") or "")),
+                    "headers": self.host.is_directory(f"{modules}/build")
+                    or self.host.is_directory(f"/usr/src/linux-headers-{release}"),
+                    "mib": sum(os.stat(part).st_size for part in parts if os.path.exists(part)) // 2**20,
+                }
+            )
+        return found
+
+    def _dkms(self) -> list[dict[str, str]]:
+        place = "/var/lib/dkms"
+        return [
+            {"name": name, "version": version}
+            for name in self.host.names(place)
+            for version in self.host.names(f"{place}/{name}")
+            if self.host.is_directory(f"{place}/{name}/{version}/source")
+        ]
+
+    def _space(self, path: str) -> dict[str, t.Any] | None:
+        if not self.host.is_directory(path):
+            return None
+        numbers = self.host.statvfs(path)
+        return {
+            "available_mib": numbers.f_bavail * numbers.f_frsize // 2**20,
+            "total_mib": numbers.f_blocks * numbers.f_frsize // 2**20,
+            "read_only": bool(numbers.f_flag & os.ST_RDONLY),
+        }
+
+    def _secure_boot(self) -> dict[str, t.Any]:
+        state = self.host.read_bytes(SECURE_BOOT)
+        # Four bytes of attributes, then the value (UEFI specification, 3.3).
+        on = bool(state[4]) if state and len(state) > 4 else None
+        return {"on": on, "key": self.host.is_file("/var/lib/shim-signed/mok/MOK.der")}
+
+    def _masked(self, unit: str) -> bool:
+        return self.host.real(f"/etc/systemd/system/{unit}") == "/dev/null"
+
+    def _unattended(self) -> dict[str, t.Any]:
+        status, stdout, stderr = self.host.run(["apt-config", "dump"])
+        if status:
+            raise OSError(stderr.strip() or f"apt-config ended with {status}")
+        config = parse_config(stdout)
+        periodic = config.get("apt::periodic::unattended-upgrade", ["0"])[-1]
+        there = any(self.host.is_file(f"{folder}/{ONCE}") for folder in UNITS)
+        return {
+            "enabled": periodic not in ("0", "") and self.host.is_file("/usr/bin/unattended-upgrade")
+            and not self._masked("apt-daily-upgrade.timer"),
+            "origins": config.get("unattended-upgrade::allowed-origins", []),
+            "patterns": config.get("unattended-upgrade::origins-pattern", []),
+            "blacklist": config.get("unattended-upgrade::package-blacklist", []),
+            "vendor_once": there and not self._masked(ONCE),
+        }  # fmt: skip
+
+    def _firmware(self) -> list[dict[str, t.Any]] | None:
+        """Return fwupd's devices, what it would update, and what it has not finished; it is only asked."""
+        command = self.host.command("fwupdmgr")
+        if not command:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            # It keeps what it learns in the account's own folders.
+            places = [f"{name}={folder}" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")]
+
+            def ask(what: str) -> dict[str, dict[str, t.Any]]:
+                quiet = ["--no-metadata-check", "--no-unreported-check", "--no-remote-check"]
+                limited = ["env", *places, "timeout", str(FIRMWARE_SECONDS), command or ""]
+                status, stdout, stderr = self.host.run([*limited, what, "--json", *quiet])
+                if status not in (0, 2):  # 2: there is nothing to say
+                    self.host.note(f"fwupdmgr {what}", stderr or f"exit status {status}")
+                    return {}
+                rows = json.loads(stdout or "{}").get("Devices") or []
+                return {str(row.get("DeviceId") or row.get("Name")): row for row in rows}
+
+            devices, history, updates = ask("get-devices"), ask("get-history"), ask("get-updates")
+        found = []
+        for key, row in {**history, **devices}.items():
+            # get-devices may call a failed update a success; the history knows better (fwupd issue 10772).
+            past = {**row, **history.get(key, {})}
+            releases = (updates.get(key) or {}).get("Releases") or []
+            found.append(
+                {
+                    "name": str(row.get("Name")),
+                    "version": str(row.get("Version")),
+                    "state": _state(past.get("UpdateState")),
+                    "error": past.get("UpdateError"),
+                    "update": str(releases[0].get("Version")) if releases else None,
+                }
+            )
+        return found
+
+    def _environments(self) -> dict[str, t.Any]:
+        """Return what each current environment takes from packages of the host, from its receipt."""
+        found: dict[str, t.Any] = {}
+        for name in self.host.names(f"{self.root}/envs"):
+            place = f"{self.root}/envs/{name}"
+            try:
+                current = os.readlink(self.host.path(f"{place}/current"))
+                receipt = json.loads(self.host.read(f"{place}/{current}/receipt.json") or "{}")
+            except (OSError, ValueError):
+                continue
+            if not isinstance(receipt, dict):
+                continue
+            found[name] = {
+                "torch": (receipt.get("packages") or {}).get("torch"),
+                "host_packages": receipt.get("host_packages") or {},
+            }
+        return found
+
+    def _cdi(self) -> dict[str, t.Any]:
+        places = ("/etc/cdi/nvidia.yaml", "/etc/cdi/nvidia.json")
+        made = next((driver_of(self.host.read(place) or "") for place in places if self.host.is_file(place)), None)
+        there = any(self.host.is_file(f"{folder}/nvidia-cdi-refresh.service") for folder in UNITS)
+        return {"static_driver": made, "refresh": there and not self._masked("nvidia-cdi-refresh.service")}
+
+
+def _state(value: t.Any) -> str | None:
+    if isinstance(value, int) and 0 <= value < len(STATES):
+        return STATES[value]
+    return value if isinstance(value, str) else None

@@ -1,0 +1,87 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/forecast.yml: two hosts, which are this machine with its own apt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.playbooks.run_playbook import ROOT, run_playbook
+
+PLAYBOOK = str(ROOT / "playbooks/forecast.yml")
+HOSTS = {
+    "spark01": {"ansible_connection": "local"},
+    "spark02": {"ansible_connection": "local"},
+    "lost": {"ansible_host": "127.0.0.1", "ansible_port": 1},
+}
+
+
+def forecast(place: Path, *arguments: str) -> tuple[int, str]:
+    (place / "hosts.json").write_text(json.dumps({"all": {"hosts": HOSTS}}))
+    done = run_playbook(place, "-i", "hosts.json", PLAYBOOK, *arguments)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
+    state = Path("/var/lib/dpkg/status")
+    before = hashlib.sha256(state.read_bytes()).hexdigest(), sorted(Path("/var/lib/apt/lists").iterdir())
+    code, said = forecast(tmp_path, "-e", "forecast_format=json", "-e", f"forecast_file={tmp_path}/forecast.json")
+    assert code == 0, said
+    assert (hashlib.sha256(state.read_bytes()).hexdigest(), sorted(Path("/var/lib/apt/lists").iterdir())) == before
+    found = json.loads((tmp_path / "forecast.json").read_text())
+    assert [row["host"] for row in found["hosts"]] == list(HOSTS)
+    assert [row["answer"] for row in found["hosts"]][2] == "not read" and "changed=0" in said
+    assert found["ledger"]["rules"] >= 25 and found["ledger"]["age_days"] >= 0
+    assert all(one["source"] for row in found["hosts"] for one in row["findings"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("forecast_ledger=/nowhere", "The ledger /nowhere cannot be read"),
+        ("forecast_ledger=https://ledger.invalid/x", "forecast_ledger_signers has no key"),
+        ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is no rule of the ledger"),
+    ],
+)
+def test_a_ledger_that_cannot_be_trusted_is_one_message(tmp_path: Path, setting: str, words: str) -> None:
+    code, said = forecast(tmp_path, "-l", "spark01", "-e", setting)
+    assert code != 0 and said.count("fatal:") <= 1 and words in " ".join(said.split())
+
+
+def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
+    record = ROOT / "tests/unit/data/hosts/dgx-spark-7.6.json"
+    given = json.dumps(
+        {"forecast_records": [str(record)], "forecast_format": "json", "forecast_file": f"{tmp_path}/out.json"}
+    )
+    done = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert [row["host"] for row in found["hosts"]] == [record.name] and found["hosts"][0]["kernel"]["running"]
+    assert json.dumps(found, sort_keys=True) in done.stdout, "and the same is printed, in one line"
+
+
+def test_the_former_playbook_and_a_former_variable_name_the_new_way_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "hosts.json").write_text(json.dumps({"all": {"hosts": HOSTS}}))
+    play = [{"import_playbook": "sparkforge.dgx_spark.update"}]
+    (tmp_path / "own.yml").write_text(json.dumps(play))
+    done = run_playbook(tmp_path, "-i", "hosts.json", "own.yml")
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0 and said.count("fatal:") == 1
+    assert "The playbook update is gone. Forecast the upgrade with playbooks/forecast.yml" in said
+    code, said = forecast(tmp_path, "-l", "spark01", "-e", "update_accept=x")
+    assert code != 0 and "update_accept is no longer a variable: call it forecast_accept" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("module", ["update_host", "update_forecast"])
+def test_a_former_module_names_the_new_way_in_one_line(tmp_path: Path, module: str) -> None:
+    tasks = [{"name": "Call it", f"sparkforge.dgx_spark.{module}": {}}]
+    (tmp_path / "own.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    done = run_playbook(tmp_path, "-i", "localhost,", "-c", "local", "own.yml")
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0 and "has been removed" in said and "forecast" in said.replace(f"dgx_spark.{module}", "")

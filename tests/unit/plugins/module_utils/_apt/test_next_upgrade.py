@@ -1,0 +1,215 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is observed of an upgrade, from files of a host and from what apt and fwupd printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import next_upgrade
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.next_upgrade import UpdateInfo
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+# As apt 2.8 of Ubuntu 24.04 prints it with LC_ALL=C.UTF-8.
+SIMULATED = """\
+Reading package lists...
+Building dependency tree...
+Reading state information...
+Calculating upgrade...
+The following packages were automatically installed and are no longer required:
+  linux-headers-6.17.0-1014-nvidia nvidia-spark-repo
+Use 'sudo apt autoremove' to remove them.
+The following upgrades have been deferred due to phasing:
+  libnss-systemd systemd
+The following packages have been kept back:
+  linux-image-nvidia
+The following NEW packages will be installed:
+  linux-image-7.0.0-1019-nvidia
+The following packages will be upgraded:
+  curl
+2 upgraded, 1 newly installed, 1 to remove and 3 not upgraded.
+Inst curl [8.5.0-2ubuntu10.6] (8.5.0-2ubuntu10.7 Ubuntu:24.04/noble-updates, Ubuntu:24.04/noble-security [arm64])
+Inst linux-image-7.0.0-1019-nvidia (7.0.0-1019.19~24.04.2 NVIDIA:1.0/noble-updates [arm64])
+Remv libfoo1 [1.0-1]
+Conf curl (8.5.0-2ubuntu10.7 Ubuntu:24.04/noble-updates, Ubuntu:24.04/noble-security [arm64])
+"""
+SIZES = """\
+Need to get 166 MB/215 MB of archives.
+After this operation, 3,242 kB of additional disk space will be used.
+'http://deb/x.deb' x.deb 12 SHA256:0
+"""
+CONFIG = """\
+APT "";
+APT::Periodic "";
+APT::Periodic::Unattended-Upgrade "1";
+Unattended-Upgrade::Allowed-Origins "";
+Unattended-Upgrade::Allowed-Origins:: "${distro_id}:${distro_codename}-security";
+Unattended-Upgrade::Package-Blacklist "";
+Unattended-Upgrade::Package-Blacklist:: "linux-";
+"""
+
+
+class Machine:
+    """A host below a directory, whose commands answer by a part of one of their words."""
+
+    def __init__(self, root: Path, **answers: tuple[int, str, str]) -> None:
+        self.root, self.ran = root, []  # type: tuple[Path, list[list[str]]]
+        self.answers = {
+            "--simulate": (0, SIMULATED, ""),
+            "--print-uris": (0, SIZES, ""),
+            "dump": (0, CONFIG, ""),
+            **{name.replace("_", "-"): answer for name, answer in answers.items()},
+        }
+
+    def run(self, argv: list[str]) -> tuple[int, str, str]:
+        self.ran.append(argv)
+        return next((answer for part, answer in self.answers.items() if part in argv), (127, "", "not found"))
+
+    def write(self, path: str, text: str | bytes = "") -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def observe(self, **options: t.Any) -> dict[str, t.Any]:
+        self.host = Host(str(self.root), run=self.run)
+        return UpdateInfo(self.host, **options).observe({"curl": "8.5.0-2ubuntu10.6"})
+
+
+def test_apts_plan_is_read_with_what_it_lists_beside_it(tmp_path: Path) -> None:
+    plan = Machine(tmp_path).observe()["plan"]
+    assert plan["install"][0] == {
+        "name": "curl",
+        "previous": "8.5.0-2ubuntu10.6",
+        "version": "8.5.0-2ubuntu10.7",
+        "origin": "Ubuntu:24.04/noble-updates, Ubuntu:24.04/noble-security",
+    }
+    assert plan["install"][1]["previous"] is None and plan["remove"][0]["name"] == "libfoo1"
+    assert plan["kept"] == ["linux-image-nvidia"] and plan["phased"] == ["libnss-systemd", "systemd"]
+    assert plan["autoremove"] == ["linux-headers-6.17.0-1014-nvidia", "nvidia-spark-repo"]
+    assert (plan["download_mib"], plan["growth_mib"], plan["problem"]) == (159, 3, None)
+
+
+@pytest.mark.parametrize(("mode", "word"), [("full", "dist-upgrade"), ("safe", "upgrade")])
+def test_apt_is_only_asked(tmp_path: Path, mode: str, word: str) -> None:
+    machine = Machine(tmp_path)
+    machine.observe(mode=mode)
+    asked = [argv for argv in machine.ran if argv[0] == "apt-get"]
+    assert [argv[-1] for argv in asked] == [word, word]
+    assert all("Debug::NoLocking=1" in argv and {"--simulate", "--print-uris"} & set(argv) for argv in asked)
+
+
+def test_lists_are_fetched_into_a_temporary_directory_alone(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, update=(0, "", ""))
+    machine.observe(refresh=True)
+    places = {word.partition("=")[2] for argv in machine.ran for word in argv if word.startswith("Dir::State::lists=")}
+    (place,) = places
+    assert not os.path.exists(place)
+    asked = [argv for argv in machine.ran if argv[0] == "apt-get"]
+    assert all(f"Dir::State::lists={place}" in argv for argv in asked) and len(asked) == 3
+
+
+def test_a_source_that_does_not_answer_is_one_problem_and_no_plan(tmp_path: Path) -> None:
+    said = "E: Failed to fetch http://repo/Release  Could not connect to repo:80 (192.0.2.1). - connect (111: Refused)"
+    plan = Machine(tmp_path, update=(100, "", said)).observe(refresh=True)["plan"]
+    assert "repo" in plan["problem"]["cause"] and plan["problem"]["remedy"] and "install" not in plan
+
+
+def test_unmet_dependencies_are_one_problem(tmp_path: Path) -> None:
+    said = "E: Unmet dependencies. Try 'apt --fix-broken install' with no packages (or specify a solution)."
+    plan = Machine(tmp_path, **{"--simulate": (100, "", said)}).observe()["plan"]
+    assert plan["problem"]["cause"] and plan["problem"]["remedy"]
+
+
+def test_kernels_are_told_with_their_driver_headers_and_size(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write("proc/sys/kernel/osrelease", "6.17.0-1021-nvidia\n")
+    machine.write("boot/vmlinuz-6.17.0-1021-nvidia", b"x" * 3 * 2**20)
+    machine.write("boot/initrd.img-6.17.0-1021-nvidia", b"x" * 5 * 2**20)
+    machine.write("lib/modules/6.17.0-1021-nvidia/modules.dep", "kernel/nvidia-580-open/nvidia.ko.zst:\n")
+    machine.write("lib/modules/6.17.0-1021-nvidia/build/Makefile")
+    machine.write("boot/vmlinuz-7.0.0-1019-nvidia")
+    machine.write("lib/modules/7.0.0-1019-nvidia/modules.dep", "kernel/drivers/nvme/nvidiafb.ko: x\n")
+    first, second = machine.observe()["kernels"]
+    assert first == {
+        "release": "6.17.0-1021-nvidia", "running": True, "image": True, "driver": True, "headers": True, "mib": 8,
+    }  # fmt: skip
+    assert (second["running"], second["driver"], second["headers"]) == (False, False, False)
+
+
+def test_secure_boot_and_dkms_are_read_from_their_files(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(next_upgrade.SECURE_BOOT[1:], b"\x06\0\0\0\x01")
+    machine.write("var/lib/dkms/nvidia-fs/2.26.6/source/dkms.conf")
+    machine.write("var/lib/dkms/mok.pub")
+    machine.write("boot/vmlinuz-6.17.0-1021-nvidia")
+    found = machine.observe()
+    assert found["secure_boot"] == {"on": True, "key": False}
+    assert found["dkms"] == [{"name": "nvidia-fs", "version": "2.26.6"}]
+    assert found["boot"]["total_mib"] > 0
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_what_would_happen_by_itself_is_read_from_apts_configuration(tmp_path: Path, masked: bool) -> None:
+    machine = Machine(tmp_path)
+    machine.write("usr/bin/unattended-upgrade")
+    machine.write(f"usr/lib/systemd/system/{next_upgrade.ONCE}")
+    if masked:
+        (tmp_path / "etc/systemd/system").mkdir(parents=True)
+        for unit in ("apt-daily-upgrade.timer", next_upgrade.ONCE):
+            (tmp_path / "etc/systemd/system" / unit).symlink_to("/dev/null")
+    found = machine.observe()["unattended"]
+    assert found["enabled"] is not masked and found["vendor_once"] is not masked
+    assert found["origins"] == ["${distro_id}:${distro_codename}-security"] and found["blacklist"] == ["linux-"]
+
+
+def devices(**fields: t.Any) -> tuple[int, str, str]:
+    return 0, json.dumps({"Devices": [{"DeviceId": "1dff", "Name": "System Firmware", "Version": "1", **fields}]}), ""
+
+
+def test_firmware_that_failed_is_known_from_the_history(tmp_path: Path) -> None:
+    machine = Machine(
+        tmp_path,
+        get_devices=devices(UpdateState=2),
+        get_history=devices(UpdateState=3, UpdateError="expected 2 and got 1"),
+        get_updates=devices(Releases=[{"Version": "2"}]),
+    )
+    machine.write("usr/bin/fwupdmgr")
+    (row,) = machine.observe()["firmware"]
+    assert row == {
+        "name": "System Firmware", "version": "1", "state": "failed", "error": "expected 2 and got 1", "update": "2",
+    }  # fmt: skip
+    asked = {word for argv in machine.ran for word in argv if argv[0] == "env"}
+    assert {"get-devices", "get-history", "get-updates"} <= asked
+    assert not asked & {"update", "install", "refresh", "upgrade", "activate"}
+
+
+def test_a_state_that_waits_for_a_reboot_and_nothing_to_say(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, get_devices=devices(UpdateState="needs-reboot"), get_history=(2, "", "No history"))
+    machine.write("usr/bin/fwupdmgr")
+    (row,) = machine.observe()["firmware"]
+    assert (row["state"], row["update"]) == ("needs-reboot", None)
+    assert "fwupdmgr get-updates" in [one["probe"] for one in machine.host.unread]
+
+
+def test_environments_and_the_cdi_specification_are_read(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    receipt = {"schema": 2, "packages": {"torch": "2.13.0+cu130"}, "host_packages": {"libnccl2": "2.28.3-1"}}
+    machine.write("opt/sparkforge/envs/torch/5d41402abc4b/receipt.json", json.dumps(receipt))
+    (tmp_path / "opt/sparkforge/envs/torch/current").symlink_to("5d41402abc4b")
+    machine.write("etc/cdi/nvidia.yaml", "- hostPath: /usr/lib/aarch64-linux-gnu/libcuda.so.580.173.02\n")
+    found = machine.observe()
+    assert found["environments"]["torch"]["host_packages"] == {"libnccl2": "2.28.3-1"}
+    assert found["cdi"] == {"static_driver": "580.173.02", "refresh": False}
+
+
+def test_a_machine_that_has_nothing_of_it_is_observed_too(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, **{"--simulate": (127, "", "apt-get: not found"), "dump": (127, "", "not found")})
+    found = machine.observe()
+    assert found["kernels"] == [] and found["firmware"] is None and found["boot"] is None
+    assert {row["probe"] for row in machine.host.unread} >= {"unattended"}

@@ -1,0 +1,314 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The forecast with real apt on packages of the vendor's names, of recorded Sparks, and of a fleet."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import html
+import json
+import time
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.action import fleet_report, forecast as action
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.next_upgrade import UpdateInfo
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger
+
+from tests.unit.act import act
+from tests.unit.apt_tree import Tree
+
+LEDGER = ledger.load()
+TODAY = datetime.date(2026, 11, 26)
+HOSTS = Path(__file__).parents[2] / "data/hosts"
+DRIVER = "580.173.02-0ubuntu0.24.04.1"
+
+
+def spark(tree: Tree) -> None:
+    """Install what a Spark has of the vendor's, by its names and dependency shapes."""
+    tree.offer("libnvidia-compute-580", DRIVER)
+    tree.offer("linux-modules-nvidia-580-open-6.17.0-1021-nvidia", "6.17.0-1021.21")
+    tree.offer("linux-image-6.17.0-1021-nvidia", "6.17.0-1021.21")
+    tree.offer("linux-image-nvidia", "6.17.0-1021.21", Depends=["linux-image-6.17.0-1021-nvidia"])
+    tree.offer("nvidia-driver-580-open", DRIVER, Depends=[f"libnvidia-compute-580 (= {DRIVER})"])
+    tree.offer("libnccl2", "2.28.3-1+cuda13.0")
+    tree.offer("nvidia-spark-repo", "1.1-1")
+    tree.offer("dgx-spark-ota-update-meta", "26.04.1", Depends=["nvidia-spark-repo"])
+    tree.update()
+    tree.install("linux-image-nvidia", "nvidia-driver-580-open", "libnccl2", "dgx-spark-ota-update-meta",
+                 "linux-modules-nvidia-580-open-6.17.0-1021-nvidia")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    tree = Tree(tmp_path_factory.mktemp("spark"))
+    spark(tree)
+    return tree
+
+
+@pytest.fixture
+def tree(made: Tree, tmp_path: Path) -> Tree:
+    return made.copy(tmp_path / "copy")
+
+
+def judged(tree: Tree, **options: t.Any) -> forecast.Forecast:
+    packages = tree.apt.packages()
+    observation = {
+        **forecast.EMPTY,
+        "apt": {"packages": packages.versions, "held": packages.held, "broken": packages.broken},
+        "kernel": {"release": "6.17.0-1021-nvidia"},
+        "gpu": {"hardware": True},
+    }
+    update = UpdateInfo(Host(str(tree.path), run=tree.run), **options).observe(packages.versions)
+    return forecast.judge("spark01", observation, update, LEDGER, TODAY)
+
+
+def rules(row: forecast.Forecast) -> set[str]:
+    return {one["rule"] for one in row["findings"]} - {"lists-old"}
+
+
+def test_a_small_update_is_go_and_nothing_on_the_host_changes(tree: Tree) -> None:
+    tree.offer("nvidia-spark-repo", "1.2-1")
+    tree.update()
+
+    def state() -> dict[str, str]:
+        files = [path for path in tree.path.rglob("*") if path.is_file()]
+        return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+    before, began = state(), time.monotonic()
+    row = judged(tree)
+    taken = time.monotonic() - began
+    assert row["answer"] == forecast.GO and rules(row) == set()
+    assert [step["name"] for step in row["plan"]["install"]] == ["nvidia-spark-repo"]
+    assert row["steps"] == ["Upgrade with sudo apt full-upgrade; then reboot.", forecast.PROVE]
+    assert state() == before
+    print(f"a forecast with real apt took {taken:.2f} s")
+
+
+def test_a_kernel_whose_modules_are_not_on_offer_is_held_by_what_brings_it(tree: Tree) -> None:
+    tree.offer("linux-image-6.17.0-1022-nvidia", "6.17.0-1022.22")
+    tree.offer("linux-image-nvidia", "6.17.0-1022.22", Depends=["linux-image-6.17.0-1022-nvidia"])
+    tree.update()
+    row = judged(tree)
+    assert row["answer"] == forecast.HOLD and "kernel-without-driver" in rules(row)
+    assert {"linux-image-nvidia", "linux-image-6.17.0-1022-nvidia"} <= set(row["hold"])
+    # The new kernel is not there yet, so only what brings it can be held.
+    assert row["steps"][0] == "sudo apt-mark hold linux-image-nvidia" and row["steps"][-1] == forecast.PROVE
+    tree.must("apt-mark", "hold", "linux-image-nvidia")
+    assert judged(tree)["steps"] == ["There is nothing to upgrade."]
+    tree.must("apt-mark", "unhold", "linux-image-nvidia")
+    tree.offer("linux-modules-nvidia-580-open-6.17.0-1022-nvidia", "6.17.0-1022.22")
+    tree.offer(
+        "linux-image-nvidia", "6.17.0-1022.22",
+        Depends=["linux-image-6.17.0-1022-nvidia", "linux-modules-nvidia-580-open-6.17.0-1022-nvidia"],
+    )  # fmt: skip
+    tree.update()
+    row = judged(tree)
+    assert "kernel-without-driver" not in rules(row) and row["kernel"]["new"] == ["6.17.0-1022-nvidia"]
+
+
+def test_a_driver_that_another_source_would_push_out_is_seen_before(tree: Tree) -> None:
+    new = "590.48.01-0ubuntu1"
+    tree.offer("libnvidia-compute-590", new, Conflicts=["libnvidia-compute-580"], Replaces=["libnvidia-compute-580"])
+    tree.offer("libnccl2", "2.30.7-1+cuda13.2", Depends=["libnvidia-compute-590"])
+    tree.offer("nvidia-driver-580-open", new, Depends=["libnvidia-compute-590"])
+    tree.update()
+    row = judged(tree)
+    assert {"vendor-packages-removed", "driver-branch", "driver-until-reboot"} <= rules(row)
+    assert row["answer"] == forecast.HOLD and row["blocked"] == ["vendor-packages-removed"]
+    assert row["driver"] == {"before": "580.173.02", "after": "590.48.01"}
+    assert row["steps"] == ["Do not upgrade yet. Deal with vendor-packages-removed first, then forecast again."]
+    assert rules(judged(tree, mode="safe")) == {"kept-back"}
+
+
+def test_phased_updates_and_holds_are_apts_own(tree: Tree) -> None:
+    (tree.path / "etc/machine-id").write_text("0123456789abcdef0123456789abcdef\n")
+    tree.config.write_text(tree.config.read_text() + f'Dir::Etc::machine-id "{tree.path}/etc/machine-id";\n')
+    tree.offer("nvidia-spark-repo", "1.2-1", fields="Phased-Update-Percentage: 0\n")
+    tree.offer("libnccl2", "2.30.7-1+cuda13.2")
+    tree.update()
+    tree.must("apt-mark", "hold", "libnccl2")
+    row = judged(tree)
+    assert {"held-packages", "kept-back"} <= rules(row)
+    assert row["plan"]["install"] == [] or "nvidia-spark-repo" not in {one["name"] for one in row["plan"]["install"]}
+
+
+def test_what_an_autoremove_would_sweep_is_named(tree: Tree) -> None:
+    tree.must("apt-mark", "auto", "nvidia-spark-repo")
+    tree.offer("dgx-spark-ota-update-meta", "26.09.2")
+    tree.update()
+    row = judged(tree)
+    (found,) = [one for one in row["findings"] if one["rule"] == "autoremove-vendor"]
+    assert found["why"] == ["nvidia-spark-repo"] and row["answer"] == forecast.STEPS and row["blocked"] == []
+
+
+def test_a_source_that_does_not_answer_holds_with_its_name(tree: Tree) -> None:
+    (tree.path / "etc/apt/sources.list").write_text("deb [trusted=yes] http://127.0.0.1:9/x ./\n")
+    row = judged(tree, refresh=True)
+    assert row["answer"] == forecast.HOLD and "apt-refuses" in row["blocked"]
+    assert "127.0.0.1:9" in json.dumps(row["findings"])
+
+
+# -- what to do
+
+
+OFFERED = [{"name": "SoC Firmware", "version": "1", "state": "success", "error": None, "update": "2"}]
+CURL = {"name": "curl", "previous": "8.5.0-2ubuntu10.6", "version": "8.5.0-2ubuntu10.7"}
+OLD_NCCL = {"name": "libnccl2", "previous": None, "version": "2.18.5-1-2"}
+DRIVER_STEP = {"name": "libnvidia-compute-580", "previous": DRIVER, "version": "580.178.04-0ubuntu0.24.04.1"}
+
+
+@pytest.mark.parametrize(
+    ("step", "installed", "firmware", "steps"),
+    [
+        (CURL, {}, [], ["Upgrade with the DGX Dashboard, or with sudo apt full-upgrade; then reboot."]),
+        (
+            CURL,
+            {},
+            OFFERED,
+            [
+                "Upgrade with the DGX Dashboard, or with sudo apt full-upgrade, and sudo fwupdmgr upgrade for the "
+                "firmware; then reboot."
+            ],
+        ),
+        (
+            {**OLD_NCCL, "previous": "2.17.1-1"},
+            {"libnccl2": "2.17.1-1"},
+            [],
+            ["sudo apt-mark hold libnccl2", "Upgrade with sudo apt full-upgrade; then reboot."],
+        ),
+        (OLD_NCCL, {}, [], ["Do not upgrade yet. Deal with nccl-of-ubuntu first, then forecast again."]),
+        (
+            DRIVER_STEP,
+            {"libnvidia-compute-580": DRIVER},
+            [],
+            [
+                "Upgrade with the DGX Dashboard, or with sudo apt full-upgrade; then reboot.",
+                "Do what is said above of driver-until-reboot.",
+            ],
+        ),
+        (None, {}, [], ["There is nothing to upgrade."]),
+    ],
+)
+def test_the_answer_ends_with_what_to_do(
+    step: dict[str, t.Any] | None, installed: dict[str, str], firmware: list[dict[str, t.Any]], steps: list[str]
+) -> None:
+    observation = {**forecast.EMPTY, "os": {"dgx": {"version": "7.6"}}, "apt": {"packages": installed}}
+    update = {"plan": {"install": [step] if step else [], "remove": []}, "firmware": firmware}
+    row = forecast.judge("spark01", observation, update, LEDGER, TODAY)
+    upgrades = not steps[0].startswith(("Do not", "There is"))
+    assert row["steps"] == [*steps, *([forecast.PROVE] if upgrades else [])]
+    text = forecast.as_text(forecast.fleet([row], LEDGER, TODAY))
+    ending = text[text.index("what to do on spark01:") :].splitlines()
+    assert ending[1 : 1 + len(row["steps"])] == [f"  {place}. {said}" for place, said in enumerate(row["steps"], 1)]
+    assert "<ol><li>" in forecast.as_page(forecast.fleet([row], LEDGER, TODAY))
+
+
+# -- recorded Sparks, fleets, and what is shown
+
+
+@pytest.mark.parametrize("name", ["dgx-spark", "dgx-spark-7.6"])
+def test_a_record_without_a_plan_is_never_a_go(name: str) -> None:
+    row = act(action.ActionModule, {"records": [str(HOSTS / f"{name}.json")]})["hosts"][f"{name}.json"]
+    assert row["answer"] == forecast.HOLD and row["findings"][0]["rule"] == "plan-unknown"
+
+
+def test_the_recipe_of_the_vendor_stands_for_the_plan_of_an_older_record(tmp_path: Path) -> None:
+    record = json.loads((HOSTS / "dgx-spark.json").read_text())
+    behind = {"cuda-cccl-13-0": ["13.0.85-1", "13.0.99-1"], "nvidia-spark-grub-kho": ["", "1.0-1"]}
+    record["record"] = {"ota": {"name": "OTA2609", "behind": behind}, "kernels": ["6.17.0-1021-nvidia"]}
+    (tmp_path / "old.json").write_text(json.dumps(record))
+    row = act(action.ActionModule, {"records": [str(tmp_path / "old.json")]})["hosts"]["old.json"]
+    assert [step["name"] for step in row["plan"]["install"]] == ["cuda-cccl-13-0"]
+    assert row["answer"] in (forecast.GO, forecast.STEPS)
+
+
+def test_sixty_four_hosts_are_one_table_and_each_finding_is_said_once() -> None:
+    observation = {**forecast.EMPTY, "kernel": {"release": "6.17.0-1021-nvidia"}}
+    kernel = {"name": "linux-image-7.0.0-1019-nvidia", "previous": None, "version": "7.0.0-1019.19"}
+    plan = {"install": [kernel], "remove": [], "problem": None}
+    rows = [
+        {
+            "host": f"spark{number:02}",
+            "observation": observation,
+            "update": {"plan": plan, "infiniband": ["rocep1s0f0"]},
+        }
+        for number in range(1, 64)
+    ]
+    rows.append({"host": "lost", "problem": "No route to\nhost"})
+    began = time.monotonic()
+    result = act(action.ActionModule, {"rows": rows})
+    print(f"64 hosts were judged in {time.monotonic() - began:.2f} s")
+    lines = result["shown"].strip().splitlines()
+    table = lines[: lines.index("")]
+    assert len(table) == 65 and table[0].split()[:2] == ["host", "answer"]
+    assert table[-1].split() == ["lost", "not", "read", "No", "route", "to", "host"]
+    assert result["shown"].count("(kernel-7-kho)") == 1 and "and 51 more" in result["shown"]
+    assert result["summary"] == {"go": 0, "go with steps": 63, "hold": 0, "not read": 1}
+    assert "0 days old" in result["shown"] or "days old" in result["shown"]
+
+
+def test_json_and_a_page_say_the_same(tmp_path: Path) -> None:
+    rows = [{"host": "<b>spark</b>", "observation": forecast.EMPTY, "update": {"plan": {"install": [], "remove": []}}}]
+    page = tmp_path / "forecast.html"
+    result = act(action.ActionModule, {"rows": rows, "format": "json", "path": str(page)})
+    assert json.loads(result["shown"])["hosts"][0]["answer"] == "go"
+    text = page.read_text()
+    assert (
+        "<b>spark" not in text
+        and "&lt;b&gt;spark" in text
+        and "<script" not in text
+        and LEDGER.date.isoformat() in text
+    )
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"record": 3}'])
+def test_a_file_that_is_no_record_is_one_message(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    result = act(action.ActionModule, {"records": [str(tmp_path / "x.json")]})
+    assert result["failed"] and "cannot be forecast" in result["cause"] and result["remedy"]
+
+
+def kept_page(directory: Path, *names: str) -> str:
+    result = act(fleet_report.ActionModule, {"directory": str(directory), "hosts": list(names)})
+    return Path(result["page"]).read_text()
+
+
+def test_the_page_of_the_reports_has_the_forecast_of_its_hosts(tmp_path: Path) -> None:
+    def rows(*names: str, **update: t.Any) -> list[dict[str, t.Any]]:
+        kernel = {"name": "linux-image-7.0.0-1019-nvidia", "previous": None, "version": "7.0.0-1019.19"}
+        plan = {"install": [kernel], "remove": [], "problem": None}
+        seen = {"plan": plan, "infiniband": ["rocep1s0f0"], **update}
+        return [{"host": name, "observation": forecast.EMPTY, "update": seen} for name in names]
+
+    reports = tmp_path / "reports"
+    act(action.ActionModule, {"rows": rows("spark1"), "reports": str(reports)})
+    assert not reports.exists()
+    reports.mkdir()
+    assert "The next upgrade" not in kept_page(reports, "spark1")
+    act(action.ActionModule, {"rows": rows("spark1", "gone"), "reports": str(reports)})
+    quiet = {"plan": {"install": [], "remove": []}}
+    act(action.ActionModule, {"rows": rows("<b>2</b>", **quiet), "reports": str(reports)}, check_mode=True)
+    page = kept_page(reports, "spark1", "<b>2</b>")
+    section = page[page.index("<h2>The next upgrade") : page.index("</section>", page.index("<h2>The next upgrade"))]
+    found = json.loads((reports / "forecast.json").read_text())
+    assert {row["host"]: row["answer"] for row in found["hosts"]} == {
+        "spark1": "go with steps", "gone": "go with steps", "<b>2</b>": "go"
+    }  # fmt: skip
+    assert section.count("<tr>") == 3 and "gone" not in section and "<b>2</b>" not in section
+    (finding,) = [one for one in found["hosts"][-1]["findings"] if one["rule"] == "kernel-7-kho"]
+    assert finding["remedy"] in html.unescape(section) and finding["source"][0]["url"] in section
+    assert datetime.date.today().isoformat() in section
+    assert "What to do on spark1" in section
+    steps = next(row["steps"] for row in found["hosts"] if row["host"] == "spark1")
+    assert all(f"<li>{html.escape(step)}</li>" in section for step in steps) and steps
+
+    (reports / "forecast.json").write_text('{"format": 1,')
+    assert "forecast.json is damaged" in kept_page(reports, "spark1")
+    act(action.ActionModule, {"rows": rows("spark1"), "reports": str(reports)})
+    assert "is damaged" not in kept_page(reports, "spark1")

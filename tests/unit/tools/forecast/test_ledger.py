@@ -1,0 +1,182 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The ledger: each rule has its sources, triggers on its one example alone; and bad ledgers are refused."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import datetime
+import json
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
+from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger
+from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import State
+
+from tests.unit.web_server import Server
+
+SHIPPED = ledger.load()
+TODAY = datetime.date(2026, 11, 26)
+EXAMPLES = [(rule, kind) for rule in SHIPPED.rules for kind in ("triggers", "quiet")]
+
+
+def merged(below: t.Any, above: t.Any) -> t.Any:
+    if isinstance(below, dict) and isinstance(above, dict):
+        return {key: merged(below.get(key), above.get(key, below.get(key))) for key in {**below, **above}}
+    return above
+
+
+def state_of(example: t.Mapping[str, t.Any]) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
+    """Return spark_info and update_info of an example of a rule."""
+    installed = dict(example.get("installed") or {})
+    rows = [[*row, ""][:4] for row in example.get("install") or []]
+    install = [dict(zip(("name", "previous", "version", "origin"), row, strict=True)) for row in rows]
+    installed.update({step["name"]: step["previous"] for step in install if step["previous"]})
+    remove = [{"name": name, "previous": version} for name, version in example.get("remove") or []]
+    installed.update({step["name"]: step["previous"] for step in remove})
+    plan = {"install": install, "remove": remove, "problem": None}
+    observation = merged({**forecast.EMPTY, "apt": {"packages": installed}}, example.get("observation") or {})
+    return observation, merged({"plan": plan}, example.get("update") or {})
+
+
+def judged(example: t.Mapping[str, t.Any], **options: t.Any) -> forecast.Forecast:
+    return forecast.judge("spark01", *state_of(example), SHIPPED, TODAY, **options)
+
+
+def test_the_ledger_has_its_rules_and_each_has_both_examples() -> None:
+    assert len(SHIPPED.rules) >= 25 and len(EXAMPLES) >= 50
+    assert SHIPPED.date.year == 2026
+
+
+@pytest.mark.parametrize(("rule", "kind"), EXAMPLES, ids=[f"{rule['id']}-{kind}" for rule, kind in EXAMPLES])
+def test_a_rule_triggers_on_its_one_example_and_not_on_the_other(rule: ledger.Rule, kind: str) -> None:
+    found = [one for one in judged(rule["examples"][kind])["findings"] if one["rule"] == rule["id"]]
+    assert len(found) == (1 if kind == "triggers" else 0)
+    if found and rule.get("hold"):
+        assert found[0]["hold"], "its patterns hold nothing of its own example"
+
+
+@pytest.mark.parametrize("rule", SHIPPED.rules, ids=lambda rule: rule["id"])
+def test_what_a_rule_names_is_there(rule: ledger.Rule) -> None:
+    facts = State(forecast.EMPTY, {}).facts
+
+    def named(value: t.Any) -> t.Iterator[str]:
+        if isinstance(value, dict):
+            if "fact" in value:
+                yield value["fact"]["name"]
+            for one in value.values():
+                yield from named(one)
+        elif isinstance(value, list):
+            for one in value:
+                yield from named(one)
+
+    assert set(named([rule["when"], rule["over"].get("when")])) <= set(facts)
+    assert (rule["verdict"] == "steps") == ("order" in rule), "a step is before or after the upgrade"
+    for pattern in re.findall(r"'(?:name|matches)': '([^']*)'", str(rule["when"])):
+        re.compile(pattern)
+    for source in rule["source"]:
+        assert source["date"] <= SHIPPED.date.isoformat()
+
+
+def test_a_rule_that_was_accepted_blocks_nothing_and_is_still_said() -> None:
+    rule = next(rule for rule in SHIPPED.rules if rule["id"] == "kernel-7-kho")
+    before, after = judged(rule["examples"]["triggers"]), judged(rule["examples"]["triggers"], accept=["kernel-7-kho"])
+    assert "kernel-7-kho" in before["blocked"] and "kernel-7-kho" not in after["blocked"]
+    assert [one["accepted"] for one in after["findings"] if one["rule"] == "kernel-7-kho"] == [True]
+
+
+# -- other ledgers
+
+
+def bundle(tmp_path: Path, signer: Signer | None = None, **changed: t.Any) -> Path:
+    data = {**ledger.bundle(SHIPPED), **changed}
+    if signer:
+        data = dict(signer.sign(data))  # type: ignore[arg-type]
+    path = tmp_path / "ledger.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+@pytest.fixture
+def signer(tmp_path: Path) -> Signer:
+    made = Signer(str(tmp_path / "root"))
+    made.make(check_mode=False)
+    return made
+
+
+def test_a_signed_file_and_a_url_are_the_same_ledger(tmp_path: Path, signer: Signer) -> None:
+    path, key = bundle(tmp_path, signer), str(signer.public_key)
+    assert ledger.load(str(path), [key]).rules == SHIPPED.rules
+    with contextlib.closing(Server()) as server:
+        server.files["/ledger.json"] = path.read_bytes()
+        assert ledger.load(f"{server.url}/ledger.json", [key]).date == SHIPPED.date
+
+
+def test_a_folder_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
+    for name in ("ledger.yml", "lists-old.yml"):
+        (tmp_path / name).write_bytes((ledger.SHIPPED / name).read_bytes())
+    assert [rule["id"] for rule in ledger.load(str(tmp_path)).rules] == ["lists-old"]
+
+
+def refusal(source: t.Any, signers: t.Sequence[str] = ()) -> str:
+    with pytest.raises(SparkforgeError) as refused:
+        ledger.load(str(source), signers)
+    assert refused.value.remedy
+    return refused.value.cause
+
+
+def test_a_ledger_of_a_stranger_is_refused(tmp_path: Path, signer: Signer) -> None:
+    other = Signer(str(tmp_path / "other"))
+    other.make(check_mode=False)
+    path = bundle(tmp_path, other)
+    assert "signed by none of forecast_ledger_signers" in refusal(path, [str(signer.public_key)])
+    assert "not signed" in refusal(bundle(tmp_path), [str(signer.public_key)])
+    assert "forecast_ledger_signers has no key" in refusal("https://ledger.invalid/ledger.json")
+    assert "forecast_ledger_signers has 'nonsense'" in refusal(path, ["nonsense"])
+
+
+def test_a_damaged_ledger_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
+    path = bundle(tmp_path)
+    path.write_text(path.read_text().replace("kernel-7-kho", "kernel-7-kha"))
+    assert "its seal is not that of its content" in refusal(path)
+    path.write_text("{")
+    assert "is damaged" in refusal(path)
+    path.write_text("[]")
+    assert "it has no seal" in refusal(path)
+    assert "cannot be read" in refusal(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rule: rule.pop("source"), "source is missing"),
+        (lambda rule: rule.update(verdict="maybe"), "verdict"),
+        (lambda rule: rule.update(when=[]), "when is an empty list"),
+        (lambda rule: rule.update(speed=3), "speed is not a known key"),
+        (lambda rule: rule["source"][0].update(url="ftp://x"), "url"),
+        (lambda rule: rule.update(id="other"), "its id is not the name of the file"),
+    ],
+    ids=["source", "verdict", "when", "key", "url", "id"],
+)
+def test_a_rule_that_does_not_fit_the_schema_is_named(tmp_path: Path, change: t.Any, said: str) -> None:
+    rule = copy.deepcopy(dict(next(rule for rule in SHIPPED.rules if rule["id"] == "lists-old")))
+    change(rule)
+    (tmp_path / "ledger.yml").write_bytes((ledger.SHIPPED / "ledger.yml").read_bytes())
+    (tmp_path / "lists-old.yml").write_text(json.dumps(rule))
+    assert said in refusal(tmp_path)
+
+
+def test_an_old_ledger_holds_everything_until_somebody_accepts_it() -> None:
+    late = SHIPPED.date + datetime.timedelta(days=ledger.OLDEST + 1)
+    row = forecast.judge("spark01", *state_of({}), SHIPPED, late)
+    assert row["answer"] == forecast.HOLD and row["blocked"] == ["ledger-old"]
+    assert forecast.judge("spark01", *state_of({}), SHIPPED, late, ["ledger-old"])["answer"] == forecast.GO
+    on_time = forecast.judge("spark01", *state_of({}), SHIPPED, late - datetime.timedelta(days=1))
+    assert on_time["answer"] == forecast.GO

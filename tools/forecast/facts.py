@@ -1,0 +1,275 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an upgrade would make of a host: the facts that rules of the ledger ask for, from an observation alone.
+
+Pure: the same for a host that was just observed, for a recorded one, and for the example of a rule.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import typing as t
+
+from ...plugins.module_utils._apt.deb_version import compare_versions
+from ...plugins.module_utils._apt.plan import PROTECTED
+from ...plugins.module_utils._environment.fit import misfit
+
+#: MiB of one kernel and its initial RAM disk, where the host has none to measure.
+KERNEL_MIB = 200
+#: MiB that must stay free beside what an upgrade needs.
+RESERVE_MIB = 512
+#: The branch of the driver that CUDA of a major version needs at least: NVIDIA, "CUDA Compatibility", table 1.
+DRIVER_OF_CUDA = {"11": 450, "12": 525, "13": 580}
+
+_PROTECTED = re.compile("|".join(PROTECTED))
+_IMAGE = re.compile(r"^linux-image-(?:unsigned-)?(\d[\w.+~-]*)$")
+_DRIVER = re.compile(r"^(?:libnvidia-compute|nvidia-driver|nvidia-kernel-common|nvidia-utils)-?(\d{3})?\b(?!.*:)")
+_FIRMWARE_BAD = ("failed", "failed-transient")
+
+Facts = t.Mapping[str, t.Any]
+#: dpkg's order of versions, for sorted() and max().
+by_version = functools.cmp_to_key(compare_versions)
+
+
+class State:
+    """One host before and after its upgrade.
+
+    :param observation: ``spark_info``.
+    :param update: ``update_info``.
+    """
+
+    def __init__(self, observation: Facts, update: Facts) -> None:
+        self.observation, self.update = observation, update
+        apt = observation.get("apt") or {}
+        self.before: dict[str, str] = dict(apt.get("packages") or {})
+        self.plan: Facts = update.get("plan") or {}
+        self.installs: list[Facts] = list(self.plan.get("install") or [])
+        self.removes: list[Facts] = list(self.plan.get("remove") or [])
+        gone = {step["name"] for step in self.removes}
+        self.after = {name: version for name, version in self.before.items() if name not in gone}
+        self.after.update({step["name"]: step["version"] for step in self.installs})
+        self.kernels: list[Facts] = list(update.get("kernels") or [])
+        self.facts = self._facts()
+
+    def _facts(self) -> dict[str, t.Any]:
+        """Return every fact that a rule may name."""
+        apt, system = self.observation.get("apt") or {}, self.observation.get("os") or {}
+        boot = self.update.get("boot") or {}
+        secure, automatic = self.update.get("secure_boot") or {}, self.update.get("unattended") or {}
+        problem = self.plan.get("problem")
+        return {
+            "apt_problem": problem["cause"] if problem else None,
+            "autoremoved": self._protected(self.plan.get("autoremove") or []),
+            "boot_missing_mib": self._boot_missing(boot),
+            "boot_read_only": bool(boot.get("read_only")) and bool(self.new_kernels()),
+            "broken": [row["name"] for row in apt.get("broken") or []],
+            "cdi_stale": self._cdi_stale(),
+            "changes": len(self.installs) + len(self.removes),
+            "cuda_beyond_driver": self._cuda_beyond_driver(),
+            "dgx": (system.get("dgx") or {}).get("version"),
+            "dkms_without_headers": self._dkms_without_headers(),
+            "doubled_sources": self._doubled_sources(),
+            "driver_after": self.driver(self.after),
+            "driver_changes": self.driver(self.before) != self.driver(self.after),
+            "environments_misfit": self._environments_misfit(),
+            "fabric": bool(self.update.get("infiniband")),
+            "firmware_failed": self._firmware("state", _FIRMWARE_BAD),
+            "firmware_offered": [row["name"] for row in self.update.get("firmware") or [] if row.get("update")],
+            "firmware_pending": self._firmware("state", ("pending", "needs-reboot")),
+            "foreign_kernels": self._foreign_kernels(),
+            "held": list(apt.get("held") or []),
+            "kept": list(self.plan.get("kept") or []),
+            "kernel_after": self.kernel_after(),
+            "kernel_parameters": ((self.observation.get("kernel") or {}).get("cmdline") or "").split(),
+            "kernel_running": (self.observation.get("kernel") or {}).get("release"),
+            "kernels_new": self.new_kernels(),
+            "kernels_without_driver": self._kernels_without_driver(),
+            "keyrings_missing": self._keyrings_missing(),
+            "lists_days": self.update.get("lists_days"),
+            "lock_holder": (apt.get("lock_holder") or {}).get("command"),
+            "ota_partly": self._ota_partly(),
+            "phased": list(self.plan.get("phased") or []),
+            "reboot_required": bool(self.update.get("reboot_required")),
+            "removed_protected": self._protected(step["name"] for step in self.removes),
+            "system_missing_mib": self._system_missing(),
+            "tonight": self._tonight(automatic),
+            "unsigned": self._unsigned(secure),
+            "vendor_once": bool(automatic.get("vendor_once")),
+        }
+
+    @staticmethod
+    def _protected(names: t.Iterable[str]) -> list[str]:
+        return sorted(name for name in names if _PROTECTED.search(name))
+
+    # -- kernels
+
+    def new_kernels(self) -> list[str]:
+        """Return the releases that the upgrade installs and that are not there yet, the oldest first."""
+        there = {kernel["release"] for kernel in self.kernels if kernel.get("image")}
+        found = {match[1] for step in self.installs if (match := _IMAGE.match(step["name"]))}
+        return sorted(found - there, key=by_version)
+
+    def kernel_after(self) -> str | None:
+        """Return the release that boots after the upgrade: the highest of all that are there."""
+        gone = {match[1] for step in self.removes if (match := _IMAGE.match(step["name"]))}
+        there = [kernel["release"] for kernel in self.kernels if kernel.get("image") and kernel["release"] not in gone]
+        running = (self.observation.get("kernel") or {}).get("release")
+        known = [*there, *self.new_kernels()] or ([running] if running else [])
+        return max(known, key=by_version) if known else None
+
+    def _has_gpu(self) -> bool:
+        return bool((self.observation.get("gpu") or {}).get("hardware")) or self.driver(self.before) is not None
+
+    def _dkms_modules(self) -> list[str]:
+        names = [row["name"] for row in self.update.get("dkms") or []]
+        return sorted({*names, *(name for name in self.after if name.endswith("-dkms") or "-dkms-" in name)})
+
+    def _headers(self, release: str) -> bool:
+        there = any(kernel["release"] == release and kernel.get("headers") for kernel in self.kernels)
+        return there or f"linux-headers-{release}" in self.after
+
+    def _kernels_without_driver(self) -> list[str]:
+        if not self._has_gpu():
+            return []
+        built = [name for name in self._dkms_modules() if name.startswith("nvidia") and "fs" not in name.split("-")]
+        without = []
+        for release in self.new_kernels():
+            packaged = any(
+                name.startswith("linux-modules-nvidia-") and name.endswith(f"-{release}") for name in self.after
+            )
+            if not packaged and not (built and self._headers(release)):
+                without.append(release)
+        return without
+
+    def _dkms_without_headers(self) -> list[str]:
+        return [release for release in self.new_kernels() if self._dkms_modules() and not self._headers(release)]
+
+    def _foreign_kernels(self) -> list[str]:
+        """Return new kernels of another flavour than the one that runs: 7.0.0-31-generic beside 6.17.0-1021-nvidia."""
+        running = str((self.observation.get("kernel") or {}).get("release") or "")
+        flavour = running.rpartition("-")[2]
+        return [release for release in self.new_kernels() if flavour.isalpha() and not release.endswith(f"-{flavour}")]
+
+    def _unsigned(self, secure: Facts) -> list[str]:
+        new = self.new_kernels() or self.driver(self.before) != self.driver(self.after)
+        return self._dkms_modules() if secure.get("on") and not secure.get("key") and new else []
+
+    def _boot_missing(self, boot: Facts) -> int:
+        sizes = [int(kernel["mib"]) for kernel in self.kernels if kernel.get("mib")]
+        # While the initial RAM disk is written anew the old one is still there.
+        needed = (max(sizes, default=KERNEL_MIB) or KERNEL_MIB) * (len(self.new_kernels()) + 1)
+        return max(0, needed - boot["available_mib"]) if boot and self.new_kernels() else 0
+
+    def _system_missing(self) -> int:
+        if not (self.installs or self.removes):
+            return 0
+        fetched = int(self.plan.get("download_mib") or 0)
+        grown = max(0, int(self.plan.get("growth_mib") or 0))
+        rooms = [(self.update.get("archives"), fetched), (self.update.get("system"), fetched + grown)]
+        return max(max(0, need + RESERVE_MIB - room["available_mib"]) if room else 0 for room, need in rooms)
+
+    # -- driver, libraries, environments
+
+    def driver(self, packages: t.Mapping[str, str]) -> str | None:
+        """Return the version of the driver among these packages."""
+        found = [version for name, version in packages.items() if _DRIVER.match(name)]
+        upstream = [re.sub(r"^\d+:", "", version).partition("-")[0] for version in found]
+        versions = [one for one in upstream if re.fullmatch(r"\d{3}(\.\d+)+", one)]
+        if versions:
+            return max(versions, key=by_version)
+        observed = (self.observation.get("driver") or {}).get("version")
+        # A record may leave the driver's packages out, and a host may have it from elsewhere.
+        return observed if observed and not any(_DRIVER.match(step["name"]) for step in self.removes) else None
+
+    def _cuda_beyond_driver(self) -> list[str]:
+        """Return the environments, and the toolkits of packages, that the driver after the upgrade cannot carry."""
+        driver = self.driver(self.after)
+        branch = int(driver.partition(".")[0]) if driver else 0
+        if not self.driver(self.before):
+            return []
+        found = []
+        for name, row in (self.update.get("environments") or {}).items():
+            cuda = re.search(r"\+cu(\d\d)\d", str(row.get("torch") or ""))
+            if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0):
+                found.append(f"environment {name} ({row['torch']})")
+        for name, version in self.after.items():
+            cuda = re.match(r"cuda-(?:cudart|libraries)-(\d\d)-\d+$", name)
+            if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0):
+                found.append(f"{name} {version}")
+        return sorted(found)
+
+    def _environments_misfit(self) -> list[str]:
+        found = []
+        for name, row in (self.update.get("environments") or {}).items():
+            recorded = row.get("host_packages") or {}
+            known = {key: value for key, value in recorded.items() if key in self.before}
+            found += [f"environment {name}: {wrong}" for wrong in misfit(known, self.after).wrong]
+        return found
+
+    def _cdi_stale(self) -> str | None:
+        """Return the driver that the static CDI specification is made for, if the upgrade makes it another."""
+        cdi = self.update.get("cdi") or {}
+        made, after = cdi.get("static_driver"), self.driver(self.after)
+        return str(made) if made and after and made != after else None
+
+    # -- sources, firmware, what happens by itself
+
+    def _keyrings_missing(self) -> list[str]:
+        rows = [row for row in self.observation.get("apt_sources") or [] if row.get("enabled")]
+        return sorted(row["file"] for row in rows if row.get("keyring_present") is False)
+
+    def _doubled_sources(self) -> list[str]:
+        """Return the URIs that two sources give with different keys: apt then reads no list at all."""
+        keys: dict[str, set[str]] = {}
+        for row in self.observation.get("apt_sources") or []:
+            for uri in row.get("uris") or [] if row.get("enabled") and row.get("signed_by") else []:
+                keys.setdefault(uri.rstrip("/"), set()).add(row["signed_by"])
+        return sorted(uri for uri, signed in keys.items() if len(signed) > 1)
+
+    def _firmware(self, key: str, values: t.Collection[str]) -> list[str]:
+        return [row["name"] for row in self.update.get("firmware") or [] if row.get(key) in values]
+
+    def _ota_partly(self) -> list[str]:
+        """Return what NVIDIA's recipe wants newer and apt's plan would leave as it is, where the rest of it comes."""
+        behind = (self.update.get("ota") or {}).get("behind") or {}
+        left = [
+            name
+            for name, (has, want) in behind.items()
+            if has and compare_versions(self.after.get(name, "0"), want) < 0
+        ]
+        return sorted(left) if len(left) < len([1 for has, _want in behind.values() if has]) else []
+
+    def _tonight(self, automatic: Facts) -> list[str]:
+        """Return what of the plan unattended-upgrades would install by itself."""
+        if not automatic.get("enabled"):
+            return []
+        system = self.observation.get("os") or {}
+        origins = {"ubuntu": "Ubuntu", "debian": "Debian"}
+        words = {
+            "${distro_id}": origins.get(str(system.get("id")), ""),
+            "${distro_codename}": str(system.get("codename") or ""),
+        }
+        allowed = []
+        for origin in automatic.get("origins") or []:
+            for word, value in words.items():
+                origin = origin.replace(word, value)
+            allowed.append(tuple(origin.rpartition(":")[::2]))
+        barred = [re.compile(pattern) for pattern in automatic.get("blacklist") or []]
+        return [
+            step["name"]
+            for step in self.installs
+            if step.get("previous") and any(one in allowed for one in _origins(str(step.get("origin") or "")))
+            and not any(pattern.match(step["name"]) for pattern in barred)
+        ]  # fmt: skip
+
+
+def _origins(text: str) -> list[tuple[str, str]]:
+    """Return origin and archive of what apt says in a plan: ``Ubuntu:24.04/noble-security, NVIDIA:1.0/stable``."""
+    found = []
+    for part in text.split(","):
+        origin, _colon, rest = part.strip().partition(":")
+        found.append((origin, rest.rpartition("/")[2]))
+    return found

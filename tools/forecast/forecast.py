@@ -1,0 +1,386 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The forecast of a host, and of a fleet: go, go with these steps, or hold, each with why and source.
+
+Pure, from observations and a ledger, but for the file that is kept beside the reports.
+"""
+
+from __future__ import annotations
+
+import datetime
+import html
+import json
+import os
+import re
+import typing as t
+
+from ...plugins.module_utils._core import shown, words
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.plugin_utils import files
+from . import conditions, ledger
+from .facts import Facts, State
+
+FORMAT = 1
+#: Beside the reports of the proof, whose page shows it.
+FILE = "forecast.json"
+AGAIN = "Run playbooks/forecast.yml, which writes it."
+GO, STEPS, HOLD, UNREAD = "go", "go with steps", "hold", "not read"
+ANSWERS = (GO, STEPS, HOLD, UNREAD)
+NOTE = "note"
+#: The last step of each upgrade.
+PROVE = "sparkforge prove, which computes on the host and compares with what is right."
+#: The parts of an observation besides its lists.
+EMPTY: dict[str, t.Any] = {"apt": {"packages": {}}, "kernel": {}, "os": {}, "gpu": {}, "driver": {}}
+
+Finding = dict[str, t.Any]
+Forecast = dict[str, t.Any]
+
+
+def judge(
+    host: str,
+    observation: Facts,
+    update: Facts,
+    rules: ledger.Ledger,
+    today: datetime.date,
+    accept: t.Collection[str] = (),
+) -> Forecast:
+    """Return the forecast of one host.
+
+    :param observation: ``spark_info``.
+    :param update: ``update_info``.
+    :param accept: ids of rules that a person has dealt with, or takes upon themselves.
+    """
+    state = State(observation, update)
+    findings = [found for rule in rules.rules if (found := _finding(rule, state, accept))]
+    age = rules.age(today)
+    if age > ledger.OLDEST:
+        findings.insert(0, _of_ledger(rules, age, accept))
+    if not update.get("plan"):
+        findings.insert(0, _without_plan(update))
+    order = [HOLD, STEPS, NOTE]
+    findings.sort(key=lambda one: (order.index(one["verdict"]), not one["blocks"]))
+    verdicts = {one["verdict"] for one in findings if not one["accepted"]}
+    forecast = {
+        "host": host,
+        "answer": HOLD if HOLD in verdicts else STEPS if STEPS in verdicts else GO,
+        "blocked": [one["rule"] for one in findings if one["blocks"]],
+        "hold": {name: one["rule"] for one in findings for name in one["hold"] if not one["accepted"]},
+        "kernel": {
+            "running": state.facts["kernel_running"],
+            "after": state.facts["kernel_after"],
+            "new": state.facts["kernels_new"],
+        },
+        "driver": {"before": state.driver(state.before), "after": state.facts["driver_after"]},
+        "plan": {
+            "install": [dict(step) for step in state.installs],
+            "remove": [dict(step) for step in state.removes],
+            "download_mib": int(state.plan.get("download_mib") or 0),
+            "growth_mib": int(state.plan.get("growth_mib") or 0),
+        },
+        "findings": findings,
+        "problem": "",
+    }
+    return {**forecast, "steps": next_steps(forecast, state)}
+
+
+def next_steps(forecast: Forecast, state: State) -> list[str]:
+    """Return what a person does about the next upgrade, in order; nothing of it is done here."""
+    pending = [one for one in forecast["findings"] if not one["accepted"]]
+    # Only what is installed can be held. A rule all of whose packages are new has nothing to hold.
+    new_only = [one["rule"] for one in pending if one["hold"] and not set(one["hold"]) & set(state.before)]
+    if forecast["blocked"] or new_only:
+        rules = ", ".join([*forecast["blocked"], *new_only])
+        return [f"Do not upgrade yet. Deal with {rules} first, then forecast again."]
+    offered = bool(state.facts["firmware_offered"])
+    if not state.facts["changes"] and not offered:
+        return ["There is nothing to upgrade."]
+    holdable = sorted(set(forecast["hold"]) & set(state.before))
+    steps = [f"sudo apt-mark hold {' '.join(holdable)}"] if holdable else []
+    firmware = ", and sudo fwupdmgr upgrade for the firmware" if offered else ""
+    # The dashboard shows what it upgrades, and not what is held back.
+    # apt in a terminal lists what it keeps back before it asks.
+    dashboard = "the DGX Dashboard, or with " if state.facts["dgx"] and not holdable else ""
+    steps.append(f"Upgrade with {dashboard}sudo apt full-upgrade{firmware}; then reboot.")
+    after = [one["rule"] for one in pending if one["order"] == "after"]
+    steps += [f"Do what is said above of {', '.join(after)}."] if after else []
+    return [*steps, PROVE]
+
+
+def unread(host: str, problem: str) -> Forecast:
+    """Return the row of a host that could not be read, and why."""
+    nothing = {"install": [], "remove": [], "download_mib": 0, "growth_mib": 0}
+    return {
+        "host": host, "answer": UNREAD, "blocked": ["not-read"], "hold": {}, "plan": nothing,
+        "findings": [], "steps": [], "problem": " ".join(shown.text(problem).split()),
+        "kernel": {"running": None, "after": None, "new": []}, "driver": {"before": None, "after": None},
+    }  # fmt: skip
+
+
+def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Finding | None:
+    evidence = conditions.met(rule["when"], state)
+    if evidence is None or is_over(rule, state):
+        return None
+    verdict = {"note": NOTE, "steps": STEPS, "hold": HOLD}[rule["verdict"]]
+    patterns = [re.compile(pattern) for pattern in rule.get("hold") or []]
+    changed = [step["name"] for step in [*state.installs, *state.removes]]
+    # A package that is not there yet cannot be held; what pulls it in can.
+    hold = sorted({name for name in changed if any(pattern.fullmatch(name) for pattern in patterns)})
+    accepted = rule["id"] in accept
+    blocks = (verdict == HOLD and not hold) or (verdict == STEPS and rule.get("order") == "before")
+    return {
+        "rule": rule["id"],
+        "title": rule["title"],
+        "verdict": verdict,
+        "order": rule.get("order"),
+        "why": evidence,
+        "breaks": rule["breaks"],
+        "remedy": rule["remedy"],
+        "over": rule["over"]["test"],
+        "hold": hold,
+        "accepted": accepted,
+        "blocks": blocks and not accepted,
+        "source": [dict(one) for one in rule["source"]],
+    }
+
+
+def is_over(rule: ledger.Rule, state: State) -> bool:
+    """Tell whether a host has what ends a rule for it; a rule without such a test ends when it is no longer met."""
+    ends = rule["over"].get("when")
+    return bool(ends) and conditions.met(ends, state) is not None
+
+
+def _own(rule: str, title: str, breaks: str, remedy: str, accepted: bool = False) -> Finding:
+    return {
+        "rule": rule, "title": title, "verdict": HOLD, "order": None, "why": [], "breaks": breaks, "remedy": remedy,
+        "over": "", "hold": [], "accepted": accepted, "blocks": not accepted, "source": [],
+    }  # fmt: skip
+
+
+def _of_ledger(rules: ledger.Ledger, age: int, accept: t.Collection[str]) -> Finding:
+    return _own(
+        "ledger-old",
+        f"The ledger is {age} days old",
+        "What broke since then is not in it.",
+        "Update this collection, or set forecast_ledger to a newer file, folder or URL.",
+        "ledger-old" in accept,
+    )
+
+
+def _without_plan(update: Facts) -> Finding:
+    recorded = bool(update.get("recorded"))
+    return _own(
+        "plan-unknown",
+        "What apt would do is not known",
+        "Only what shows without the plan was judged." if recorded else "apt could not be asked.",
+        "Record the Spark again with this version of sparkforge." if recorded else "Look at `unread` of update_info.",
+    )
+
+
+# -- recorded hosts
+
+
+def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
+    """Return ``spark_info`` and ``update_info`` of what ``sparkforge record`` wrote.
+
+    A record from before it asked apt for the upgrade has NVIDIA's recipe, which then stands for the plan.
+    """
+    parts = record.get("record") or {}
+    observation = {**EMPTY, **{key: value for key, value in record.items() if key != "record"}}
+    update = dict(parts.get("update") or {})
+    if not update:
+        ota = parts.get("ota") or {}
+        behind = (ota.get("behind") or {}).items()
+        packages = (observation.get("apt") or {}).get("packages") or {}
+        install = [{"name": n, "previous": has or None, "version": want} for n, (has, want) in behind if n in packages]
+        update = {
+            "plan": {"install": install, "remove": [], "problem": None} if install else {},
+            "kernels": [{"release": name, "image": True} for name in parts.get("kernels") or []],
+            "firmware": [{**row, "state": None, "update": None} for row in parts.get("firmware") or []],
+            "ota": ota,
+            "infiniband": [
+                row["rdma"] for row in (parts.get("fabric") or {}).get("links") or [] if row.get("rdma")
+            ],
+        }  # fmt: skip
+    return observation, {**update, "recorded": True}
+
+
+# -- what people read
+
+
+def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date) -> dict[str, t.Any]:
+    """Return the forecast of all hosts."""
+    return {
+        "format": FORMAT,
+        "date": today.isoformat(),
+        "ledger": {
+            "date": rules.date.isoformat(),
+            "age_days": rules.age(today),
+            "rules": len(rules.rules),
+            "source": rules.source,
+        },
+        "summary": {answer: sum(row["answer"] == answer for row in rows) for answer in ANSWERS},
+        "hosts": list(rows),
+    }
+
+
+def load(directory: str) -> Facts | None:
+    """Return the forecast that is kept beside the reports, or None if there is none.
+
+    :raises SparkforgeError: it is damaged, or of another version.
+    """
+    path = os.path.join(directory, FILE)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            found = json.load(stream)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        found = error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise SparkforgeError(f"The forecast {path} is damaged, or of another version.", f"Delete it. {AGAIN}")
+    return found
+
+
+def keep(directory: str, state: Facts) -> None:
+    """Keep a forecast beside the reports, each host with its day; hosts that it does not have stay as they are.
+
+    :raises SparkforgeError: it cannot be written.
+    """
+    rows = [{**row, "date": state["date"]} for row in state["hosts"]]
+    known = {row["host"] for row in rows}
+    try:
+        earlier = load(directory)
+    except SparkforgeError:
+        earlier = None  # this one takes its place
+    rows += [row for row in (earlier or {}).get("hosts", ()) if row["host"] not in known]
+    remedy = "Set verify_report_directory to a directory that you can write to."
+    files.write_text(os.path.join(directory, FILE), as_json({**state, "hosts": rows}) + "\n", remedy)
+
+
+def view(state: Facts | None, hosts: t.Collection[str]) -> dict[str, t.Any] | None:
+    """Return what the page of the reports shows of some hosts, or nothing where none of them was forecast."""
+    rows = [row for row in (state or {}).get("hosts", ()) if row["host"] in hosts]
+    if not state or not rows:
+        return None
+    return {
+        "problem": "",
+        "headings": (*HEADINGS[:2], "forecast", *HEADINGS[2:]),
+        "rows": [(*cells(row)[:2], row["date"], *cells(row)[2:]) for row in rows],
+        "findings": [{**one, "hosts": words.some(names)} for one, names in grouped(rows)],
+        "steps": [{"hosts": words.some(names), "steps": steps} for steps, names in alike(rows)],
+        "ledger": state["ledger"],
+    }
+
+
+def as_json(state: Facts) -> str:
+    """Return the forecast as one line of JSON."""
+    return json.dumps(state, sort_keys=True)
+
+
+HEADINGS = ("host", "answer", "kernel", "driver", "packages", "rules")
+
+
+def cells(row: Forecast) -> tuple[str, ...]:
+    """Return a host's line of the table."""
+    if row["answer"] == UNREAD:
+        return (row["host"], UNREAD, "", "", "", row["problem"])
+    kernel, driver, plan = row["kernel"], row["driver"], row["plan"]
+    rules = [one["rule"] + ("" if not one["accepted"] else " (accepted)") for one in row["findings"]]
+    counts = f"{len(plan['install'])} in, {len(plan['remove'])} out"
+    return (
+        row["host"],
+        row["answer"],
+        _step(kernel["running"], kernel["after"]),
+        _step(driver["before"], driver["after"]),
+        counts,
+        ", ".join(rules) or "none applies",
+    )
+
+
+def _step(before: str | None, after: str | None) -> str:
+    return str(before or "-") if before == after else f"{before or '-'} to {after or 'none'}"
+
+
+def grouped(rows: t.Sequence[Forecast]) -> list[tuple[Finding, list[str]]]:
+    """Return each finding once, with the hosts that it is of; two hosts may have other evidence."""
+    found: dict[tuple[str, tuple[str, ...]], tuple[Finding, list[str]]] = {}
+    for row in rows:
+        for one in row["findings"]:
+            found.setdefault((one["rule"], tuple(one["why"])), (one, []))[1].append(row["host"])
+    order = [HOLD, STEPS, NOTE]
+    return sorted(found.values(), key=lambda pair: (order.index(pair[0]["verdict"]), pair[0]["rule"]))
+
+
+def alike(rows: t.Sequence[Forecast]) -> list[tuple[list[str], list[str]]]:
+    """Return each list of steps once, with the hosts that have it; a forecast that was kept may have none."""
+    hosts: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        if row.get("steps"):
+            hosts.setdefault(tuple(row["steps"]), []).append(row["host"])
+    return [(list(steps), names) for steps, names in hosts.items()]
+
+
+def as_text(state: Facts) -> str:
+    """Return one table of all hosts, below it each finding with its reason and sources, and at the end what to do."""
+    rows = [HEADINGS, *(cells(row) for row in state["hosts"])]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(HEADINGS) - 1)]
+    lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]) for row in rows]
+    for one, hosts in grouped(state["hosts"]):
+        order = f", {one['order']} the upgrade" if one["order"] else ""
+        lines += ["", f"{one['verdict']}{order}: {one['title']} ({one['rule']})", f"  hosts: {words.some(hosts)}"]
+        lines += [f"  why: {', '.join(one['why'])}"] if one["why"] else []
+        lines += [f"  what breaks: {one['breaks']}", f"  do: {one['remedy']}"]
+        lines += [f"  held back: {words.some(one['hold'])}"] if one["hold"] else []
+        lines += [f"  source: {source['title']}, {source['date']}: {source['url']}" for source in one["source"]]
+    for steps, hosts in alike(state["hosts"]):
+        lines += ["", f"what to do on {words.some(hosts)}:"]
+        lines += [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
+    counts = [f"{count} {answer}" for answer, count in state["summary"].items() if count]
+    book = state["ledger"]
+    said = f"ledger of {book['date']}, {book['age_days']} days old, {book['rules']} rules ({book['source']})"
+    return shown.text("\n".join([*lines, "", f"{', '.join(counts) or 'no host'}; {said}"]))
+
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
+    "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8886}"
+    ".go{color:#18794e}.steps{color:#ad5700}.hold,.not{color:#c62a2f}"
+)
+
+
+def as_page(state: Facts) -> str:
+    """Return the same as one page without scripts or anything to fetch."""
+    say = html.escape
+
+    def row(cells: t.Sequence[str], kind: str) -> str:
+        answer = {GO: "go", STEPS: "steps", HOLD: "hold", UNREAD: "not"}.get(cells[1], "")
+        words = "".join(f"<{kind}{_mark(answer, place)}>{say(cell)}</{kind}>" for place, cell in enumerate(cells))
+        return f"<tr>{words}</tr>"
+
+    parts = [f"<h1>Forecast of {say(state['date'])}</h1><table>{row(HEADINGS, 'th')}"]
+    parts += [row(cells(one), "td") for one in state["hosts"]]
+    parts.append("</table>")
+    for one, hosts in grouped(state["hosts"]):
+        links = "; ".join(
+            f'<a href="{say(source["url"])}">{say(source["title"])}</a>, {say(source["date"])}'
+            for source in one["source"]
+        )
+        parts.append(
+            f"<h2>{say(one['title'])}</h2>"
+            f"<p><b>{say(one['verdict'])}</b> ({say(one['rule'])}): {say(words.some(hosts))}</p>"
+            f"<p>{say(', '.join(one['why']))}</p><p>{say(one['breaks'])}</p><p><b>Do:</b> {say(one['remedy'])}</p>"
+            f"<p>{links}</p>"
+        )
+    for steps, hosts in alike(state["hosts"]):
+        items = "".join(f"<li>{say(step)}</li>" for step in steps)
+        parts.append(f"<h2>What to do on {say(words.some(hosts))}</h2><ol>{items}</ol>")
+    book = state["ledger"]
+    parts.append(f"<p>Ledger of {say(book['date'])}, {book['age_days']} days old, {book['rules']} rules.</p>")
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Forecast</title><style>{_STYLE}</style>'
+    return shown.text(f"{head}{''.join(parts)}</html>")
+
+
+def _mark(answer: str, place: int) -> str:
+    return f' class="{answer}"' if place == 1 and answer else ""

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The ledger: what upgrades broke before, a file for each rule, checked against its schema.
+
+A ledger is a folder of rules with ``ledger.yml``, which says when it was last looked through; or one JSON file of all
+of it, sealed and signed as the manifests of a wheelhouse are, which may be fetched.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import typing as t
+from pathlib import Path
+
+import yaml
+
+from ...plugins.module_utils._core import words
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._fetch import http
+from ...plugins.module_utils._wheelhouse import publication
+from ...plugins.plugin_utils import schema
+from ...plugins.plugin_utils.wheelhouse import signed
+
+#: The one that the collection ships.
+SHIPPED = Path(__file__).parents[2] / "roles/forecast/files/ledger"
+HEAD = "ledger.yml"
+#: Days after which nothing is begun by a ledger: releases of DGX OS are some weeks apart.
+OLDEST = 90
+#: Bytes of one file of a ledger; the shipped one has a hundredth of it.
+LIMIT = 4 * 2**20
+
+Rule = t.Mapping[str, t.Any]
+
+
+class Ledger(t.NamedTuple):
+    """Rules, when they were last looked through, and where they are from."""
+
+    rules: tuple[Rule, ...]
+    date: datetime.date
+    source: str
+
+    def age(self, today: datetime.date) -> int:
+        """Return the days since it was looked through."""
+        return (today - self.date).days
+
+
+def load(source: str = "", signers: t.Sequence[str] = ()) -> Ledger:
+    """Return a ledger, checked.
+
+    :param source: a folder, a file or a URL; nothing for the one that is shipped.
+    :param signers: public keys of OpenSSH, one of which must have signed a file. A URL needs them.
+    :raises SparkforgeError: for one that is damaged, or not signed as it should be.
+    """
+    if source.startswith(("http://", "https://")):
+        if not signers:
+            raise SparkforgeError(
+                f"The ledger {redact(source)} cannot be trusted: forecast_ledger_signers has no key.",
+                "Set it to the public key of whoever publishes that ledger, or fetch the file and read it yourself.",
+            )
+        return _bundle(http.fetch_bytes(source, limit=LIMIT), signers, redact(source))
+    path = Path(source).expanduser() if source else SHIPPED
+    if path.is_dir():
+        if source and signers:
+            raise SparkforgeError(
+                f"The ledger {path} is a folder, which has no signature, and forecast_ledger_signers is set.",
+                "Give the signed file, or leave forecast_ledger_signers empty for your own folder.",
+            )
+        return _folder(path)
+    return _bundle(_read(path), signers, str(path))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LIMIT + 1)
+    except OSError as error:
+        raise SparkforgeError(
+            f"The ledger {path} cannot be read: {error.strerror}.", "Set forecast_ledger to a folder, a file or a URL."
+        ) from error
+    if len(content) > LIMIT:
+        raise SparkforgeError(f"The ledger {path} has more than {LIMIT >> 20} MiB.", "Check what that file is.")
+    return content
+
+
+def _damaged(where: str, what: str) -> SparkforgeError:
+    return SparkforgeError(
+        f"The ledger {where} is damaged: {what.rstrip('.')}.",
+        "Get it again, or unset forecast_ledger to use the one of this collection.",
+    )
+
+
+def _folder(folder: Path) -> Ledger:
+    rules, head = [], {}
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".yml"):
+            continue
+        try:
+            content = yaml.safe_load(_read(folder / name))
+        except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
+            raise _damaged(str(folder / name), " ".join(str(error).split())) from error
+        if name == HEAD:
+            head = content
+            continue
+        if not isinstance(content, dict) or content.get("id") != name[: -len(".yml")]:
+            raise _damaged(str(folder / name), "its id is not the name of the file")
+        rules.append(content)
+    if not isinstance(head, dict):
+        raise _damaged(str(folder / HEAD), "it is not a mapping")
+    return _checked({**head, "rules": rules}, "of this collection" if folder == SHIPPED else str(folder))
+
+
+def _bundle(content: bytes, signers: t.Sequence[str], where: str) -> Ledger:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(where, str(error)) from error
+    if not isinstance(data, dict) or not isinstance(data.get("seal"), str):
+        raise _damaged(where, "it has no seal")
+    if publication.seal(data) != data["seal"]:
+        raise _damaged(where, "its seal is not that of its content")
+    signed.check(t.cast("t.Any", data), signers, f"The ledger {where}", setting="forecast_ledger_signers")
+    return _checked({key: value for key, value in data.items() if key not in ("seal", "signature")}, where)
+
+
+def _checked(data: dict[str, t.Any], where: str) -> Ledger:
+    # YAML has dates of its own.
+    if isinstance(data.get("date"), datetime.date):
+        data["date"] = data["date"].isoformat()
+    data = t.cast("dict[str, t.Any]", _plain(data))
+    problems = schema.problems("ledger", data, "ledger")
+    if problems:
+        raise _damaged(where, words.some(problems, 3, "; "))
+    names = [rule["id"] for rule in data["rules"]]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise _damaged(where, f"two rules have the id {twice}")
+    return Ledger(tuple(data["rules"]), datetime.date.fromisoformat(data["date"]), where)
+
+
+def _plain(value: t.Any) -> t.Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def bundle(ledger: Ledger) -> dict[str, t.Any]:
+    """Return a ledger as one sealed document, which a signer of manifests can sign."""
+    data = {"format": 1, "date": ledger.date.isoformat(), "rules": list(ledger.rules), "seal": ""}
+    data["seal"] = publication.seal(data)
+    return data
