@@ -17,18 +17,16 @@ import hashlib
 import http.client
 import io
 import os
-import queue
 import re
 import string
 import tempfile
-import threading
 import time
 import typing as t
 import urllib.error
 import urllib.parse
 import urllib.request
 
-from .._core import disk
+from .._core import deadline, disk
 from .._core.errors import SparkforgeError, UnreachableError
 from .._core.redact import redact
 from . import http_trouble
@@ -110,23 +108,11 @@ class _Pace:
             raise self.too_slow()
 
     def within(self, ask: t.Callable[[], t.Any]) -> t.Any:
-        """Return what ``ask`` returns, or give up waiting for it: only another thread can, for headers may drip too."""
-        answers: queue.SimpleQueue[t.Any] = queue.SimpleQueue()
-
-        def run() -> None:
-            try:
-                answers.put((ask(), None))
-            except Exception as error:
-                answers.put((None, error))
-
-        threading.Thread(target=run, daemon=True).start()
+        """Return what ``ask`` returns, or give up waiting for it: headers may drip too."""
         try:
-            answer, error = answers.get(timeout=max(self.left(), 0))
-        except queue.Empty:
+            return deadline.within(self.left(), ask)
+        except TimeoutError:
             raise self.too_slow() from None
-        if error is not None:
-            raise error
-        return answer
 
     def too_slow(self) -> SparkforgeError:
         return UnreachableError(

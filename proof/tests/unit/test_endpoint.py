@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import math
@@ -51,11 +52,13 @@ class Server(http.server.ThreadingHTTPServer):
                 for name, value in outer.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                for byte in outer.body:
+                if not outer.pause:
+                    with contextlib.suppress(OSError):
+                        self.wfile.write(outer.body)
+                for byte in outer.body if outer.pause else b"":
                     self.wfile.write(bytes([byte]))
-                    if outer.pause:
-                        self.wfile.flush()
-                        time.sleep(outer.pause)
+                    self.wfile.flush()
+                    time.sleep(outer.pause)
 
             do_POST = do_GET
 
@@ -99,6 +102,8 @@ def model(tmp_path: Path) -> Path:
         (200, b"<html>\x1b[31m", "answered what is not JSON: '<html>?[31m'"),
         (200, b"\xff\xfe", "answered what is not JSON"),
         (200, b"[" * 100_000, "answered what is not JSON"),
+        (500, b'{"error": ' * 60_000, "failed (HTTP 500)"),
+        (200, b"[]" + b" " * client.LONGEST, "answered with more than 4 MiB"),
     ],
 )
 def test_what_a_server_may_answer_instead_is_one_cause(server: Server, status: int, body: bytes, said: str) -> None:
@@ -117,6 +122,43 @@ def test_a_server_that_is_down_slow_or_drips_is_told_apart(server: Server) -> No
     server.pause, server.body = 0.05, b" " * 1000
     with pytest.raises(SparkforgeError, match="did not answer within"):
         client.Endpoint(server.url, timeout=0.5).get("/v1/models")
+
+
+#: Where a server drips: what it sends at once, and what it sends again and again.
+DRIPS = {
+    "status line": (b"", b"H"),
+    "headers": (b"HTTP/1.1 200 OK\r\n", b"X"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "body": (b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b" "),
+    "error body": (b"HTTP/1.1 500 No\r\nContent-Length: 100000\r\n\r\n", b" "),
+    "chunk size": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),
+    "trailers": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"a: b\r\n"),
+}
+
+
+@pytest.mark.parametrize("part", DRIPS)
+def test_timeout_holds_for_the_whole_exchange(part: str) -> None:
+    at_once, drip = DRIPS[part]
+
+    def serve() -> None:
+        connection, _address = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.recv(1 << 16)
+            connection.sendall(at_once)
+            for _ in range(400):
+                connection.sendall(drip)
+                time.sleep(0.02)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        began = time.monotonic()
+        with pytest.raises(SparkforgeError, match="did not answer within"):
+            client.Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.3).get("/v1/models")
+        took = time.monotonic() - began
+    thread.join()
+    # It drips for 8 seconds.
+    assert took < 6
 
 
 def test_the_key_is_sent_and_never_shown(server: Server) -> None:
@@ -194,6 +236,39 @@ def test_sglangs_form_has_texts_alone_and_a_prompts_first_token_no_number() -> N
 def test_what_is_no_completion_is_one_cause(body: Any) -> None:
     with pytest.raises(SparkforgeError, match="not a completion"):
         answers.completion(body)
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        {"tokens": ["a"], "token_logprobs": [10**400]},
+        {"content": [{"token": "a", "id": math.inf, "logprob": 0}]},
+        {"content": {"a": 1}},
+        {"content": [3]},
+    ],
+)
+def test_completion_with_numbers_out_of_range_is_refused(logprobs: Any) -> None:
+    with pytest.raises(SparkforgeError, match="is not a completion"):
+        answers.completion({"choices": [{"text": "", "logprobs": logprobs}]})
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": math.inf}, {"prompt_tokens": math.nan}])
+def test_completion_with_an_endless_usage_is_refused(usage: Any) -> None:
+    with pytest.raises(SparkforgeError, match="is not a completion"):
+        answers.completion({"choices": [{"text": ""}], "usage": usage})
+
+
+@pytest.mark.parametrize(
+    "listed", [{"max_model_len": 64}, {"meta": {"n_ctx_train": 64}}, {}, {"meta": [1]}, {"meta": 3}]
+)
+def test_context_is_what_a_server_lists(listed: Any) -> None:
+    assert answers.context(listed) == (64 if "64" in str(listed) else None)
+
+
+@pytest.mark.parametrize("value", [-5, "many", math.inf, {"a": 1}, 1 << 31, [[]]])
+def test_context_that_is_no_number_of_tokens_is_refused(value: Any) -> None:
+    with pytest.raises(SparkforgeError, match="The server says that its model takes"):
+        answers.context({"max_model_len": value})
 
 
 def test_a_server_without_a_model_is_told() -> None:

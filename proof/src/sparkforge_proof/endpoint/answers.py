@@ -16,6 +16,8 @@ import typing as t
 from .._shared.module_utils._core.errors import SparkforgeError
 
 _BY_ID = "token_id:"
+#: What reading raises of an answer in another form.
+MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +76,7 @@ def completion(body: t.Any) -> Answer:
             _count(usage.get("prompt_tokens")),
             _count(usage.get("completion_tokens")),
         )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except MALFORMED as error:
         raise SparkforgeError(
             f"The server's answer is not a completion ({type(error).__name__}: {error}).",
             "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers.",
@@ -88,7 +90,7 @@ def streamed(events: t.Sequence[t.Any]) -> str:
     """
     try:
         return "".join(str(one["choices"][0].get("text") or "") for one in events if one.get("choices"))
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except MALFORMED as error:
         raise SparkforgeError(
             f"The server streams what is not a completion ({type(error).__name__}: {error}).",
             "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers.",
@@ -105,6 +107,23 @@ def models(body: t.Any) -> list[dict[str, t.Any]]:
     if not found:
         raise SparkforgeError("The server lists no model at /v1/models.", "Load a model into it, or correct the URL.")
     return found
+
+
+def context(listed: t.Mapping[str, t.Any]) -> int | None:
+    """Return how many tokens a listed model takes, vLLM's or llama.cpp's way; None where that is not said.
+
+    :raises SparkforgeError: what is said is no such number.
+    """
+    meta = listed.get("meta")
+    value = listed.get("max_model_len") or (meta.get("n_ctx_train") if isinstance(meta, dict) else None)
+    if value is None:
+        return None
+    if not isinstance(value, int) or not 0 < value < 1 << 31:
+        raise SparkforgeError(
+            f"The server says that its model takes {str(value)[:40]!r} tokens.",
+            "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers.",
+        )
+    return value
 
 
 def _tokens(found: t.Any, ids: t.Sequence[int] | None) -> t.Iterator[Token]:

@@ -110,7 +110,7 @@ def prove(given: argparse.Namespace) -> dict[str, t.Any]:
     from .session import Session
     from .texts import Texts
 
-    limits = [given.longest, where.context, one.get("max_model_len"), (one.get("meta") or {}).get("n_ctx_train")]
+    limits = [given.longest, where.context, answers.context(one)]
     longest = min(int(limit) for limit in limits if limit)
     seed = given.seed or int(time.strftime("%Y%m%d", time.gmtime()))
     first = _first(reference.tokenizer)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import time
 import typing as t
 import urllib.error
 import urllib.parse
 import urllib.request
 
+from .._shared.module_utils._core.deadline import within
 from .._shared.module_utils._core.errors import SparkforgeError
 
-#: Bytes of an answer: more is no answer to what is asked here.
-LONGEST = 64 * 1024 * 1024
+#: Bytes of an answer at most. The largest that is asked for has the log-probabilities of 8,192 tokens, 0.9 MB.
+LONGEST = 4 * 1024 * 1024
 #: Characters of a server's own words in a message.
 QUOTED = 300
 
@@ -103,11 +103,20 @@ class Endpoint:
             headers["Content-Type"] = "application/json"
             data = json.dumps(body).encode()
         url = self.base + path
-        deadline = time.monotonic() + self.timeout
         try:
             request = urllib.request.Request(url, data, headers)  # noqa: S310 - http or https, see __init__
+        except ValueError as error:
+            raise SparkforgeError(f"{url} cannot be asked: {error}.", "Correct the URL.") from None
+        try:
+            # Connecting, the headers, the body or an error's, and the trailers together.
+            return within(self.timeout, lambda: self._exchange(url, request))
+        except TimeoutError:
+            raise self._slow(url) from None
+
+    def _exchange(self, url: str, request: urllib.request.Request) -> bytes:
+        try:
             with self._opener.open(request, timeout=self.timeout) as answer:
-                return self._read(url, answer, deadline)
+                return self._read(url, answer)
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refused(url, error.code, self._said(error)) from None
@@ -125,7 +134,7 @@ class Endpoint:
                 "Look at the server's log for what ended it.",
             ) from None
 
-    def _read(self, url: str, answer: t.Any, deadline: float) -> bytes:
+    def _read(self, url: str, answer: t.Any) -> bytes:
         parts: list[bytes] = []
         size = 0
         while part := answer.read1(1 << 16):
@@ -135,9 +144,6 @@ class Endpoint:
                 raise SparkforgeError(
                     f"{url} answered with more than {LONGEST >> 20} MiB.", "This is no answer of a model server."
                 )
-            # A server that sends a byte a second keeps every limit of the socket.
-            if time.monotonic() > deadline:
-                raise self._slow(url)
         return b"".join(parts)
 
     def _slow(self, url: str) -> SparkforgeError:
@@ -177,7 +183,7 @@ class Endpoint:
             body = json.loads(text)
             inner = body.get("error", body) if isinstance(body, dict) else body
             text = str(inner.get("message", inner) if isinstance(inner, dict) else inner)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
         return self._masked(" ".join(text.split()))[:QUOTED].rstrip(".")
 

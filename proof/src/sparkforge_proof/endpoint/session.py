@@ -95,7 +95,8 @@ class Session:
     def generated(self, prompt: Ids, answer: Answer) -> list[int]:
         """Return the ids of the generated tokens; where only their text is known, those that the text may be."""
         found: list[int] = []
-        for token in answer.tokens:
+        # More than was asked for is what the check endpoint.max_tokens fails for, and would have to be computed here.
+        for token in answer.tokens[:GENERATED]:
             if token.id is not None:
                 found.append(token.id)
                 continue
