@@ -145,20 +145,18 @@ def test_timeout_holds_for_the_whole_exchange(part: str) -> None:
         with connection, contextlib.suppress(OSError):
             connection.recv(1 << 16)
             connection.sendall(at_once)
-            for _ in range(400):
+            while not given_up.wait(0.02):
                 connection.sendall(drip)
-                time.sleep(0.02)
 
+    given_up = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
         thread.start()
-        began = time.monotonic()
+        # The server drips for as long as its client waits.
         with pytest.raises(SparkforgeError, match="did not answer within"):
             client.Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.3).get("/v1/models")
-        took = time.monotonic() - began
+    given_up.set()
     thread.join()
-    # It drips for 8 seconds.
-    assert took < 6
 
 
 def test_the_key_is_sent_and_never_shown(server: Server) -> None:
