@@ -103,8 +103,7 @@ class Campaign:
         return [
             name
             for name, one in catalogue.CHECKS.items()
-            # A default run on a GPU's host has the CPU's checks too, which see faults of what no device computes.
-            if (one.device == self.device or (one.device == "cpu" and one.family == "helpers"))
+            if one.device == self.device
             and one.numeric
             and (verdict.selects(self.checks, name) if self.checks else not verdict.selects(NOT_RUN, name))
         ]

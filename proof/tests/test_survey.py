@@ -247,20 +247,6 @@ def test_what_is_wrong_of_many_rows_alone_is_named(
     assert status == "fail" and f"({operator}, float32, {where})" in cause, cause
 
 
-def test_a_sampler_that_takes_one_twice_in_some_epochs_alone_is_named(said: Asked) -> None:
-    between = """
-import torch
-plain, calls = torch.utils.data.RandomSampler.__iter__, []
-def off(self):
-    order = list(plain(self))
-    calls.append(1)
-    return iter([order[1], *order[1:]] if len(calls) == 9 else order)
-torch.utils.data.RandomSampler.__iter__ = off
-"""
-    status, cause = said("cpu.helpers.loops", between=between)["cpu.helpers.loops"]
-    assert status == "fail" and "(RandomSampler, each epoch) has not each sample once" in cause, cause
-
-
 def test_what_computes_no_row_by_itself_is_not_asked_of_many(said: Asked) -> None:
     only = "survey.catalogue = lambda plain=survey.catalogue(): [one for one in plain if one.name in ('cov', 'sin')]"
     status, measured = said("cpu.sizes.many", between=only)["cpu.sizes.many"]

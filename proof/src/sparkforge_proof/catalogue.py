@@ -34,12 +34,10 @@ def registered() -> dict[str, Definition]:
         fastpaths,
         formats,
         graphs,
-        helpers,
         identity,
         inference,
         layouts,
         linalg,
-        loops,
         many,
         matmul,
         movement,
@@ -60,7 +58,7 @@ def registered() -> dict[str, Definition]:
     )
 
     # Files whose checks belong to a family of another name.
-    parts = (data_parallel, survey_modules, graphs, complexes, transforms, loops, many)
+    parts = (data_parallel, survey_modules, graphs, complexes, transforms, many)
     # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
     families = (
         identity,
@@ -89,7 +87,6 @@ def registered() -> dict[str, Definition]:
         storage,
         survey,
         sizes,
-        helpers,
         training,
         inference,
         speed,
@@ -149,7 +146,6 @@ LANES = {
     "formats.": "formats",
     "specials.": "layouts",
     "layouts.": "layouts",
-    "helpers.": "layouts",
     "algebra.fft": "transforms",
     "algebra.": "algebra",
     "fastpaths.": "fast ways",
@@ -169,7 +165,6 @@ LANES = {
     "cpu.specials.": "formats on the host",
     "cpu.search.": "formats on the host",
     "cpu.layouts.": "formats on the host",
-    "cpu.helpers.": "formats on the host",
 }
 #: The same with few cores.
 FEW_LANES = {"attention.": "attention"}

@@ -98,35 +98,10 @@ def _each(value: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor]) -> t.A
     return type(value)(_each(one, change) for one in value) if type(value) in (tuple, list) else value
 
 
-def _without_last(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
-    """The last of what it is given as a list is left out."""
-    first = list(arguments[0])
-    return plain(first[:-1] if len(first) > 1 else first, *arguments[1:], **words)
-
-
-def _other_limit(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
-    return plain(arguments[0], arguments[1] * (1 + drawn.amount), *arguments[2:], **words)
-
-
 def _low_bits(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
     """Only some bits of a seed count."""
     *before, seed = arguments
     return plain(*before, int(seed) & 0xFFFF, **words)
-
-
-def _state_lost(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
-    """The function is given another option than the user's: the state is not kept."""
-    return plain(*arguments, **{**words, "preserve_rng_state": False})
-
-
-def _rates_scaled(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> list[float]:
-    return [rate * (1 + drawn.amount) for rate in plain(*arguments, **words)]
-
-
-def _one_twice(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Iterator[int]:
-    """The last is the first again."""
-    found = list(plain(*arguments, **words))
-    return iter([*found[:-1], found[0]])
 
 
 # -- users' programs
@@ -222,26 +197,6 @@ def _timed(device: str) -> list[torch.Tensor]:
     return [torch.tensor(float(begin.elapsed_time(end) > 1.0), dtype=torch.float64)]
 
 
-def _gradients(device: str) -> list[torch.nn.Parameter]:
-    weights = [torch.nn.Parameter(torch.ones(n, 3, device=device)) for n in (1, 4, 9)]
-    for number, weight in enumerate(weights):
-        weight.grad = torch.full_like(weight, number + 2.0)
-    return weights
-
-
-def _clipped(function: t.Callable[[t.Any], t.Any]) -> Program:
-    def program(device: str) -> list[torch.Tensor]:
-        found = []
-        for _unused in range(6):
-            weights = _gradients(device)
-            said = function(weights)
-            found += [weight.grad.detach().double().cpu() for weight in weights if weight.grad is not None]
-            found += [one.detach().double().cpu() for one in ([said] if isinstance(said, torch.Tensor) else [])]
-        return found
-
-    return program
-
-
 def _drawing(work: t.Callable[[str], t.Any]) -> Program:
     def program(device: str) -> list[torch.Tensor]:
         return [one.detach().double().cpu() for _unused in range(6) for one in work(device)]
@@ -265,31 +220,6 @@ def _global_state(device: str) -> list[torch.Tensor]:
     return [torch.rand(50, device=device) - first]
 
 
-def _checkpointed(device: str) -> list[torch.Tensor]:
-    torch.manual_seed(3)
-    leaf = torch.ones(400, device=device, requires_grad=True)
-    result = torch.utils.checkpoint.checkpoint(torch.nn.functional.dropout, leaf, 0.5, use_reentrant=False)
-    torch.rand(10, device=device)
-    (gradient,) = torch.autograd.grad(result.sum(), leaf)
-    return [gradient - result]
-
-
-def _of_autograd(function: t.Callable[[torch.Tensor], t.Any]) -> Program:
-    def program(device: str) -> list[torch.Tensor]:
-        found = []
-        for _unused in range(6):
-            value = function(torch.arange(6.0, device=device))
-            found += [one.detach().double().cpu() for one in (value if isinstance(value, (tuple, list)) else [value])]
-        return found
-
-    return program
-
-
-def _ragged(device: str) -> list[torch.Tensor]:
-    rows = [torch.ones(n, 2, device=device) * n for n in (3, 1, 4)]
-    return [one.double().cpu() for _unused in range(4) for one in [torch.nn.utils.rnn.pad_sequence(rows, True)]]
-
-
 def _jagged(device: str) -> list[torch.Tensor]:
     found = []
     for _unused in range(4):
@@ -310,24 +240,9 @@ def _sparse_total(device: str) -> list[torch.Tensor]:
     return [torch.sparse.sum(x, 1).to_dense().double().cpu() for _unused in range(4)]
 
 
-def _scheduled(device: str) -> list[torch.Tensor]:
-    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(2, device=device))], 1.0)
-    schedule, rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 9), []
-    for _unused in range(9):
-        optimizer.step()
-        schedule.step()
-        rates.append(float(optimizer.param_groups[0]["lr"]))
-    return [torch.tensor(rates, dtype=torch.float64)]
-
-
-def _shuffled(device: str) -> list[torch.Tensor]:
-    loader = torch.utils.data.DataLoader(torch.arange(20), 5, shuffle=True)
-    return [torch.cat(list(loader)).sort()[0].double() for _unused in range(6)]
-
-
 BOTH = ("cuda", "cpu")
-CUDA, UTILS, FUNCTIONAL = "torch.cuda", "torch.nn.utils", "torch.autograd.functional"
-WAIT, GRAPHS, CHANCE, HELPERS = "streams and events", "CUDA graphs", "generators and states", "training's helpers"
+CUDA = "torch.cuda"
+WAIT, GRAPHS, CHANCE = "streams and events", "CUDA graphs", "generators and states"
 
 ENTRIES = (
     Entry(f"{CUDA}.Stream", "wait_stream", WAIT, {"does nothing": _nothing},
@@ -346,30 +261,26 @@ ENTRIES = (
     Entry(CUDA, "set_rng_state", CHANCE, {"does nothing": _nothing}, _drawing(_global_state)),
     Entry("torch.random", "set_rng_state", CHANCE, {"does nothing": _nothing}, _drawing(_global_state), ("cpu",)),
     Entry("torch", "manual_seed", CHANCE, {"low bits": _low_bits}, _drawing(_seeds), BOTH),
-    Entry("torch.utils.checkpoint", "checkpoint", HELPERS, {"state lost": _state_lost, "scaled": _scaled},
-          _drawing(_checkpointed), BOTH),
-    Entry(UTILS, "clip_grad_norm_", HELPERS, {"without the last": _without_last, "another limit": _other_limit},
-          _clipped(lambda w: torch.nn.utils.clip_grad_norm_(w, 1.0)), BOTH),
-    Entry(UTILS, "clip_grad_value_", HELPERS, {"without the last": _without_last, "another limit": _other_limit},
-          _clipped(lambda w: torch.nn.utils.clip_grad_value_(w, 1.0)), BOTH),
-    Entry(UTILS, "parameters_to_vector", HELPERS, {"scaled": _scaled, "last off": _last_off},
-          _clipped(lambda w: torch.nn.utils.parameters_to_vector(w)), BOTH),
-    Entry("torch.optim.lr_scheduler.CosineAnnealingLR", "get_lr", HELPERS, {"scaled": _rates_scaled}, _scheduled, BOTH),
-    Entry("torch.utils.data.RandomSampler", "__iter__", HELPERS, {"one twice": _one_twice}, _shuffled, BOTH),
-    Entry(f"{UTILS}.rnn", "pad_sequence", HELPERS, {"scaled": _scaled, "last off": _last_off}, _ragged, BOTH),
-    Entry(FUNCTIONAL, "jacobian", HELPERS, {"scaled": _scaled, "last off": _last_off},
-          _of_autograd(lambda x: torch.autograd.functional.jacobian(lambda y: y * y.sum(), x)), BOTH),
-    Entry(FUNCTIONAL, "hessian", HELPERS, {"scaled": _scaled, "last off": _last_off},
-          _of_autograd(lambda x: torch.autograd.functional.hessian(lambda y: (y**3).sum(), x)), BOTH),
-    Entry(FUNCTIONAL, "vjp", HELPERS, {"scaled": _scaled},
-          _of_autograd(lambda x: torch.autograd.functional.vjp(lambda y: y**2, x, x)), BOTH),
-    Entry("torch.autograd", "grad", HELPERS, {"scaled": _scaled, "last off": _last_off},
-          _of_autograd(lambda x: torch.autograd.grad((x.requires_grad_() ** 2).sum(), x)), BOTH),
     Entry("torch.nested", "to_padded_tensor", "nested tensors", {"scaled": _scaled, "last off": _last_off}, _jagged,
           BOTH),
     Entry("torch.sparse", "mm", "sparse and nested", {"scaled": _scaled, "last off": _last_off}, _sparse_sum, BOTH),
     Entry("torch.sparse", "sum", "sparse and nested", {"scaled": _scaled}, _sparse_total, BOTH),
 )  # fmt: skip
+#: Torch's own Python, which no device computes and whose files `identity.files` compares. They may be
+#: drawn, so that a seed draws for each number what it drew before they were left out, but nothing is planted in them.
+LEFT_OUT = (
+    "autograd.functional.hessian",
+    "autograd.functional.jacobian",
+    "autograd.functional.vjp",
+    "autograd.grad",
+    "nn.utils.clip_grad_norm_",
+    "nn.utils.clip_grad_value_",
+    "nn.utils.parameters_to_vector",
+    "nn.utils.rnn.pad_sequence",
+    "optim.lr_scheduler.CosineAnnealingLR.get_lr",
+    "utils.checkpoint.checkpoint",
+    "utils.data.RandomSampler.__iter__",
+)
 
 
 def _polled(event: t.Any) -> None:
@@ -380,3 +291,8 @@ def _polled(event: t.Any) -> None:
 def of(device: str) -> dict[str, Entry]:
     """Return the entries that there are on a device, by name."""
     return {entry.words: entry for entry in ENTRIES if device in entry.devices}
+
+
+def defects(device: str) -> dict[str, list[str]]:
+    """Return for each entry that may be drawn its defects, none for one that is left out."""
+    return {**{name: [] for name in LEFT_OUT}, **{name: list(entry.defects) for name, entry in of(device).items()}}

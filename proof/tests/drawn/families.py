@@ -69,11 +69,11 @@ def draw(
     seed: int,
     number: int,
     sound: bool = False,
-) -> Drawn:
-    """Return the fault of a number.
+) -> Drawn | None:
+    """Return the fault of a number; None for an entry that is left out.
 
     :param targets: by operator of the catalogue, those of the dispatcher that it calls.
-    :param entries: by public entry, its defects.
+    :param entries: by public entry, its defects; one without any is left out.
     :param chances: operators that draw random numbers.
     """
     chance = random.Random(f"{seed} {number} {device}")
@@ -88,6 +88,8 @@ def draw(
     }.get(condition)
     if chance.random() < 0.35 and entries:
         entry = chance.choice(sorted(entries))
+        if not entries[entry]:
+            return None
         defect = chance.choice(sorted(entries[entry]))
         found = Drawn(number, entry, "", defect, amount, place, *_of_entries(chance))
     else:
