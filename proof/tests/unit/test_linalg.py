@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the checks of linear algebra do without torch."""
+"""What the checks of sparse linear algebra do without torch."""
 
 from __future__ import annotations
 
@@ -11,28 +11,6 @@ from pathlib import Path
 import pytest
 from sparkforge_proof.check import Failed
 from sparkforge_proof.checks import linalg
-
-SHOWN = """PyTorch built with:
-  - LAPACK is enabled (usually provided by MKL)
-  - Build settings: BLAS_INFO=nvpl, BUILD_TYPE=Release, LAPACK_INFO=nvpl, TORCH_VERSION=2.9.1, USE_CUDA=ON,
-"""
-MAPS = """
-ffff8000-ffff9000 r-xp 00000000 08:01 11  /usr/lib/aarch64-linux-gnu/libnvpl_blas_lp64_gomp.so.0
-ffff9000-ffffa000 rw-p 00000000 08:01 11  /usr/lib/aarch64-linux-gnu/libnvpl_blas_lp64_gomp.so.0
-ffffa000-ffffb000 r-xp 00000000 08:01 12  /usr/lib/aarch64-linux-gnu/libnvpl_lapack_lp64_gomp.so.0
-ffffb000-ffffc000 r-xp 00000000 08:01 13  /usr/lib/aarch64-linux-gnu/libc.so.6
-ffffc000-ffffd000 rw-p 00000000 00:00 0
-"""
-
-
-def test_the_linked_libraries_are_named_by_torch_and_by_what_is_mapped():
-    assert linalg.libraries(SHOWN, MAPS) == (
-        "BLAS nvpl, LAPACK nvpl (libnvpl_blas_lp64_gomp.so.0, libnvpl_lapack_lp64_gomp.so.0)"
-    )
-
-
-def test_libraries_that_are_linked_statically_are_named_by_torch_alone():
-    assert linalg.libraries("Build settings: BLAS_INFO=mkl", "") == "BLAS mkl, LAPACK unnamed"
 
 
 def test_the_sparse_system_is_dominated_by_its_diagonal_in_every_column_and_not_symmetric():
@@ -75,21 +53,3 @@ def test_libraries_of_cudss_are_found_in_the_order_of_the_directories(tmp_path: 
 def test_a_library_without_the_interface_of_cudss_is_a_failure_that_names_it():
     with pytest.raises(Failed, match="has no function cudssGetProperty"):
         linalg.Cudss("libc.so.6")
-
-
-@pytest.mark.parametrize(("length", "stages"), [(2, 1), (512, 9), (360, 6), (251, 1), (1, 0)])
-def test_the_constant_of_a_transform_grows_with_its_stages(length: int, stages: int):
-    constant = linalg.fft_constant(length)
-    assert 10 * stages <= constant <= 10000 * stages
-    assert linalg.fft_constant(length * 4) == pytest.approx(constant + 2 * linalg.fft_constant(2))
-
-
-def test_the_constant_of_a_radix_two_transform_covers_higham():
-    # Theorem 24.2: log2(n) (mu + g(4) (sqrt(2) + mu)) with weights that are good to mu = 4 u, by u.
-    assert linalg.fft_constant(1024) >= 10 * (4 + 4 * 2**0.5)
-
-
-def test_the_transforms_that_are_checked_would_show_three_per_cent():
-    # One element of a flat spectrum is its norm by the root of the length.
-    for length in (512, 360, 251):
-        assert linalg.fft_constant(length) * 2**-24 * length**0.5 < 0.01

@@ -19,15 +19,10 @@ Buffers:            10000 kB
 """
 
 
-@pytest.mark.parametrize("name", ["copy", "elementwise", "random", "memory"])
+@pytest.mark.parametrize("name", ["elementwise", "memory"])
 def test_what_a_cpu_can_do_is_checked_there_too(name: str):
     assert REGISTERED[f"tensors.{name}"].device == "cuda"
     assert REGISTERED[f"cpu.tensors.{name}"].device == "cpu"
-
-
-def test_streams_and_graphs_are_of_the_gpu_alone():
-    assert "cpu.tensors.streams" not in REGISTERED
-    assert "cpu.tensors.graph" not in REGISTERED
 
 
 def test_the_share_is_taken_but_never_the_reserve():

@@ -55,7 +55,7 @@ CATALOGUE = {
         "matmul.float32": (H200,),
         "matmul.float8_rowwise": (H200,),
         "matmul.float4": (),
-        "cpu.linalg.lapack": (X86,),
+        "cpu.algebra.dense": (X86,),
     }.items()
 }
 HERE, ELSEWHERE = ("9.0", "x86_64"), ("12.1", "aarch64")
@@ -79,7 +79,7 @@ def test_a_required_check_that_is_skipped_fails_where_it_was_seen_to_pass_and_wa
 
 
 def test_what_needs_a_gpu_is_not_required_where_none_is() -> None:
-    results = [number("attention.flash", SKIP), number("cpu.linalg.lapack", SKIP)]
+    results = [number("attention.flash", SKIP), number("cpu.algebra.dense", SKIP)]
     assert judged(results, required=["*"], gpu=False) == [SKIP, FAIL]
 
 
@@ -92,7 +92,7 @@ def test_what_another_failure_kept_from_running_is_not_counted_as_one_more() -> 
 @pytest.mark.parametrize("reason", sorted(UNANSWERED))
 @pytest.mark.parametrize("required", [[], ["*"]])
 def test_without_an_answer_a_check_warns_unless_this_kind_of_device_gave_one(reason: str, required: list[str]) -> None:
-    rows = ["matmul.float8_rowwise", "matmul.float4", "cpu.linalg.lapack"]
+    rows = ["matmul.float8_rowwise", "matmul.float4", "cpu.algebra.dense"]
     elsewhere = [unanswered(name, reason) for name in rows]
     assert judged(elsewhere, ELSEWHERE, required=required) == [WARN, WARN, WARN]
     here = FAIL if reason not in ("busy", "slow") else WARN

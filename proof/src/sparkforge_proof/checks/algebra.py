@@ -14,9 +14,11 @@ thousands of times that.
 from __future__ import annotations
 
 import math
+import os
+import re
 import typing as t
 
-from ..check import H200_LATER, X86_CPU, Context, Measured, check
+from ..check import ABSENT, H200_LATER, X86_CPU, Context, Measured, Unanswered, check
 from .bounds import UNIT_ROUNDOFF, Cases
 from .survey import seed_of
 
@@ -43,6 +45,29 @@ BY_QR = 20.0
 SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 96, 127, 129)
 LARGE = (191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1536, 2047, 2048)
 BATCHES = ((2, 3), (3, 17), (5, 32), (9, 8), (65, 5), (17, 33), (4, 65), (129, 2), (2, 129))
+
+
+def libraries(configuration: str, maps: str) -> str:
+    """Say which BLAS and LAPACK torch is linked to.
+
+    :param configuration: ``torch.__config__.show()``.
+    :param maps: ``/proc/self/maps``.
+    """
+    linked = []
+    for key in ("BLAS_INFO", "LAPACK_INFO"):
+        match = re.search(rf"\b{key}=([^,\s]+)", configuration)
+        linked.append(f"{key.partition('_')[0]} {match[1] if match else 'unnamed'}")
+    names = {os.path.basename(line.rpartition(" ")[2]) for line in maps.splitlines() if ".so" in line}
+    known = re.compile(r"lib(nvpl_(blas|lapack)|openblas|mkl_|blas|lapack|blis|armpl|flexiblas)")
+    mapped = sorted(name for name in names if known.match(name))
+    return ", ".join(linked) + (f" ({', '.join(mapped)})" if mapped else "")
+
+
+def _linked_libraries() -> str:
+    import torch
+
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        return libraries(torch.__config__.show(), file.read())
 
 
 def _matrix(context: Context, words: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
@@ -134,7 +159,10 @@ def dense(context: Context) -> Measured:
 
     cases = Cases("linear algebra", REMEDY)
     gpu = context.device == "cuda"
-    forms = ("float32", "complex64", "float64", "complex128") if gpu else ("float32", "complex64")
+    if not gpu and not torch._C.has_lapack:
+        remedy = "Run playbooks/libraries.yml for NVPL and rebuild torch."
+        raise Unanswered(ABSENT, "This torch is built without LAPACK.", remedy, "no LAPACK", "LAPACK")
+    forms = ("float32", "complex64", "float64", "complex128") if gpu else ("float32", "complex64", "float64")
     chance = random.Random(f"{seed_of(context)} algebra")  # noqa: S311 - which sizes are tried is no secret
     with torch.no_grad():
         for number, form in enumerate(forms):
@@ -147,7 +175,10 @@ def dense(context: Context) -> Measured:
             for size in chance.sample(larger, min(len(larger), 2 if gpu and number < 2 else 1)):
                 _one(cases, context, form, (), size)
             _rectangles(cases, context, form, chance)
-    return cases.result()
+    result = cases.result()
+    if not gpu:
+        result.measured += f"; {_linked_libraries()}"
+    return result
 
 
 def _one(cases: Cases, context: Context, form: str, batch: tuple[int, ...], size: int) -> None:
@@ -299,10 +330,13 @@ def _rectangles(cases: Cases, context: Context, form: str, chance: t.Any) -> Non
             _singular(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, unit, jacobi(a))
             if rows >= columns:
                 sides = _matrix(context, f"least {form}", (*batch, rows, 2), judge.dtype).to(judge.dtype).to(wide)
-                found = torch.linalg.lstsq(a, sides.to(judge.dtype).to(context.device)).solution
-                # The residual is orthogonal to the columns.
                 wanted = torch.linalg.lstsq(exact, sides).solution
-                judge.value("lstsq", found, wanted, torch.linalg.vector_norm(sides, dim=-2, keepdim=True))
+                around = torch.linalg.vector_norm(sides, dim=-2, keepdim=True)
+                there = sides.to(judge.dtype).to(context.device)
+                # A GPU has one way alone, LAPACK several.
+                for driver in (None,) if a.is_cuda else ("gels", "gelsy", "gelsd"):
+                    solution = torch.linalg.lstsq(a, there, driver=driver).solution
+                    judge.value(f"lstsq{f' by {driver}' if driver else ''}", solution, wanted, around)
             taus = torch.geqrf(a)
             if rows >= columns:
                 judge.product(
