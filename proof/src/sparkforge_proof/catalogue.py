@@ -28,7 +28,6 @@ def registered() -> dict[str, Definition]:
         collectives,
         companions,
         compilation,
-        complexes,
         convolution,
         data_parallel,
         fastpaths,
@@ -58,7 +57,7 @@ def registered() -> dict[str, Definition]:
     )
 
     # Files whose checks belong to a family of another name.
-    parts = (data_parallel, survey_modules, graphs, complexes, transforms, many)
+    parts = (data_parallel, survey_modules, graphs, transforms, many)
     # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
     families = (
         identity,
