@@ -29,11 +29,7 @@ REASONS = {
     0x100: "display clocks",
 }
 
-# Older drivers call the reasons by another name; a name that one does not know spoils the whole answer.
-_QUERIES = tuple(
-    f"clocks.sm,clocks.max.sm,power.draw,power.limit,temperature.gpu,utilization.gpu,{reasons}.active"
-    for reasons in ("clocks_event_reasons", "clocks_throttle_reasons")
-)
+_QUERY = "clocks.sm,clocks.max.sm,power.draw,power.limit,utilization.gpu,clocks_event_reasons.active"
 _FORMAT = "--format=csv,noheader,nounits"
 #: Seconds: a wedged driver lets nvidia-smi hang for ever.
 _PATIENCE = 20
@@ -59,7 +55,6 @@ class Sample:
     sm_clock_most_mhz: float | None = None
     power_w: float | None = None
     power_limit_w: float | None = None
-    temperature_c: float | None = None
     utilization: float | None = None
     reasons: frozenset[str] = frozenset()
 
@@ -118,15 +113,15 @@ def parse(line: str) -> Sample:
     :raises NoSampler: it is not one.
     """
     fields = [field.strip() for field in line.split(",")]
-    if len(fields) != 7:
+    if len(fields) != 6:
         raise NoSampler(f"nvidia-smi answered {line.strip()!r}")
     try:
-        active = int(fields[6], 16)
+        active = int(fields[5], 16)
     except ValueError:
         active = 0
-    clock, most, power, limit, temperature, utilization = (_number(field) for field in fields[:6])
+    clock, most, power, limit, utilization = (_number(field) for field in fields[:5])
     reasons = frozenset(name for bit, name in REASONS.items() if active & bit)
-    return Sample(clock, most, power, limit, temperature, utilization, reasons)
+    return Sample(clock, most, power, limit, utilization, reasons)
 
 
 def _ask(*options: str) -> str:
@@ -151,24 +146,8 @@ def sample(index: str) -> Sample:
     :param index: what ``nvidia-smi -i`` takes: a number or a UUID.
     :raises NoSampler: it cannot be looked at.
     """
-    problem = NoSampler("")
-    for query in _QUERIES:
-        try:
-            lines = _ask(f"--query-gpu={query}", _FORMAT, "-i", index).strip().splitlines()
-        except NoSampler as error:
-            problem = error
-            continue
-        return parse(lines[0] if lines else "")
-    raise problem
-
-
-def processes(index: str) -> list[Process]:
-    """Return who computes on one GPU.
-
-    :raises NoSampler: nvidia-smi does not say.
-    """
-    answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, "-i", index)
-    return [Process(row["pid"], row["name"], row["used_mib"]) for row in gpu.parse_processes(answer)]
+    lines = _ask(f"--query-gpu={_QUERY}", _FORMAT, "-i", index).strip().splitlines()
+    return parse(lines[0] if lines else "")
 
 
 def descendants(pid: int, parents: t.Mapping[int, int]) -> set[int]:
@@ -206,22 +185,6 @@ def parents() -> dict[int, int]:
     return found
 
 
-def strangers(
-    listed: t.Sequence[Process], own: t.AbstractSet[int], seen: t.AbstractSet[int], computing: bool
-) -> list[Process]:
-    """Return the processes on the GPU that are not of the proof.
-
-    :param own: the proof's processes.
-    :param seen: all processes that are seen here. In a container nvidia-smi names the host's numbers, which are not.
-    :param computing: this process uses the GPU itself, so that one of those numbers is its own.
-    """
-    others = [process for process in listed if process.pid not in own]
-    if computing and len(others) == len(listed):
-        hidden = [process for process in others if process.pid not in seen]
-        others = [process for process in others if process not in hidden[:1]]
-    return others
-
-
 def wait_for_others(factor: float = 1.0) -> None:
     """Wait until no other program uses the GPU, but not for long."""
     deadline = time.monotonic() + WAIT * factor
@@ -229,14 +192,16 @@ def wait_for_others(factor: float = 1.0) -> None:
         time.sleep(1)
 
 
-def others() -> list[Process]:
+def others(index: str = "") -> list[Process]:
     """Return the processes on the GPUs that are seen here and are not of the proof; none where nvidia-smi does not say.
 
     In a container nvidia-smi names the host's numbers, which tell nothing.
+
+    :param index: of one GPU, as ``nvidia-smi -i`` takes it; by default of all.
     """
     answer = ""
     with contextlib.suppress(NoSampler):
-        answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT)
+        answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
     known = parents()
     own = family(os.getpid(), known)
     rows = [Process(row["pid"], row["name"], row["used_mib"]) for row in gpu.parse_processes(answer)]

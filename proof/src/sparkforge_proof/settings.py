@@ -17,6 +17,8 @@ from ._shared.module_utils._core.errors import SparkforgeError
 LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
 #: Optional: the seed that selects the inputs of the survey, by default the date.
 OPTIONAL = ("seed",)
+#: The most that the two numbers of a floor of speed may be.
+MOST_OF_A_FLOOR = {"nominal": float("inf"), "ratio": 1.0}
 #: Rows of the host's side that a profile may require, or how their names begin (``open libcudss.so.0``).
 HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure", "open", "path", "python")
 
@@ -67,11 +69,13 @@ def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]],
     for rate, floor in found.items():
         for key in ("nominal", "ratio"):
             value = floor.get(key)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not number or not 0 < value <= MOST_OF_A_FLOOR[key]:
+                said = "no" if value is None else f"{value!r} for its"
                 raise SparkforgeError(
-                    f"The floor {rate} of the profile {profile.get('name')} has no {key}.",
-                    "Set nominal (the device's nominal rate) and ratio (the part of it that must be reached), both "
-                    "above 0, or remove the floor.",
+                    f"The floor {rate} of the profile {profile.get('name')} has {said} {key}.",
+                    "Set nominal (the device's nominal rate) and ratio (the part of it that must be reached, at most "
+                    "1), both above 0, or remove the floor.",
                 )
         before = own.get(rate) or {}
         if before and floor["nominal"] * floor["ratio"] < before["nominal"] * before["ratio"]:

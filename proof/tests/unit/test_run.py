@@ -52,9 +52,11 @@ def bare(tmp_path: Path) -> Path:
             "The floor copy_gb_per_s of the profile mine has no ratio",
         ),
         ({"profile": {"site_floors": {"copy_gb_per_s": {"ratio": 0.1}}}}, "has no nominal"),
+        ({"profile": {"site_floors": {"copy_gb_per_s": {"nominal": 9, "ratio": 60}}}}, "has 60 for its ratio"),
+        ({"profile": {"site_floors": {"copy_gb_per_s": {"nominal": True, "ratio": 1}}}}, "has True for its nominal"),
         ({"user": "nobody-of-this-name"}, "This host has no account nobody-of-this-name"),
     ],
-    ids=["checks", "required", "limit", "factor", "share", "ratio", "nominal", "user"],
+    ids=["checks", "required", "limit", "factor", "share", "ratio", "nominal", "large", "bool", "user"],
 )
 def test_options_that_do_not_fit_are_refused_with_cause_and_remedy(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(SparkforgeError) as refused:

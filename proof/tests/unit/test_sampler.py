@@ -29,14 +29,14 @@ def path(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 
 
 def test_a_line_of_a_data_centre_gpu_is_read():
-    assert sampler.parse("1755, 1980, 690.12, 700.00, 63, 100, 0x0000000000000024\n") == Sample(
-        1755.0, 1980.0, 690.12, 700.0, 63.0, 100.0, frozenset({"software power cap", "software thermal slowdown"})
+    assert sampler.parse("1755, 1980, 690.12, 700.00, 100, 0x0000000000000024\n") == Sample(
+        1755.0, 1980.0, 690.12, 700.0, 100.0, frozenset({"software power cap", "software thermal slowdown"})
     )
 
 
 def test_what_a_gb10_does_not_say_is_none():
-    line = "2405, 3003, 11.20, [N/A], 45, [Not Supported], Not Active"
-    assert sampler.parse(line) == Sample(2405.0, 3003.0, 11.2, None, 45.0, None)
+    line = "2405, 3003, 11.20, [N/A], [Not Supported], Not Active"
+    assert sampler.parse(line) == Sample(2405.0, 3003.0, 11.2, None, None)
 
 
 @pytest.mark.parametrize("line", ["", "No devices were found", "1, 2, 3"])
@@ -46,16 +46,9 @@ def test_another_answer_is_told(line: str):
 
 
 def test_the_tool_is_asked_for_one_device(path: pathlib.Path):
-    tool(path, f'echo "$@" >>{path}/asked; echo "1000, 1980, 300, 700, 50, 7, 0x0"')
+    tool(path, f'echo "$@" >>{path}/asked; echo "1000, 1980, 300, 700, 7, 0x0"')
     assert sampler.sample("GPU-1").sm_clock_mhz == 1000.0
     assert (path / "asked").read_text(encoding="utf-8").strip().endswith("-i GPU-1")
-
-
-def test_an_older_driver_is_asked_by_its_own_names(path: pathlib.Path):
-    tool(
-        path, 'case "$*" in *event*) echo "not a valid field to query" >&2; exit 2;; esac\necho "5, 6, 7, 8, 9, 1, 0x8"'
-    )
-    assert sampler.sample("0").reasons == {"hardware slowdown"}
 
 
 def test_why_the_tool_does_not_answer_is_told(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
@@ -64,15 +57,30 @@ def test_why_the_tool_does_not_answer_is_told(path: pathlib.Path, monkeypatch: p
         sampler.sample("0")
     monkeypatch.setenv("PATH", str(path / "nowhere"))
     with pytest.raises(NoSampler, match="PATH"):
-        sampler.processes("0")
+        sampler.sample("0")
+    assert sampler.others() == []
 
 
 # -- who computes
 
 
-def test_processes_are_read_whose_names_hold_commas(path: pathlib.Path):
-    tool(path, "echo '4242, python train.py --sizes 1,2, 1024'; echo '7, [Not Found], [N/A]'")
-    assert sampler.processes("0") == [Process(4242, "python train.py --sizes 1,2", 1024), Process(7, "[Not Found]")]
+def test_processes_are_read_whose_names_hold_commas(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    tool(
+        path,
+        f"echo \"$@\" >>{path}/asked; echo '4242, python train.py --sizes 1,2, 1024'; echo '7, [Not Found], [N/A]'",
+    )
+    seen = {4242: 1, 7: 1, os.getpid(): 1}
+    monkeypatch.setattr(sampler, "parents", lambda: seen)
+    assert sampler.others("1") == [Process(4242, "python train.py --sizes 1,2", 1024), Process(7, "[Not Found]")]
+    assert (path / "asked").read_text(encoding="utf-8").strip().endswith("-i 1")
+
+
+def test_processes_of_the_proof_and_of_another_container_are_none_of_the_others(
+    path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+):
+    tool(path, f"echo '{os.getpid()}, python, 10'; echo '31337, train, 10'")
+    monkeypatch.setattr(sampler, "parents", lambda: {os.getpid(): 1})
+    assert sampler.others() == []
 
 
 PARENTS = {1: 0, 50: 1, 60: 50, 70: 60, 71: 60, 72: 71, 80: 50, 90: 1}
@@ -86,24 +94,6 @@ def test_the_family_is_the_line_of_ancestors_and_what_the_runner_started():
 def test_an_orphan_has_no_family_but_its_own():
     assert sampler.family(90, PARENTS) == {90}
     assert sampler.family(90, {**PARENTS, 91: 90}) == {90, 91}
-
-
-def test_own_processes_are_no_strangers():
-    listed = [Process(70, "python"), Process(4242, "train")]
-    assert sampler.strangers(listed, {70}, {70, 4242}, computing=True) == [Process(4242, "train")]
-    assert sampler.strangers(listed[:1], {70}, {70}, computing=True) == []
-
-
-def test_in_a_container_one_unseen_process_is_this_one():
-    listed = [Process(31337, "python")]
-    assert sampler.strangers(listed, {70}, {70}, computing=True) == []
-    assert sampler.strangers(listed, {70}, {70}, computing=False) == listed
-    assert len(sampler.strangers([*listed, Process(31338, "train")], {70}, {70}, computing=True)) == 1
-
-
-def test_a_seen_process_is_a_stranger_also_while_this_one_computes():
-    listed = [Process(4242, "train")]
-    assert sampler.strangers(listed, {70}, {70, 4242}, computing=True) == listed
 
 
 def test_the_processes_of_this_machine_are_seen():

@@ -14,7 +14,7 @@ from sparkforge_proof.check import REGISTERED, Context, Failed
 from sparkforge_proof.checks import speed
 from sparkforge_proof.sampler import Caps, Process, Sample
 
-HEALTHY = Sample(2405.0, 3003.0, 74.0, None, 61.0, 98.0)
+HEALTHY = Sample(2405.0, 3003.0, 74.0, None, 98.0)
 FLOOR = speed.Floor(2400.0, 0.6, "of the profile gb10")
 
 
@@ -50,50 +50,12 @@ def test_without_a_floor_in_the_profile_what_is_known_of_the_device_counts(floor
     assert (floor.nominal, floor.ratio) == (4800.0, speed.DEFAULT_RATIO)
 
 
-@pytest.mark.parametrize("device", ["NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX A4000", "NVIDIA H200 NVL"])
+@pytest.mark.parametrize("device", ["NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX A4000", "NVIDIA H100 80GB HBM3"])
 def test_of_other_devices_nothing_is_known_and_the_rate_is_told_without_judgement(device: str):
     assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}, device) is None
     bound, failure = speed.judged("the copy", 12.0, "GB/s", None, device)
     assert failure is None
     assert bound == f"no floor of the copy is known for {device}, and the profile has none"
-
-
-def test_of_thor_no_rate_of_products_is_known():
-    assert speed.floor_of("matmul_bfloat16_tflops", {}, "NVIDIA Thor") is None
-    assert speed.floor_of("copy_gb_per_s", {}, "NVIDIA Jetson AGX Thor") is not None
-
-
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ({"nominal": 213.0}, "has no ratio"),
-        ({"ratio": 0.6}, "has no nominal"),
-        ({"nominal": 213.0, "ratio": None}, "has no ratio"),
-        ({"nominal": "fast", "ratio": 0.6}, "has the nominal 'fast'"),
-        ({"nominal": 213.0, "ratio": 60}, "has the ratio 60"),
-        ({"nominal": 213.0, "ratio": 0}, "has the ratio 0"),
-        ({"nominal": -1, "ratio": 0.6}, "has the nominal -1"),
-        ({"nominal": float("nan"), "ratio": 0.6}, "has the nominal nan"),
-        ({"nominal": True, "ratio": 0.6}, "has the nominal True"),
-        (213.0, "is not a mapping"),
-    ],
-)
-def test_a_floor_that_cannot_be_read_is_named(entry: t.Any, said: str):
-    with pytest.raises(Failed) as raised:
-        speed.floor_of("matmul_bfloat16_tflops", profile(matmul_bfloat16_tflops=entry), "NVIDIA GB10")
-    assert raised.value.cause == f"The floor matmul_bfloat16_tflops of the profile gb10 {said}."
-    assert "nominal" in raised.value.remedy
-
-
-def test_floors_that_are_no_mapping_are_named():
-    with pytest.raises(Failed, match="not a mapping"):
-        speed.floor_of("copy_gb_per_s", {"name": "gb10", "floors": [1]}, "NVIDIA GB10")
-
-
-def test_numbers_that_ansible_made_strings_of_are_read():
-    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": "250", "ratio": "0.5"}), "")
-    assert floor is not None
-    assert floor.least == 125
 
 
 def test_a_rate_below_its_floor_fails_and_one_at_it_passes():
@@ -144,10 +106,6 @@ def test_a_slow_device_blocks_only_below_a_floor_that_was_measured_on_its_kind_o
 def test_a_cap_that_the_owner_set_is_no_fault():
     capped = dataclasses.replace(HEALTHY, sm_clock_mhz=1200.0, reasons=frozenset({speed.CAPPED}))
     assert speed.clock_fault([capped] * 5, FLOOR, "NVIDIA GB10")[2] is None
-
-
-def test_what_is_known_of_a_device_says_what_it_rests_on():
-    assert all(known.evidence.startswith(("measured on ", "from the data sheet")) for known in speed.KNOWN)
 
 
 def test_each_rate_that_becomes_a_floor_is_one_of_a_check():
@@ -266,9 +224,9 @@ def test_a_clock_held_low_is_named(clock: float):
 @pytest.mark.parametrize(
     ("reason", "cause", "remedy"),
     [
-        ("software thermal slowdown", "Heat", "fans"),
-        ("hardware thermal slowdown", "Heat", "fans"),
-        ("software power cap", "The power limit of 250 W", "--power-limit"),
+        ("software thermal slowdown", "by software thermal slowdown", "fans"),
+        ("hardware thermal slowdown", "by hardware thermal slowdown", "fans"),
+        ("software power cap", "by software power cap", "--power-limit"),
         ("sync boost", "below its floor", "nvidia-smi -q"),
     ],
 )

@@ -16,15 +16,13 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import os
-import re
 import statistics
 import threading
 import time
 import typing as t
 
 from .. import sampler
-from ..check import H200, SLOW, Context, Failed, Measured, Skipped, Unanswered, check
+from ..check import H200, SLOW, Context, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch
@@ -41,7 +39,10 @@ BUSY = 25.0
 POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
 
-#: Of ``sampler.REASONS``: an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
+UNPLUG = "unplug the power supply from the wall and the device for 60 seconds, then plug it in again"
+
+#: Of ``sampler.REASONS``: heat, and an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
+HEAT = {sampler.REASONS[bit] for bit in (0x20, 0x40)}
 CAPPED = sampler.REASONS[0x2]
 
 DEFAULT_RATIO = 0.6
@@ -60,59 +61,11 @@ RATES = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Known:
-    """What a kind of device is known for.
-
-    :ivar device: a pattern for all of its name.
-    :ivar nominal: by the name of the floor.
-    :ivar source: where the figures are from.
-    :ivar evidence: what the floors rest on that are made of them, see :attr:`Floor.blocks`.
-    """
-
-    device: str
-    nominal: t.Mapping[str, float]
-    source: str
-    evidence: str
-
-
-_REMEMBERED = "from the data sheet, as remembered"
-#: Dense matrix rates and memory bandwidths. Those of a GB10 stand in its profile (roles/stack/vars/profiles.yml).
-KNOWN = (
-    # One measured in 2026 gave 769 to 798 TFLOP/s, another under a power cap 664 to 696, and 4245 to 4300 GB/s.
-    Known(
-        r"NVIDIA H200",
-        {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 4800.0},
-        "in the data sheet of the H200",
-        "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md",
-    ),
-    Known(
-        r"NVIDIA H100 80GB HBM3",
-        {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 3350.0},
-        "in the data sheet of the H100 SXM",
-        _REMEMBERED,
-    ),
-    Known(
-        r"NVIDIA H100 PCIe",
-        {"matmul_bfloat16_tflops": 756.0, "matmul_float16_tflops": 756.0, "copy_gb_per_s": 2000.0},
-        "in the data sheet of the H100 PCIe",
-        _REMEMBERED,
-    ),
-    # An eighth of a DGX B200, without sparsity.
-    Known(
-        r"NVIDIA B200",
-        {"matmul_bfloat16_tflops": 2250.0, "matmul_float16_tflops": 2250.0, "copy_gb_per_s": 8000.0},
-        "in the data sheet of the DGX B200",
-        _REMEMBERED,
-    ),
-    # It names no rate of bfloat16.
-    Known(
-        r"NVIDIA (Jetson AGX )?Thor",
-        {"copy_gb_per_s": 273.0},
-        "in the data sheet of the Jetson AGX Thor",
-        _REMEMBERED,
-    ),
-)
+#: The one kind of device that was measured and has no profile: an H200 gave 769 to 798 TFLOP/s, another under a power
+#: cap 664 to 696, and 4245 to 4300 GB/s.
+H200_NOMINAL = {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 4800.0}
+H200_SOURCE = "in the data sheet of the H200"
+H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md"
 
 
 # -- floors
@@ -145,34 +98,15 @@ def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | 
     """Return the floor that the profile sets, else what is known of the device, else None.
 
     :param name: of the floor, with its unit: ``copy_gb_per_s``.
+    :param profile: its floors were checked, see :mod:`..settings`.
     :param device: the device's name.
-    :raises Failed: the profile's floor cannot be read.
     """
-    called = profile.get("name") or "without a name"
-    remedy = f"Write it as {name}: {{nominal: <number>, ratio: <0 to 1>}} under the profile's floors, or remove it."
-    floors = profile.get("floors") or {}
-    if not isinstance(floors, t.Mapping):
-        raise Failed(f"The floors of the profile {called} are not a mapping.", remedy)
-    entry = floors.get(name)
-    if entry is not None:
-        if not isinstance(entry, t.Mapping):
-            raise Failed(f"The floor {name} of the profile {called} is not a mapping.", remedy)
-        values = {}
-        for key, most in (("nominal", float("inf")), ("ratio", 1.0)):
-            given = entry.get(key)
-            if given is None:
-                raise Failed(f"The floor {name} of the profile {called} has no {key}.", remedy)
-            try:
-                values[key] = float(given)
-            except (TypeError, ValueError):
-                values[key] = 0.0
-            if isinstance(given, bool) or not 0 < values[key] <= most:
-                raise Failed(f"The floor {name} of the profile {called} has the {key} {given!r}.", remedy)
-        evidence = str(entry.get("evidence") or "")
-        return Floor(values["nominal"], values["ratio"], f"of the profile {called}", evidence)
-    for known in KNOWN:
-        if re.fullmatch(known.device, device) and name in known.nominal:
-            return Floor(known.nominal[name], DEFAULT_RATIO, known.source, known.evidence)
+    entry = (profile.get("floors") or {}).get(name)
+    if entry:
+        source = f"of the profile {profile.get('name') or 'without a name'}"
+        return Floor(entry["nominal"], entry["ratio"], source, str(entry.get("evidence") or ""))
+    if device == "NVIDIA H200" and name in H200_NOMINAL:
+        return Floor(H200_NOMINAL[name], DEFAULT_RATIO, H200_SOURCE, H200_EVIDENCE)
     return None
 
 
@@ -208,14 +142,14 @@ def judged(
     return bound, Unanswered(SLOW, cause, remedy, f"{value:.4g} {unit}", bound, blocks=short.blocks)
 
 
-def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
+def busy(users: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
     """Return why speed cannot be measured now, None if it can.
 
-    :param strangers: processes on the device that are not of the proof.
+    :param users: processes on the device that are not of the proof.
     :param utilization: per cent, of looks at the device while the proof let it rest.
     """
-    if strangers:
-        return f"Not run: the GPU is in use by {', '.join(map(str, strangers))}."
+    if users:
+        return f"Not run: the GPU is in use by {', '.join(map(str, users))}."
     known = [value for value in utilization if value is not None]
     if known and min(known) >= BUSY:
         return (
@@ -240,7 +174,6 @@ def clock_fault(
     clock = statistics.median(one.sm_clock_mhz for one in samples if one.sm_clock_mhz is not None)
     drawn = [one.power_w for one in samples if one.power_w is not None]
     power = max(drawn) if drawn else None
-    limit = next((one.power_limit_w for one in samples if one.power_limit_w is not None), None)
     # A reason that slows the device in a few samples is no fault.
     often = collections.Counter(reason for one in samples for reason in one.reasons)
     reasons = {reason for reason, count in often.items() if 2 * count >= len(samples)}
@@ -255,36 +188,28 @@ def clock_fault(
 
     bound = short.words("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
     measured = f"SM clock {clock:.0f} MHz" + (f" at {power:.0f} W" if power is not None else "")
-    unplug = "unplug the power supply from the wall and the device for 60 seconds, then plug it in again"
     if starved:
         cause = (
             f"The device draws {power:.0f} W under full load with its SM clock at {clock:.0f} MHz: a power delivery "
             f"fault that limits a Spark to about 30 W."
         )
-        remedy = (
-            f"{unplug[0].upper()}{unplug[1:]}, with its own supply and cable; if that does not help, have the device "
-            f"replaced (RMA)."
-        )
-    elif "hardware thermal slowdown" in reasons or "software thermal slowdown" in reasons:
-        cause = f"Heat limits the SM clock to {clock:.0f} MHz under load."
-        remedy = "Check the device's airflow, its fans, and the room temperature."
-    elif held:
+        remedy = f"With its own supply and cable: {UNPLUG}, or else have the device replaced (RMA)."
+    elif held and not HEAT & reasons:
         cause = (
             f"The SM clock is limited to {clock:.0f} MHz under load: a Spark that stays at 500 to 850 MHz after a "
             f"failed USB power delivery negotiation, or a cap."
         )
         remedy = (
-            f"If you set a cap (nvidia-smi -q -d CLOCK,POWER shows it), nothing is wrong. Otherwise: {unplug}; if that "
-            f"does not help, ask for an RMA."
+            f"If you set a cap (nvidia-smi -q -d CLOCK,POWER shows it), nothing is wrong. Otherwise: {UNPLUG}, or else "
+            f"ask for an RMA."
         )
-    elif "software power cap" in reasons:
-        cause = (
-            f"The power limit{f' of {limit:.0f} W' if limit else ''} limits the SM clock to {clock:.0f} MHz under load."
-        )
-        remedy = "Raise the power limit (nvidia-smi --power-limit), or lower the profile's floor if it is intended."
     else:
-        cause = f"The SM clock is {clock:.0f} MHz under load, below its floor: {bound}."
-        remedy = "Check nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load, and the host's power supply and cooling."
+        by = f" by {', '.join(sorted(reasons))}" if reasons else ""
+        cause = f"The SM clock is held at {clock:.0f} MHz under load{by}, below its floor: {bound}."
+        remedy = (
+            "Check airflow, fans and power supply, and nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load; raise the "
+            "power limit (nvidia-smi --power-limit), or set verify_speed_floors if it is intended."
+        )
     if reasons:
         measured += f", {', '.join(sorted(reasons))}"
     blocks = short is not None and short.blocks
@@ -315,12 +240,8 @@ def _rest(index: str) -> None:
     import torch
 
     torch.cuda.synchronize()
-    parents = sampler.parents()
-    own = sampler.family(os.getpid(), parents)
     utilization: list[float | None] = []
     try:
-        listed = sampler.processes(index)
-        strangers = sampler.strangers(listed, own, set(parents), torch.cuda.is_initialized())
         # The utilization is a mean over up to a second, in which the check before this one may have worked.
         for _unused in range(8):
             utilization.append(sampler.sample(index).utilization)
@@ -330,7 +251,7 @@ def _rest(index: str) -> None:
     except sampler.NoSampler:
         # Without nvidia-smi nobody knows; the check of the clocks says that it is missing.
         return
-    reason = busy(strangers, utilization)
+    reason = busy(sampler.others(index), utilization)
     if reason:
         raise Skipped(reason)
 
