@@ -68,7 +68,7 @@ def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]],
         found[rate].pop("evidence", None)
     for rate, floor in found.items():
         for key in ("nominal", "ratio"):
-            value = floor.get(key)
+            value: t.Any = floor.get(key)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not 0 < value <= MOST_OF_A_FLOOR[key]:
                 said = "no" if value is None else f"{value!r} for its"
