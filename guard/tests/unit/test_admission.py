@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 from sparkforge import cli
-from sparkforge_guard import admission, models
+from sparkforge_guard import admission, model_files, models
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_guard.host import Memory, Process
 
@@ -37,7 +38,7 @@ def write(place: Path, config: Any = None, tensors: Any = None, name: str = "mod
     (place / "config.json").write_text(json.dumps(CONFIG if config is None else config))
     rows, begin = {}, 0
     for key, (kind, shape) in (TENSORS if tensors is None else tensors).items():
-        end = begin + shape[0] * shape[1] * models.BITS[kind] // 8
+        end = begin + shape[0] * shape[1] * model_files.BITS[kind] // 8
         rows[key] = {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
         begin = end
     header = json.dumps({"__metadata__": {"format": "pt"}, **rows}).encode()
@@ -114,6 +115,123 @@ def test_torn_files_are_one_message_each(tmp_path: Path):
     (place / "config.json").write_text("{")
     with pytest.raises(SparkforgeError, match="cannot be read"):
         models.read(str(place))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {**CONFIG, "layer_types": 5},
+        {**CONFIG, "sliding_window": "x"},
+        {**CONFIG, "vocab_size": -1},
+        {**CONFIG, "head_dim": True},
+        {**CONFIG, "num_key_value_heads": {"a": 1}},
+        [1],
+    ],
+)
+def test_config_with_values_of_another_type_is_refused(config: Any, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match=r"no size|no list|no object"):
+        models.read(str(write(tmp_path / "m", config)))
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 3000, '{"a": NaN}', '{"num_hidden_layers": ' + "9" * 4000 + "}", "[]" * (2 << 20)]
+)
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json"])
+def test_json_that_no_model_has_is_refused(name: str, text: str, tmp_path: Path):
+    place = write(tmp_path / "m")
+    (place / name).write_text(text)
+    with pytest.raises(SparkforgeError, match=r"cannot be read|no model has|no configuration has"):
+        models.read(str(place))
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json", "model.safetensors"])
+def test_pipe_in_place_of_a_model_file_is_refused(name: str, tmp_path: Path):
+    place = write(tmp_path / "m")
+    (place / name).unlink(missing_ok=True)
+    os.mkfifo(place / name)
+    with pytest.raises(SparkforgeError, match="cannot be read"):
+        models.read(str(place))
+
+
+def safetensors(path: Path, content: bytes, length: int | None = None) -> Path:
+    path.write_bytes(struct.pack("<Q", len(content) if length is None else length) + content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        "x",
+        {"a": 5},
+        {"a": {"dtype": "F8", "shape": 5, "data_offsets": [0, 1]}},
+        {"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 1, 2]}},
+        {"a": {"dtype": "F32", "shape": ["1"], "data_offsets": [0, 4]}},
+        {"a": {"dtype": "F32", "shape": [1 << 30] * 10_000, "data_offsets": [0, 4]}},
+        {"a": {"dtype": "F32", "shape": [-1], "data_offsets": [4, 0]}},
+    ],
+)
+def test_safetensors_header_of_another_form_is_refused(rows: Any, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match=r"has a header|says a is|has \d+ bytes"):
+        model_files.header(str(safetensors(tmp_path / "a.safetensors", json.dumps(rows).encode())))
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000, b"[]" * (6 << 20), b'{"a": ' + b"9" * 4000 + b"}"])
+def test_safetensors_header_that_takes_long_is_refused(content: bytes, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match=r"cannot be read|no model has"):
+        model_files.header(str(safetensors(tmp_path / "a.safetensors", content)))
+
+
+def test_headers_of_all_files_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in "ab":
+        safetensors(tmp_path / f"{name}.safetensors", b"{}" + b" " * 98)
+    monkeypatch.setattr(model_files, "ALL_HEADERS", 150)
+    with pytest.raises(SparkforgeError, match="has headers of more than"):
+        model_files.safetensors(str(tmp_path), ["a.safetensors", "b.safetensors"])
+
+
+def metadata(path: Path, *pairs: bytes) -> Path:
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(pairs))
+    return path
+
+
+def pair(name: str, kind: int, value: bytes) -> bytes:
+    return struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", kind) + value
+
+
+def listed(inner: int, count: int, elements: bytes = b"") -> bytes:
+    return struct.pack("<IQ", inner, count) + elements
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (listed(7, 1 << 24), "lists of more than"),
+        (listed(7, 1 << 20), "ends within a value"),
+        (listed(8, 1 << 20), "requires a buffer|ends within a value"),
+        (listed(8, 3, struct.pack("<Q", 1 << 62)), "ends within a value"),
+        (listed(9, 3), "a list of the unknown type 9"),
+        (listed(99, 3), "a list of the unknown type 99"),
+    ],
+)
+def test_gguf_list_without_bounds_is_refused(value: bytes, message: str, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match=message):
+        models.read(str(metadata(tmp_path / "m.gguf", pair("a", 9, value))))
+
+
+def test_gguf_lists_are_bounded_together(tmp_path: Path):
+    pairs = [pair(f"a{number}", 9, listed(7, 1 << 16, bytes(1 << 16))) for number in range(80)]
+    with pytest.raises(SparkforgeError, match="lists of more than"):
+        models.read(str(metadata(tmp_path / "m.gguf", *pairs)))
+
+
+@pytest.mark.parametrize(
+    "value", [pair("x.block_count", 8, struct.pack("<Q", 1) + b"9"), pair("x.block_count", 6, bytes(4))]
+)
+def test_gguf_size_of_another_type_is_refused(value: bytes, tmp_path: Path):
+    kind = pair("general.architecture", 8, struct.pack("<Q", 1) + b"x")
+    with pytest.raises(SparkforgeError, match=r"no size|names no layers"):
+        models.read(str(metadata(tmp_path / "m.gguf", kind, value)))
 
 
 def gguf(path: Path, **values: int) -> Path:

@@ -1,0 +1,248 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Readers of a model's files: JSON, the header of safetensors (8 bytes of length, JSON, data) and GGUF's metadata.
+
+Whoever made the model wrote them, and root reads them before the server starts. Each reader takes regular files alone
+(a link within a hub's cache leads to one), and has a bound of bytes, of entries and of digits.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import typing as t
+
+from ._shared.module_utils._core import disk
+from ._shared.module_utils._core.errors import SparkforgeError
+
+#: Bytes of JSON at most. The largest configurations list each layer that is not quantised, 0.5 MB; a header of
+#: safetensors has about 130 bytes for each tensor, and files of 5 to 10 GB some thousand tensors.
+LONGEST_CONFIG, LONGEST_HEADER = 4 << 20, 16 << 20
+#: Bytes of all headers of a model, and lists or objects in one piece of JSON, at most.
+ALL_HEADERS, MOST_PARTS = 64 << 20, 1 << 20
+#: Digits of a whole number: those of 2^63.
+DIGITS = 19
+#: Entries of a model's directory at most.
+MOST_ENTRIES = 20_000
+#: GGUF: pairs, bytes of a name, elements of all lists together, and of a list that is kept, at most. A tokenizer has
+#: some 300,000 tokens and 500,000 merges; what is said of each layer is a list of as many numbers.
+MOST_PAIRS, LONGEST_NAME, MOST_ELEMENTS, KEPT_ELEMENTS = 1 << 16, 1 << 16, 1 << 22, 1 << 12
+#: Bits of each data type of safetensors.
+BITS = {
+    "F64": 64, "I64": 64, "U64": 64, "F32": 32, "I32": 32, "U32": 32, "F16": 16, "BF16": 16, "I16": 16, "U16": 16,
+    "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "I8": 8, "U8": 8, "BOOL": 8, "F4": 4,
+}  # fmt: skip
+#: Formats of ``struct`` by GGUF's types of numbers (ggml's docs/gguf.md).
+_GGUF_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_GGUF_TEXT, _GGUF_LIST = 8, 9
+
+
+class Tensor(t.NamedTuple):
+    """A tensor of a file: its data type, its shape, and the bytes of its data."""
+
+    kind: str
+    shape: tuple[int, ...]
+    size: int
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it has."""
+        product = 1
+        for length in self.shape:
+            product *= length
+        return product
+
+
+def torn(path: str, why: str) -> SparkforgeError:
+    """Return the error for a file that is not what it should be."""
+    return SparkforgeError(f"{path} {why}.", "Get the model again: sparkforge model get ORGANISATION/NAME.")
+
+
+def names(directory: str) -> list[str]:
+    """Return the names in a model's directory.
+
+    :raises SparkforgeError: there are more than a model has.
+    """
+    found: list[str] = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            found.append(entry.name)
+            if len(found) > MOST_ENTRIES:
+                raise torn(directory, f"has more than {MOST_ENTRIES} entries, which no model has")
+    return sorted(found)
+
+
+def read_json(path: str) -> t.Any:
+    """Return what a file says.
+
+    :raises FileNotFoundError: there is none.
+    :raises SparkforgeError: it cannot be read, or is larger than any configuration.
+    """
+    try:
+        with disk.open_regular(path, links=True) as stream:
+            content = stream.read(LONGEST_CONFIG + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise torn(path, f"cannot be read: {error.strerror}") from None
+    if len(content) > LONGEST_CONFIG:
+        raise torn(path, f"has more than {LONGEST_CONFIG >> 20} MiB, which no configuration has")
+    return _parsed(path, content)
+
+
+def _parsed(path: str, content: bytes) -> t.Any:
+    if content.count(b"[") + content.count(b"{") > MOST_PARTS:
+        raise torn(path, f"has more than {MOST_PARTS} lists and objects, which no model has")
+    try:
+        return json.loads(content, parse_int=_integer, parse_constant=_constant)
+    except (ValueError, RecursionError) as error:
+        raise torn(path, f"cannot be read: {str(error)[:200]}") from None
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > DIGITS + 1:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def safetensors(directory: str, files: t.Iterable[str]) -> dict[str, Tensor]:
+    """Return each tensor of a directory's files.
+
+    :raises SparkforgeError: a file is torn, or their headers are larger than any model's.
+    """
+    tensors: dict[str, Tensor] = {}
+    headers = 0
+    for name in files:
+        path = os.path.join(directory, name)
+        length, found = header(path)
+        headers += length
+        if headers > ALL_HEADERS:
+            raise torn(directory, f"has headers of more than {ALL_HEADERS >> 20} MiB, which no model has")
+        tensors.update(found)
+    return tensors
+
+
+def header(path: str) -> tuple[int, dict[str, Tensor]]:
+    """Return the bytes of one safetensors file's header, and its tensors.
+
+    :raises SparkforgeError: the file is torn.
+    """
+    try:
+        with disk.open_regular(path, links=True) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            length = int.from_bytes(stream.read(8), "little")
+            if not 2 <= length <= min(LONGEST_HEADER, size - 8):
+                raise torn(path, f"is no safetensors file: a header of {length} bytes in a file of {size}")
+            rows = _parsed(path, stream.read(length))
+    except OSError as error:
+        raise torn(path, f"cannot be read: {error.strerror}") from None
+    if not isinstance(rows, dict):
+        raise torn(path, "has a header that is no object")
+    rows.pop("__metadata__", None)
+    tensors = {name: _tensor(path, name, row) for name, row in rows.items()}
+    last = max((end for _tensor_there, end in tensors.values()), default=0)
+    if size != 8 + length + last:
+        raise torn(path, f"has {size} bytes, and its header names {8 + length + last}")
+    return length, {name: tensor for name, (tensor, _end) in tensors.items()}
+
+
+def _tensor(path: str, name: str, row: t.Any) -> tuple[Tensor, int]:
+    """Return a tensor, and the offset at which its data ends."""
+    try:
+        kind, shape, (begin, end) = row["dtype"], tuple(row["shape"]), row["data_offsets"]
+        # 2^63 is beyond any file. Each factor is checked before the product is computed.
+        fits = len(shape) <= 16 and all(
+            type(length) is int and 0 <= length < 1 << 40 for length in (*shape, begin, end)
+        )
+        tensor = Tensor(str(kind), shape, end - begin if fits else 0)
+    except (KeyError, TypeError, ValueError):
+        raise torn(path, f"has a header that cannot be read: {name[:80]!r}") from None
+    if not fits or begin > end or (kind in BITS and (tensor.numbers * BITS[kind] + 7) // 8 != tensor.size):
+        raise torn(
+            path, f"says {name[:80]} is {str(list(shape))[:80]} of {str(kind)[:20]} in {str(tensor.size)[:20]} bytes"
+        )
+    return tensor, end
+
+
+def gguf(path: str) -> tuple[int, dict[str, t.Any]]:
+    """Return a GGUF file's bytes and its metadata; of a list that is not kept, how many elements it has.
+
+    :raises SparkforgeError: the file is torn.
+    """
+    try:
+        with disk.open_regular(path, links=True) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            return size, _Metadata(path, size, t.cast(io.BufferedReader, stream)).pairs()
+    except (OSError, struct.error) as error:
+        raise torn(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+class _Metadata:
+    """Reads the metadata of one GGUF file; what is not kept is passed over."""
+
+    def __init__(self, path: str, size: int, stream: io.BufferedReader) -> None:
+        self._path, self._size, self._stream = path, size, stream
+        self._elements = 0
+
+    def pairs(self) -> dict[str, t.Any]:
+        if self._stream.read(4) != b"GGUF":
+            raise torn(self._path, "is no GGUF file")
+        if self._number("I") not in (2, 3):
+            raise torn(self._path, "is of another version of GGUF than 2 and 3")
+        _tensors, count = self._number("Q"), self._number("Q")
+        if count > MOST_PAIRS:
+            raise torn(self._path, f"names {count} values")
+        pairs = {}
+        for _pair in range(count):
+            name = self._text()
+            pairs[name] = self._value(self._number("I"))
+        return pairs
+
+    def _number(self, form: str) -> t.Any:
+        return struct.unpack(f"<{form}", self._stream.read(struct.calcsize(f"<{form}")))[0]
+
+    def _text(self) -> str:
+        length = self._number("Q")
+        if length > LONGEST_NAME:
+            raise torn(self._path, f"has a name of {length} bytes")
+        return self._stream.read(length).decode("utf-8", "replace")
+
+    def _skip(self, length: int) -> None:
+        if self._stream.tell() + length > self._size:
+            raise torn(self._path, f"ends within a value of {length} bytes")
+        self._stream.seek(length, os.SEEK_CUR)
+
+    def _value(self, kind: int) -> t.Any:
+        if kind in _GGUF_NUMBERS:
+            return self._number(_GGUF_NUMBERS[kind])
+        if kind == _GGUF_TEXT:
+            length = self._number("Q")
+            if length > LONGEST_NAME:
+                # A template of chats, for one.
+                self._skip(length)
+                return ""
+            return self._stream.read(length).decode("utf-8", "replace")
+        if kind != _GGUF_LIST:
+            raise torn(self._path, f"has a value of the unknown type {kind}")
+        inner, count = self._number("I"), self._number("Q")
+        self._elements += count
+        if self._elements > MOST_ELEMENTS:
+            raise torn(self._path, f"has lists of more than {MOST_ELEMENTS} elements")
+        if inner in _GGUF_NUMBERS:
+            if count <= KEPT_ELEMENTS:
+                return [self._number(_GGUF_NUMBERS[inner]) for _element in range(count)]
+            self._skip(count * struct.calcsize(f"<{_GGUF_NUMBERS[inner]}"))
+        elif inner == _GGUF_TEXT:
+            for _element in range(count):
+                self._skip(self._number("Q"))
+        else:
+            raise torn(self._path, f"has a list of the unknown type {inner}")
+        return count
