@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phase patch: unified diffs and text replacements on a source tree, all of them or none.
+"""The phase patch: unified diffs by ``git apply``, and replacements of exact text.
 
-``git apply`` judges and applies the diffs: unlike ``patch`` it accepts no fuzz, knows modes, renames and binary diffs,
-stays in the tree, and does all of a diff or nothing. Where a later diff or an edit does not fit, those before it are
-reversed.
+``git apply`` accepts no fuzz, stays in the tree, and does all of a diff or nothing. Edits are written once all of them
+fit. Where a later one does not, the patches before it stay: the next attempt fetches the sources again
+(``_unit.resume``).
 """
 
 # Runs in the detached worker too, where there is no module to run commands.
@@ -27,8 +27,6 @@ import typing as t
 from .._core import disk
 from .._core.errors import SparkforgeError
 
-Say = t.Callable[[str], None]
-
 #: Matches whose lines an error names.
 SHOWN_MATCHES = 10
 
@@ -37,7 +35,7 @@ def apply(
     tree: str,
     patches: t.Sequence[t.Mapping[str, str]],
     edits: t.Sequence[t.Mapping[str, t.Any]],
-    say: Say,
+    say: t.Callable[[str], None],
     environment: t.Mapping[str, str] | None = None,
 ) -> list[dict[str, t.Any]]:
     """Change the files of ``tree`` and return what was done to which of them.
@@ -46,39 +44,27 @@ def apply(
     :param edits: ``{path, match, replace}``, and ``count`` (1): how often ``match`` must be found, ``regex`` (False):
         whether it is a Python regular expression, with ``^`` and ``$`` at each line, and ``name``.
     :param environment: where ``PATH`` leads to git.
-    :returns: ``{"patch": name, "file": path, "change": "modified" | "created" | "deleted"}`` and
-        ``{"edit": name, "file": path, "matches": count}``.
-    :raises SparkforgeError: if one does not fit; the contents of the tree are then as they were.
+    :returns: ``{"patch": name, "file": path}`` and ``{"edit": name, "file": path, "matches": count}``.
+    :raises SparkforgeError: for the first that does not fit.
     """
-    if not patches and not edits:
-        return []
     tree = os.path.realpath(tree)
-    wanted = [_Edit.of(edit) for edit in edits]
     done: list[dict[str, t.Any]] = []
-    applied: list[_Patch] = []
     try:
-        try:
-            for patch in patches:
-                one = _Patch(patch["name"], patch["content"], tree, environment or os.environ, say)
-                done += one.apply()
-                applied.append(one)
-            contents: dict[str, bytes] = {}
-            done += [edit.apply(tree, contents) for edit in wanted]
-        except SparkforgeError:
-            for one in reversed(applied):
-                one.git("--reverse")
-            raise
+        for patch in patches:
+            for file in _apply_patch(tree, patch["name"], patch["content"], environment or os.environ, say):
+                done.append({"patch": patch["name"], "file": file})
+        contents: dict[str, bytes] = {}
+        for edit in [_Edit.of(edit) for edit in edits]:
+            done.append(edit.apply(tree, contents))
+            say(f"edit {edit.name}: {done[-1]['file']} ({done[-1]['matches']} replaced)")
         for path, content in contents.items():
-            place = os.path.join(tree, path)
-            disk.write_file(place, content, stat.S_IMODE(os.stat(place).st_mode))
+            file = os.path.join(tree, path)
+            disk.write_file(file, content, stat.S_IMODE(os.stat(file).st_mode))
     except OSError as error:
         raise SparkforgeError(
             f"The sources in {tree} cannot be changed: {error.strerror or error}.",
             "Make sure that the build user can write there and that the file system has free space; run again.",
         ) from error
-    for step in done:
-        what, how = ("patch", step["change"]) if "patch" in step else ("edit", f"{step['matches']} replaced")
-        say(f"{what} {step[what]}: {step['file']} ({how})")
     return done
 
 
@@ -107,112 +93,68 @@ def contents_digest(
     return found
 
 
-class _Patch:
-    """One unified diff."""
+def _apply_patch(
+    tree: str, name: str, text: str, environment: t.Mapping[str, str], say: t.Callable[[str], None]
+) -> list[str]:
+    """Apply a unified diff and return the files that it changes.
 
-    def __init__(self, name: str, content: str, tree: str, environment: t.Mapping[str, str], say: Say) -> None:
-        self.name = name
-        self.label = f"The patch {name}"
-        # YAML and Ansible's file lookup remove line ends at the end, and with them an empty line of context or the
-        # one that ends a binary diff; more of them do no harm.
-        self.content = _bytes(content + ("\n" if content.endswith("\n") else "\n\n"))
-        self.tree = tree
-        self.say = say
-        self.environment = {
-            "PATH": environment.get("PATH", os.defpath),
-            "LC_ALL": "C",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_ATTR_NOSYSTEM": "1",
-            # Settings and attributes of a repository, be it the sources' own, must not count.
-            "GIT_DIR": os.devnull,
-        }
-
-    def apply(self) -> list[dict[str, t.Any]]:
-        """Apply it and return what became of which file."""
-        paths = self.paths()
-        before = [self.exists(path) for path in paths]
-        done = self.git("--verbose")
-        if done.returncode:
-            raise self.failure(done.stderr.decode("utf-8", "surrogateescape"))
-        for line in done.stderr.decode("utf-8", "replace").splitlines():
-            if "offset" in line:
-                self.say(f"patch {self.name}: {line}")
-        steps = []
-        for path, existed in zip(paths, before):
-            self.check_symlink(path)
-            change = "modified" if existed and self.exists(path) else "deleted" if existed else "created"
-            steps.append({"patch": self.name, "file": path, "change": change})
-        return steps
-
-    def exists(self, path: str) -> bool:
-        return os.path.lexists(os.path.join(self.tree, path))
-
-    def paths(self) -> list[str]:
-        """Return every path that it reads or writes, as git understands it."""
-        done = self.git("--numstat", "-z")
-        # git skips a binary diff that is damaged, says so, and ends with 0.
-        if done.returncode or re.search(rb"^(?:error|fatal):", done.stderr, re.M):
-            line = _line(done.stderr.decode("utf-8", "replace"))
-            raise SparkforgeError(
-                f"{self.label} is not a unified diff: {line}.",
-                "Create it with git diff or git format-patch, and keep every character, including trailing spaces.",
-            )
-        text = done.stdout.decode("utf-8", "surrogateescape")
-        paths = {entry.split("\t", 2)[2] for entry in text.split("\0") if entry.count("\t") >= 2}
-        # The former name of a renamed file is not among them; the reverse of the diff has it.
-        text = self.git("--numstat", "-z", "--reverse").stdout.decode("utf-8", "surrogateescape")
-        paths |= {entry.split("\t", 2)[2] for entry in text.split("\0") if entry.count("\t") >= 2}
-        return sorted(paths)
-
-    def check_symlink(self, path: str) -> None:
-        place = os.path.join(self.tree, path)
-        if not os.path.islink(place):
-            return
-        target = os.readlink(place)
-        inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-        if target.startswith("/") or inside.startswith(".."):
-            self.git("--reverse")
-            raise SparkforgeError(
-                f"{self.label} makes the symlink {path} to {target!r}, which points outside the source.",
-                "Do not use it.",
-            )
-
-    def git(self, *options: str) -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(
-                ["git", "apply", "--whitespace=nowarn", "-p1", *options, "-"],
-                input=self.content, cwd=self.tree, env=self.environment, capture_output=True, check=False, umask=0o022,
-            )  # fmt: skip
-        except FileNotFoundError:
-            raise SparkforgeError(
-                f"git is not on the PATH {self.environment['PATH']}.",
-                "Run the role build_toolchain, which installs it.",
-            ) from None
-
-    def failure(self, output: str) -> SparkforgeError:
-        """Say what does not fit, in git's words, and which line the patch expects in vain."""
-        shown = output.encode("utf-8", "surrogateescape").decode("utf-8", "replace")[-4000:]
-        if self.git("--reverse", "--check").returncode == 0:
-            return SparkforgeError(
-                f"{self.label} does not apply: the source already has its changes.",
-                "Remove the patch for this version of the source.",
-                output=shown,
-            )
-        windows = " It has Windows line endings (CRLF), but the source may not." if b"\r\n" in self.content else ""
-        remedy = f"Recreate the patch from this version of the source.{windows}"
-        found = re.search(r"^error: while searching for:\n(.*?)^error: patch failed: (.*):(\d+)$", output, re.M | re.S)
-        if not found:
-            hint = " Its paths must start with a/ and b/ (-p1), relative to the top of the source."
-            return SparkforgeError(f"{self.label} does not apply: {_line(output)}.", remedy + hint, output=shown)
-        expected, path, line = found[1].rstrip("\n").split("\n"), found[2], int(found[3])
-        with open(os.path.join(self.tree, path), "rb") as stream:
-            there = set(stream.read().decode("utf-8", "surrogateescape").split("\n"))
-        missing = next((text for text in expected if text not in there), None)
-        why = "does not fit there" if missing is None else f"expects {missing!r}, a line that the file does not have"
-        return SparkforgeError(
-            f"{self.label} does not apply: its hunk at line {line} of {path} {why}.", remedy, output=shown
+    :raises SparkforgeError: if it is none, or does not fit.
+    """
+    # YAML and Ansible's file lookup remove line ends at the end, and with them an empty line of context or the one
+    # that ends a binary diff; more of them do no harm.
+    content = _bytes(text + ("\n" if text.endswith("\n") else "\n\n"))
+    listed = _git(tree, content, environment, "--numstat", "-z")
+    # git skips a binary diff that is damaged, says so, and ends with 0.
+    if listed.returncode or re.search(rb"^(?:error|fatal):", listed.stderr, re.M):
+        raise SparkforgeError(
+            f"The patch {name} is not a unified diff: {_line(listed.stderr)}.",
+            "Create it with git diff or git format-patch, and keep every character, including trailing spaces.",
         )
+    applied = _git(tree, content, environment, "--verbose")
+    shown = applied.stderr.decode("utf-8", "replace")
+    if applied.returncode == 0:
+        for line in shown.splitlines():
+            say(f"patch {name}: {line}")
+        rows = listed.stdout.decode("utf-8", "surrogateescape").split("\0")
+        return [row.split("\t", 2)[2] for row in rows if row]
+    remedy = "Recreate the patch from this version of the source."
+    hunk = re.search(r"^error: patch failed: (.*):(\d+)$", shown, re.M)
+    if _git(tree, content, environment, "--reverse", "--check").returncode == 0:
+        reason = "the source already has its changes"
+        remedy = "Remove the patch for this version of the source."
+    elif hunk:
+        reason = f"its hunk at line {hunk[2]} of {hunk[1]} does not fit there"
+    else:
+        reason = _line(applied.stderr)
+        remedy += " Its paths must start with a/ and b/ (-p1), relative to the top of the source."
+    if b"\r\n" in content:
+        remedy += " It has Windows line endings (CRLF), but the source may not."
+    # git shows the lines that it looked for.
+    raise SparkforgeError(f"The patch {name} does not apply: {reason}.", remedy, output=shown[-4000:])
+
+
+def _git(
+    tree: str, content: bytes, environment: t.Mapping[str, str], *options: str
+) -> subprocess.CompletedProcess[bytes]:
+    variables = {
+        "PATH": environment.get("PATH", os.defpath),
+        "LC_ALL": "C",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        # Settings and attributes of a repository, be it the sources' own, must not count; and below the top of one git
+        # would silently skip what the patch changes elsewhere.
+        "GIT_DIR": os.devnull,
+    }
+    try:
+        return subprocess.run(
+            ["git", "apply", "--whitespace=nowarn", "-p1", *options, "-"],
+            input=content, cwd=tree, env=variables, capture_output=True, check=False, umask=0o022,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise SparkforgeError(
+            f"git is not on the PATH {variables['PATH']}.", "Run the role build_toolchain, which installs it."
+        ) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -235,7 +177,7 @@ class _Edit:
         path, match, replace = (given.get(key) for key in ("path", "match", "replace"))
         name = str(given.get("name") or path)
         for key, value in (("path", path), ("match", match), ("replace", replace)):
-            if not isinstance(value, str) or (not value and key != "replace"):
+            if not isinstance(value, str) or (not value and key != "replace") or (key == "path" and "\0" in value):
                 raise SparkforgeError(
                     f"The edit {name} has no {key}.", f"Set {key}: an edit has path, match and replace."
                 )
@@ -255,50 +197,36 @@ class _Edit:
                 ) from error
         return cls(name, str(path), str(match), str(replace), count, regex)
 
-    def checked(self, tree: str) -> str:
-        """Return the path of its file in ``tree``, normalised.
+    def file_in(self, tree: str) -> str:
+        """Return the path of its file below ``tree``, links followed.
 
         :raises SparkforgeError: if it is no file of the source's own.
         """
-        label, plain = f"The edit {self.name}", posixpath.normpath(self.path)
-        parts = plain.split("/")
-        if plain == "." or plain.startswith("/") or ".." in parts or "\0" in plain:
+        file = os.path.realpath(os.path.join(tree, self.path))
+        path = posixpath.relpath(file, tree)
+        reason = ""
+        if path == "." or path.startswith("../"):
+            reason = f"which is outside the source: {file}"
+        elif ".git" in path.lower().split("/"):
+            reason = "which belongs to git"
+        elif not os.path.lexists(file):
+            reason = "which the source does not have"
+        elif not os.path.isfile(file):
+            reason = "which is not a file"
+        if reason:
             raise SparkforgeError(
-                f"{label} changes {self.path!r}, which is outside the source.",
-                "Use a path below the top of the source.",
+                f"The edit {self.name} changes {self.path}, {reason}.",
+                "Use the path of a file, relative to the top of the source.",
             )
-        if any(part.lower() == ".git" for part in parts):
-            raise SparkforgeError(
-                f"{label} changes {plain!r}, which belongs to git.", "Change only files of the source."
-            )
-        place = os.path.join(tree, plain)
-        real = os.path.realpath(place)
-        if real != place:
-            inside = real.startswith(tree + "/")
-            raise SparkforgeError(
-                f"{label} changes {plain!r} through a symlink to {real[len(tree) + 1 :] if inside else real}.",
-                f"Name the file as {real[len(tree) + 1 :]}." if inside else "Do not use it.",
-            )
-        if os.path.lexists(place) and not os.path.isfile(place):
-            raise SparkforgeError(
-                f"{label} changes {plain}, which is not a file.",
-                "Name a file of the source; those of a submodule are below its path.",
-            )
-        return plain
+        return path
 
     def apply(self, tree: str, contents: dict[str, bytes]) -> dict[str, t.Any]:
         """Replace in ``contents``, which has what edits before made of files, and return what was done."""
         label = f"The edit {self.name}"
-        path = self.checked(tree)
+        path = self.file_in(tree)
         if path not in contents:
-            try:
-                with open(os.path.join(tree, path), "rb") as stream:
-                    contents[path] = stream.read()
-            except (FileNotFoundError, NotADirectoryError):
-                raise SparkforgeError(
-                    f"{label} changes {path}, which the source does not have.",
-                    "Correct path: it is relative to the top of the source.",
-                ) from None
+            with open(os.path.join(tree, path), "rb") as stream:
+                contents[path] = stream.read()
         # Lossless, whatever the bytes are.
         text = contents[path].decode("utf-8", "surrogateescape")
         pattern = re.compile(self.match if self.regex else re.escape(self.match), re.M)
@@ -306,7 +234,7 @@ class _Edit:
         if len(matches) != self.count:
             raise self.miscount(label, path, text, matches)
         try:
-            text = pattern.sub(self.replace if self.regex else lambda _found: self.replace, text)
+            text = pattern.sub(self.replace if self.regex else lambda _match: self.replace, text)
         except (re.error, IndexError) as error:
             raise SparkforgeError(
                 f"{label} has a replacement that does not fit its expression: {error}.",
@@ -343,9 +271,10 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _line(output: str) -> str:
+def _line(output: bytes) -> str:
     """Return the first line of git's that says what is wrong."""
-    lines = [line for line in output.splitlines() if line.startswith(("error:", "fatal:"))] or output.splitlines()
+    text = output.decode("utf-8", "replace")
+    lines = [line for line in text.splitlines() if line.startswith(("error:", "fatal:"))] or text.splitlines()
     return re.sub(r"^(?:error|fatal): ", "", lines[0] if lines else "no output from git").rstrip(".")
 
 
