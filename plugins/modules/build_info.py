@@ -73,7 +73,7 @@ import typing as t
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
-from ..module_utils._unit import line, observation
+from ..module_utils._unit import outcome, progress
 
 
 def main() -> None:
@@ -86,8 +86,8 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        found = observation.observe(module.params["root"], module.params["name"])
-        running = [{**build, "line": line.describe(build["state"])} for build in found["running"]]
+        found = outcome.observe_all(module.params["root"], module.params["name"])
+        running = [{**build, "line": progress.describe(build["state"])} for build in found["running"]]
         return {"changed": False, **found, "running": running}
 
     modules.run(module, work)

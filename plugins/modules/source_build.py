@@ -13,7 +13,7 @@ description:
   - Builds one unit from source into C(<root>/wheelhouse/<platform>/<name>/<fingerprint>/), in the phases fetch,
     patch, prepare, configure, build, package and check.
   - The unit is identified by a fingerprint of all its inputs, never by a file's existence or time. A unit with a built
-    fingerprint is not touched; that costs one call and starts no process.
+    fingerprint is not touched; that costs one call, which asks the tools for their versions.
   - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
     controller. Running the same task again follows it. A killed build resumes from its objects.
   - Any other input, such as a patch more, builds in a directory of its own, with ccache's help.
@@ -281,7 +281,7 @@ options:
     type: dict
 notes:
   - Another unit's build on the same host is waited for.
-  - Following is cheapest with pipelining; without it, each poll, twice a minute, is a module call.
+  - Following costs a module call twice a minute and whenever a phase ends.
     Ansible's own waiting takes more of the controller than that, unless C(internal_poll_interval) in C(ansible.cfg) is
     raised from 0.001 to 0.01 seconds.
 seealso:

@@ -18,7 +18,7 @@ import typing as t
 from .._core import disk, verdict
 from .._core.errors import SparkforgeError
 from .._host import guarded
-from .._unit import line, observation as builds, receipt as sealing
+from .._unit import outcome as builds, progress, receipt as sealing
 from .._wheel.requirement import split
 from .._wheel.wheel import built, given
 from . import model, naming, observation, plan, tree
@@ -50,7 +50,7 @@ class StackStatus:
 
     def observe(self) -> Facts:
         """Return what there is, and what ``python_env`` would do where that was asked."""
-        built = builds.observe(self.root)
+        built = builds.observe_all(self.root)
         units = [self._unit(receipt) for receipt in built["receipts"]]
         return {
             "now": int(time.time()),
@@ -58,7 +58,7 @@ class StackStatus:
             **self._environments(units),
             "units": units,
             "running": [
-                {"name": row["name"], "fingerprint": row["fingerprint"], "line": line.describe(row["state"])}
+                {"name": row["name"], "fingerprint": row["fingerprint"], "line": progress.describe(row["state"])}
                 for row in built["running"]
             ],
             "unfinished": [

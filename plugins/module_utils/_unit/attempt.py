@@ -18,7 +18,7 @@ import typing as t
 from .._core import disk
 from .._fetch import sources
 from . import model
-from .state import State
+from .state_file import State
 
 #: Bytes that a receipt and the state want beside an artefact.
 _ROOM = 1 << 20

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import shlex
 import shutil
 import subprocess
@@ -186,16 +185,15 @@ def run(
 
 def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progress: bool) -> int:
     """Wait for ``child``; keep the state true meanwhile."""
-    # Start from the earlier attempt's progress: ninja's counter begins at the missing objects.
-    known = attempt.state.data if progress else {}
-    ninja = _progress.Ninja(known.get("done") or 0, known.get("total") or 0)
-    estimate = _progress.Estimate(known.get("rate"))
+    ninja = _progress.Ninja()
+    estimate = _progress.Estimate(attempt.state.data.get("rate") if progress else None)
     # The log is read from beside, so that a killed engine does not break the pipe of a compiler.
     with open(attempt.paths.log, "rb") as log:
         log.seek(start)
         code = None
         while code is None:
-            code = wait(child, _LOOK)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = child.wait(_LOOK)
             if progress:
                 ninja.feed(log.read())
                 estimate.update(ninja.done, ninja.total, time.monotonic())
@@ -204,7 +202,6 @@ def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progre
                 attempt.state.update(
                     done=ninja.done,
                     total=ninja.total,
-                    unit=ninja.unit,
                     rate=estimate.rate,
                     remaining=estimate.remaining,
                     elapsed=attempt.elapsed(),
@@ -213,27 +210,6 @@ def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progre
             if code is None and time.monotonic() - attempt.checkpointed >= _CHECKPOINT:
                 attempt.checkpoint()
         return code
-
-
-def wait(child: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Return the exit status of ``child`` once it has ended; None where it has not after so many seconds.
-
-    ``Popen.wait`` does that too, but wakes up twenty times a second meanwhile.
-    """
-    try:
-        end = os.pidfd_open(child.pid)
-    except (AttributeError, OSError):
-        # Linux before 5.3, a Python that was built on one, an emulator that does not know it.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return child.wait(seconds)
-        return None
-    try:
-        poll = select.poll()
-        poll.register(end, select.POLLIN)
-        poll.poll(1000 * seconds)
-    finally:
-        os.close(end)
-    return child.poll()
 
 
 def size_of(path: str) -> int:

@@ -19,8 +19,7 @@ import typing as t
 from .._core import accounts, build_account, detached, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._fetch import sources
-from . import model, observation, outcome, patching, start, state_file, toolchain
-from .receipt import Receipt
+from . import model, outcome, patching, receipt as sealing, start, state_file, toolchain
 
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 #: The variables of the task's environment that a fetch needs; the build itself gets none of them.
@@ -82,7 +81,13 @@ class Engine:
 
     def _plan(self, unit: model.Unit) -> start.Plan:
         """Return everything that the fingerprint stands for."""
-        tools = self._tools(unit)
+        commands = {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain}
+        tools = toolchain.observe(
+            {name: command for name, command in commands.items() if name not in unit.brings},
+            unit.python if unit.kind == "wheel" or unit.requirements else None,
+            _PATH,
+            optional={"ccache": "ccache"} if unit.ccache else {},
+        )
         for name, minimum in unit.minimum.items():
             if name in unit.brings:
                 # The worker judges it, once it is there.
@@ -106,25 +111,6 @@ class Engine:
         paths = model.Paths(self.root, self.options["log_root"], unit.name, model.fingerprint(inputs), system)
         return start.Plan(unit, tools, depends, commit, inputs, paths)
 
-    def _tools(self, unit: model.Unit) -> toolchain.Toolchain:
-        """Return what compiles; remembered where there is a place for it, so that a converged run starts none of it."""
-        builds = os.path.join(self.root, "builds")
-        wanted = {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain}
-        tools = toolchain.observe(
-            {name: command for name, command in wanted.items() if name not in unit.brings},
-            unit.python if unit.kind == "wheel" or unit.requirements else None,
-            self._known_tools,
-            _PATH,
-            optional={"ccache": "ccache"} if unit.ccache else {},
-        )
-        if not self.check_mode and os.access(builds, os.W_OK | os.X_OK, effective_ids=True):
-            tools.remember(self._known_tools)
-        return tools
-
-    @property
-    def _known_tools(self) -> str:
-        return os.path.join(self.root, "builds", toolchain.KNOWN)
-
     def _identity(self, unit: model.Unit) -> tuple[str | None, dict[str, str]]:
         """Return the commit, and what identifies the source.
 
@@ -139,7 +125,7 @@ class Engine:
                 source["repo"], source["version"], {"PATH": _PATH, **self._network()}, rewrite=unit.rewrite
             )
         except SparkforgeError as error:
-            for receipt in observation.receipts_of(self.root, unit.name)[0]:
+            for receipt in sealing.receipts_of(self.root, unit.name)[0]:
                 if receipt.get("version") == source["version"] and receipt["inputs"]["source"].get("commit"):
                     self.warnings.append(f"{error.cause} The last built commit is kept.")
                     commit = receipt["inputs"]["source"]["commit"]
@@ -153,7 +139,7 @@ class Engine:
 
         :raises SparkforgeError: if it was not built on this host.
         """
-        for receipt in observation.receipts_of(self.root, depend.name)[0]:
+        for receipt in sealing.receipts_of(self.root, depend.name)[0]:
             if depend.fingerprint in (None, receipt["fingerprint"]):
                 directory = os.path.join(
                     self.root, "wheelhouse", receipt["platform"], receipt["name"], receipt["fingerprint"]
@@ -171,14 +157,14 @@ class Engine:
             f"Build {depend.name} first: its role runs before this one in playbooks/build.yml.",
         )
 
-    def _compare(self, plan: start.Plan, running: bool) -> tuple[Receipt | None, dict[str, t.Any]]:
+    def _compare(self, plan: start.Plan, running: bool) -> tuple[sealing.Receipt | None, dict[str, t.Any]]:
         """Return the receipt, where the artefact is there, and the result as far as it is known without building."""
         unit, paths = plan.unit, plan.paths
         receipt = None
         if running or not self.options["rebuild"]:
             receipt = outcome.find_receipt(paths, self.warnings)
         state = state_file.state(paths.build_directory)
-        known = observation.receipts_of(self.root, unit.name)[0]
+        known = sealing.receipts_of(self.root, unit.name)[0]
         old = receipt or (known[0] if known else None)
         changes = [] if receipt else model.changes(old["inputs"], plan.inputs) if old else ["receipt: (none) -> built"]
         if not receipt and not changes:

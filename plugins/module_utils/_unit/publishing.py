@@ -18,7 +18,7 @@ from .._wheel import artefact, wheel_file
 from . import model, receipt as sealing, state_file
 from .attempt import Attempt
 from .phases import package
-from .state import now
+from .state_file import now
 
 
 def publish(attempt: Attempt) -> None:

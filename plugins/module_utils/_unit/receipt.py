@@ -9,7 +9,9 @@ Apart from what makes them, because whoever only looks needs no engine.
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import re
 import typing as t
 
@@ -68,6 +70,20 @@ def read(path: str) -> Receipt | None:
     """Return the receipt at ``path``, or None if there is none, or one that was changed after it was written."""
     receipt = t.cast("Receipt | None", state_file.read(path))
     return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None
+
+
+def receipts_of(root: str, name: str | None = None) -> tuple[list[Receipt], list[str]]:
+    """Return the intact receipts of a unit or of all, the newest first, and the paths of those that were changed."""
+    receipts, changed = [], []
+    form = re.compile((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json")
+    for file in sorted(glob.glob(os.path.join(glob.escape(root), "receipts", "units", "*.json"))):
+        if form.fullmatch(os.path.basename(file)):
+            receipt = read(file)
+            if receipt is None:
+                changed.append(file)
+            else:
+                receipts.append(receipt)
+    return sorted(receipts, key=lambda receipt: (str(receipt["finished"]), receipt["name"]), reverse=True), changed
 
 
 def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:

@@ -79,8 +79,6 @@ def start(
         engine = paths.inside("engine")
         disk.remove(engine)
         bundle.write(engine, code)
-        # The first build of a host had no place yet for them.
-        plan.tools.remember(os.path.join(paths.builds, toolchain.KNOWN))
         _write_request(plan, options, network)
     program = f"import sys; sys.path.insert(0, {engine!r}); "
     program += f"from {worker.__name__} import main; sys.exit(main({paths.build_directory!r}))"

@@ -2,22 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a running build goes, in one long poll.
+"""What is known of one build, on the disk whenever somebody may look: ``state.json``, and the lock of its worker.
 
-It is asked twice a minute for hours. So the action plugin sends this text as it is to the host's Python, where it
-stands alone, instead of a module with all that a module provides: it runs with the standard library and nothing else.
+The worker writes the state as the account that builds. Whoever reads it may be root and takes nothing for granted.
 """
+
+# Runs in the detached worker too, where there is no module to log.
+# pylint: disable=ansible-bad-function
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
-import pwd
 import stat
-import sys
 import time
 import typing as t
+
+from .._core.errors import SparkforgeError
 
 #: The format of ``state.json`` and of receipts.
 FORMAT = 1
@@ -26,13 +29,11 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: Bytes of a state or a receipt; what is longer is none.
 _LONGEST = 16 << 20
 #: The keys of a state, by the types that the worker writes; numbers are finite and no larger than any real one.
-_WORDS = frozenset({"name", "phase", "status", "unit", "failed_phase", "log", "tree", "host", "fingerprint", "started"})
+_WORDS = frozenset({"name", "phase", "status", "failed_phase", "log", "host", "fingerprint", "started"})
 _NUMBERS = frozenset({"attempts", "done", "total", "elapsed", "remaining", "jobs", "available_mib", "rate"})
 _MOST = 1e15
 #: Seconds that one look at a running build waits for news.
 LONG_POLL = 30.0
-#: The prefix of the line that this program prints: no other output of the host is the answer.
-MARK = "sparkforge-build: "
 #: Seconds between two glances at the state meanwhile, as long as the end of a build may go unnoticed.
 _GLANCE = 0.2
 
@@ -103,43 +104,69 @@ def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.A
     :param seen: None to look once.
     :return: None where it is over, however it ended.
     """
-    path = os.path.join(directory, "state.json")
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
-    latest: dict[str, t.Any] = {}
-    known = None
     while is_running(directory):
-        version = _version(path)
-        if version != known:
-            known, latest = version, state(directory)
+        latest = state(directory)
         if news(latest) != (seen or {}) or time.monotonic() > deadline:
             return latest
         time.sleep(_GLANCE)
     return None
 
 
-def _version(path: str) -> tuple[int, int, int] | None:
-    """Return what is another one whenever the file was written."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+class State:
+    """The state of one build.
 
-
-def main(directory: str, user: str, seen: str) -> None:
-    """Print the state after an ``observe`` as ``user``; null where the build is over.
-
-    :param user: whose rights root continues with; nobody else can change theirs.
-    :param seen: the ``news`` that are known, as JSON.
+    :param path: of the file; what it says already continues.
     """
-    if os.geteuid() == 0:
-        entry = pwd.getpwnam(user)
-        # For good, and first: no link that a build planted is followed with root's rights.
-        os.initgroups(user, entry.pw_gid)
-        os.setgid(entry.pw_gid)
-        os.setuid(entry.pw_uid)
-    sys.stdout.write(f"{MARK}{json.dumps(observe(directory, json.loads(seen)))}\n")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.data: dict[str, t.Any] = read(path) or {
+            "format": FORMAT,
+            "phases": {},
+            "attempts": 0,
+            "notes": [],
+        }
+
+    def update(self, **values: t.Any) -> None:
+        """Take ``values`` over and write the file."""
+        self.data.update(values)
+        self.data["updated"] = time.time()
+        temporary = f"{self.path}.{os.getpid()}"
+        with open(temporary, "w", encoding="ascii") as stream:
+            # Not json.dump, which does not use the encoder that is written in C.
+            stream.write(json.dumps(self.data, sort_keys=True))
+        # No fsync: after a power loss an older state is as good, and this is written every few seconds.
+        os.replace(temporary, self.path)
+
+    def note(self, text: str) -> None:
+        """Keep a sentence for the result, once."""
+        if text not in self.data["notes"]:
+            self.update(notes=[*self.data["notes"], text])
+
+    def is_done(self, phase: str) -> bool:
+        return bool(self.data["phases"].get(phase, {}).get("done"))
+
+    def undo(self, *phases: str) -> None:
+        """Mark phases as not done."""
+        self.update(phases={name: value for name, value in self.data["phases"].items() if name not in phases})
+
+    def fail(self, error: SparkforgeError) -> None:
+        """Put the failure into the state and the log; a full disk must not keep it from being told."""
+        with contextlib.suppress(OSError):
+            print(f"== failed in {self.data.get('phase')}: {error}", flush=True)
+        values = {"status": "failed", "failed_phase": self.data.get("phase"), "error": error.as_result()}
+        try:
+            self.update(**values)
+        except OSError:
+            # In place and no longer than before, which takes no block that a full disk does not have.
+            self.data.update(values)
+            text = json.dumps({**self.data, "notes": [], "applied": []}, sort_keys=True)
+            with contextlib.suppress(OSError), open(self.path, "r+", encoding="ascii") as stream:
+                stream.write(text)
+                stream.truncate()
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+def now() -> str:
+    """Return the time as state and receipt have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -4,10 +4,8 @@
 
 """What compiles: which compilers and build tools a host has, and what of them identifies a build.
 
-A tool is asked for its version once. What it said is kept beside the identity of its file (real path, size, mtime,
-inode), so that looking again starts no process. Of a version only that goes into a fingerprint which changes what is
-built: the major of a C compiler, the minor of nvcc, CMake and Ninja, the ABI of Python. The rest is told, and rebuilds
-on request.
+Of a version only that goes into a fingerprint which changes what is built: the major of a C compiler, the minor of
+nvcc, CMake and Ninja, the ABI of Python. The rest is told, and rebuilds on request.
 """
 
 # A private core without a module: its caller is tested without one.
@@ -15,24 +13,17 @@ on request.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from .._core import disk, platforms, versions
+from .._core import platforms, versions
 from .._core.errors import SparkforgeError
 
-#: Raised when the same output is read differently: what was kept before then counts for nothing.
-CACHE_FORMAT = 1
-#: The file below ``builds`` in which a ``Toolchain`` is remembered.
-KNOWN = ".toolchain.json"
 #: Seconds within which ``--version`` must answer; under emulation the slowest takes some.
 ANSWER_LIMIT = 120.0
-#: A script longer than this is a program, not a wrapper around one.
-_WRAPPER_LIMIT = 16384
 #: Tools that do not change what is built: they are recorded and never fingerprinted.
 _UNFINGERPRINTED = frozenset({"ccache"})
 
@@ -66,12 +57,11 @@ class Tool:
     identity: str
 
 
+@dataclass(frozen=True)
 class Toolchain:
     """The tools that were observed, by name."""
 
-    def __init__(self, tools: t.Mapping[str, Tool], kept: _Kept) -> None:
-        self.tools: dict[str, Tool] = dict(tools)
-        self._kept = kept
+    tools: t.Mapping[str, Tool]
 
     def identity(self) -> dict[str, str]:
         """Return what goes into the fingerprint: ``{"cc": "gcc 13", "nvcc": "13.0", "python": "cp312", …}``."""
@@ -80,15 +70,10 @@ class Toolchain:
     def versions(self) -> dict[str, str]:
         return {name: tool.version for name, tool in self.tools.items()}
 
-    def remember(self, path: str) -> None:
-        """Keep in the file at ``path`` what the tools said, for ``observe`` to know."""
-        self._kept.write(path)
-
 
 def observe(
     wanted: t.Mapping[str, str],
     python: str | None,
-    known: str | None,
     path: str,
     *,
     optional: t.Mapping[str, str] | None = None,
@@ -97,12 +82,10 @@ def observe(
 
     :param wanted: for each tool's name a command or an absolute path.
     :param python: the interpreter that the build is for, a command or an absolute path, or None if there is none.
-    :param known: the file with what a ``Toolchain`` remembered, where there is one: those tools are not asked again.
     :param path: directories to look for commands in, as PATH has them.
     :param optional: as ``wanted``; those that are not there are left out.
     :raises SparkforgeError: for a tool that is not there or does not work.
     """
-    kept = _Kept(known)
     tools = {}
     maybe = {name: command for name, command in (optional or {}).items() if name not in wanted}
     for name, command in {**wanted, **maybe, **({"python": python} if python is not None else {})}.items():
@@ -116,8 +99,8 @@ def observe(
                 f"{found}, set as {name}, is a link to ccache, not a compiler.",
                 f"Set {_option(name)} to the compiler's own path: the build adds ccache itself.",
             )
-        tools[name] = kept.tool(name, found, path)
-    return Toolchain(tools, kept)
+        tools[name] = _ask_python(found, path) if name == "python" else _ask(name, found, path)
+    return Toolchain(tools)
 
 
 def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
@@ -206,68 +189,6 @@ def _option(name: str) -> str:
 
 
 # --- asking ------------------------------------------------------------------------------------------------------
-
-
-class _Kept:
-    """What the tools said, by name and path, each beside the identity of the files that it depends on.
-
-    It is a cache: what cannot be read, or is not as it was written, is asked for again.
-    """
-
-    def __init__(self, path: str | None) -> None:
-        self.entries: dict[str, dict[str, t.Any]] = {}
-        self.changed = False
-        if path is None:
-            return
-        try:
-            with disk.open_regular(path) as stream:
-                data = json.load(stream)
-        except (OSError, ValueError, RecursionError):
-            return
-        if isinstance(data, dict) and data.get("format") == CACHE_FORMAT and isinstance(data.get("tools"), dict):
-            self.entries = data["tools"]
-
-    def tool(self, name: str, found: str, path: str) -> Tool:
-        """Return the tool at ``found``, without starting it where its files are those that were asked."""
-        key = f"{name} {found}"
-        files = _identity(found)
-        entry = self.entries.get(key)
-        if isinstance(entry, dict) and entry.get("files") == files:
-            said = [entry.get(field) for field in ("version", "line", "identity")]
-            if all(isinstance(value, str) for value in said):
-                return Tool(name, found, *t.cast("list[str]", said))
-        tool = _ask_python(found, path) if name == "python" else _ask(name, found, path)
-        self.entries[key] = {"files": files, "version": tool.version, "line": tool.line, "identity": tool.identity}
-        self.changed = True
-        return tool
-
-    def write(self, path: str) -> None:
-        """Keep what was learnt; a run that learnt nothing writes nothing."""
-        if self.changed:
-            text = json.dumps({"format": CACHE_FORMAT, "tools": self.entries}, indent=1, sort_keys=True) + "\n"
-            disk.write_file(path, text.encode("ascii"))
-            self.changed = False
-
-
-def _identity(found: str) -> list[list[t.Any]]:
-    """Return ``[real path, size, mtime in ns, inode]`` of the tool, and of the programs it names if it is a script.
-
-    A wrapper such as ``exec /usr/local/cuda-13.0/bin/nvcc "$@"`` stays the same when the program behind it changes.
-    """
-    real = os.path.realpath(found)
-    files = {real}
-    try:
-        with open(real, "rb") as stream:
-            if stream.read(2) == b"#!" and os.fstat(stream.fileno()).st_size <= _WRAPPER_LIMIT:
-                words = re.findall(r"/[^\s\"'`;:$(){}<>|&]+", os.fsdecode(stream.read()))
-                files |= {os.path.realpath(word) for word in words if _is_executable(word)}
-    except OSError:
-        pass  # executable, yet not readable: a program
-    identity = []
-    for file in sorted(files):
-        numbers = os.stat(file)
-        identity.append([file, numbers.st_size, numbers.st_mtime_ns, numbers.st_ino])
-    return identity
 
 
 def _ask(name: str, found: str, path: str) -> Tool:

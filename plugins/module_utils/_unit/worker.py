@@ -28,7 +28,7 @@ from .._core.errors import SparkforgeError
 from . import model, publishing, resume
 from .attempt import Attempt
 from .phases import build, check, configure, fetch, package, patch, prepare
-from .state import State, now
+from .state_file import State, now
 
 #: In their order.
 PHASES: dict[str, t.Callable[[Attempt], None]] = {

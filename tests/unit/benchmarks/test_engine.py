@@ -70,7 +70,7 @@ def result(
         ({}, {"again_tools": 1}),
         ({}, {"warm": 13.0}),
         ({}, {"resumed_work": 160.0}),
-        ({"followed": engine.Following(seconds=70.0, controller=0.015, modules=0.01, worker=0.002)}, {}),
+        ({"followed": engine.Following(seconds=70.0, controller=0.015, modules=0.02, worker=0.002)}, {}),
         ({"followed": engine.Following(seconds=70.0, controller=0.03, modules=0.005, worker=0.002)}, {}),
     ],
 )

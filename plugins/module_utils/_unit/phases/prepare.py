@@ -45,7 +45,7 @@ def run(attempt: Attempt) -> None:
     if wheels:
         commands.run(attempt, [*pip, "--no-index", "--no-deps", *wheels])
     path = commands.build_environment(attempt, 1)["PATH"]
-    found = toolchain.observe({name: name for name in sorted(unit.brings)}, None, None, path)
+    found = toolchain.observe({name: name for name in sorted(unit.brings)}, None, path)
     for name, tool in found.tools.items():
         if name in unit.minimum:
             toolchain.check_minimum(

@@ -20,7 +20,7 @@ from .._shared.module_utils._core import digests, disk, receipts
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._environment import receipt as environments, tree
 from .._shared.module_utils._fetch import redist_plan
-from .._shared.module_utils._unit import observation
+from .._shared.module_utils._unit import receipt as sealing
 from .._shared.module_utils._wheel import artefact, installed as packages
 from .._shared.module_utils._wheel.names import normalised
 from .._shared.module_utils._wheel.wheel import Wheel, given
@@ -119,7 +119,7 @@ class Audit:
             self._file("wheel", path, os.path.basename(os.path.dirname(path)))
 
     def _units(self) -> None:
-        found, changed = observation.receipts_of(self.root)
+        found, changed = sealing.receipts_of(self.root)
         for path in changed:
             self._differs("unit", path, "was changed after it was written")
         for receipt in found:

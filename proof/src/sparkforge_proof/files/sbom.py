@@ -21,7 +21,7 @@ from .._shared.module_utils._core import digests, receipts
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._environment import receipt as environments, tree
 from .._shared.module_utils._fetch import redist_plan
-from .._shared.module_utils._unit import observation
+from .._shared.module_utils._unit import receipt as sealing
 from .._shared.module_utils._wheel import installed as packages
 from .._shared.module_utils._wheel.names import normalised
 
@@ -44,7 +44,7 @@ def of_environment(root: str, name: str, system: str) -> dict[str, t.Any]:
     installed = packages.installed([tree.site_packages(place)])
     made = {
         (normalised(output["name"]), output["sha256"]): unit
-        for unit in observation.receipts_of(root)[0]
+        for unit in sealing.receipts_of(root)[0]
         for output in unit["outputs"]
         if "version" in output
     }

@@ -175,25 +175,6 @@ def test_a_minimum_judges_the_cmake_that_builds(host: EngineHost, brought: dict[
     assert host.compiled() == []
 
 
-def test_an_unchanged_unit_starts_no_process(host: EngineHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = host.project(UNITS)
-    host.built(source)
-    trace = tmp_path / "trace"
-    audit = tmp_path / "sitecustomize.py"
-    audit.write_text(
-        "import sys\n"
-        f"def hook(event, arguments):\n    if event in ('subprocess.Popen', 'os.posix_spawn', 'os.fork', 'os.exec'):\n"
-        f"        open({str(trace)!r}, 'a').write(f'{{event}} {{arguments}}\\n')\n"
-        "sys.addaudithook(hook)\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert host.build(source)["status"] == "unchanged"
-    assert not trace.exists(), trace.read_text()
-    # The trace sees what it is meant to see.
-    assert host.build(source, environment={"ANOTHER": "1"})["status"] == "running"
-    assert trace.exists()
-
-
 def test_check_mode_says_what_would_be_built_and_writes_nothing(host: EngineHost) -> None:
     source = host.project(UNITS)
     before = sorted(host.place.rglob("*"))
@@ -489,7 +470,7 @@ def test_what_cannot_be_built_is_refused_before_anything_is_written(
     assert result["remedy"]
     assert [path for path in sorted(host.place.rglob("*")) if path not in before] in (
         [],
-        [host.root, host.root / "builds", host.root / "builds/.toolchain.json"],
+        [host.root, host.root / "builds"],
     )
 
 

@@ -18,7 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import guarded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import line, model, observation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome, progress
 from sparkforge_guard import brakes
 from sparkforge_proof import run, timer as _proof_timer, verdict
 
@@ -175,9 +175,9 @@ def test_builds_are_those_that_build_info_knows(tree: Tree) -> None:
     running = tree.build("pytorch", "3" * 16, done=1, total=4)
     with (running / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found, known = tree.look(), observation.observe(str(tree.root))
+        found, known = tree.look(), outcome.observe_all(str(tree.root))
     assert found["running"] == [
-        {"name": "pytorch", "fingerprint": "3" * 16, "line": line.describe(known["running"][0]["state"])},
+        {"name": "pytorch", "fingerprint": "3" * 16, "line": progress.describe(known["running"][0]["state"])},
     ]
     assert found["unfinished"] == [
         {"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import pwd
-import subprocess
-import tempfile
 import threading
 import time
 import typing as t
@@ -45,14 +43,6 @@ class Build:
 
     def look(self, seen: t.Any = None) -> dict[str, t.Any] | None:
         return state_file.observe(str(self.directory), seen)
-
-    def ask(self, seen: t.Any = None, user: str = ME) -> str:
-        """Send the text to the host's interpreter, as the action plugin does, and return the line it answers."""
-        command = [PYTHON, "-I", "-S", "-", str(self.directory), user, json.dumps(seen)]
-        text = Path(state_file.__file__).read_bytes()
-        # A group of root's own beside its first one, as a login gives it.
-        groups = {"extra_groups": [0]} if os.geteuid() == 0 else {}
-        return subprocess.run(command, input=text, check=True, capture_output=True, **groups).stdout.decode()
 
 
 @pytest.fixture
@@ -120,34 +110,3 @@ def test_a_link_in_place_of_the_state_is_not_followed(build: Build, tmp_path: Pa
     (build.directory / "state.json").unlink()
     (build.directory / "state.json").symlink_to(tmp_path / "elsewhere")
     assert build.look() == {}
-
-
-# --- the text on the host ----------------------------------------------------------------------------------------
-
-
-def test_the_text_alone_says_that_it_is_over(build: Build) -> None:
-    build.lock.release()
-    assert build.ask(state_file.news(STATE)) == f"{state_file.MARK}null\n"
-
-
-def test_the_text_alone_looks_with_the_rights_of_the_builds_account() -> None:
-    if os.geteuid() != 0:
-        pytest.skip("root alone can take another's rights")
-    # Everybody may pass through it; pytest's own are closed.
-    with tempfile.TemporaryDirectory() as place:
-        Path(place).chmod(0o711)
-        build = Build(Path(place) / "build")
-        state = build.directory / "state.json"
-        state.chmod(0o640)
-        assert build.ask(user="nobody") == f"{state_file.MARK}{{}}\n"
-        os.chown(state, pwd.getpwnam("nobody").pw_uid, -1)
-        assert build.ask(user="nobody") == f"{state_file.MARK}{json.dumps(STATE)}\n"
-        build.lock.release()
-
-
-@pytest.mark.parametrize("user", ["no-such-account", ""])
-def test_root_looks_as_an_account_that_is_there_or_not_at_all(build: Build, user: str) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("root alone can take another's rights")
-    with pytest.raises(subprocess.CalledProcessError):
-        build.ask(user=user)

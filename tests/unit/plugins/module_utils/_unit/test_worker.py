@@ -30,33 +30,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases 
 from tests.unit.engine_host import CCACHE
 
 
-def sleeper(seconds: float, code: int = 0) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(["/bin/sh", "-c", f"sleep {seconds}; exit {code}"])
-
-
-@pytest.fixture(params=["pidfd", "no such call", "not in this Python"])
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return what the kernel and Python have."""
-
-    def refuses(_pid: int) -> int:
-        raise OSError(38, "Function not implemented")
-
-    if request.param == "no such call":
-        monkeypatch.setattr(os, "pidfd_open", refuses)
-    elif request.param == "not in this Python":
-        monkeypatch.delattr(os, "pidfd_open")
-    return str(request.param)
-
-
-def test_a_child_that_goes_on_is_not_waited_for_any_longer(kernel: str) -> None:
-    child = sleeper(600)
-    try:
-        assert commands.wait(child, 0.1) is None
-    finally:
-        child.kill()
-    assert commands.wait(child, 600) == -9
-
-
 def program(path: Path) -> str:
     """Make a program that prints its own path."""
     path.parent.mkdir(parents=True, exist_ok=True)

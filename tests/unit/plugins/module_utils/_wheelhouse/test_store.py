@@ -413,8 +413,8 @@ def test_what_builds_own_is_read_and_removed_with_their_account_s_rights(
 
         return spy
 
-    for module, names in ((store.observation, ("observe",)), (files, ("verify", "tree_bytes", "remove_build"))):
+    for module, names in ((store.outcome, ("observe_all",)), (files, ("verify", "tree_bytes", "remove_build"))):
         for name in names:
             monkeypatch.setattr(module, name, spied(name, getattr(module, name)))
     assert publish(tree, units, lock_id=f"{3:012x}")["pruned"]
-    assert called == {name: {account.pw_uid} for name in ("observe", "verify", "tree_bytes", "remove_build")}
+    assert called == {name: {account.pw_uid} for name in ("observe_all", "verify", "tree_bytes", "remove_build")}
