@@ -30,7 +30,10 @@ COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
     "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),
 }
 #: Commands that are gone, and what to do instead.
-GONE = {"update": "Run sparkforge forecast, then NVIDIA's own updater as it says, and sparkforge prove afterwards."}
+GONE = {
+    "audit": "Run sparkforge prove, whose checks identity.files and identity.wheels compare installed files.",
+    "update": "Run sparkforge forecast, then NVIDIA's own updater as it says, and sparkforge prove afterwards.",
+}
 
 
 def make_parser() -> argparse.ArgumentParser:

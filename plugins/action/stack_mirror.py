@@ -14,7 +14,7 @@ import pathlib
 import typing as t
 
 from ...tools.lock import resolve
-from ...tools.mirror import apt, collect
+from ...tools.mirror import collect
 from ...tools.mirror.directory import OURS, Directory
 from ...tools.mirror.wanted import wanted
 from ...tools.network import network
@@ -47,28 +47,12 @@ class ActionModule(OnController):
         # Profiles decide what is proven, and nothing that is fetched.
         libraries = arguments["libraries"]
         found = [facts.facts(one, method, "generic", where, libraries=libraries)["stack"] for one, method in stacks]
-        chosen = found[0]
         for stack in found:
             needs = wanted(stack, arguments["machines"], arguments["extensions"])
             collect.archives(directory, needs.archives, arguments["nvidia_url"])
             collect.wheels(directory, needs.wheels, index)
             collect.sources(directory, needs.sources, arguments["rewrite"])
         url = arguments["url"] or pathlib.Path(root).as_uri()
-        if arguments["apt_snapshot"]:
-            apt.collect(
-                directory,
-                apt.Request(
-                    snapshot=arguments["apt_snapshot"],
-                    packages=tuple(arguments["apt_packages"]),
-                    cusparselt=chosen["cusparselt"]["version"] if chosen["libraries"] == "all" else "",
-                    cuda_major=chosen["cuda"]["major"],
-                    local_repo_sha256=arguments["cusparselt_local_repo_sha256"],
-                    nvidia_url=arguments["nvidia_url"],
-                    distribution=arguments["apt_distribution"],
-                    key_fingerprint=arguments["apt_key_fingerprint"],
-                ),
-                url,
-            )
         directory.write(collect.VARIABLES, collect.variables(url, collect.rewrites(directory.rows)), OURS)
         for line in directory.missing if self._task.check_mode else ():
             self._display.display(f"mirror {name} | would {line}")

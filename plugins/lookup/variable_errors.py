@@ -65,7 +65,7 @@ class LookupModule(LookupBase):
         """Return what is wrong with the variables, each templated as a role would see it."""
         wanted, known = options(*terms), variables or {}
         errors = list(misspelt(known, wanted))
-        gone = GONE if not terms else OF_UPDATE if "forecast" in terms else {}
+        gone = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE
         errors += [f"{name} is no longer a variable: {gone[name]}" for name in gone if name in known]
         # Of roles one sets what another requires.
         missing = [name for name in wanted if terms and wanted[name].get("required") and name not in known]
@@ -103,6 +103,11 @@ OF_UPDATE = {
         for name in ("forecast_only", "without_way_back", "prove", "kernel", "apt_lock_timeout", "reboot_timeout")
     },
 }
+OF_MIRROR = {
+    f"mirror_apt_{name}": "mirror apt repositories with aptly or debmirror (docs/how-to.md)"
+    for name in ("snapshot", "extra_packages")
+}
+OF_PLAYBOOKS = {"forecast": OF_UPDATE, "mirror": OF_MIRROR}
 #: Variables of former versions, and what to do instead.
 GONE = {
     **{
@@ -110,6 +115,7 @@ GONE = {
         for role in ("llvm", "triton", "pytorch", "torch_extensions")
     },
     **OF_UPDATE,
+    **OF_MIRROR,
 }
 ROOT = Path(__file__).parents[2]
 

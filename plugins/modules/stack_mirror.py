@@ -17,7 +17,7 @@ description:
   - Files that are present and match the lock are not fetched again, so an interrupted run resumes. Several stacks may
     be collected in the same directory.
   - Any file server can serve the directory unchanged, or it can be on the hosts.
-  - With O(apt_snapshot) the needed part of each apt repository is collected, with its own signed indexes.
+  - No apt packages are collected; aptly and debmirror mirror their repositories.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -67,31 +67,6 @@ options:
         archives through a mirror.
     type: dict
     default: {}
-  apt_snapshot:
-    description:
-      - An archive of the apt sources, keyrings and dpkg status of a host like those to be provisioned. It decides which
-        apt packages are collected; without it none are.
-      - C(tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status) writes it on that host.
-    type: path
-  apt_packages:
-    description:
-      - The packages to install on such a host, in the form of M(sparkforge.dgx_spark.apt_packages). Those of cuSPARSELt
-        are added if a source has them.
-    type: list
-    elements: str
-    default: []
-  apt_distribution:
-    description: The folder of NVIDIA's repository for the host, below C(compute/cuda/repos) in their tree.
-    type: str
-    default: ubuntu2404
-  apt_key_fingerprint:
-    description: The fingerprint of the key of NVIDIA's repository.
-    type: str
-    default: EB693B3035CD5710E231E123A4B469963BF863CC
-  cusparselt_local_repo_sha256:
-    description: The sha256 of cuSPARSELt's local repository package; if set, the package is collected.
-    type: str
-    default: ""
 attributes:
   check_mode:
     support: full

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The site on a host without a route out, from a directory that playbooks/mirror.yml collected."""
+"""The site on a host without a route out, from a directory that playbooks/mirror.yml collected.
+
+What aptly or debmirror bring is there before: the distribution's packages, and NVIDIA's repository in the directory.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,8 @@ class Site:
 
 
 WHEELS = {"stack_name": "lab-native", "stack_method": "wheel"}
+#: Of apt, below NVIDIA's tree.
+REPOSITORY = "compute/cuda/repos"
 
 
 def command(host: Host, directory: Path, *arguments: str, **variables: object) -> list[str]:
@@ -149,15 +154,6 @@ def serving(host: Host, directory: Path) -> Iterator[str]:
         process.wait()
 
 
-def take(host: Host, path: Path) -> Path:
-    """Bring the archive of a host's apt, made as docs/how-to.md says."""
-    parts = "--exclude='auth.conf*' etc/apt usr/share/keyrings var/lib/dpkg/status"
-    host.execute(f"tar -chC / {parts} > /root/spark.tar")
-    image.podman("cp", f"{host.container}:/root/spark.tar", path)
-    host.execute("rm /root/spark.tar")
-    return path
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for bench in running(tmp_path_factory, "native"):
@@ -167,16 +163,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         place = tmp_path_factory.mktemp("mirror")
         directory = place / "mirror"
         with serving(built, directory) as url:
-            apt = {"mirror_apt_snapshot": str(take(built, place / "spark.tar")), "mirror_url": url}
-            checked = collect(built, directory, "--check", **VARIABLES, **apt).succeeded()
+            at = {"mirror_url": url}
+            checked = collect(built, directory, "--check", **VARIABLES, **at).succeeded()
             after_check = [path.name for path in directory.iterdir()]
-            interrupted = interrupt(built, directory, **VARIABLES, **apt)
-            collected = collect(built, directory, **VARIABLES, **apt).succeeded()
-            again = collect(built, directory, **VARIABLES, **apt).succeeded()
+            interrupted = interrupt(built, directory, **VARIABLES, **at)
+            collected = collect(built, directory, **VARIABLES, **at).succeeded()
+            again = collect(built, directory, **VARIABLES, **at).succeeded()
             # Another stack comes into the same directory.
-            collect(built, directory, **WHEELS, **apt).succeeded()
-            for host in (built, wheels):
-                image.podman("cp", f"{directory}/apt/spark/etc/.", f"{host.container}:/etc/")
+            collect(built, directory, **WHEELS, **at).succeeded()
+            shutil.copytree(Path(built.mirror["tree"]) / REPOSITORY, directory / "nvidia" / REPOSITORY)
+            for host, variables in ((built, VARIABLES), (wheels, WHEELS)):
+                host.run("libraries", **variables).succeeded()
+                host.execute("rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*")
                 isolate(host)
             state = benches.Bench.load(built.bench)
             assert state and state.server
@@ -188,7 +186,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_check_says_what_would_be_fetched_and_writes_nothing(site: Site) -> None:
     assert site.after_check == []
     assert site.checked.changed == 1
-    for words in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules", "ask apt for"):
+    for words in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules"):
         assert re.search(f"would .*{re.escape(words)}", site.checked.output), words
 
 
@@ -208,6 +206,7 @@ def test_a_second_run_fetches_nothing(site: Site) -> None:
 def test_the_manifest_has_every_file_but_what_names_them(site: Site) -> None:
     rows = manifest(site.directory)
     there = {str(path.relative_to(site.directory)) for path in site.directory.rglob("*") if path.is_file()}
+    there = {name for name in there if not name.startswith(f"nvidia/{REPOSITORY}/")}
     mutable = {name for name in there if re.match(r"git/[^/]+/(?!objects/)|git/[^/]+/objects/info/packs", name)}
     assert set(rows) == there - mutable - {"mirror.json"}
     commits = upstream.make(Path(site.built.mirror["tree"]).parents[1] / "git").commits

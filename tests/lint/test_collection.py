@@ -186,10 +186,6 @@ RUN_BY = {
     r".*/serve\.yml .*": (
         "integration/test_serving.py::test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing"
     ),
-    r".*/audit\.yml .*": (
-        "integration/test_verify.py::"
-        "test_an_audit_finds_nothing_on_a_sound_host_and_names_the_one_byte_that_was_changed"
-    ),
     r".*/preflight\.yml .*": (
         "integration/test_preflight.py::test_a_host_of_the_lab_passes_also_in_check_mode_and_as_text_variables"
     ),

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.playbooks.run_playbook import run_playbook
@@ -17,13 +18,33 @@ PLAY = """
     group/sparkforge.dgx_spark.host:
       root: "{{ place }}"
   tasks:
-    - sparkforge.dgx_spark.audit_info:
-        sbom: torch
+    - sparkforge.dgx_spark.proof_publish:
 """
 
 
 def test_a_play_sets_the_root_of_modules_that_an_action_of_ours_runs(tmp_path: Path) -> None:
     (tmp_path / "play.yml").write_text(PLAY)
     place = tmp_path / "elsewhere"
+    # The receipt of a file that an earlier run published.
+    published = place / "published"
+    receipt = place / "receipts/proof_published.json"
+    receipt.parent.mkdir(parents=True)
+    receipt.write_text(json.dumps({"paths": [str(published)]}))
+    published.write_text("")
     done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", f"place={place}")
-    assert f"There is no environment torch below {place}." in done.stdout, done.stdout
+    assert done.returncode == 0, done.stdout
+    assert not published.exists() and not receipt.exists()
+
+
+def test_a_module_that_is_gone_names_what_to_use(tmp_path: Path) -> None:
+    (tmp_path / "play.yml").write_text(PLAY.replace("proof_publish", "audit_info"))
+    done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", "place=/nowhere")
+    text = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0 and "identity.files and identity.wheels" in text, text
+
+
+def test_a_playbook_that_is_gone_names_what_to_use(tmp_path: Path) -> None:
+    (tmp_path / "play.yml").write_text("- import_playbook: sparkforge.dgx_spark.audit\n")
+    done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml")
+    text = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0 and "The playbook audit is gone. Run site.yml with --tags verify" in text, text

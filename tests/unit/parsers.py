@@ -50,7 +50,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse i
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
-from ansible_collections.sparkforge.dgx_spark.tools.mirror import apt as mirror
 from sparkforge_guard import model_files, models
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError as GuardError
 from sparkforge_proof import sampler
@@ -223,11 +222,7 @@ def _image(data: bytes, place: Path) -> object:
 
 
 def _host_sources(text: str) -> object:
-    for parse in (apt_state.parse_one_line_sources, apt_state.parse_deb822_sources):
-        for row in parse("a", mirror.localised(text, "/r")):
-            for uri in row["uris"]:
-                mirror.place(uri, "https://n.example")
-    return mirror.rewritten(text, {"http://a.example/b": "https://m.example/b"})
+    return [parse("a", text) for parse in (apt_state.parse_one_line_sources, apt_state.parse_deb822_sources)]
 
 
 #: GPU code of some hundred bytes, as a container alone.

@@ -85,7 +85,7 @@ class Directory:
         if not inside(path):
             raise SparkforgeError(
                 f"{path[:200]!r} is not a path inside the mirror.",
-                "Correct or disable the source whose URL ends like that: in the host's archive, the stack or the lock.",
+                "Correct the source whose URL ends like that: in the stack or the lock.",
             )
         return os.path.join(self.root, path)
 
@@ -169,17 +169,12 @@ class Directory:
         *,
         limit: int | None = None,
         source: str = "",
-        moves: bool = False,
     ) -> None:
         """Bring a file into the mirror unless it is there.
 
         :param source: what the manifest says it is from, where that is not the URL.
-        :param moves: what is there may be of an earlier state of upstream, as an index is.
         :raises SparkforgeError: if it cannot be had, is another than the pinned one, or does not fit the disk.
         """
-        if moves and path in self.rows and self.rows[path]["sha256"] != sha256 and self.has(path):
-            del self.rows[path]
-            disk.remove(self.at(path))
         if self.has(path, sha256):
             if path not in self.rows and sha256:
                 self.record(path, sha256, source or url)

@@ -10,8 +10,6 @@ each call imports what it alone needs.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import typing as t
 
 from . import publish, run, timer
@@ -33,17 +31,6 @@ def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
     }
 
 
-def audited(options: Options, check_mode: bool) -> dict[str, t.Any]:
-    """Return what the module ``audit_info`` returns; nothing is ever changed."""
-    from ._shared.module_utils._unit import toolchain
-    from .files import audit, sbom
-
-    del check_mode
-    found = audit.Audit(options["root"], _ask).run()
-    bill = sbom.of_environment(options["root"], options["sbom"], toolchain.platform()) if options.get("sbom") else None
-    return {**found, "summary": audit.describe(found), "sbom": bill}
-
-
 def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
     """Return what the module ``inspect_info`` returns of a directory; nothing is ever changed."""
     from .files import judge
@@ -57,7 +44,6 @@ CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
     "prove": prove,
     "schedule": lambda options, check_mode: timer.ProofTimer(options, check_mode).run(),
     "publish": lambda options, check_mode: publish.Publisher(options, check_mode).run(),
-    "audit": audited,
     "inspect": inspected,
 }
 
@@ -65,11 +51,3 @@ CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
 def main(name: str) -> int:
     """Answer one call."""
     return program.answer(CALLS[name])
-
-
-def _ask(command: t.Sequence[str]) -> tuple[int, str]:
-    done = subprocess.run(
-        list(command), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True, errors="replace",
-        env={**os.environ, "LC_ALL": "C"},
-    )  # fmt: skip
-    return done.returncode, done.stdout

@@ -26,9 +26,13 @@ from .check import FAIL, FULL, WARN
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
-sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof audit (is it what was installed?); exit
-status: 0 proven (warnings included), 1 a number is wrong, 2 it could not start, 3 nothing failed, but numbers that the
-profile requires were not computed, 4 a check failed without a wrong number"""
+sparkforge-proof inspect PATH … (will it run on a Spark?); exit status: 0 proven (warnings included), 1 a number is
+wrong, 2 it could not start, 3 nothing failed, but numbers that the profile requires were not computed, 4 a check failed
+without a wrong number"""
+
+
+#: Commands of former versions, and what to use instead.
+GONE = {"audit": "Use --family identity, whose checks identity.files and identity.wheels compare installed files."}
 
 
 def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
@@ -104,6 +108,9 @@ def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
 def main(argv: t.Sequence[str] | None = None) -> int:
     """Run a command, by default the checks, print what is wrong, and return the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in GONE:
+        print(f"The command {words[0]} is gone. {GONE[words[0]]}", file=sys.stderr)
+        return REFUSED
     if words and words[0] in COMMANDS:
         try:
             return COMMANDS[words[0]](words[1:])
@@ -231,18 +238,6 @@ def inspect(argv: t.Sequence[str]) -> int:
     return WRONG if found["verdict"] == "no" else PROVEN
 
 
-def audit(argv: t.Sequence[str]) -> int:
-    """Read every installed file again; exit status 1 if one differs from the receipts."""
-    made = argparse.ArgumentParser(
-        prog="sparkforge-proof audit", description="Compare every file that the collection installed with its receipt."
-    )
-    made.add_argument("--root", default="/opt/sparkforge", help="directory of the collection (default: %(default)s)")
-    given = made.parse_args(argv)
-    found = calls.audited({"root": given.root}, False)
-    print(found["summary"])
-    return WRONG if found["differs"] else PROVEN
-
-
 def endpoint(argv: t.Sequence[str]) -> int:
     """Say whether the numbers of a served model are right."""
     from .endpoint import cli
@@ -252,7 +247,6 @@ def endpoint(argv: t.Sequence[str]) -> int:
 
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
-    "audit": audit,
     "endpoint": endpoint,
     "call": lambda words: calls.main(words[0]),
     "scheduled": timer.main,

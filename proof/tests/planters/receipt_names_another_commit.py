@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The receipt says another commit than the torch that is there: the environment was replaced by hand, or the receipt
-was edited so that an audit is content.
+was edited to match it.
 """
 
 from __future__ import annotations

@@ -118,6 +118,12 @@ def test_a_line_that_names_no_command_or_no_such_option_is_refused(
     assert list(home.iterdir()) == []
 
 
+def test_the_command_audit_names_what_to_use_in_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["audit", "spark-1"]) == Exit.USAGE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("sparkforge: The command audit is gone. Run sparkforge prove, whose checks identity.files")
+
+
 def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *words: str) -> list[Spark]:
     """Return who can be chosen of machines that were found, those without a key being silent."""
     monkeypatch.setattr(find, "by_mdns", lambda *_: sparks)

@@ -132,3 +132,5 @@ def test_a_variable_of_a_former_version_is_an_error_with_a_remedy() -> None:
     (found,) = errors(llvm_follow=False, stack_name="lab")
     assert found.startswith("llvm_follow is no longer a variable: remove it")
     assert errors("lock", llvm_follow=False) == []
+    (found,) = errors("mirror", mirror_directory="/srv/mirror", mirror_apt_snapshot="spark.tar")
+    assert found.startswith("mirror_apt_snapshot is no longer a variable: mirror apt repositories with aptly")

@@ -78,7 +78,15 @@ def test_the_one_file_runs_on_every_python_that_a_host_may_have(version: str, tm
     guard.write_bytes(GUARD.archive()[0])
     listed = run(python, "-I", proof, "--list", cwd=tmp_path)
     assert (listed.returncode, listed.stderr) == (0, ""), listed.stderr
-    assert call(proof, "audit", root=str(tmp_path))["summary"] == "0 files match the receipts."
+    info = tmp_path / "environment/lib/python3.12/site-packages/tiny-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Name: tiny\nVersion: 1\n")
+    (info / "RECORD").write_text("tiny.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n")
+    (info.parent / "tiny.py").write_text("")
+    device = {"machine": "aarch64", "capability": "12.1", "cuda": "13.0", "python": "3.12"}
+    assert call(proof, "inspect", target=str(tmp_path / "environment"), **device)["verdict"] == "yes"
+    gone = run(python, "-I", proof, "audit", cwd=tmp_path)
+    assert gone.returncode == 2 and "--family identity" in gone.stderr
     settings = {**GUARD.module("settings").DEFAULTS, **GUARD.module("settings").INSTALLED, "root": str(tmp_path)}
     found = call(guard, "install", **settings, state="present")
     assert found["changed"] and f"{tmp_path}/guard/guard.pyz" in found["files"] and not (tmp_path / "guard").exists()

@@ -226,10 +226,20 @@ def test_upstream_s_other_content_is_refused(tmp_path: Path) -> None:
     assert list((tmp_path / "mirror").iterdir()) == []
 
 
-def test_an_index_that_moved_on_takes_the_place_of_the_former(tmp_path: Path) -> None:
-    mirror(tmp_path).fetch("a", *source(tmp_path, "old"), moves=True)
-    mirror(tmp_path).fetch("a", *source(tmp_path, "new"), moves=True)
-    assert (tmp_path / "mirror/a").read_text() == "new"
+@pytest.mark.parametrize(
+    "path", ["nvidia/compute/../../../escaped", "/etc/escaped", "a//b", "", ".", "a/.git/b", "a\nb"]
+)
+def test_nothing_outside_the_mirror_is_read_or_written(tmp_path: Path, path: str) -> None:
+    directory = Directory(str(tmp_path / "a/b/c/mirror"), check=False, say=lambda _line: None)
+    with contextlib.closing(Server()) as server:
+        for attempt in (
+            lambda: directory.write(path, b"x", "https://a.example/x"),
+            lambda: directory.fetch(path, f"{server.url}/x"),
+            lambda: directory.has(path, "0" * 64),
+        ):
+            with pytest.raises(SparkforgeError, match="is not a path inside the mirror"):
+                attempt()
+        assert (server.paths, list(tmp_path.rglob("*"))) == ([], [])
 
 
 def test_a_place_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
