@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sparks on the local network: who answers multicast DNS, and which of the answers are machines with a GB10."""
+"""Sparks on the local network: who answers multicast DNS, and which of the answers are machines with a GB10.
+
+The inventory plugin ``discover`` and the command ``sparkforge setup`` both call it.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,6 @@ import typing as t
 from dataclasses import dataclass
 
 from ..plugins.module_utils._core.errors import SparkforgeError, UnreachableError
-from ..plugins.plugin_utils.names import RESERVED
-
-try:
-    import zeroconf
-except ImportError:
-    HAS_ZEROCONF = False
-else:
-    HAS_ZEROCONF = True
 
 #: How machines with a GB10 are called from the factory: a word for the model, and four hexadecimal digits. Each was
 #: read in public pages or repositories (docs/reference.md, "Names of Sparks"); owners rename theirs as they like.
@@ -35,6 +30,11 @@ FACTORY_NAMES = (
     "aitopatom-*",  # Gigabyte AI TOP ATOM
     "gn100-*",  # Acer Veriton GN100
 )
+#: Ansible's own name for the machine that it runs on. Where the inventory gives it to another, plays on ``localhost``
+#: and tasks that are delegated to it run there.
+CONTROLLER = "localhost"
+#: That, and the names of groups of Ansible and the collection.
+RESERVED = frozenset({CONTROLLER, "all", "ungrouped", "sparks", "builders", "fabric"})
 #: Announced services: NVIDIA's own script (dgx-spark-playbooks, connect-two-sparks/assets/discover-sparks) searches for
 #: the first, HP's ZGX Toolkit (src/constants/net.ts) for both.
 SERVICES = ("_ssh._tcp", "_hpzgx._tcp")
@@ -43,8 +43,11 @@ SSH_PORT = 22
 #: The form of a name's first label (RFC 1123). Anybody in the network can announce anything, and the name of a
 #: host becomes the name of files.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-#: Milliseconds to wait for the addresses of a machine whose name is known.
-RESOLVE_TIMEOUT = 2000
+#: Seconds in which answers come: a query is sent at once, after a second, and after two more (RFC 6762, 5.2), since
+#: the first answers may be lost.
+WAIT = 4.0
+#: The search goes on as long as the last new answer is younger than this, up to twice its time.
+QUIET = 1.0
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,11 @@ class Spark:
     addresses: tuple[str, ...]
     port: int = SSH_PORT
 
+    @property
+    def local_name(self) -> str:
+        """Its name for multicast DNS."""
+        return f"{self.name}.local"
+
 
 def sparks(
     answers: t.Iterable[Answer], names: t.Sequence[str] = FACTORY_NAMES, groups: t.Iterable[str] = ()
@@ -82,28 +90,28 @@ def sparks(
     :param groups: names of groups, which no machine may have.
     :returns: the Sparks, and a sentence on each name that was left out.
     """
-    merged: dict[str, list[Answer]] = {}
+    by_name: dict[str, list[Answer]] = {}
     for answer in answers:
         label, _dot, domain = answer.server.lower().partition(".")
         if not LABEL.fullmatch(label) or domain.rstrip(".") != "local":
             continue
         if any(fnmatch.fnmatchcase(label, name.lower()) for name in names):
-            merged.setdefault(label, []).append(answer)
-    found, left_out = [], []
-    for name, said in sorted(merged.items()):
-        addresses = sorted({address for answer in said for address in answer.addresses}, key=preference)
+            by_name.setdefault(label, []).append(answer)
+    taken, left_out = [], []
+    for name, own_answers in sorted(by_name.items()):
+        addresses = sorted({address for answer in own_answers for address in answer.addresses}, key=preference)
         # The port of another service is not sshd's.
-        ports = [answer.port for answer in said if answer.service == "_ssh._tcp"]
+        ports = [answer.port for answer in own_answers if answer.service == "_ssh._tcp"]
         if name in RESERVED or name in groups:
             left_out.append(f"The machine at {' and '.join(addresses)} announces the reserved name {name}. Rename it.")
         elif len(ports) > 1:
             left_out.append(
                 f"Two machines are called {name}: ssh was announced {len(ports)} times, for {' and '.join(addresses)}. "
-                f"Rename one, or list the right one with its address under hosts."
+                f"Rename one, or name the right one by its address."
             )
         else:
-            found.append(Spark(name, tuple(addresses), ports[0] if ports else SSH_PORT))
-    return found, left_out
+            taken.append(Spark(name, tuple(addresses), ports[0] if ports else SSH_PORT))
+    return taken, left_out
 
 
 def preference(address: str) -> tuple[int, int, int]:
@@ -115,50 +123,73 @@ def preference(address: str) -> tuple[int, int, int]:
     return (int(parsed.is_link_local), parsed.version, int(parsed))
 
 
-def browse(services: t.Sequence[str] = SERVICES, wait: float = 4.0, interfaces: t.Sequence[str] = ()) -> list[Answer]:
+def browse(services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces: t.Sequence[str] = ()) -> list[Answer]:
     """Ask the local network by multicast DNS and return what was announced within ``wait`` seconds.
 
     :param services: types without their domain, ``_ssh._tcp``.
     :param interfaces: addresses of this machine, of the interfaces that are asked on; none for all of them.
-    :raises SparkforgeError: zeroconf is not installed, or a type is none.
+    :raises SparkforgeError: zeroconf is not installed, or a type or an address is none.
     :raises UnreachableError: this machine has no network that multicast goes through.
     """
-    if not HAS_ZEROCONF:
+    # Not before a search: commands that search nothing start quicker without it.
+    try:
+        import zeroconf
+    except ImportError as error:
         raise SparkforgeError(
             "Finding Sparks needs the Python package zeroconf, which is not installed.",
-            "Install it for the Python that runs Ansible (pip install zeroconf), or list the Sparks under hosts and "
-            "set browse: false.",
-        )
+            "Install it for the Python that runs Ansible (pip install zeroconf), or name the Sparks in an inventory.",
+        ) from error
     for service in services:
         if not SERVICE.fullmatch(service):
             raise SparkforgeError(f"{service} is not a service type.", "Write it as _ssh._tcp, without a domain.")
-    types = [f"{service}.local." for service in services]
+    instances: set[tuple[str, str]] = set()
+    addresses: dict[str, set[str]] = {}
+    newest = time.monotonic()
+
+    class AddressListener(zeroconf.RecordUpdateListener):
+        """Keeps each address of a name.
+
+        zeroconf's cache forgets what was heard of a name more than a second before it announces an address again (RFC
+        6762, 10.2), and so the first of two machines of one name.
+        """
+
+        def async_update_records(self, client: t.Any, now: float, records: t.Any) -> None:
+            for record in (update.new for update in records):
+                if isinstance(record, zeroconf.DNSAddress):
+                    scope = f"%{record.scope_id}" if record.scope_id else ""
+                    known = addresses.setdefault(record.name.lower(), set())
+                    (known.discard if record.is_expired(now) else known.add)(
+                        f"{ipaddress.ip_address(record.address)}{scope}"
+                    )
+
+    def note(**change: t.Any) -> None:
+        nonlocal newest
+        newest = time.monotonic()
+        gone = change["state_change"] is zeroconf.ServiceStateChange.Removed
+        (instances.discard if gone else instances.add)((change["service_type"], change["name"]))
+
     try:
         client = zeroconf.Zeroconf(interfaces=list(interfaces) or zeroconf.InterfaceChoice.All)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise UnreachableError(
             f"The search for Sparks in the network failed: {error}.",
-            "Connect this machine to the network of the Sparks, or list them under hosts.",
+            "Connect this machine to the network of the Sparks, or name them in an inventory.",
         ) from error
     try:
-        instances: set[tuple[str, str]] = set()
-
-        def note(**said: t.Any) -> None:
-            gone = said["state_change"] is zeroconf.ServiceStateChange.Removed
-            (instances.discard if gone else instances.add)((said["service_type"], said["name"]))
-
-        browser = zeroconf.ServiceBrowser(client, types, handlers=[note])
-        # It asks at once, after a second, and after two more (RFC 6762, 5.2): the first answers may be lost.
-        time.sleep(wait)
+        client.add_listener(AddressListener(), None)
+        start = time.monotonic()
+        browser = zeroconf.ServiceBrowser(client, [f"{service}.local." for service in services], handlers=[note])
+        while (now := time.monotonic()) < start + wait or now < min(newest + QUIET, start + 2 * wait):
+            time.sleep(0.1)
         browser.cancel()
         answers = []
         for kind, instance in sorted(instances):
-            info = client.get_service_info(kind, instance, timeout=RESOLVE_TIMEOUT)
+            info = client.get_service_info(kind, instance)
             # A machine that announced itself and is gone again no longer answers.
             if info and info.server and info.parsed_addresses():
+                heard = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
                 service = kind.removesuffix(".local.")
-                addresses = tuple(info.parsed_scoped_addresses())
-                answers.append(Answer(info.server, service, info.port or SSH_PORT, addresses))
+                answers.append(Answer(info.server, service, info.port or SSH_PORT, tuple(sorted(heard))))
         return answers
     finally:
         client.close()

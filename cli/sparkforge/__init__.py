@@ -42,14 +42,14 @@ def release(stack: str) -> tuple[int, ...]:
 
 
 def module(name: str) -> Any:
-    """Return a module of the collection's plugins (``module_utils._core.shown``), which this command has too."""
+    """Return a module of the collection (``plugins.module_utils._core.shown``), which this command has too."""
     if (place := str(collections_path())) not in sys.path:
         sys.path.insert(0, place)
     # Where all of Ansible is installed, its package of this name would be the only one.
     places = import_module("ansible_collections").__path__
     if (own := str(collections_path() / "ansible_collections")) not in places:
         places.append(own)
-    return import_module(f"ansible_collections.{COLLECTION}.plugins.{name}")
+    return import_module(f"ansible_collections.{COLLECTION}.{name}")
 
 
 def published() -> str:

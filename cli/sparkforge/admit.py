@@ -15,7 +15,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     :raises Refusal: it does not, or nobody knows what it takes, or there is none.
     """
-    guard = module("plugin_utils.programs").GUARD
+    guard = module("plugins.plugin_utils.programs").GUARD
     admission, errors = guard.module("admission"), guard.module("_shared.module_utils._core.errors")
     words: list[str] = arguments.further
     if not words:

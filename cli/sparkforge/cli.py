@@ -29,8 +29,9 @@ COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
     "record": ("record", [], False, "write what a run would need to know of a Spark into a file to send, without root"),
     "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),
 }
-#: Commands that are gone, and what to do instead.
+#: Commands and options that are gone, and what to do instead.
 GONE = {
+    "--discover": "Use --names and --interfaces, or name the Sparks with --host.",
     "audit": "Run sparkforge prove, whose checks identity.files and identity.wheels compare installed files.",
     "update": "Run sparkforge forecast, then NVIDIA's own updater as it says, and sparkforge prove afterwards.",
 }
@@ -47,7 +48,10 @@ def make_parser() -> argparse.ArgumentParser:
     setup.add_argument("--accept-nvidia-license", action="store_true", help="you accept NVIDIA's licences")
     methods = ["wheels", "source", "newest"]
     setup.add_argument("--method", choices=methods, help="wheels (minutes), source (hours), or newer wheels if shipped")
-    setup.add_argument("--discover", type=Path, metavar="FILE", help="settings file of the inventory plugin discover")
+    setup.add_argument("--names", action="append", metavar="PATTERN", help="look for these names, not the factory's")
+    setup.add_argument(
+        "--interfaces", action="append", metavar="ADDRESS", help="search from this address of yours only"
+    )
     added = {name: add(commands, name, text, check) for name, (_play, _words, check, text) in COMMANDS.items()}
     for name, (playbook, own, _check, _text) in COMMANDS.items():
         added[name].set_defaults(playbook=playbook, own=own)
@@ -95,10 +99,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser()
     autocomplete(parser)
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
-    if words[0] in GONE:
-        sys.stderr.write(f"sparkforge: The command {words[0]} is gone. {GONE[words[0]]}\n")
-        return Exit.USAGE
     cut = words.index("--") if "--" in words else len(words)
+    for word in (words[0], *(word for word in words[:cut] if word.startswith("--"))):
+        if word in GONE:
+            sys.stderr.write(f"sparkforge: {word} is gone. {GONE[word]}\n")
+            return Exit.USAGE
     arguments = parser.parse_args(words[:cut])
     arguments.further = words[cut + 1 :]
     if arguments.command == "completion":

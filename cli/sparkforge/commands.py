@@ -109,7 +109,8 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
     :raises Refusal: there is none, or none that has ssh.
     """
     with console.status("Looking for Sparks"):
-        found = find.combined([] if arguments.host else find.by_mdns(arguments.discover, console), find.by_sync())
+        mdns = [] if arguments.host else find.by_mdns(arguments.names, arguments.interfaces, console)
+        found = find.combined(mdns, find.by_sync())
         sparks = find.by_name(arguments.host, found) if arguments.host else found
         find.reach(sparks, keys)
     if not sparks:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import os
 import re
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparkforge import COLLECTION, Exit, Refusal, module
-from sparkforge.play import environment
+from sparkforge import Exit, Refusal, module
 from sparkforge.terminal import Console
 
-CONTROLLER: str = module("plugin_utils.names").CONTROLLER
-RESERVED: frozenset[str] = module("plugin_utils.names").RESERVED
+discovery = module("tools.discovery")
 
 #: Where NVIDIA Sync keeps the ssh configuration of its Sparks. Source: NVIDIA's "DGX Spark / GB10 FAQ"
 #: (forums.developer.nvidia.com/t/dgx-spark-gb10-faq/347344), read in a third party's copy of version 11, 2026-08-04;
@@ -60,7 +55,7 @@ class Spark:
     changed: str = ""
 
     def __post_init__(self) -> None:
-        reserved = self.name in RESERVED and not (self.local and self.name == CONTROLLER)
+        reserved = self.name in discovery.RESERVED and not (self.local and self.name == discovery.CONTROLLER)
         for word in (self.name, *self.addresses):
             if not ADDRESS.fullmatch(word) or reserved:
                 cause = f"{word!r} ({self.source}) is no name or address of a machine."
@@ -88,36 +83,24 @@ def fingerprint(key: str) -> str:
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
-def printed(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def printed(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a program that reads nothing and return how it ended."""
-    env = {**os.environ, **variables}
-    return subprocess.run(command, env=env, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+    return subprocess.run(command, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL)
 
 
-def by_mdns(settings: Path | None, console: Console) -> list[Spark]:
-    """Return the Sparks that the inventory plugin finds, with the settings in a file or with the defaults."""
-    if "," in str(settings):
-        raise Refusal(Exit.USAGE, f"Ansible takes {settings} for a list of hosts.", "Give a path without a comma.")
-    with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
-        plugin = settings or Path(folder) / "discover.yml"
-        if settings is None:
-            plugin.write_text(f"plugin: {COLLECTION}.discover\n")
-        variables = {**environment(), "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
-        program = str(Path(sys.executable).with_name("ansible-inventory"))
-        done = printed(program, "-i", str(plugin), "--list", "--export", **variables)
-    if done.returncode:
-        said = " ".join(done.stderr.split())
-        raise Refusal(Exit.NO_SPARK, f"The search for Sparks in the network failed: {said}", "Name them with --host.")
-    # Such as whom it left out.
-    if done.stderr.strip():
-        console.print(done.stderr.strip(), soft_wrap=True)
-    found = []
-    # Values from the network are wrapped as not trusted: here they are shown and written, never evaluated.
-    hosts = json.loads(done.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value))
-    for name, values in hosts["_meta"]["hostvars"].items():
-        addresses = values.get("discovered_addresses") or [values["ansible_host"]]
-        found.append(Spark(name, addresses, "in this network", int(values.get("ansible_port", 22))))
-    return found
+def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, console: Console) -> list[Spark]:
+    """Return the Sparks that answer in this network: those with a factory name, or a name of these patterns.
+
+    :param interfaces: this machine's addresses on the interfaces to search; none for all of them.
+    """
+    try:
+        answers = discovery.browse(interfaces=interfaces or ())
+    except discovery.SparkforgeError as error:
+        raise Refusal(Exit.NO_SPARK, error.cause, "Name them with --host.") from error
+    sparks, left_out = discovery.sparks(answers, names or discovery.FACTORY_NAMES)
+    for sentence in left_out:
+        console.print(sentence, soft_wrap=True)
+    return [Spark(spark.name, list(spark.addresses), "in this network", spark.port) for spark in sparks]
 
 
 def by_sync(path: Path | None = None) -> list[Spark]:
@@ -152,7 +135,7 @@ def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
         if not NAME.fullmatch(given):
             raise Refusal(Exit.USAGE, f"{given!r} is not a host name.", "Write it as spark-ab12 or 192.0.2.17.")
         same = [spark for spark in known if spark.name == name or given in spark.addresses]
-        chosen += same or [Spark(name, [given], "named", local=given.lower() in (CONTROLLER, "127.0.0.1"))]
+        chosen += same or [Spark(name, [given], "named", local=given.lower() in (discovery.CONTROLLER, "127.0.0.1"))]
     return chosen
 
 

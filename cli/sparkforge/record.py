@@ -26,7 +26,7 @@ def build(path: Path) -> None:
 
     :raises Refusal: a file of the collection is missing.
     """
-    programs, errors = module("plugin_utils.programs"), module("module_utils._core.errors")
+    programs, errors = module("plugins.plugin_utils.programs"), module("plugins.module_utils._core.errors")
     defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
     name = f"record/{programs.PROOF.module('record.record').PACKAGES}"
     asked = json.dumps(packages(defaults))
@@ -42,7 +42,9 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
     from ansible.parsing.dataloader import DataLoader
     from ansible.template import Templar
 
-    lookup, facts, load = map(module, ("lookup.plan", "plugin_utils.stack.facts", "plugin_utils.stack.load"))
+    lookup, facts, load = (
+        module(f"plugins.{name}") for name in ("lookup.plan", "plugin_utils.stack.facts", "plugin_utils.stack.load")
+    )
 
     def steps(method: str, role: str) -> dict[str, Any]:
         name, places = defaults["stack_default"], load.places([], load.SHIPPED)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from sparkforge import Exit, Refusal, module
 
-shown = module("module_utils._core.shown")
+shown = module("plugins.module_utils._core.shown")
 #: The colours that Ansible gives its lines; no black, which could not be read.
 COLOUR = re.compile(r"(\x1b\[(?:0|(?:[01];)?3[1-7])m)")
 

@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
+
+from ansible_collections.sparkforge.dgx_spark.tools import discovery
 
 from tests.playbooks import mdns
 
@@ -35,14 +38,14 @@ def listed(path: Path, *arguments: str, code: int = 0) -> tuple[dict[str, Any], 
 
 
 def test_sparks_that_answer_are_found_and_others_are_not(tmp_path: Path) -> None:
-    path = mdns.settings(tmp_path, names=[f"{MINE}-*"], hosts={"attic": {"address": "192.0.2.9"}}, group="gb10")
+    path = mdns.settings(tmp_path, names=[f"{MINE}-*"], group="gb10")
     with mdns.announced(f"{MINE}-ab12", f"{MINE}-cd34", "printer", port=2222):
         found, _said = listed(path)
-    assert found["gb10"]["hosts"] == [f"{MINE}-ab12", f"{MINE}-cd34", "attic"]
+    assert found["gb10"]["hosts"] == [f"{MINE}-ab12", f"{MINE}-cd34"]
     first = found["_meta"]["hostvars"][f"{MINE}-ab12"]
     assert (first["ansible_host"], first["ansible_port"]) == ("127.0.0.1", 2222)
     assert first["discovered_name"] == f"{MINE}-ab12.local"
-    assert found["_meta"]["hostvars"]["attic"]["ansible_host"] == "192.0.2.9"
+    assert first["discovered_addresses"] == ["127.0.0.1"]
 
 
 def test_what_answered_is_cached_until_the_cache_is_flushed_and_nothing_is_not(tmp_path: Path) -> None:
@@ -54,24 +57,35 @@ def test_what_answered_is_cached_until_the_cache_is_flushed_and_nothing_is_not(t
         assert found["sparks"]["hosts"] == [f"{MINE}-ef56"]
     found, _said = listed(path)
     assert found["sparks"]["hosts"] == [f"{MINE}-ef56"]
+    assert "ansible_port" not in found["_meta"]["hostvars"][f"{MINE}-ef56"]
     found, said = listed(path, "--flush-cache")
     assert not found.get("sparks", {}).get("hosts")
     assert "No Spark answered within 3.5 s" in said
     assert not [entry for entry in cache.iterdir() if MINE in entry.read_text()]
 
 
-def test_a_network_that_cannot_be_asked_is_an_error_unless_hosts_are_listed(tmp_path: Path) -> None:
+def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     # An address that no interface of this machine has (RFC 5737).
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
     _found, said = listed(path, code=1)
     assert "The search for Sparks in the network failed" in said
-    assert "list them under hosts" in said
-    path = mdns.settings(tmp_path, interfaces=["192.0.2.200"], hosts={"attic": {}})
-    found, said = listed(path)
-    assert found["sparks"]["hosts"] == ["attic"]
-    assert "Only the listed hosts are in the inventory" in said
-    path = mdns.settings(tmp_path, browse=False, hosts={"attic": {}})
-    assert listed(path)[0]["sparks"]["hosts"] == ["attic"]
+    assert "name them in an inventory" in said
+
+
+def test_sparks_that_do_not_answer_are_listed_in_another_inventory_beside_it(tmp_path: Path) -> None:
+    mdns.settings(tmp_path, names=[f"{MINE}-*"], connect_by="name")
+    (tmp_path / "hosts.yml").write_text("sparks: {hosts: {attic: {ansible_host: 192.0.2.9}}}\n")
+    with mdns.announced(f"{MINE}-ab12"):
+        found, _said = listed(tmp_path)
+    assert sorted(found["sparks"]["hosts"]) == ["attic", f"{MINE}-ab12"]
+    assert found["_meta"]["hostvars"][f"{MINE}-ab12"]["ansible_host"] == f"{MINE}-ab12.local"
+
+
+def test_an_option_that_discover_does_not_know_is_refused(tmp_path: Path) -> None:
+    path = mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False)
+    _found, said = listed(path, code=1)
+    assert "has browse, hosts, which discover does not know" in said
+    assert "Sparks that do not answer can be listed in another inventory" in said
 
 
 def test_of_two_machines_of_one_name_neither_is_taken(tmp_path: Path) -> None:
@@ -82,3 +96,27 @@ def test_of_two_machines_of_one_name_neither_is_taken(tmp_path: Path) -> None:
     assert not found.get("sparks", {}).get("hosts")
     assert f"Two machines are called {MINE}-two: ssh was announced 2 times, for 127.0.0.2 and 127.0.0.3." in said
     assert "The machine at 127.0.0.1 announces the reserved name all." in said
+
+
+def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
+    """An announcement ends what was heard of its name more than a second before (RFC 6762, 10.2)."""
+    answers: list[discovery.Answer] = []
+    # On a busy machine the second may be too late for the search itself; then the search lasts longer.
+    for wait in (5, 20, 60):
+        name, done = f"{MINE}-late{wait}", threading.Event()
+
+        def announce_second(name: str = name, done: threading.Event = done) -> None:
+            done.wait(1.5)
+            with mdns.announced(name, addresses=("127.0.0.2",), instance="two"):
+                done.wait()
+
+        second = threading.Thread(target=announce_second)
+        with mdns.announced(name, addresses=("127.0.0.3",), instance="one"):
+            second.start()
+            found = discovery.browse(wait=wait, interfaces=[mdns.HERE])
+            done.set()
+            second.join()
+        answers = [answer for answer in found if answer.server == f"{name}.local."]
+        if len(answers) == 2:
+            break
+    assert [answer.addresses for answer in answers] == [("127.0.0.2", "127.0.0.3")] * 2

@@ -43,7 +43,6 @@ class Person:
         self.tools = folder / "tools"
         self.tools.mkdir()
         self.inventory = self.home / "settings" / "hosts.yml"
-        self.settings = mdns.settings(folder, names=[f"{MINE}-*"])
         self.said = ""
 
     def sshd_answers(self, keys: dict[str, str]) -> None:
@@ -60,8 +59,8 @@ class Person:
         env = {name: value for name, value in os.environ.items() if not name.startswith(without)}
         env |= {"HOME": str(self.home), "PATH": f"{self.tools}:{env['PATH']}", "PYTHONPATH": str(CHECKOUT / "cli")}
         env |= {"TERM": "xterm", "SPARKFORGE_INVENTORY": str(self.inventory)}
-        discover = ["--discover", str(self.settings)] if command == "setup" else []
-        command_line = ["-m", "sparkforge.cli", command, *discover, *words]
+        search = ["--names", f"{MINE}-*", "--interfaces", mdns.HERE] if command == "setup" else []
+        command_line = ["-m", "sparkforge.cli", command, *search, *words]
         started = pexpect.spawn(
             sys.executable,
             command_line,

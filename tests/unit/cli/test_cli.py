@@ -114,7 +114,7 @@ def test_a_record_runs_the_archive_on_the_hosts(
 
 
 def test_a_record_that_lacks_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = module("plugin_utils.programs")
+    programs = module("plugins.plugin_utils.programs")
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(programs, "_PAGE_FILES", ("none.css",))
     with pytest.raises(Refusal, match=r"none\.css is missing.*Install the collection again"):

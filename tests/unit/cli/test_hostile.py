@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.names import CONTROLLER, RESERVED
+from ansible_collections.sparkforge.dgx_spark.tools.discovery import CONTROLLER, RESERVED
 from sparkforge import Exit, Refusal, cli, find, inert, inventory, play, questions, terminal
 from sparkforge.find import Spark
 

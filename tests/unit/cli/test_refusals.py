@@ -49,11 +49,10 @@ def open_umask() -> Iterator[None]:
         (["status"], Exit.USAGE, "There is no inventory"),
         (["record", "-i", "none.yml"], Exit.USAGE, "There is no inventory none.yml"),
         (["record", "-i", "none.yml", "--prove"], Exit.USAGE, "There is no inventory none.yml"),
-        (["setup", "--discover", "a,b.yml"], Exit.USAGE, "Ansible takes a,b.yml for a list of hosts"),
         (["status", "-i", "a,b.yml"], Exit.USAGE, "a,b.yml"),
         (["setup", "--host", "spark;id"], Exit.USAGE, "spark;id"),
         (["setup", "--host", "spark\nid"], Exit.USAGE, "id"),
-        (["setup", "--host", "192.0.2.1", "--discover", "a\x1bb"], Exit.USAGE, "has a control character"),
+        (["setup", "--host", "192.0.2.1", "--names", "a\x1bb"], Exit.USAGE, "has a control character"),
         (["setup", "-i", "/dev/null/hosts.yml"], Exit.USAGE, "/dev/null/hosts.yml cannot be read: "),
         (["setup", "-i", "../list.yml"], Exit.USAGE, "list.yml is not an inventory with a group sparks"),
         (["setup", "-i", "../broken.yml"], Exit.USAGE, "broken.yml cannot be read: "),
@@ -118,10 +117,15 @@ def test_a_line_that_names_no_command_or_no_such_option_is_refused(
     assert list(home.iterdir()) == []
 
 
+def test_the_option_discover_names_what_to_use_in_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["setup", "--discover", "discover.yml"]) == Exit.USAGE
+    assert capsys.readouterr().err == f"sparkforge: --discover is gone. {cli.GONE['--discover']}\n"
+
+
 def test_the_command_audit_names_what_to_use_in_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["audit", "spark-1"]) == Exit.USAGE
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("sparkforge: The command audit is gone. Run sparkforge prove, whose checks identity.files")
+    assert line.startswith("sparkforge: audit is gone. Run sparkforge prove, whose checks identity.files")
 
 
 def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *words: str) -> list[Spark]:
@@ -152,14 +156,24 @@ def test_a_search_that_fails_is_said_with_its_words_and_one_that_ends_well_is_re
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     console = Console(file=io.StringIO())
-    answer = '{"_meta": {"hostvars": {"spark-1": {"ansible_host": "192.0.2.1"}}}}'
-    done = subprocess.CompletedProcess([], 0, answer, "")
-    monkeypatch.setattr(find, "printed", lambda *_, **__: done)
-    assert [one.name for one in find.by_mdns(None, console)] == ["spark-1"]
-    done = subprocess.CompletedProcess([], 4, answer, "no\n such plugin")
-    with pytest.raises(Refusal, match="The search for Sparks in the network failed: no such plugin") as refused:
-        find.by_mdns(None, console)
-    assert refused.value.code == Exit.NO_SPARK
+    answers = [
+        find.discovery.Answer("Spark-1.local.", "_ssh._tcp", 2222, ("192.0.2.1",)),
+        find.discovery.Answer("lab.local.", "_ssh._tcp", 22, ("192.0.2.2",)),
+        find.discovery.Answer("spark-2.local.", "_ssh._tcp", 22, ("192.0.2.3",)),
+        find.discovery.Answer("spark-2.local.", "_ssh._tcp", 22, ("192.0.2.4",)),
+    ]
+    monkeypatch.setattr(find.discovery, "browse", lambda **_: answers)
+    assert find.by_mdns(None, None, console) == [Spark("spark-1", ["192.0.2.1"], "in this network", 2222)]
+    assert "Two machines are called spark-2" in console.file.getvalue()
+    assert [spark.name for spark in find.by_mdns(["LAB"], None, console)] == ["lab"]
+
+    def refuse(**_: Any) -> None:
+        raise find.discovery.UnreachableError("The search for Sparks in the network failed: no network.", "Connect.")
+
+    monkeypatch.setattr(find.discovery, "browse", refuse)
+    with pytest.raises(Refusal, match="The search for Sparks in the network failed: no network") as refused:
+        find.by_mdns(None, None, console)
+    assert refused.value.code == Exit.NO_SPARK and "--host" in refused.value.remedy
 
 
 def test_no_name_of_an_ssh_configuration_ends_in_something_else() -> None:

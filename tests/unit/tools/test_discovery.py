@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -89,11 +90,16 @@ def test_addresses_of_one_cable_alone_come_last() -> None:
 
 
 def test_without_zeroconf_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "HAS_ZEROCONF", False)
-    with pytest.raises(SparkforgeError, match=r"zeroconf.*pip install zeroconf.*browse: false"):
+    monkeypatch.setitem(sys.modules, "zeroconf", None)
+    with pytest.raises(SparkforgeError, match=r"zeroconf.*pip install zeroconf.*name the Sparks in an inventory"):
         discovery.browse()
 
 
 def test_a_type_of_service_that_is_none_is_named() -> None:
     with pytest.raises(SparkforgeError, match=r"^ssh is not a service type.*_ssh._tcp"):
         discovery.browse(["_ssh._tcp", "ssh"])
+
+
+def test_an_interface_that_is_no_address_is_named() -> None:
+    with pytest.raises(SparkforgeError, match="The search for Sparks in the network failed: 'eth0'"):
+        discovery.browse(interfaces=["eth0"])
