@@ -108,7 +108,7 @@ def _config(path: str) -> dict[str, t.Any]:
     merged = {**whole, **language}
     for name in ("num_hidden_layers", "hidden_size", "num_attention_heads"):
         if not 0 < _size(path, merged, name) < 1 << 24:
-            raise torn(path, f"has {name} {merged[name]!r}, which is no size")
+            raise torn(path, f"has {name} {merged.get(name)!r}, which is no size")
     for name in OTHER_SIZES:
         merged[name] = _size(path, merged, name)
     kinds = merged.get("layer_types") or []

@@ -126,6 +126,7 @@ def test_torn_files_are_one_message_each(tmp_path: Path):
         {**CONFIG, "head_dim": True},
         {**CONFIG, "num_key_value_heads": {"a": 1}},
         [1],
+        {"num_hidden_layers": 2, "hidden_size": 64},
     ],
 )
 def test_config_with_values_of_another_type_is_refused(config: Any, tmp_path: Path):
