@@ -348,7 +348,7 @@ platform:
   returned: when present
   sample: ubuntu24.04-aarch64
 directory:
-  description: The directory of the build's state. RV(state) has the C(tree) of sources and objects while it exists.
+  description: The directory of the build, with its state, sources and objects.
   type: str
   returned: when running or built
   sample: /opt/sparkforge/builds/torchvision/4b5c1f0e9a37d286

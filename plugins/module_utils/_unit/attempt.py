@@ -73,13 +73,9 @@ class Attempt:
 
     # --- places ------------------------------------------------------------------------------------------------
 
-    @property
-    def trees(self) -> list[str]:
-        return [self.paths.inside("source"), self.paths.inside("build")]
-
     def files(self, *names: str) -> t.Iterator[str]:
-        """Yield the files of the trees, all of them or those of these names; links are not followed."""
-        for tree in self.trees:
+        """Yield the files of sources and objects, all of them or those of these names; links are not followed."""
+        for tree in (self.paths.inside("source"), self.paths.inside("build")):
             for directory, _directories, files in os.walk(tree):
                 yield from (os.path.join(directory, name) for name in files if not names or name in names)
 

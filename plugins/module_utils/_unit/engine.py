@@ -112,26 +112,12 @@ class Engine:
         return start.Plan(unit, tools, depends, commit, inputs, paths)
 
     def _identity(self, unit: model.Unit) -> tuple[str | None, dict[str, str]]:
-        """Return the commit, and what identifies the source.
-
-        A commit is taken as it is. A tag or a branch is asked for each time; where upstream does not answer, the
-        commit that was built of it last is kept, and that is said.
-        """
+        """Return the commit, and what identifies the source."""
         source = unit.source
         if not unit.is_git:
             return None, {"sha256": source["sha256"]}
-        try:
-            commit = sources.resolve(
-                source["repo"], source["version"], {"PATH": _PATH, **self._network()}, rewrite=unit.rewrite
-            )
-        except SparkforgeError as error:
-            for receipt in sealing.receipts_of(self.root, unit.name)[0]:
-                if receipt.get("version") == source["version"] and receipt["inputs"]["source"].get("commit"):
-                    self.warnings.append(f"{error.cause} The last built commit is kept.")
-                    commit = receipt["inputs"]["source"]["commit"]
-                    break
-            else:
-                raise
+        variables = {"PATH": _PATH, **self._network()}
+        commit = sources.resolve(source["repo"], source["version"], variables, rewrite=unit.rewrite)
         return commit, {"commit": commit}
 
     def _depend(self, unit: model.Unit, depend: model.Depend) -> dict[str, t.Any]:

@@ -36,14 +36,12 @@ def apply(
     patches: t.Sequence[t.Mapping[str, str]],
     edits: t.Sequence[t.Mapping[str, t.Any]],
     say: t.Callable[[str], None],
-    environment: t.Mapping[str, str] | None = None,
 ) -> list[dict[str, t.Any]]:
     """Change the files of ``tree`` and return what was done to which of them.
 
     :param patches: ``{name, content}``, unified diffs whose paths begin with ``a/`` and ``b/`` (-p1).
     :param edits: ``{path, match, replace}``, and ``count`` (1): how often ``match`` must be found, ``regex`` (False):
         whether it is a Python regular expression, with ``^`` and ``$`` at each line, and ``name``.
-    :param environment: where ``PATH`` leads to git.
     :returns: ``{"patch": name, "file": path}`` and ``{"edit": name, "file": path, "matches": count}``.
     :raises SparkforgeError: for the first that does not fit.
     """
@@ -51,7 +49,7 @@ def apply(
     done: list[dict[str, t.Any]] = []
     try:
         for patch in patches:
-            for file in _apply_patch(tree, patch["name"], patch["content"], environment or os.environ, say):
+            for file in _apply_patch(tree, patch["name"], patch["content"], say):
                 done.append({"patch": patch["name"], "file": file})
         contents: dict[str, bytes] = {}
         for edit in [_Edit.of(edit) for edit in edits]:
@@ -93,9 +91,7 @@ def contents_digest(
     return found
 
 
-def _apply_patch(
-    tree: str, name: str, text: str, environment: t.Mapping[str, str], say: t.Callable[[str], None]
-) -> list[str]:
+def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) -> list[str]:
     """Apply a unified diff and return the files that it changes.
 
     :raises SparkforgeError: if it is none, or does not fit.
@@ -103,14 +99,14 @@ def _apply_patch(
     # YAML and Ansible's file lookup remove line ends at the end, and with them an empty line of context or the one
     # that ends a binary diff; more of them do no harm.
     content = _bytes(text + ("\n" if text.endswith("\n") else "\n\n"))
-    listed = _git(tree, content, environment, "--numstat", "-z")
+    listed = _git(tree, content, "--numstat", "-z")
     # git skips a binary diff that is damaged, says so, and ends with 0.
     if listed.returncode or re.search(rb"^(?:error|fatal):", listed.stderr, re.M):
         raise SparkforgeError(
             f"The patch {name} is not a unified diff: {_line(listed.stderr)}.",
             "Create it with git diff or git format-patch, and keep every character, including trailing spaces.",
         )
-    applied = _git(tree, content, environment, "--verbose")
+    applied = _git(tree, content, "--verbose")
     shown = applied.stderr.decode("utf-8", "replace")
     if applied.returncode == 0:
         for line in shown.splitlines():
@@ -119,7 +115,7 @@ def _apply_patch(
         return [row.split("\t", 2)[2] for row in rows if row]
     remedy = "Recreate the patch from this version of the source."
     hunk = re.search(r"^error: patch failed: (.*):(\d+)$", shown, re.M)
-    if _git(tree, content, environment, "--reverse", "--check").returncode == 0:
+    if _git(tree, content, "--reverse", "--check").returncode == 0:
         reason = "the source already has its changes"
         remedy = "Remove the patch for this version of the source."
     elif hunk:
@@ -133,11 +129,9 @@ def _apply_patch(
     raise SparkforgeError(f"The patch {name} does not apply: {reason}.", remedy, output=shown[-4000:])
 
 
-def _git(
-    tree: str, content: bytes, environment: t.Mapping[str, str], *options: str
-) -> subprocess.CompletedProcess[bytes]:
+def _git(tree: str, content: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
     variables = {
-        "PATH": environment.get("PATH", os.defpath),
+        "PATH": os.environ.get("PATH", os.defpath),
         "LC_ALL": "C",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",

@@ -41,7 +41,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     if attempt.unit.kind == "cmake":
         if not os.path.isdir(attempt.staged):
             # An attempt that was cut short had moved it.
-            package.run(attempt)
+            package.package(attempt)
         os.rename(attempt.staged, os.path.join(partial, "prefix"))
         tree = artefact.tree_digest(os.path.join(partial, "prefix"))
         outputs.append({"path": "prefix", "sha256": tree["sha256"], "files": tree["files"], "size": tree["size"]})
@@ -87,7 +87,6 @@ def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.
             "applied": data.get("applied") or [],
             "outputs": outputs,
             "override": request.get("override"),
-            "tree": _tree_size(attempt),
             "started": data["started"],
             "finished": now(),
             "seconds": {name: value["seconds"] for name, value in data["phases"].items()},
@@ -100,15 +99,6 @@ def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.
             "log": paths.log,
         }
     )
-
-
-def _tree_size(attempt: Attempt) -> dict[str, int]:
-    count = size = 0
-    for path in attempt.files():
-        with contextlib.suppress(FileNotFoundError):
-            size += os.lstat(path).st_blocks * 512
-            count += 1
-    return {"files": count, "bytes": size}
 
 
 def _prune(attempt: Attempt) -> None:

@@ -42,7 +42,6 @@ class Receipt(t.TypedDict, total=False):
     applied: list[t.Any]
     outputs: list[dict[str, t.Any]]
     override: t.Any
-    tree: dict[str, int]
     started: str
     finished: str
     seconds: dict[str, float]

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from .._core import platforms, versions
 from .._core.errors import SparkforgeError
+from .._host.reader import Host
 
 #: Seconds within which ``--version`` must answer; under emulation the slowest takes some.
 ANSWER_LIMIT = 120.0
@@ -35,8 +36,6 @@ _PROBE = (
     "print(platform.python_implementation(), platform.python_version(), sys.version_info[0], sys.version_info[1],"
     " 't' if sysconfig.get_config_var('Py_GIL_DISABLED') else '-')\n"
 )
-# Implementation -> the beginning of its wheel tag, as packaging.tags has it.
-_PYTHONS = {"CPython": "cp", "PyPy": "pp"}
 
 
 @dataclass(frozen=True)
@@ -136,16 +135,9 @@ def platform(root: str = "/") -> str:
 
     :param root: below which ``etc/os-release`` is.
     """
-    values: dict[str, str] = {}
-    for name in ("etc/os-release", "usr/lib/os-release"):
-        try:
-            with open(os.path.join(root, name), encoding="utf-8", errors="replace") as stream:
-                text = stream.read()
-        except OSError:
-            continue
-        values = platforms.release(text)
-        break
-    return platforms.system(values.get("ID"), values.get("VERSION_ID"), os.uname().machine)
+    host = Host(root)
+    values = platforms.release(host.read("/etc/os-release") or host.read("/usr/lib/os-release") or "")
+    return platforms.system(values.get("ID"), values.get("VERSION_ID"), host.machine)
 
 
 # --- finding -----------------------------------------------------------------------------------------------------
@@ -224,7 +216,9 @@ def _ask_python(found: str, path: str) -> Tool:
     if len(words) != 5:
         raise _useless("python", found, "did not report its version", output)
     implementation, version, major, minor, free_threaded = words
-    tag = f"{_PYTHONS.get(implementation, implementation.lower())}{major}{minor}{free_threaded.strip('-')}"
+    # As wheel tags have it.
+    begin = "cp" if implementation == "CPython" else implementation.lower()
+    tag = f"{begin}{major}{minor}{free_threaded.strip('-')}"
     return Tool("python", found, version, f"{implementation} {version}", tag)
 
 

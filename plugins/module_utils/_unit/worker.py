@@ -27,18 +27,18 @@ from .._core import detached, processes
 from .._core.errors import SparkforgeError
 from . import model, publishing, resume
 from .attempt import Attempt
-from .phases import build, check, configure, fetch, package, patch, prepare
+from .phases import build, package, prepare, sources
 from .state_file import State, now
 
 #: In their order.
 PHASES: dict[str, t.Callable[[Attempt], None]] = {
-    "fetch": fetch.run,
-    "patch": patch.run,
+    "fetch": sources.fetch,
+    "patch": sources.patch,
     "prepare": prepare.run,
-    "configure": configure.run,
-    "build": build.run,
-    "package": package.run,
-    "check": check.run,
+    "configure": build.configure,
+    "build": build.build,
+    "package": package.package,
+    "check": package.check,
 }
 
 

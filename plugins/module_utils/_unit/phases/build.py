@@ -2,22 +2,50 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phase build: with as many jobs as memory allows, and with half of them where it was killed for memory."""
+"""The phases configure and build: with as many jobs as memory allows, and with half of them where it was killed for
+memory."""
+
+# Runs in the detached worker, where there is no module to run commands.
+# pylint: disable=ansible-bad-function
 
 from __future__ import annotations
 
+import os
+import subprocess
+import typing as t
+
 from ..._core.errors import SparkforgeError
-from .. import ccache, commands, jobs as _jobs
+from .. import commands, jobs as _jobs
 from ..attempt import Attempt
 
 #: How often a build that was killed for memory continues with half the jobs.
 _HALVINGS = 2
 
 
-def run(attempt: Attempt) -> None:
+def configure(attempt: Attempt) -> None:
+    paths, unit = attempt.paths, attempt.unit
+    os.makedirs(paths.inside("out"), exist_ok=True)
+    if unit.kind == "wheel":
+        probe = f"import importlib; importlib.import_module({attempt.backend().partition(':')[0]!r})"
+        commands.run(attempt, [attempt.python, "-c", probe])
+        return
+    arguments = [attempt.expanded(text) for text in unit.cmake_args]
+    if not any(text.startswith("-DCMAKE_BUILD_TYPE") for text in arguments):
+        arguments.insert(0, "-DCMAKE_BUILD_TYPE=Release")
+    ninja = [f"-DCMAKE_MAKE_PROGRAM={attempt.tools['ninja']}"] if "ninja" in attempt.tools else []
+    commands.run(
+        attempt,
+        [
+            attempt.cmake, "-G", "Ninja", "-S", attempt.project, "-B", paths.inside("build"),
+            *ninja, f"-DCMAKE_INSTALL_PREFIX={paths.prefix}", *arguments,
+        ],
+    )  # fmt: skip
+
+
+def build(attempt: Attempt) -> None:
     """Compile, from the objects that are there."""
     jobs = _size(attempt, 0)
-    before = ccache.counts(attempt)
+    before = _ccache_counts(attempt)
     for halving in range(_HALVINGS + 1):
         kills = _jobs.oom_kills()
         start = commands.size_of(attempt.paths.log)
@@ -35,7 +63,7 @@ def run(attempt: Attempt) -> None:
             attempt.say(f"== {note}")
             attempt.state.note(note)
             jobs = fewer
-    ccache.tell(attempt, before)
+    _record_ccache(attempt, before)
 
 
 def _size(attempt: Attempt, at_most: int) -> int:
@@ -61,3 +89,26 @@ def _tail(path: str, start: int, limit: int = 1 << 20) -> str:
     with open(path, "rb") as stream:
         stream.seek(max(start, commands.size_of(path) - limit))
         return stream.read().decode("utf-8", "replace")
+
+
+def _ccache_counts(attempt: Attempt) -> dict[str, int]:
+    """Return ccache's counters, empty where it is not used."""
+    if not attempt.has_ccache:
+        return {}
+    done = subprocess.run(
+        [attempt.tools["ccache"], "--print-stats"], env=commands.build_environment(attempt, 1),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    rows = (line.split() for line in done.stdout.splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
+
+
+def _record_ccache(attempt: Attempt, before: t.Mapping[str, int]) -> None:
+    """Put hits and misses since ``before`` into the state."""
+    if not before:
+        return
+    after = _ccache_counts(attempt)
+    hits = sum(after.get(name, 0) - before.get(name, 0) for name in ("direct_cache_hit", "preprocessed_cache_hit"))
+    misses = after.get("cache_miss", 0) - before.get("cache_miss", 0)
+    rate = round(100 * hits / (hits + misses), 1) if hits + misses else None
+    attempt.state.update(ccache={"hits": hits, "misses": misses, "hit_rate": rate})

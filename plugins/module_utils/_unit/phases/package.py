@@ -2,18 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phase package: the prefix where it is published from, or the wheels with their build tag."""
+"""The phases package and check: the prefix or the wheels, and whether what was asked for is in them."""
 
 from __future__ import annotations
 
 from ..._core import disk
 from ..._core.errors import SparkforgeError
-from ..._wheel import wheel_file
+from ..._wheel import artefact, wheel_file
 from .. import commands
 from ..attempt import Attempt
 
 
-def run(attempt: Attempt) -> None:
+def package(attempt: Attempt) -> None:
     """Make of what was built what is published.
 
     :raises SparkforgeError: if there is no wheel, or no room.
@@ -40,3 +40,24 @@ def run(attempt: Attempt) -> None:
             if wheel_file.tag_of(wheel) != unit.build_tag:
                 attempt.need_room(wheel.size)
                 wheel_file.retag(wheel.path, unit.build_tag)
+
+
+def check(attempt: Attempt) -> None:
+    """Assert that what was asked for is in the artefact: CMake continues without what it did not find."""
+    expect = dict(attempt.unit.expect)
+    if not expect:
+        return
+    is_cmake = attempt.unit.kind == "cmake"
+    problems = artefact.check(
+        expect,
+        wheels=[] if is_cmake else wheel_file.collect_wheels(attempt.paths.inside("out")),
+        prefix=attempt.staged if is_cmake else None,
+        caches=list(attempt.files("CMakeCache.txt")),
+    )
+    if problems:
+        raise SparkforgeError(
+            f"The build of {attempt.paths.name} lacks requested features: {'; '.join(problems)}.",
+            "Install what is missing (roles cuda_libraries, cusparselt and math_libraries) or do not request it, then "
+            "run again: the objects are kept.",
+            problems=problems,
+        )

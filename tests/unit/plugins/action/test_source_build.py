@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import typing as t
 import unittest.mock
 
@@ -15,14 +14,12 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.sparkforge.dgx_spark.plugins.action import source_build
 
-REPOSITORY = pathlib.Path(__file__).parents[4]
-DIRECTORY = "/opt/sparkforge/builds/tiny/0123456789abcdef"
 RUNNING: dict[str, t.Any] = {
     "changed": True,
     "status": "running",
     "fingerprint": "0123456789abcdef",
     "platform": "debian13-aarch64",
-    "directory": DIRECTORY,
+    "directory": "/opt/sparkforge/builds/tiny/0123456789abcdef",
     "state": {"phase": "build", "status": "running", "attempts": 1, "done": 1, "total": 9},
     "changes": ["receipt: (none) -> built"],
 }

@@ -80,7 +80,6 @@ def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> N
     assert receipt["inputs"]["source"]["sha256"] == source["sha256"]
     assert receipt["outputs"][0]["path"] == "prefix"
     # The tree is gone, and the receipt tells what was in it.
-    assert receipt["tree"]["files"] > UNITS
     assert not (host.directory(first) / "build").exists()
 
 

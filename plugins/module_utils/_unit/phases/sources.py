@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phase fetch: the sources, from upstream, a mirror or an archive."""
+"""The phases fetch and patch: the sources, and what the unit changes of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from ..._core import disk
 from ..._fetch import sources
 from ..._fetch.archive_tree import Archive
 from ..._fetch.git import Git
-from .. import commands
+from .. import commands, patching
 from ..attempt import Attempt
 
 
-def run(attempt: Attempt) -> None:
+def fetch(attempt: Attempt) -> None:
+    """Fetch the sources, from upstream, a mirror or an archive."""
     paths, unit = attempt.paths, attempt.unit
     tree = paths.inside("source")
     disk.remove(tree)
@@ -34,3 +35,12 @@ def run(attempt: Attempt) -> None:
     os.environ.update(network)
     found = sources.fetch(wanted, tree, store, attempt.say, environment, rewrite=unit.rewrite)
     attempt.state.update(source=found)
+
+
+def patch(attempt: Attempt) -> None:
+    """Change the sources as the unit says, and remember how."""
+    tree, unit = attempt.paths.inside("source"), attempt.unit
+    applied = patching.apply(tree, unit.patches, unit.edits, attempt.say)
+    label = attempt.request["shown_source"]
+    sources.check_tree(tree, unit.subdirectory, unit.kind, label, unit.source.get("submodules", True))
+    attempt.state.update(applied=applied)
