@@ -35,7 +35,10 @@ options:
         atomically.
     type: path
   motd:
-    description: Whether C(/etc/update-motd.d/60-sparkforge) prints a line at login.
+    description:
+      - Whether C(/etc/update-motd.d/60-sparkforge) prints a line at login.
+      - It also says whether driver, kernel, firmware or CUDA packages changed since the proof. The proof stays on the
+        host as one file for that.
     type: bool
     default: false
   report_url:
@@ -85,7 +88,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    program.run(module, "publish", module.params["root"], keep=False)
+    program.run(module, "publish", module.params["root"], keep=module.params["motd"])
 
 
 if __name__ == "__main__":

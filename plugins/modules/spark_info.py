@@ -121,6 +121,10 @@ spark_info:
         machine: aarch64
         cmdline: quiet
         boot_id: 6e3ad1f4-6c5b-4c0a-9d5e-0e8a51a0c2d1
+    firmware:
+      description: The firmware of the board, of each GPU and of each RDMA device, as far as files show its version.
+      type: dict
+      sample: {board: 5.36_0ACUM018, "GPU 000f:01:00.0": 9A.0B.25.00.00, rocep1s0f0: 28.45.4028}
     memory:
       description: The memory in MiB.
       type: dict

@@ -58,6 +58,10 @@ def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
         old, new = before.get(key) or {}, now.get(key) or {}
         for name in sorted(set(old) | set(new)):
             compare(f"{name}", old.get(name), new.get(name))
+    old, new = before.get("firmware") or {}, now.get("firmware") or {}
+    # A device that shows no version, as a GPU that nothing has used since the boot, is not one whose firmware changed.
+    for name in sorted(set(old) & set(new)):
+        compare(f"firmware of {name}", old[name], new[name])
     old_checks, new_checks = (
         {check["name"]: check for check in report.get("checks") or []} for report in (before, now)
     )
@@ -69,6 +73,18 @@ def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
             if abs(second - first) > RATE_CHANGE * abs(first):
                 changes.append({"what": f"rate {name} {rate}", "before": f"{first:.4g}", "now": f"{second:.4g}"})
     return {"since": before.get("started"), "changes": changes}
+
+
+def changed(proven: Report, now: Report) -> list[dict[str, str]]:
+    """Return what of a host is not as a proof saw it: driver, kernel, firmware, and packages of CUDA.
+
+    What one of the two does not have is not known, and says nothing: a report of an earlier version has no firmware.
+
+    :param proven: the report of the proof.
+    :param now: ``driver``, ``kernel``, ``firmware`` and ``packages`` of the host, as a report has them.
+    """
+    known = [key for key in ("driver", "kernel", "firmware", "packages") if key in proven and key in now]
+    return list(drift({key: proven[key] for key in known}, {key: now[key] for key in known})["changes"])
 
 
 def _word(value: t.Any) -> str:

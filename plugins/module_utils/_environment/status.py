@@ -182,7 +182,8 @@ def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
     keys = ("verdict", "scope", "started", "stack", "lock", "environment_id", "summary", "driver", "kernel")
     return {
         **{key: report.get(key) for key in keys},
-        "packages": report.get("packages") or {},
+        # One that a report of an earlier version does not have is not known.
+        **{key: report[key] for key in ("firmware", "packages") if key in report},
         "failed": [check["name"] for check in report.get("checks") or [] if check["status"] == "fail"],
         "accepted": [check["name"] for check in report.get("checks") or [] if check.get("accepted")],
         "drift": report.get("drift") or {"since": None, "changes": []},

@@ -125,6 +125,14 @@ class Gpu:
                 return True
         return False
 
+    def version(self) -> str | None:
+        """Return the driver's version; nvidia-smi is asked only where the loaded module does not show it."""
+        version, _open = parse_proc_version(self.host.read("/proc/driver/nvidia/version") or "")
+        version = version or self.host.word("/sys/module/nvidia/version") or None
+        if version is None and self._smi:
+            version = parse_devices(self._ask(f"--query-gpu={QUERY_GPU}", FORMAT))[1]
+        return version
+
     def driver(self) -> dict[str, t.Any]:
         """Return the key ``driver``; call it after :meth:`observe`."""
         version, open_module = parse_proc_version(self.host.read("/proc/driver/nvidia/version") or "")

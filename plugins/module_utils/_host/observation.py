@@ -23,6 +23,7 @@ import typing as t
 from .._core import platforms
 from .._core.errors import SparkforgeError
 from .._elf import ldcache
+from . import firmware
 from .apt_state import AptState, Packages
 from .gpu import Gpu
 from .reader import Host
@@ -163,6 +164,7 @@ class SparkInfo:
             "cuda_toolkits": self.host.part("cuda_toolkits", lambda: gpu.toolkits(packages.versions), []),
             "os": self.host.part("os", self._os, None),
             "kernel": self.host.part("kernel", self._kernel, None),
+            "firmware": self.host.part("firmware", lambda: firmware.observe(self.host), {}),
             "memory": self.host.part("memory", self._memory, None),
             "disk": self.host.part("disk", self._disk, []),
             "cpu": self.host.part("cpu", self._cpu, None),

@@ -92,6 +92,7 @@ def row(
         "proof": _proof(look, "proof"),
         "staged_proof": _proof(look, "staged_proof"),
         "stopped": list(look.get("stopped") or []),
+        "changed": _changed(look, observation),
         "drift": _drift(look, current, observation),
         "changes": would,
         "stops": reasons,
@@ -153,13 +154,7 @@ def _drift(look: Facts, current: Facts | None, observation: Facts) -> list[dict[
     found: list[dict[str, str]] = []
     proof = look.get("proof")
     if proof:
-        installed = (observation.get("apt") or {}).get("packages") or {}
-        now = {
-            "driver": (observation.get("driver") or {}).get("version"),
-            "kernel": (observation.get("kernel") or {}).get("release"),
-            "packages": {name: version for name, version in installed.items() if verdict.PACKAGES.match(name)},
-        }
-        found += verdict.drift({key: proof.get(key) for key in now}, now)["changes"]
+        found += _changed(look, observation)
         found += _unproven(proof, current)
         found += _between_proofs(proof)
     if current and current["missing"]:
@@ -169,6 +164,21 @@ def _drift(look: Facts, current: Facts | None, observation: Facts) -> list[dict[
         {"what": path, "before": "sealed", "now": "changed by hand"} for path in look.get("changed_receipts") or []
     ]
     return found
+
+
+def _changed(look: Facts, observation: Facts) -> list[dict[str, str]]:
+    """Return what an update changed since the last proof."""
+    if not look.get("proof"):
+        return []
+    installed = (observation.get("apt") or {}).get("packages") or {}
+    # A probe that failed leaves nothing, which is not known.
+    read = {
+        "driver": (observation.get("driver") or {}).get("version", ...),
+        "kernel": (observation.get("kernel") or {}).get("release", ...),
+        "firmware": observation.get("firmware") or {},
+        "packages": {one: installed[one] for one in installed if verdict.PACKAGES.match(one)} if installed else ...,
+    }
+    return verdict.changed(look["proof"], {name: value for name, value in read.items() if value is not ...})
 
 
 def _unproven(proof: Facts, current: Facts | None) -> list[dict[str, str]]:
@@ -278,7 +288,8 @@ def _proof_cell(item: Row) -> str:
     where += f" with {words.plural(warned, 'warning')}" if warned else ""
     accepted = proof.get("accepted") or []
     where += f", {len(accepted)} accepted" if accepted else ""
-    return f"{proof['verdict']}{where}, {age(proof['age'])}"
+    where = f"{proof['verdict']}{where}, {age(proof['age'])}"
+    return f"{where}, changed since" if item["changed"] else where
 
 
 def _change_cell(item: Row) -> str:
@@ -303,7 +314,9 @@ def _details(item: Row) -> str:
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
     lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])
-    lines += _some("drift: ", [f"{one['what']}: {one['before']} -> {one['now']}" for one in item["drift"]])
+    changed, others = ([one for one in item["drift"] if (one in item["changed"]) is was] for was in (True, False))
+    for prefix, rows in (("changed since the last proof: ", changed), ("drift: ", others)):
+        lines += _some(prefix, [f"{one['what']}: {one['before']} -> {one['now']}" for one in rows])
     lines += [f"stops: {stop['cause']} {stop['remedy']}".rstrip() for stop in item["stops"]]
     for role, said in item["changes"].items():
         lines += [f"{role}: {line}" for line in _by_verb(said)]

@@ -16,7 +16,7 @@ import sys
 import time
 import typing as t
 
-from . import calls, catalogue, host, run, timer, verdict
+from . import calls, catalogue, changed, host, run, timer, verdict
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host
@@ -249,5 +249,6 @@ COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "endpoint": endpoint,
     "call": lambda words: calls.main(words[0]),
+    "changed": changed.main,
     "scheduled": timer.main,
 }

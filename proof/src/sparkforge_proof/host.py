@@ -25,7 +25,7 @@ from ._shared.module_utils._core import receipts, versions
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._elf import closure
 from ._shared.module_utils._environment import receipt as environments
-from ._shared.module_utils._host import gpu as _gpu
+from ._shared.module_utils._host import firmware, gpu as _gpu
 from ._shared.module_utils._host.reader import Host, Runner
 from ._shared.module_utils._unit import receipt as sealing, state_file
 from ._shared.module_utils._wheel import installed as packages
@@ -90,7 +90,12 @@ class HostSide:
         else:
             receipt = receipts.read(self._root, f"env-{name}") if name else None
             self._receipt = environments.upgraded(receipt) if receipt else None
-        return {"devices": self._gpu["devices"], "driver": self._driver["version"], "kernel": self.host.release}
+        return {
+            "devices": self._gpu["devices"],
+            "driver": self._driver["version"],
+            "kernel": self.host.release,
+            "firmware": firmware.observe(self.host),
+        }
 
     def for_checks(self) -> dict[str, t.Any]:
         """Return what the checks in the environment want to know of the host, once it was observed."""

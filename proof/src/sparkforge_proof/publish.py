@@ -14,12 +14,14 @@ Files::
 from __future__ import annotations
 
 import calendar
+import json
 import os
 import shlex
+import sys
 import time
 import typing as t
 
-from . import verdict
+from . import changed, verdict
 from ._shared.module_utils._core import program, receipts
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import FAIL
@@ -28,6 +30,10 @@ from .history import History
 MOTD = "/etc/update-motd.d/60-sparkforge"
 TEXTFILE = "sparkforge.prom"
 RECEIPT = "proof_published"
+#: The timer that looks whether the host changed, after a boot and after dpkg has run, and then publishes again.
+TIMER = "/etc/systemd/system/sparkforge-proof-changed.timer"
+#: What the script at login compares with the host.
+SEEN = ("driver", "kernel", "firmware", "packages")
 VERDICTS = (verdict.PROVEN, verdict.UNPROVEN, FAIL)
 #: Each metric's help, as the exposition format has it; all of them are gauges.
 METRICS = {
@@ -37,6 +43,7 @@ METRICS = {
     "sparkforge_proof_checks": "number of checks that passed, warned, failed or were skipped",
     "sparkforge_proof_rate": "measured rate, in the unit at the end of the rate's name",
     "sparkforge_proof_info": "1, with labels for what was proven and on what",
+    "sparkforge_proof_changed": "1 if driver, kernel, firmware or CUDA packages are not as in the last proof",
 }
 
 Report = t.Mapping[str, t.Any]
@@ -47,8 +54,11 @@ def began(report: Report) -> int:
     return calendar.timegm(time.strptime(str(report["started"]), "%Y-%m-%dT%H:%M:%SZ"))
 
 
-def metrics(report: Report) -> str:
-    """Return a report as metrics in Prometheus' text format."""
+def metrics(report: Report, changed_since: bool | None = None) -> str:
+    """Return a report as metrics in Prometheus' text format.
+
+    :param changed_since: whether the host changed since then; None where nothing on the host keeps that up to date.
+    """
     rates = [
         ({"check": str(check["name"]), "rate": str(rate)}, value)
         for check in report.get("checks") or []
@@ -63,6 +73,8 @@ def metrics(report: Report) -> str:
         "sparkforge_proof_rate": rates,
         "sparkforge_proof_info": [({key: str(value or "") for key, value in named.items()}, 1)],
     }
+    if changed_since is not None:
+        samples["sparkforge_proof_changed"] = [({}, int(changed_since))]
     lines = []
     for name, found in samples.items():
         lines += [f"# HELP {name} {METRICS[name]}", f"# TYPE {name} gauge"]
@@ -76,10 +88,11 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
 
 
-def motd(report: Report, activate: str, url: str = "") -> str:
-    """Return the script that says at login what the last proof found, and how long ago.
+def motd(report: Report, activate: str, program_path: str, url: str = "") -> str:
+    """Return the script that says at login what the last proof found, how long ago, and whether the host changed since.
 
     :param activate: the script by which a person enters the environment.
+    :param program_path: the proof as one file, which compares the host with what this report saw of it.
     :param url: where the host's page is, or empty.
     """
     found, versions = str(report["verdict"]), report.get("software") or {}
@@ -91,11 +104,16 @@ def motd(report: Report, activate: str, url: str = "") -> str:
     torch = " ".join(["PyTorch", str(versions.get("torch") or "")]).strip()
     text = f"{torch} {said}"
     end = f". Enter it: . {activate}" + (f"  Report: {url}" if url else "")
+    # JSON in ASCII has no line breaks, so that no text of a report ends the here-document.
+    seen = json.dumps({key: report[key] for key in SEEN if key in report}, sort_keys=True)
     return (
         "#!/bin/sh\n"
         "# Written by sparkforge.dgx_spark after each proof; verify_motd: false removes it.\n"
         f"days=$((($(date +%s) - {began(report)}) / 86400))\n"
-        f"printf '%s, checked %s days ago%s\\n' {shlex.quote(_line(text))} \"$days\" {shlex.quote(_line(end))}\n"
+        f"since=$(/usr/bin/python3 -I -B {shlex.quote(program_path)} changed 2>/dev/null <<'SEEN'\n{seen}\nSEEN\n"
+        ") || since='whether the host changed since is not known'\n"
+        f'printf \'%s, checked %s days ago%s%s\\n\' {shlex.quote(_line(text))} "$days" "${{since:+; $since}}" '
+        f"{shlex.quote(_line(end))}\n"
     )
 
 
@@ -118,6 +136,9 @@ class Publisher:
         self.history: str = options.get("history") or ""
         self.directory: str = options.get("textfile") or ""
         self.wants_motd, self.url = bool(options.get("motd")), str(options.get("report_url") or "")
+        # The timer starts the program by its name, and a module names the place where it is kept.
+        self.program_path: str = options.get("program") or os.path.abspath(sys.argv[0])
+        self.watched = os.path.exists(TIMER)
 
     def run(self) -> dict[str, t.Any]:
         """Write what is wanted of the last report of the current environment; remove what is not.
@@ -158,10 +179,11 @@ class Publisher:
             return {}
         found: dict[str, tuple[bytes, int]] = {}
         if self.directory:
-            found[os.path.join(self.directory, TEXTFILE)] = (metrics(report).encode("utf-8"), 0o644)
+            changed_since = bool(verdict.changed(report, changed.observe())) if self.watched else None
+            found[os.path.join(self.directory, TEXTFILE)] = (metrics(report, changed_since).encode("utf-8"), 0o644)
         if self.wants_motd:
             activate = os.path.join(self.root, "bin", f"activate-{self.environment}")
-            found[self.motd_path] = (motd(report, activate, self.url).encode("utf-8"), 0o755)
+            found[self.motd_path] = (motd(report, activate, self.program_path, self.url).encode("utf-8"), 0o755)
         return found
 
     def _apply(self, files: program.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:

@@ -16,11 +16,9 @@ import platform
 import time
 import typing as t
 
-from . import catalogue, history as _history, host, lane, settings, verdict
+from . import catalogue, changed, history as _history, host, lane, settings, verdict
 from ._shared.module_utils._environment import naming
 from ._shared.module_utils._host import guarded
-from ._shared.module_utils._host.apt_state import AptState
-from ._shared.module_utils._host.reader import Host
 from .check import FAIL, PASS, Result
 from .checks import speed
 
@@ -66,7 +64,7 @@ class Proof:
         :raises SparkforgeError: it cannot be remembered.
         """
         started, began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.monotonic()
-        observed = {**self.host.observe(), "packages": self._packages()}
+        observed = {**self.host.observe(), "packages": changed.packages(self.host.host)}
         self.reference.update(self.host.for_checks())
         baseline = self.history.baseline([str(one.get("name")) for one in observed.get("devices") or []])
         site = self.profile.get("site_floors") or {}
@@ -133,21 +131,12 @@ class Proof:
                     result.measured += f", not this time {', '.join(missing[:NAMED])}"
                     result.measured += f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
 
-    @staticmethod
-    def _packages() -> dict[str, str]:
-        versions = AptState(Host()).packages().versions
-        return {name: version for name, version in sorted(versions.items()) if verdict.PACKAGES.match(name)}
-
     def changed_host(self) -> list[str]:
         """Return in words what the last proof depended on and is another now; a host without one has changed."""
         last = self.history.last()
         if last is None:
             return ["there is no proof yet"]
-        now = {**self.host.observe(), "packages": self._packages()}
-        changes = verdict.drift(
-            {key: last.get(key) for key in ("driver", "kernel", "packages")},
-            {key: now.get(key) for key in ("driver", "kernel", "packages")},
-        )["changes"]
+        changes = verdict.changed(last, changed.observe(self.host.host))
         return [f"{change['what']}: {change['before']} -> {change['now']}" for change in changes]
 
     def _notices(self, unselected: t.Sequence[str]) -> list[str]:

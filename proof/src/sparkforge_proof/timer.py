@@ -185,6 +185,9 @@ def main(arguments: t.Sequence[str]) -> int:
                 _say("nothing that a proof depends on has changed")
                 return 0
             _say("changed since the last proof: " + "; ".join(changed))
+            if settings.get("publish"):
+                # Until the proof has ended, and if it cannot be run, the metrics say that the host changed.
+                publish.Publisher(settings["publish"]).run()
         report = proof.run()
         if settings.get("publish"):
             publish.Publisher(settings["publish"]).run()

@@ -15,6 +15,7 @@ from ._shared.module_utils._core.verdict import (
     PACKAGES as PACKAGES,
     PROVEN as PROVEN,
     UNPROVEN as UNPROVEN,
+    changed as changed,
     drift as drift,
 )
 from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, WARN, WRONG, Definition, Result

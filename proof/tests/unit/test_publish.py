@@ -66,7 +66,7 @@ def test_the_metrics_say_verdict_time_counts_and_rates_in_prometheus_format() ->
     assert found["sparkforge_proof_duration_seconds", ()] == 53.2
     assert found["sparkforge_proof_checks", ("pass",)] == 60
     assert found["sparkforge_proof_rate", ("speed.matmul", "matmul_bfloat16_tflops")] == 91.25
-    described = {family.name for family in text_string_to_metric_families(publish.metrics(REPORT))}
+    described = {family.name for family in text_string_to_metric_families(publish.metrics(REPORT, True))}
     assert described == set(publish.METRICS)
 
 
@@ -83,7 +83,7 @@ def test_no_text_of_a_report_leaves_its_label() -> None:
 )
 def test_the_line_at_login_says_verdict_age_and_what_to_type(verdict: str, words: str) -> None:
     script = publish.motd(
-        {**REPORT, "verdict": verdict}, "/opt/sparkforge/bin/activate-torch", "https://r.example/s.html"
+        {**REPORT, "verdict": verdict}, "/opt/sparkforge/bin/activate-torch", "/dev/null", "https://r.example/s.html"
     )
     said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
     assert re.fullmatch(
@@ -95,10 +95,60 @@ def test_the_line_at_login_says_verdict_age_and_what_to_type(verdict: str, words
 
 def test_no_text_of_an_environment_runs_at_login_or_moves_the_cursor(tmp_path: Path) -> None:
     torch = f"2'; touch {tmp_path}/ran; `touch {tmp_path}/ran` $(touch {tmp_path}/ran) %s\x1b[2J\n"
-    script = publish.motd({**REPORT, "software": {"torch": torch}}, "/a")
+    script = publish.motd({**REPORT, "software": {"torch": torch}}, "/a", "/dev/null")
     said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
     assert not (tmp_path / "ran").exists()
     assert "\x1b" not in said and said.count("\n") == 1 and "$(touch" in said
+
+
+#: A stand-in for the proof as one file, which says what it was asked and given.
+PROGRAM = """import sys
+assert sys.argv[1:] == ["changed"]
+given = sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "since"),
+    [
+        ('print("changed since the last proof: kernel", end="")', "; changed since the last proof: kernel"),
+        ("", ""),
+        ("sys.exit(1)", "; whether the host changed since is not known"),
+        (None, "; whether the host changed since is not known"),
+    ],
+)
+def test_the_line_at_login_says_whether_the_host_changed_since(tmp_path: Path, program: str | None, since: str) -> None:
+    path = tmp_path / "proof 1.pyz"
+    if program is not None:
+        path.write_text(f"{PROGRAM}open({str(tmp_path / 'seen')!r}, 'w').write(given)\n{program}\n")
+    report = {**REPORT, "packages": {"libcublas": "1'$(touch ran)\n"}, "firmware": {"board": "5.36"}}
+    script = publish.motd(report, "/a", str(path))
+    said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert re.search(r"checked -?\d+ days ago(.*)\. Enter it: \. /a\n", said)[1] == since  # type: ignore[index]
+    assert not (tmp_path / "ran").exists()
+    if program is not None:
+        assert json.loads((tmp_path / "seen").read_text()) == {key: report[key] for key in publish.SEEN}
+
+
+def test_a_report_of_an_earlier_version_is_compared_by_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "proof.pyz"
+    path.write_text(f"{PROGRAM}print(given, file=open({str(tmp_path / 'seen')!r}, 'w'))\n")
+    subprocess.run(["sh", "-c", publish.motd(REPORT, "/a", str(path))], check=True, capture_output=True)
+    assert json.loads((tmp_path / "seen").read_text()) == {"driver": "580.159.04", "kernel": "6.17.0"}
+
+
+@pytest.mark.parametrize(("kernel", "value"), [("6.17.0", 0), ("7.0.0", 1)])
+def test_the_metrics_say_whether_the_host_changed_where_a_timer_keeps_that_true(
+    host: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kernel: str, value: int
+) -> None:
+    monkeypatch.setattr(publish.changed, "observe", lambda: {"driver": "580.159.04", "kernel": kernel})
+    metrics = Path(host["root"], "collector/sparkforge.prom")
+    run(host)
+    assert "sparkforge_proof_changed" not in metrics.read_text(), "nothing would take it back after an update"
+    monkeypatch.setattr(publish, "TIMER", str(tmp_path / "timer"))
+    (tmp_path / "timer").touch()
+    run(host)
+    assert samples(metrics.read_text())["sparkforge_proof_changed", ()] == value
 
 
 def test_files_come_once_are_written_anew_without_a_change_and_go(host: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sparkforge_proof import catalogue, history as _history, lane, run, verdict
+from sparkforge_proof import catalogue, changed, history as _history, lane, run, verdict
 from sparkforge_proof._shared.module_utils._core import unprivileged
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof.check import Result
@@ -261,12 +261,12 @@ def test_what_a_site_sets_blocks_and_what_the_profile_does_not_vouch_for_keeps_s
 def test_a_host_has_changed_when_its_kernel_or_a_cuda_package_has(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Proof, "_packages", staticmethod(lambda: {"cuda-nvcc-13-0": "13.0.88-1"}))
+    monkeypatch.setattr(changed, "packages", lambda _host: {"cuda-nvcc-13-0": "13.0.88-1"})
     settings = options(python=str(bare), history=str(tmp_path / "history"))
     assert Proof(settings).changed_host() == ["there is no proof yet"]
     Proof(settings).run()
     assert Proof(settings).changed_host() == []
-    monkeypatch.setattr(Proof, "_packages", staticmethod(lambda: {"cuda-nvcc-13-0": "13.0.96-1"}))
+    monkeypatch.setattr(changed, "packages", lambda _host: {"cuda-nvcc-13-0": "13.0.96-1"})
     assert Proof(settings).changed_host() == ["cuda-nvcc-13-0: 13.0.88-1 -> 13.0.96-1"]
 
 

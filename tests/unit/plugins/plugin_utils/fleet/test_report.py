@@ -62,8 +62,8 @@ def test_the_schema_is_valid() -> None:
 def test_the_schema_is_strict_and_describes_each_key() -> None:
     for part in (SCHEMA, SCHEMA["$defs"]["check"], SCHEMA["properties"]["summary"], SCHEMA["properties"]["drift"]):
         assert part["additionalProperties"] is False
-        # A report of an earlier version is read, which has no reasons and does not say what a survey computed.
-        assert set(part["required"]) == set(part["properties"]) - {"reason", "accepted", "covered"}
+        # A report of an earlier version is read, which has no reasons, no firmware, and not what a survey computed.
+        assert set(part["required"]) == set(part["properties"]) - {"reason", "accepted", "covered", "firmware"}
     for name, value in SCHEMA["properties"].items():
         assert value["description"], name
 

@@ -168,6 +168,11 @@ def test_what_would_stop_the_site_comes_before_what_would_change() -> None:
         ({**OBSERVED, "driver": {"version": "580.159.04"}}, {}, ("driver", "580.95.05", "580.159.04")),
         ({**OBSERVED, "kernel": {"release": "6.14"}}, {}, ("kernel", "6.11.0-1016-nvidia", "6.14")),
         ({**OBSERVED, "apt": {"packages": {"vim": "9"}}}, {}, ("libcublas-13-0", "13.1.0.3-1", "absent")),
+        (
+            {**OBSERVED, "firmware": {"board": "5.37"}},
+            {"proof": {**PROOF, "firmware": {"board": "5.36"}}},
+            ("firmware of board", "5.36", "5.37"),
+        ),
         (OBSERVED, {"proof": {**PROOF, "environment_id": "0cc1"}}, ("environment", "0cc1", "5d41402abc4b")),
         (
             OBSERVED,
@@ -186,14 +191,18 @@ def test_what_would_stop_the_site_comes_before_what_would_change() -> None:
             ("rate speed.copy", "200", "90"),
         ),
     ],
-    ids=["driver", "kernel", "package", "environment", "newer environment", "damage", "receipt", "rate"],
+    ids=["driver", "kernel", "package", "firmware", "environment", "newer environment", "damage", "receipt", "rate"],
 )
 def test_drift_is_what_was_not_proven_or_is_gone(
     observed: dict[str, t.Any], changed: dict[str, t.Any], expected: tuple[str, str, str]
 ) -> None:
     found = row(observed=observed, **changed)
     assert [(one["what"], one["before"], one["now"]) for one in found["drift"]] == [expected]
-    assert f"\n  drift: {expected[0]}: {expected[1]} -> {expected[2]}\n" in text(found)
+    updated = observed is not OBSERVED
+    assert found["changed"] == (found["drift"] if updated else [])
+    assert ("2 hours ago, changed since" in text(found)) is updated
+    prefix = "changed since the last proof" if updated else "drift"
+    assert f"\n  {prefix}: {expected[0]}: {expected[1]} -> {expected[2]}\n" in text(found)
     assert found["standing"] == "as wanted", "drift is to be proven again, not provisioned"
 
 

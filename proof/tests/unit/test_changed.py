@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a host is still as its last proof saw it. At login and in the metrics: test_publish.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sparkforge_proof import changed, verdict
+from sparkforge_proof._shared.module_utils._host.reader import Host
+
+PROVEN: dict[str, Any] = {
+    "verdict": "proven", "driver": "580.159.04", "kernel": "6.17.0-1021-nvidia", "software": {"torch": "2.14.1"},
+    "firmware": {"board": "5.36_0ACUM018", "GPU 000f:01:00.0": "9A.0B.25.00.00"},
+    "packages": {"libcublas-13-0": "13.1.0.3-1", "libnccl2": "2.28.3-1"},
+}  # fmt: skip
+SEEN = {key: PROVEN[key] for key in ("driver", "kernel", "firmware", "packages")}
+
+
+def row(what: str, before: str, now: str) -> dict[str, str]:
+    return {"what": what, "before": before, "now": now}
+
+
+@pytest.mark.parametrize(
+    ("now", "changes"),
+    [
+        ({}, []),
+        ({"driver": "590.48.01"}, [row("driver", "580.159.04", "590.48.01")]),
+        ({"driver": None}, [row("driver", "580.159.04", "absent")]),
+        ({"kernel": "7.0.0-1019-nvidia"}, [row("kernel", "6.17.0-1021-nvidia", "7.0.0-1019-nvidia")]),
+        (
+            {"firmware": {**PROVEN["firmware"], "board": "5.37"}},
+            [row("firmware of board", "5.36_0ACUM018", "5.37")],
+        ),
+        ({"firmware": {"board": "5.36_0ACUM018", "mlx5_0": "28.45"}}, []),
+        (
+            {"packages": {"libcublas-13-0": "13.2.0.1-1", "cuda-nvcc-13-0": "13.0.88-1"}},
+            [
+                row("cuda-nvcc-13-0", "absent", "13.0.88-1"),
+                row("libcublas-13-0", "13.1.0.3-1", "13.2.0.1-1"),
+                row("libnccl2", "2.28.3-1", "absent"),
+            ],
+        ),
+    ],
+)
+def test_changed_names_driver_kernel_firmware_and_cuda_packages(
+    now: dict[str, Any], changes: list[dict[str, str]]
+) -> None:
+    assert verdict.changed(PROVEN, {**SEEN, **now}) == changes
+
+
+@pytest.mark.parametrize("key", SEEN)
+def test_changed_says_nothing_of_what_a_report_or_the_host_does_not_have(key: str) -> None:
+    everything_else = {"driver": "1", "kernel": "1", "firmware": {"board": "1"}, "packages": {}}
+    older = {name: value for name, value in PROVEN.items() if name != key}
+    assert verdict.changed(older, {**SEEN, key: everything_else[key]}) == []
+    assert verdict.changed(PROVEN, {name: value for name, value in SEEN.items() if name != key}) == []
+
+
+def test_a_host_is_read_from_files_and_nothing_is_started(tmp_path: Path) -> None:
+    files = {
+        "proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.159.04  Release\n",
+        "proc/driver/nvidia/gpus/000f:01:00.0/information": "Model: NVIDIA GB10\nVideo BIOS: \t 9A.0B.25.00.00\n",
+        "proc/driver/nvidia/gpus/000f:02:00.0/information": "Video BIOS: \t ??.??.??.??.??\n",
+        "sys/class/dmi/id/bios_version": "5.36_0ACUM018\n",
+        "sys/class/infiniband/rocep1s0f0/fw_ver": "28.45.4028\n",
+        "usr/bin/nvidia-smi": "",
+        "var/lib/dpkg/status": "".join(
+            f"Package: {name}\nStatus: install ok installed\nVersion: 1\nArchitecture: all\n\n"
+            for name in ("libcublas-13-0", "vim")
+        ),
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        raise AssertionError(argv)
+
+    found = changed.observe(Host(str(tmp_path), run=run, uname=("6.17.0-1021-nvidia", "aarch64")))
+    assert found == {
+        "driver": "580.159.04",
+        "kernel": "6.17.0-1021-nvidia",
+        "firmware": {
+            "board": "5.36_0ACUM018", "GPU 000f:01:00.0": "9A.0B.25.00.00", "rocep1s0f0": "28.45.4028",
+        },
+        "packages": {"libcublas-13-0": "1"},
+    }  # fmt: skip
+
+
+def test_a_driver_that_no_file_shows_is_asked_of_nvidia_smi(tmp_path: Path) -> None:
+    (tmp_path / "usr/bin").mkdir(parents=True)
+    (tmp_path / "usr/bin/nvidia-smi").touch(mode=0o755)
+    line = "0, NVIDIA GB10, GPU-1, 12.1, [N/A], [N/A], 580.159.04\n"
+    host = Host(str(tmp_path), run=lambda argv: (0, line, "") if "nvidia-smi" in argv[0] else (127, "", ""))
+    assert changed.observe(host)["driver"] == "580.159.04"
+
+
+def test_the_words_name_four_changes_and_count_the_rest() -> None:
+    packages = {f"libcu{name}": "1" for name in ("blas", "fft", "rand", "solver", "sparse", "dnn")}
+    assert changed.described(PROVEN, SEEN) == ""
+    assert changed.described({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages}) == (
+        "changed since the last proof: kernel, libcublas, libcudnn, libcufft and 3 more"
+    )
