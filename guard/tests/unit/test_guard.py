@@ -1059,5 +1059,5 @@ def test_each_alert_fires_for_what_it_is_for_and_for_nothing_else(tmp_path: Path
 
 def test_each_alert_is_of_metrics_that_exist():
     text = (Path(__file__).parents[3] / "docs/prometheus-alerts.yml").read_text()
-    known = {f"sparkforge_{name}" for name in notes.HELP} | {"sparkforge_proof_verdict"}
+    known = {f"sparkforge_{name}" for name in notes.HELP} | {"sparkforge_proof_verdict", "sparkforge_proof_changed"}
     assert set(re.findall(r"\bsparkforge_\w+(?=[ {)])", text)) <= known
