@@ -14,7 +14,8 @@ version_added: "0.1.0"
 description:
   - Compares the observation of P(sparkforge.dgx_spark.update_info#module) with a ledger of what earlier upgrades broke.
   - Each host gets one answer, C(go), C(go with steps) or C(hold), with the reason, what to do, and the sources.
-  - Prints one table of all hosts and the findings below it. Or the same as JSON, in one line.
+  - Prints one table of all hosts, the findings below it, and at the end what to do on each host. Or the same as JSON, in
+    one line. It runs none of that.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -104,6 +105,7 @@ hosts:
       blocked: [firmware-torn]
       hold: [libnccl2]
       kernel: {running: 6.17.0-1021-nvidia, after: 7.0.0-1019-nvidia, new: [7.0.0-1019-nvidia]}
+      steps: ["Do not upgrade yet. Deal with firmware-torn first, then forecast again."]
 ledger:
   description: The date and age of the ledger, the number of its rules, and its origin.
   returned: success

@@ -15,7 +15,7 @@ version_added: "0.1.0"
 description:
   - Lets apt simulate the upgrade, with every source, pin, hold and phased update of the host.
   - Reads everything that decides whether the host survives it. This is the space in C(/boot), the driver's modules of
-    each kernel, DKMS, Secure Boot, the boot loader, unattended upgrades, unfinished updates of fwupd, NVIDIA's recipes
+    each kernel, DKMS, Secure Boot, unattended upgrades, unfinished updates of fwupd, NVIDIA's recipes
     of the release, and the packages that environments load libraries from.
   - Changes nothing, locks nothing, and starts no update.
 extends_documentation_fragment:
