@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import subprocess
 import sys
@@ -22,17 +21,14 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 
 
 def build(path: Path) -> None:
-    """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for.
+    """Write the archive: the recorder and the proof, and the packages that a run would ask apt for.
 
     :raises Refusal: a file of the collection is missing.
     """
     programs, errors = module("plugins.plugin_utils.programs"), module("plugins.module_utils._core.errors")
     defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
-    name = f"record/{programs.PROOF.module('record.record').PACKAGES}"
-    asked = json.dumps(packages(defaults))
-    record = programs.Program("proof", lambda: {**programs.PROOF.data(), name: asked}, "record.record", ())
     try:
-        record.write(path)
+        programs.write(path, programs.recorder(packages(defaults)))
     except errors.SparkforgeError as error:
         raise Refusal(Exit.FAILED, error.cause, error.remedy) from error
 

@@ -23,9 +23,6 @@ from ..module_utils._core import bundle
 from ..module_utils._core.errors import SparkforgeError
 
 HOME = pathlib.Path(__file__).parents[2]
-#: The files that the proof's page needs besides its code.
-_PAGE = "plugin_utils/fleet/report"
-_PAGE_FILES = ("report.css", "report.html.j2", "report.js")
 _UNITS = ("sparkforge-guard.service", "sparkforge-guard-caps.service", "sparkforge-guard-caps.timer")
 _MAIN = """import sys
 
@@ -35,6 +32,16 @@ from {} import main
 
 sys.exit(main())
 """
+#: The recorder uses the proof, which does not know of it.
+_RECORDER = """import sys
+
+if sys.version_info < (3, 9):
+    sys.exit("Python 3.9 or newer is needed.")
+from sparkforge_proof import cli, history
+from {} import main
+
+sys.exit(main(lambda host: history.History(host.path(history.DIRECTORY)).last(), cli.prove_other))
+"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,13 +50,11 @@ class Program:
 
     :ivar name: its folder, and the end of its names: ``sparkforge_proof``, ``sparkforge-proof.pyz``.
     :ivar data: returns what it needs besides its code, by paths below its package.
-    :ivar start: the module whose ``main`` begins the file.
-    :ivar others: those that come along although that one does not import them.
+    :ivar others: modules that come along although ``cli``, whose ``main`` begins the file, does not import them.
     """
 
     name: str
     data: t.Callable[[], dict[str, str]] = dict
-    start: str = "cli"
     others: tuple[str, ...] = ("__main__",)
 
     @property
@@ -73,15 +78,12 @@ class Program:
     @functools.lru_cache(maxsize=2)  # noqa: B019 - there are two, for as long as the process runs
     def archive(self) -> tuple[bytes, str]:
         """Return the package as one file that Python runs, and its sha256."""
-        built = self._place.is_file() and self.start == "cli"
-        content = self._place.read_bytes() if built else bundle.archive(self.sources())
+        content = self._place.read_bytes() if self._place.is_file() else bundle.archive(self.sources())
         return content, hashlib.sha256(content).hexdigest()
 
     def write(self, path: pathlib.Path) -> None:
         """Write that file, which the same sources make of the same bytes."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(self.archive()[0])
-        path.chmod(0o755)
+        write(path, self.archive()[0])
 
     def sources(self) -> dict[str, str]:
         """Return the path and the text of each file of it.
@@ -92,9 +94,9 @@ class Program:
         try:
             own = self.module("_shared.module_utils._core.bundle")
             return {
-                **own.files(*(f"{package}.{module}" for module in (self.start, *self.others))),
+                **own.files(*(f"{package}.{module}" for module in ("cli", *self.others))),
                 **{f"{package}/{path}": text for path, text in self.data().items()},
-                "__main__.py": _MAIN.format(f"{package}.{self.start}"),
+                "__main__.py": _MAIN.format(f"{package}.cli"),
             }
         except (FileNotFoundError, ModuleNotFoundError) as error:
             missing = error.name if isinstance(error, ModuleNotFoundError) else error.filename or error
@@ -104,21 +106,40 @@ class Program:
             ) from error
 
 
+def write(path: pathlib.Path, archive: bytes) -> None:
+    """Write a file that Python and a shell run."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(archive)
+    path.chmod(0o755)
+
+
+def recorder(packages: t.Mapping[str, t.Sequence[str]]) -> bytes:
+    """Return the one file that records the host it runs on: the recorder, and the proof that it uses.
+
+    :param packages: those that a run asks apt for, by method.
+    :raises SparkforgeError: if a file of it is missing.
+    """
+    from ..module_utils._record import record
+
+    package = record.__package__.replace(".", "/")
+    asked = {f"{package}/{record.PACKAGES}": json.dumps(packages)}
+    main = {"__main__.py": _RECORDER.format(record.__name__)}
+    return bundle.archive({**PROOF.sources(), **bundle.files(record.__name__), **asked, **main})
+
+
 def _of_the_proof() -> dict[str, str]:
     import yaml
 
     profiles = yaml.safe_load((HOME / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]
-    page = {f"_shared/{_PAGE}/{name}": (HOME / "plugins" / _PAGE / name).read_text() for name in _PAGE_FILES}
     checks = importlib.resources.files("sparkforge_proof").joinpath("catalogue.json").read_text()
-    return {**page, "catalogue.json": checks, "profiles.json": json.dumps(profiles, sort_keys=True)}
+    return {"catalogue.json": checks, "profiles.json": json.dumps(profiles, sort_keys=True)}
 
 
 def _of_the_guard() -> dict[str, str]:
     return {f"units/{name}": (HOME / "guard/src/sparkforge_guard/units" / name).read_text() for name in _UNITS}
 
 
-#: Where there are no sources, the command makes the file that records a host of what is in the proof's.
-PROOF = Program("proof", _of_the_proof, others=("__main__", "runner", "record.record"))
+PROOF = Program("proof", _of_the_proof, others=("__main__", "runner"))
 GUARD = Program("guard", _of_the_guard)
 PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
 #: Of each module that calls another program than the proof's.

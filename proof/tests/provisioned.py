@@ -14,8 +14,8 @@ import runpy
 import shutil
 
 from sparkforge_proof._shared.module_utils._core import receipts
-from sparkforge_proof._shared.module_utils._environment import naming, receipt as recorded
 from sparkforge_proof._shared.module_utils._unit import model, state_file
+from sparkforge_proof._shared.module_utils._wheel import environment as recorded
 
 from proof.tests.environment import Environment
 
@@ -48,7 +48,7 @@ def provision(environment: Environment) -> Environment:
         "name": "torch",
         "environment_id": "5d41402abc4b",
         "stack": {"lock_id": "0123456789ab"},
-        "fingerprint": naming.fingerprint((major, minor), machine, requirements, digests),
+        "fingerprint": recorded.fingerprint((major, minor), machine, requirements, digests),
         "python": {"path": str(environment.python), "version": f"{major}.{minor}"},
         "machine": machine,
         "requirements": requirements,

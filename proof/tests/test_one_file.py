@@ -34,9 +34,9 @@ def run(python: Path | str, file: Path, *arguments: str) -> subprocess.Completed
     )
 
 
-def test_the_report_is_that_of_the_module_with_a_page(file: Path, tmp_path: Path) -> None:
+def test_the_report_is_that_of_the_module(file: Path, tmp_path: Path) -> None:
     python = torch.environment() / "bin/python"
-    files = ["--json", str(tmp_path / "report.json"), "--html", str(tmp_path / "report.html")]
+    files = ["--json", str(tmp_path / "report.json")]
     done = run(python, file, "--cpu", "--check", "cpu.matmul.float32", "--check", "identity.import", *files)
     assert done.returncode == cli.PROVEN, done.stdout + done.stderr
     assert done.stdout.startswith("proven (profile generic,")
@@ -44,7 +44,12 @@ def test_the_report_is_that_of_the_module_with_a_page(file: Path, tmp_path: Path
     assert form.report_problems(report) == []
     passed = [check["name"] for check in report["checks"] if check["status"] == "pass"]
     assert {"cpu.matmul.float32", "identity.import"} <= set(passed)
-    assert "cpu.matmul.float32" in (tmp_path / "report.html").read_text()
+
+
+def test_page_is_refused_with_the_way_to_one(file: Path) -> None:
+    done = run(sys.executable, file, "--html", "report.html")
+    assert done.returncode == cli.REFUSED
+    assert "the page is drawn on the controller: use --json, and playbooks/report.yml" in done.stderr
 
 
 def test_without_a_number_nothing_is_proven(file: Path) -> None:

@@ -20,9 +20,8 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import LookupModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment, requirement
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import pytorch, torch_extensions, triton
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
@@ -89,7 +88,7 @@ def _of_machine(stack: dict[str, t.Any], machine: str) -> dict[str, t.Any]:
     version = tuple(int(part) for part in stack["python"]["version"].split("."))
     found: dict[str, t.Any] = {}
     if canonical:
-        found["environment"] = naming.fingerprint((version[0], version[1]), machine, canonical, [])[:16]
+        found["environment"] = environment.fingerprint((version[0], version[1]), machine, canonical, [])[:16]
     if stack["method"] == "build":
         found.update(fingerprints(stack, machine))
     return found

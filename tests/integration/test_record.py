@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
 from sparkforge import record
-from sparkforge_proof.record.redaction import redacted
 
 from tests.integration import ownership
 from tests.integration.conftest import CHECKOUT, Bench, Host

@@ -32,7 +32,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
     unpack,
     urls,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, observation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, dpkg, gpu, observation
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     progress,
     receipt as unit_receipt,
@@ -353,7 +353,7 @@ PARSERS: dict[str, Parser] = {
         lambda text: apt_state.parse_preferences("a", text), "Package: *\nPin: release o=NVIDIA\nPin-Priority: -1\n"
     ),
     "dpkg status": of_text(
-        lambda text: (apt_state.parse_status(text), removal.parse_dependencies(text)),
+        lambda text: (dpkg.parse_status(text), removal.parse_dependencies(text)),
         "Package: a\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\nDepends: b (>= 2) | c, d:any\n\n",
     ),
     "apt's own choices": of_text(removal.parse_extended_states, "Package: a\nArchitecture: arm64\nAuto-Installed: 1\n"),

@@ -15,8 +15,8 @@ import json
 import typing as t
 from pathlib import Path
 
-from sparkforge_proof import verdict
-from sparkforge_proof.record import record
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
+from sparkforge_proof import history, verdict
 
 from tests.unit import fabric_host
 
@@ -130,4 +130,8 @@ def recorder(root: Path, commands: t.Any, **options: t.Any) -> record.Recorder:
     spark = fabric_host.Spark(root)
     for path, text in FILES.items():
         spark.write(path, text)
-    return record.Recorder(PACKAGES, system=str(root), command=commands, **options)
+
+    def last(host: t.Any) -> dict[str, t.Any] | None:
+        return history.History(host.path(history.DIRECTORY)).last()
+
+    return record.Recorder(PACKAGES, last, system=str(root), command=commands, **options)

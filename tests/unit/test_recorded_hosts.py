@@ -18,11 +18,11 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import ROLES, LookupModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives, cusparselt, preflight
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
-from sparkforge_proof.record.redaction import redacted
 
 from tests.unit.plugins.plugin_utils.fleet.test_status import look
 from tests.unit.plugins.plugin_utils.plans.test_preflight import SETTINGS, STACK

@@ -15,7 +15,7 @@ import typing as t
 from .._core.errors import SparkforgeError
 from .._diagnosis.rules import apt, memory, network
 from .._diagnosis.table import explain, load
-from .._host import apt_state
+from .._host import apt_state, dpkg
 from .._host.reader import Host
 from .plan import Plan, parse_simulation
 
@@ -104,7 +104,7 @@ class Apt:
         self._poll = poll
         self.state = apt_state.AptState(Host(run=lambda argv: run(argv, ENVIRONMENT)))
 
-    def packages(self) -> apt_state.Packages:
+    def packages(self) -> dpkg.Packages:
         """Return what dpkg has installed."""
         return self.state.packages()
 

@@ -21,7 +21,7 @@ import typing as t
 from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
-from .._host.apt_state import DPKG
+from .._host.dpkg import DPKG
 from . import deb as _deb, local_repo_chain, openpgp, receipt as recorded, sources
 from .apt_get import Apt
 from .deb_version import compare_versions

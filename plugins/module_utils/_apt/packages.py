@@ -14,7 +14,7 @@ import typing as t
 
 from .._core import modules, receipts
 from .._core.errors import SparkforgeError
-from .._host.apt_state import DPKG, Packages
+from .._host.dpkg import DPKG, Packages
 from . import receipt as recorded
 from .apt_get import Apt
 from .plan import Plan, Step, check_plan, names_of

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._host.apt_state import BROKEN, INSTALLED, paragraphs
+from .._host.apt_state import paragraphs
+from .._host.dpkg import BROKEN, INSTALLED
 
 
 class Installed(t.NamedTuple):

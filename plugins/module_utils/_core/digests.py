@@ -36,3 +36,8 @@ def of_data(data: t.Any) -> str:
     """Return the sha256 of what JSON can say, the same for the same data whatever order its keys have."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def seal(data: t.Mapping[str, t.Any]) -> str:
+    """Return the digest of a receipt's content, by which one that was changed after it was written is told."""
+    return of_data({key: value for key, value in data.items() if key != "seal"})[:16]

@@ -66,6 +66,19 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
     return data if isinstance(data, dict) else None
 
 
+def load(path: str, links: bool = True) -> dict[str, t.Any] | None:
+    """Return the JSON object in a file, or None if there is none that can be read.
+
+    :param links: whether a link is followed; not where another account may have put it.
+    """
+    try:
+        with disk.open_regular(path, links=links) as stream:
+            data = json.loads(stream.read().decode("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
 def names(root: str, prefix: str) -> list[str]:
     """Return the names of the receipts below ``root`` that begin so, damaged ones among them."""
     found = glob.glob(os.path.join(glob.escape(root), "receipts", f"{prefix}*.json"))

@@ -12,12 +12,13 @@ import os
 import pwd
 import re
 
+from .._core import receipts
 from .._core.errors import SparkforgeError
 from .._host import members
+from .._wheel.environment import Made, Receipt
 from .._wheel.requirement import short
 from . import model, observation
 from .model import Options, Paths, Run
-from .receipt import Made, Receipt, read_json
 
 
 def is_wrong(options: Options) -> bool:
@@ -96,9 +97,9 @@ def remove(paths: Paths, made: Made, run: Run) -> None:
 
 def _is_used_by_another(paths: Paths, group: str) -> bool:
     """Tell whether an environment of another name is for that group."""
-    receipts = os.path.join(paths.root, "receipts")
+    directory = os.path.join(paths.root, "receipts")
     return any(
-        (read_json(os.path.join(receipts, file)) or {}).get("group") == group
-        for file in os.listdir(receipts)
+        (receipts.load(os.path.join(directory, file)) or {}).get("group") == group
+        for file in os.listdir(directory)
         if re.fullmatch(r"env-.*\.json", file) and file != f"{paths.receipt_name}.json"
     )

@@ -19,15 +19,15 @@ import typing as t
 from .._core import digests, disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from .._fetch import http
+from .._wheel.environment import OWN_ALONE, SCHEMA, Own, Receipt, text_of
 from .._wheel.requirement import SHA256, short
 from .._wheel.wheel import Wheel, given
-from . import access, fit, model, observation, receipt as recorded, tree
+from . import access, fit, model, observation, tree
 from .download import UnfinishedError
 from .failures import import_failure
 from .installer import Installer
 from .model import Facts, Options, Paths, Run
 from .plan import Plan, check_cuda
-from .receipt import Own, Receipt
 from .render import has_ipykernel, triton_links
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
@@ -87,7 +87,7 @@ class Apply:
         if paths.kernel in plan.files:
             wanted.append(os.path.dirname(paths.kernel))
         # Also those that an earlier call made, whose download was not finished.
-        earlier = (recorded.read_json(paths.of(observation.DOWNLOADING)) or {}).get("directories", [])
+        earlier = (receipts.load(paths.of(observation.DOWNLOADING)) or {}).get("directories", [])
         new = list(dict.fromkeys([*earlier, *_missing_directories(wanted)]))
         try:
             wait = ROLLBACK_WAIT if self.options.state == "previous" else LOCK_WAIT
@@ -114,7 +114,7 @@ class Apply:
         own = self._make(plan)
         if receipt.get("stack"):
             own["stack"] = receipt["stack"]
-        receipt.update(t.cast("Receipt", {key: value for key, value in own.items() if key not in recorded.OWN_ALONE}))
+        receipt.update(t.cast("Receipt", {key: value for key, value in own.items() if key not in OWN_ALONE}))
         self._write_own(plan, own)
         self._write_files(plan)
         if "access" in plan.actions and access.is_wrong(self.options):
@@ -142,7 +142,7 @@ class Apply:
     def _write_own(self, plan: Plan, own: Own) -> None:
         """Write the receipt in the environment, which is one from then on, and keeps its wheels."""
         path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
-        text = recorded.text_of(own)
+        text = text_of(own)
         if not tree.holds(path, text, 0o644):
             disk.write_file(path, text.encode())
 
@@ -182,7 +182,7 @@ class Apply:
         for digest in self.new_wheels if self.options.remote_src else ():
             disk.remove(os.path.join(self.paths.wheels, digest))
         own = Own(
-            schema=recorded.SCHEMA,
+            schema=SCHEMA,
             environment_id=plan.environment_id,
             fingerprint=receipt["fingerprint"],
             python=receipt["python"],
@@ -381,7 +381,7 @@ def remove_unused_wheels(paths: Paths) -> None:
     for name in os.listdir(environments) if os.path.isdir(environments) else []:
         directory = os.path.join(environments, name)
         for entry in os.listdir(directory) if os.path.isdir(directory) else []:
-            receipt = recorded.read_json(os.path.join(directory, entry, "receipt.json")) or {}
+            receipt = receipts.load(os.path.join(directory, entry, "receipt.json")) or {}
             used |= {wheel.sha256 for wheel in given(receipt)}
             if entry.endswith(".partial") and name != paths.name:
                 return  # another environment is being made and may need any of them

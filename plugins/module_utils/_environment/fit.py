@@ -18,7 +18,7 @@ import typing as t
 
 from .._apt.deb_version import compare_versions
 from .._core.errors import SparkforgeError
-from .._host.apt_state import DPKG, AptState
+from .._host.dpkg import DPKG, packages
 from .._host.reader import Host
 
 #: Packages that may bring what an environment loads. The driver's are the vendor's, and every proof looks at them.
@@ -72,7 +72,7 @@ def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
 
 def installed(root: str = "/") -> dict[str, str]:
     """Return every package that is installed and its version, from dpkg's own file: no process is started."""
-    return AptState(Host(root)).packages().versions
+    return packages(Host(root)).versions
 
 
 def needed(environment: str, python: str, library_paths: t.Sequence[str], values: t.Iterable[str]) -> dict[str, str]:

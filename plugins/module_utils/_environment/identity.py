@@ -15,10 +15,10 @@ import typing as t
 from .._core import digests
 from .._core.errors import SparkforgeError
 from .._wheel import names, requirement
+from .._wheel.environment import fingerprint
 from .._wheel.wheel import Wheel
 from . import observation
 from .model import ENGLISH, Options, Run
-from .naming import fingerprint
 
 #: The oldest interpreter whose venv and pip this package was written for.
 OLDEST_PYTHON = (3, 9)

@@ -28,7 +28,7 @@ import typing as t
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._wheel import requirement
-from .naming import check_name
+from .._wheel.environment import check_name
 
 #: Set for every program that is started, so that its words can be read.
 ENGLISH = {"LC_ALL": "C.UTF-8"}

@@ -11,10 +11,9 @@ import os
 import typing as t
 
 from .._core import disk, receipts
+from .._wheel.environment import LINKS, Made, Own, Receipt, own_of, upgraded
 from .._wheel.wheel import given
 from .model import Facts, Paths
-from .naming import LINKS
-from .receipt import Made, Own, Receipt, own_of, read_json, upgraded
 
 #: The directories that earlier calls created, whose download continues.
 DOWNLOADING = ".download/directories.json"
@@ -54,7 +53,7 @@ def made(paths: Paths) -> Made:
     """
     owns = (own_receipt(paths, entry) or {} for entry in environments(paths))
     found: list[Made] = [last_receipt(paths), *(own.get("made") or {} for own in owns)]
-    found.append(t.cast("Made", read_json(paths.of(DOWNLOADING)) or {}))
+    found.append(t.cast("Made", receipts.load(paths.of(DOWNLOADING)) or {}))
     added: dict[str, list[str]] = {}
     for one in found:
         for group, names in (one.get("members_added") or {}).items():

@@ -16,12 +16,11 @@ import typing as t
 
 from .._core import disk, unprivileged
 from .._core.errors import SparkforgeError
+from .._wheel.environment import LINKS, OWN_ALONE, SCHEMA, Own, Receipt
 from .._wheel.wheel import Wheel
 from . import access, observation, render, tree
 from .identity import Identity, identify
 from .model import Options, Run
-from .naming import LINKS
-from .receipt import OWN_ALONE, SCHEMA, Own, Receipt
 
 #: Compares the host's packages with those in a receipt: (misfits, newer ones), see ``fit``.
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]

@@ -15,16 +15,16 @@ import os
 import time
 import typing as t
 
-from .._core import disk, verdict
+from .._core import disk, receipts, verdict
 from .._core.errors import SparkforgeError
 from .._host import guarded
 from .._unit import outcome as builds, progress, receipt as sealing
+from .._wheel.environment import LINKS, check_name, own_of
 from .._wheel.requirement import split
 from .._wheel.wheel import built, given
-from . import model, naming, observation, plan, tree
+from . import model, observation, plan, tree
 from .identity import UndeterminedError
 from .model import Facts
-from .receipt import own_of, read_json
 
 #: Where systemd's unit of the proof's timer is.
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
@@ -42,7 +42,7 @@ class StackStatus:
 
     def __init__(self, options: t.Mapping[str, t.Any], run_command: model.Run) -> None:
         self.root = os.path.abspath(options["root"])
-        self.paths = model.paths_of(self.root, naming.check_name(options["name"], "name"))
+        self.paths = model.paths_of(self.root, check_name(options["name"], "name"))
         self.wanted: Facts | None = options.get("wanted")
         self.history: str | None = options.get("history")
         self.known_units: list[Facts] = list(options.get("units") or [])
@@ -80,7 +80,7 @@ class StackStatus:
     # -- environments
 
     def _environments(self, units: t.Sequence[Facts]) -> Facts:
-        links = {link: observation.link(self.paths, link) for link in naming.LINKS}
+        links = {link: observation.link(self.paths, link) for link in LINKS}
         rows = [self._environment(entry, links) for entry in observation.environments(self.paths)]
         whole = [row for row in rows if row is not None]
         for row in whole:
@@ -138,7 +138,7 @@ class StackStatus:
         found: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
         last: Facts | None = None
         for name in reversed([name for name in disk.names(self.history or "") if name.endswith(".json")]):
-            report = read_json(os.path.join(self.history or "", name))
+            report = receipts.load(os.path.join(self.history or "", name))
             if report is None or report.get("format") != verdict.FORMAT:
                 continue
             last = last or report

@@ -17,7 +17,7 @@ import typing as t
 
 from .._core import disk
 from .._wheel import metadata
-from .receipt import Own
+from .._wheel.environment import Own
 
 
 def relocate(environment: str, old: str, new: str) -> None:

@@ -12,61 +12,16 @@ import re
 import struct
 import typing as t
 
+from . import dpkg
+from .dpkg import DPKG
 from .reader import Host
 
-DPKG = "/var/lib/dpkg"
 # In the order in which apt takes them: the first names the process that a person must wait for.
 LOCKS = (f"{DPKG}/lock-frontend", f"{DPKG}/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock")
-INSTALLED = frozenset({"installed", "triggers-awaited", "triggers-pending"})
-BROKEN = frozenset({"half-installed", "half-configured", "unpacked"})
 
-_STATUS_FIELD = re.compile(r"^(Package|Status|Architecture|Version): *(.*)$", re.MULTILINE)
 # apt reads no other name in a .d directory (apt_preferences(5), sources.list(5)).
 _PART_NAME = re.compile(r"^[A-Za-z0-9_.-]+$")
 _OPTION = re.compile(r"([A-Za-z-]+)[+-]?=(\S+)")
-
-
-class Packages(t.NamedTuple):
-    """What ``/var/lib/dpkg/status`` says."""
-
-    versions: dict[str, str]
-    broken: list[dict[str, str]]
-    held: list[str]
-    architecture: str | None
-
-
-def parse_status(text: str, architecture: str | None = None) -> Packages:
-    """Read dpkg's status file.
-
-    A package of a foreign architecture is named ``name:architecture``, as dpkg names it. dpkg's own stanza
-    says which architecture is the native one, unless the caller knows.
-    """
-    rows: list[dict[str, str]] = []
-    for field, value in _STATUS_FIELD.findall(text):
-        if field == "Package":
-            rows.append({})
-        if rows:
-            # The first occurrence counts: a later one is in a description.
-            rows[-1].setdefault(field, value.strip())
-    if architecture is None:
-        architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)
-    versions: dict[str, str] = {}
-    broken: list[dict[str, str]] = []
-    held: list[str] = []
-    for row in rows:
-        words = row.get("Status", "").split()
-        if len(words) != 3:
-            continue
-        want, flag, state = words
-        own = row.get("Architecture", "all")
-        name = row["Package"] if own in ("all", architecture) else f"{row['Package']}:{own}"
-        if state in INSTALLED and flag == "ok":
-            versions[name] = row.get("Version", "")
-        if state in BROKEN or flag == "reinstreq":
-            broken.append({"name": name, "state": state if flag == "ok" else f"{state}, {flag}"})
-        if want == "hold":
-            held.append(name)
-    return Packages(versions, broken, sorted(held), architecture)
 
 
 def paragraphs(text: str) -> list[dict[str, str]]:
@@ -199,14 +154,9 @@ class AptState:
     def __init__(self, host: Host) -> None:
         self.host = host
 
-    def packages(self) -> Packages:
-        """Return what is installed, broken and held; a dpkg that was interrupted counts as broken."""
-        native = (self.host.read(f"{DPKG}/arch") or "").split()
-        found = parse_status(self.host.read(f"{DPKG}/status") or "", native[0] if native else None)
-        # dpkg journals into updates/; apt refuses to work until `dpkg --configure -a` has merged that.
-        if any(name.isdigit() for name in self.host.names(f"{DPKG}/updates")):
-            found.broken.append({"name": "dpkg", "state": "interrupted"})
-        return found
+    def packages(self) -> dpkg.Packages:
+        """Return what is installed, broken and held."""
+        return dpkg.packages(self.host)
 
     def sources(self) -> list[dict[str, t.Any]]:
         """Return every apt source, with whether the keyring that it names is there (``None``: names none)."""

@@ -24,7 +24,8 @@ from .._core import platforms
 from .._core.errors import SparkforgeError
 from .._elf import ldcache
 from . import firmware
-from .apt_state import AptState, Packages
+from .apt_state import AptState
+from .dpkg import Packages
 from .gpu import Gpu
 from .reader import Host
 

@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
+import signal
 import stat
+import subprocess
 import time
 import typing as t
 
@@ -23,6 +26,9 @@ Runner = t.Callable[[list[str]], tuple[int, str, str]]
 READ_LIMIT = 64 * 1024 * 1024
 # The kernel allocates a buffer as large as a read of /proc/sys asks for, and refuses large ones (ENOMEM).
 READ_CHUNK = 64 * 1024
+#: Seconds that a command of :func:`run_command` may take, and that a killed one may take to go: one that waits for a
+#: driver does not go at all.
+COMMAND_LIMIT, REAP_LIMIT = 60.0, 5.0
 COMMAND_FOLDERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin", "/sbin")
 
 
@@ -152,6 +158,34 @@ class Host:
             if self.is_file(path):
                 return path
         return None
+
+
+def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str, str]:
+    """Run a command within a time limit, as :class:`Host` wants it; a wedged driver must not hold the caller too."""
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return 127, "", f"{argv[0]}: {error.strerror}"
+    try:
+        stdout, stderr = process.communicate(timeout=limit)
+        return process.returncode, stdout, stderr
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        # One that waits in the kernel stays; its pipes are let go.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=REAP_LIMIT)
+        return 124, "", f"{argv[0]} did not respond within {limit:g} seconds"
 
 
 def of_module(module: AnsibleModule) -> Host:

@@ -57,12 +57,12 @@ class Receipt(t.TypedDict, total=False):
 
 def sealed(receipt: Receipt) -> Receipt:
     """Return the receipt with the digest of its own content, by which a changed one is told."""
-    return {**receipt, "seal": _digest(receipt)}
+    return {**receipt, "seal": digests.seal(receipt)}
 
 
 def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
     """Tell whether nobody changed the receipt since it was written."""
-    return _digest(receipt) == receipt.get("seal")
+    return digests.seal(receipt) == receipt.get("seal")
 
 
 def read(path: str) -> Receipt | None:
@@ -106,7 +106,3 @@ def _is_output(item: t.Mapping[str, t.Any]) -> bool:
 def text_of(receipt: Receipt) -> bytes:
     """Return what the file of a receipt has in it."""
     return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
-
-
-def _digest(receipt: t.Mapping[str, t.Any]) -> str:
-    return digests.of_data({key: value for key, value in receipt.items() if key != "seal"})[:16]

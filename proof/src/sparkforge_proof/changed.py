@@ -11,11 +11,9 @@ import sys
 import typing as t
 
 from . import verdict
-from ._shared.module_utils._host import firmware
-from ._shared.module_utils._host.apt_state import AptState
+from ._shared.module_utils._host import dpkg, firmware
 from ._shared.module_utils._host.gpu import Gpu
-from ._shared.module_utils._host.reader import Host
-from .host import run_command
+from ._shared.module_utils._host.reader import Host, run_command
 
 #: How many changes the line at login names.
 NAMED = 4
@@ -23,7 +21,7 @@ NAMED = 4
 
 def packages(host: Host) -> dict[str, str]:
     """Return the installed packages of CUDA, of the driver and of the kernel, each with its version."""
-    versions = AptState(host).packages().versions
+    versions = dpkg.packages(host).versions
     return {name: version for name, version in sorted(versions.items()) if verdict.PACKAGES.match(name)}
 
 

@@ -16,10 +16,10 @@ import sys
 import time
 import typing as t
 
-from . import calls, catalogue, changed, host, run, timer, verdict
+from . import calls, catalogue, changed, run, timer, verdict
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
-from ._shared.module_utils._host.reader import Host
+from ._shared.module_utils._host.reader import Host, run_command
 from .check import FAIL, FULL, WARN
 
 #: The exit statuses. 2 is a wrong command line or an environment that cannot be inspected.
@@ -55,7 +55,7 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     made.add_argument("--cpu", action="store_true", help="skip GPU checks, even if there is a GPU")
     made.add_argument("--gpu", action="store_true", help="fail if no GPU responds, instead of skipping its checks")
     made.add_argument("--json", metavar="FILE", help="write the report to this file")
-    made.add_argument("--html", metavar="FILE", help="write the HTML page to this file")
+    made.add_argument("--html", type=_no_page, help=argparse.SUPPRESS)
     made.add_argument("--factor", type=float, default=1.0, help="factor on each check's time limit (default: 1)")
     made.add_argument("--memory-share", type=float, default=0.5, help="maximum share of the free memory (default: 0.5)")
     made.add_argument("--full", action="store_true", help="the full survey of torch's operators, with more inputs each")
@@ -67,6 +67,12 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     )
     made.add_argument("--quiet", action="store_true", help="print only the verdict")
     return made
+
+
+def _no_page(_path: str) -> t.NoReturn:
+    raise argparse.ArgumentTypeError(
+        "the page is drawn on the controller: use --json, and playbooks/report.yml of sparkforge.dgx_spark"
+    )
 
 
 def profiles() -> dict[str, dict[str, t.Any]]:
@@ -130,9 +136,9 @@ def checks(argv: t.Sequence[str]) -> int:
                 print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'})")
             return PROVEN
         report = prove(given, known)
-        for path, text in written(given, report):
-            with open(path, "w", encoding="utf-8") as stream:
-                stream.write(text)
+        if given.json:
+            with open(given.json, "w", encoding="utf-8") as stream:
+                stream.write(json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n")
     except SparkforgeError as error:
         print(f"{error.cause} {error.remedy}", file=sys.stderr)
         return REFUSED
@@ -167,7 +173,7 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
         raise SparkforgeError(
             f"{sys.executable} has no torch.", "Run this file with the interpreter of the environment: …/bin/python."
         )
-    devices = gpu.Gpu(Host(run=host.run_command)).observe()["devices"]
+    devices = gpu.Gpu(Host(run=run_command)).observe()["devices"]
     name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
     profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
     if given.family or given.check:
@@ -195,27 +201,29 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
     return {**report, "host": socket.gethostname(), "written": now}
 
 
+def prove_other(python: str, folder: str, devices: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
+    """Return the report on another interpreter, by the profile of the devices; for who records a host.
+
+    :param folder: where its torch is.
+    """
+    known = profiles()
+    name = chosen(known, "auto", [str(device["compute_capability"]) for device in devices])
+    prefix = os.path.dirname(os.path.dirname(os.path.abspath(python)))
+    options = {
+        "python": python,
+        "profile": {"required_checks": [], "speed_floors": {}, **known[name], "name": name},
+        "reference": {"paths": [os.path.join(folder, "lib")], **of_the_role(os.path.realpath(prefix))},
+        "gpu_required": bool(devices),
+    }
+    return run.Proof(options).run()
+
+
 def of_the_role(prefix: str) -> dict[str, str]:
     """Return how the role python_env names an environment that it made, so that its receipt is found; else nothing."""
     environments, name, one = prefix.rpartition("/envs/")[0], *os.path.split(prefix.rpartition("/envs/")[2])
     if not environments or not os.path.isfile(os.path.join(environments, "receipts", f"env-{name}.json")):
         return {}
     return {"root": environments, "environment": name, "environment_id": one}
-
-
-def written(given: argparse.Namespace, report: t.Mapping[str, t.Any]) -> t.Iterator[tuple[str, str]]:
-    """Yield each file that is asked for, and its text.
-
-    :raises SparkforgeError: the page cannot be made: torch requires the jinja2 that draws it, so an environment has it.
-    """
-    if given.json:
-        yield given.json, json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
-    if given.html:
-        try:
-            from ._shared.plugin_utils.fleet.report import page
-        except ImportError as error:
-            raise SparkforgeError(f"The page cannot be created: {error}.", "Install jinja2, or use --json.") from error
-        yield given.html, page.host_page(dict(report))
 
 
 def inspect(argv: t.Sequence[str]) -> int:

@@ -14,6 +14,8 @@ import typing as t
 from . import verdict
 from ._shared.module_utils._core import disk
 
+#: Where they are by default.
+DIRECTORY = "/var/log/sparkforge/proof"
 #: Reports that are kept on the host.
 KEPT = 50
 

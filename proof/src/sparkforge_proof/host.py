@@ -17,25 +17,20 @@ import os
 import re
 import select
 import signal
-import subprocess
 import time
 import typing as t
 
-from ._shared.module_utils._core import receipts, versions
+from ._shared.module_utils._core import digests, receipts, versions
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._elf import closure
-from ._shared.module_utils._environment import receipt as environments
 from ._shared.module_utils._host import firmware, gpu as _gpu
-from ._shared.module_utils._host.reader import Host, Runner
-from ._shared.module_utils._unit import receipt as sealing, state_file
-from ._shared.module_utils._wheel import installed as packages
+from ._shared.module_utils._host.reader import Host, Runner, run_command
+from ._shared.module_utils._wheel import environment as environments, installed as packages
 from ._shared.module_utils._wheel.names import normalised
 from .check import CPU_BUILD_REMEDY, FAIL, MISMATCH, PASS, SKIP, Result
 
 Facts = t.Mapping[str, t.Any]
 
-#: Longest that a command may take, in seconds; ``_host.gpu`` has its own shorter limit where ``timeout`` is.
-COMMAND_LIMIT = 60.0
 #: Longest that one library may take to open, in seconds: its constructors run, under emulation slowly.
 OPEN_LIMIT = 120.0
 #: How long a killed child may take to go, in seconds: one that the driver holds does not go at all.
@@ -43,6 +38,8 @@ REAP_LIMIT = 5.0
 
 #: The roles that bring libraries in a run of the site; what they bring may be missing in check mode.
 PROVISIONING_ROLES = ("cuda_libraries", "cusparselt", "math_libraries", "build_toolchain", "python_env")
+#: The format of a unit's receipt.
+UNIT_FORMAT = 1
 NOT_PROVISIONED = "not provisioned yet"
 NO_GPU_REQUIRED = "no GPU is required on this host (sparkforge_gpu_required is false)"
 # The message of ld.so for a missing library, which may be a dependency of the requested one.
@@ -162,8 +159,9 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         names = sorted(os.listdir(directory))
     for name in names:
-        unit = state_file.read(os.path.join(directory, name)) if name.endswith(".json") else None
-        if unit is None:
+        # Its author is the account that builds, which may have put a link there.
+        unit = receipts.load(os.path.join(directory, name), links=False) if name.endswith(".json") else None
+        if unit is None or unit.get("format") != UNIT_FORMAT:
             continue
         outputs = [item for item in unit.get("outputs") or [] if item.get("name") and item.get("sha256")]
         ours = [item for item in outputs if normalised(item["name"]) in wanted]
@@ -177,7 +175,7 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
         found[str(unit.get("name"))] = {
             **unit,
             "installed": exact,
-            "intact": sealing.is_intact(unit),
+            "intact": digests.seal(unit) == unit.get("seal"),
             "artefact": os.path.join(root, "wheelhouse", *place),
         }
     return found
@@ -432,34 +430,6 @@ def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> list[Res
 
 
 # --- processes -----------------------------------------------------------------------------------------------------
-
-
-def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str, str]:
-    """Run a command within a time limit, as ``_host.reader`` wants it; a wedged driver must not hold the caller too."""
-    environment = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
-    try:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        return 127, "", f"{argv[0]}: {error.strerror}"
-    try:
-        stdout, stderr = process.communicate(timeout=limit)
-        return process.returncode, stdout, stderr
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        # One that waits in the kernel stays; its pipes are let go.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=REAP_LIMIT)
-        return 124, "", f"{argv[0]} did not respond within {limit:g} seconds"
 
 
 def open_apart(soname: str, limit: float = OPEN_LIMIT) -> dict[str, str | None]:

@@ -17,8 +17,8 @@ import time
 import typing as t
 
 from . import catalogue, changed, history as _history, host, lane, settings, verdict
-from ._shared.module_utils._environment import naming
 from ._shared.module_utils._host import guarded
+from ._shared.module_utils._wheel import environment
 from .check import FAIL, PASS, Result
 from .checks import speed
 
@@ -51,7 +51,7 @@ class Proof:
         self.accepted: list[str] = list(options.get("accept") or [])
         self._python: str | None = options.get("python")
         if self.reference.get("environment_id"):
-            naming.check_name(str(self.reference["environment_id"]), "id")
+            environment.check_name(str(self.reference["environment_id"]), "id")
         settings.check(self.patterns, self.required, self.limits, self.accepted)
         self.profile["floors"], self.notices = settings.floors(self.profile)
         if self.user:

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import elf_bytes
-from sparkforge_proof._shared.module_utils._environment import naming, receipt as recorded
-from sparkforge_proof._shared.module_utils._wheel import installed as packages
+from sparkforge_proof._shared.module_utils._wheel import environment as recorded, installed as packages
 from sparkforge_proof.check import Context, Failed, Skipped
 from sparkforge_proof.checks import identity, origins
 
@@ -301,7 +300,7 @@ def made(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     receipt = {
         "schema": recorded.SCHEMA,
         "environment_id": "5d41402abc4b",
-        "fingerprint": naming.fingerprint((3, 12), "x86_64", [line], []),
+        "fingerprint": recorded.fingerprint((3, 12), "x86_64", [line], []),
         "python": {"path": "/usr/bin/python3.12", "version": "3.12"},
         "machine": "x86_64",
         "requirements": [line],
@@ -382,7 +381,7 @@ def test_a_wheel_that_was_sent_makes_the_same_environment_as_one_that_was_fetche
 
 def test_a_receipt_that_was_edited_together_with_its_fingerprint_differs_from_the_copy(made: dict[str, t.Any]) -> None:
     line = f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'b' * 64}"
-    fingerprint = naming.fingerprint((3, 12), "x86_64", [line], [])
+    fingerprint = recorded.fingerprint((3, 12), "x86_64", [line], [])
     made["receipt"].update(requirements=[line], fingerprint=fingerprint)
     assert "differ in fingerprint" in judge(made)
 

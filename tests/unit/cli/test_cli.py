@@ -116,8 +116,8 @@ def test_a_record_runs_the_archive_on_the_hosts(
 def test_a_record_that_lacks_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = module("plugins.plugin_utils.programs")
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(programs, "_PAGE_FILES", ("none.css",))
-    with pytest.raises(Refusal, match=r"none\.css is missing.*Install the collection again"):
+    monkeypatch.setattr(programs, "HOME", tmp_path)
+    with pytest.raises(Refusal, match=r"profiles\.yml is missing.*Install the collection again"):
         record.build(tmp_path / record.NAME)
 
 
@@ -129,7 +129,8 @@ def test_without_an_inventory_this_machine_is_recorded_without_ansible(
     assert cli.main(["record", "--dry-run"]) == Exit.DONE
     assert "sparkforge-record.pyz\nNothing was run or written." in capsys.readouterr().out
     ran: list[Any] = []
-    wanted = {"__main__.py", "sparkforge_proof/record/packages.json", "sparkforge_proof/profiles.json"}
+    recorder = "ansible_collections/sparkforge/dgx_spark/plugins/module_utils/_record"
+    wanted = {"__main__.py", f"{recorder}/packages.json", "sparkforge_proof/profiles.json"}
 
     def run(words: list[str], check: bool) -> subprocess.CompletedProcess[str]:
         with zipfile.ZipFile(words[1]) as archive:

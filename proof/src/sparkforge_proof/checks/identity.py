@@ -22,8 +22,7 @@ import typing as t
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._core.versions import public
 from .._shared.module_utils._elf import providers
-from .._shared.module_utils._environment import naming, receipt as environments
-from .._shared.module_utils._wheel import installed as packages
+from .._shared.module_utils._wheel import environment, installed as packages
 from .._shared.module_utils._wheel.names import normalised
 from .._shared.module_utils._wheel.wheel import Wheel, given
 from ..check import (
@@ -473,7 +472,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
     if numbers and receipt.get("fingerprint"):
         # A wheel that a requirement's hash names was sent instead of being fetched, which adds nothing.
         named = packages.pins({"requirements": receipt.get("requirements")})
-        fingerprint = naming.fingerprint(
+        fingerprint = environment.fingerprint(
             (int(numbers[1]), int(numbers[2])),
             str(receipt.get("machine")),
             [str(line) for line in receipt.get("requirements") or []],
@@ -488,7 +487,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
                 f"the environment's receipt has the fingerprint {str(receipt['fingerprint'])[:12]}, but its contents "
                 f"give {fingerprint[:12]}: it was changed after it was written"
             )
-    own = environments.own_of(os.path.realpath(prefix)) or {}
+    own = environment.own_of(os.path.realpath(prefix)) or {}
     for key in ("environment_id", "fingerprint", "requirements", "wheels", "packages", "modules"):
         if key in own and own[key] != receipt.get(key):
             problems.append(

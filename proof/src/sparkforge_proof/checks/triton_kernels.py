@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import os
@@ -16,7 +17,17 @@ import sys
 import types
 import typing as t
 
-from .._shared.module_utils._diagnosis.scan import diagnose
+from .._shared.module_utils._diagnosis import names
+from .._shared.module_utils._diagnosis.rules import (
+    compile as compiling,
+    cuda,
+    general,
+    load as loading,
+    memory,
+    toolchain,
+    torch as of_torch,
+)
+from .._shared.module_utils._diagnosis.table import Rule, explain, load
 from ..check import CRASH, H200, Context, Failed, Measured, Skipped, Unanswered, check
 from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
 
@@ -62,10 +73,14 @@ def installed(name: str) -> types.ModuleType:
 
 def diagnosed(said: str) -> Unanswered | None:
     """Return cause and remedy of what a compiler said, None where the table of failures does not know it."""
-    found = diagnose(said)
-    if found.rule is None:
-        return None
-    return Unanswered(CRASH, found.cause, found.remedy, found.first_error or "")
+    known = explain(said, _rules())
+    return Unanswered(CRASH, known.cause, known.remedy, known.groups["found"]) if known else None
+
+
+@functools.cache
+def _rules() -> tuple[Rule, ...]:
+    """Return what is known of a compiler's failure, in the order of the whole table."""
+    return load(memory, cuda, of_torch, toolchain, compiling, loading, general, facts=names.FACTS)
 
 
 def told(error: BaseException | None) -> str:

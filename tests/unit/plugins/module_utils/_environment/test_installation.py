@@ -18,11 +18,10 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import (
     failures,
-    naming,
     render,
     tree,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import names, requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment, names, requirement
 
 A, B = "a" * 64, "b" * 64
 SHELLS = ("bash", "dash", "zsh")
@@ -138,7 +137,7 @@ def test_what_is_not_the_name_of_a_wheel_is_refused(file: str) -> None:
 
 def test_the_fingerprint_follows_every_input_and_no_order() -> None:
     def of(python: tuple[int, int] = (3, 12), machine: str = "aarch64", lines: str = "ab", wheels: str = "c") -> str:
-        return naming.fingerprint(python, machine, list(lines), list(wheels))
+        return environment.fingerprint(python, machine, list(lines), list(wheels))
 
     assert of() == of(lines="ba")
     assert (

@@ -15,10 +15,11 @@ from unittest import mock
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import guarded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment as recorded
 from sparkforge_guard import brakes
 from sparkforge_proof import run, timer as _proof_timer, verdict
 

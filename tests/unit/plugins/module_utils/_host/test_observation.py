@@ -18,7 +18,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, observation, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import (
+    apt_state,
+    dpkg,
+    gpu,
+    observation,
+    reader,
+)
 
 Tree = t.Mapping[str, t.Union[str, bytes]]
 
@@ -343,7 +349,7 @@ def test_memory_that_is_not_available_is_null(text: str) -> None:
 
 
 def test_dpkg_status_gives_installed_broken_and_held_packages() -> None:
-    found = apt_state.parse_status(STATUS)
+    found = dpkg.parse_status(STATUS)
     assert found.architecture == "arm64"
     assert found.versions == {
         "dpkg": "1.22.6ubuntu6",

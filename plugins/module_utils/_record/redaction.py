@@ -14,7 +14,7 @@ import functools
 import re
 import typing as t
 
-from .._shared.module_utils._core import bundle
+from .._core import bundle
 
 #: Of names of packages and of files: what distributions, NVIDIA and this collection call them.
 WORDS = frozenset(
@@ -79,7 +79,8 @@ ENDINGS = ("list", "sources", "conf", "gpg", "asc", "pref")
 @functools.lru_cache(maxsize=1)
 def vocabulary() -> frozenset[str]:
     """Return the words of this collection's own sources, which are public."""
-    text = "\n".join(bundle.files("sparkforge_proof.record.record").values())
+    # What a report says is the proof's.
+    text = "\n".join(bundle.files(f"{__package__}.record", "sparkforge_proof.cli").values())
     return frozenset(word.lower() for word in re.findall(r"[A-Za-z0-9]+", text) if not word.isdigit())
 
 

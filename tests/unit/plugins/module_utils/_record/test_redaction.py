@@ -12,9 +12,9 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
 from hypothesis import given, settings, strategies as st
-from sparkforge_proof.record import record
-from sparkforge_proof.record.redaction import redacted
 
 from tests.unit import recorded_spark
 
@@ -59,7 +59,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t.Any]:
         patch.setattr(record, "redacted", copy.deepcopy)
         recorder = recorded_spark.recorder(tmp_path_factory.mktemp("spark"), recorded_spark.Commands())
         found = t.cast(dict[str, t.Any], json.loads(json.dumps(recorder.record())))
-    host = json.loads((Path(__file__).parents[3] / "tests/unit/data/hosts/dgx-spark-7.6.json").read_text())
+    host = json.loads((Path(__file__).parents[5] / "tests/unit/data/hosts/dgx-spark-7.6.json").read_text())
     host["apt"]["held"] = ["cuda-nvcc-13-0"]
     host["apt"]["broken"] = [{"name": "cuda-gdb-13-0", "state": "half-configured"}]
     host["apt"]["lock_holder"] = {"pid": 812, "command": "/usr/bin/apt-get", "file": "/var/lib/dpkg/lock"}

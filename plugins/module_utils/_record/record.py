@@ -4,7 +4,8 @@
 
 """Records a host in one file that its owner can send: what ``sparkforge-record.pyz`` runs, without root or Ansible.
 
-It reads, asks apt what it would do, and looks at the GPU at rest and under load. It changes nothing on the host.
+It reads, asks apt what it would do, and looks at the GPU at rest and under load. It changes nothing on the host. The
+archive has the proof in it too: who builds it hands over what of that is used.
 """
 
 from __future__ import annotations
@@ -20,18 +21,16 @@ import tempfile
 import time
 import typing as t
 
-from .. import history
-from .._shared.module_utils._apt import ota
-from .._shared.module_utils._apt.apt_get import Apt, read_only
-from .._shared.module_utils._apt.next_upgrade import UpdateInfo
-from .._shared.module_utils._apt.plan import check_plan
-from .._shared.module_utils._apt.policy import choose
-from .._shared.module_utils._apt.wanted import missing, parse_wanted
-from .._shared.module_utils._core.errors import SparkforgeError
-from .._shared.module_utils._host import connectx
-from .._shared.module_utils._host.observation import SparkInfo
-from .._shared.module_utils._host.reader import Host
-from ..host import run_command
+from .._apt import ota
+from .._apt.apt_get import Apt, read_only
+from .._apt.next_upgrade import UpdateInfo
+from .._apt.plan import check_plan
+from .._apt.policy import choose
+from .._apt.wanted import missing, parse_wanted
+from .._core.errors import SparkforgeError
+from .._host import connectx
+from .._host.observation import SparkInfo
+from .._host.reader import Host, run_command
 from .redaction import redacted
 
 FORMAT = 1
@@ -39,7 +38,7 @@ FORMAT = 1
 PACKAGES = "packages.json"
 #: Seconds: of one command, of the load with the import of torch, and of all together without ``--prove``.
 COMMAND_LIMIT, LOAD_LIMIT, LIMIT = 20.0, 25.0, 50.0
-ROOT, HISTORY = "/opt/sparkforge", "/var/log/sparkforge/proof"
+ROOT = "/opt/sparkforge"
 # A driver refuses a name that it does not know, and is asked again without it.
 _QUERY = (
     "pstate vbios_version persistence_mode clocks.sm clocks.mem clocks.max.sm clocks.applications.graphics power.draw "
@@ -62,11 +61,17 @@ while time.monotonic() < end:
 RELEASE = r'^(DGX_(?:NAME|PRETTY_NAME|SWBUILD_VERSION|OTA_VERSION|PLATFORM))="?([^"\n]*)'
 MEMORY = "MemTotal MemFree MemAvailable Cached SwapTotal SwapFree CmaTotal CmaFree HugePages_Total Committed_AS".split()
 
+Report = t.Mapping[str, t.Any]
+#: Returns the last report of the host; and proves an interpreter's torch, which is in a folder, with some GPUs.
+Last = t.Callable[[Host], t.Optional[Report]]
+Prove = t.Callable[[str, str, t.Sequence[t.Mapping[str, t.Any]]], Report]
+
 
 class Recorder:
     """Records one host.
 
     :param packages: the apt packages that a run asks for, by method.
+    :param last: returns the report of a host's last proof.
     :param python: the interpreter to load the GPU with, and to prove; without it the first that has torch.
     :param system: where the host's ``/`` is.
     :param command: runs an argument list within a number of seconds.
@@ -75,11 +80,13 @@ class Recorder:
     def __init__(
         self,
         packages: t.Mapping[str, t.Sequence[str]],
+        last: Last,
         python: str | None = None,
         system: str = "/",
         command: t.Callable[[list[str], float], tuple[int, str, str]] = run_command,
     ) -> None:
         self.packages = packages
+        self.last = last
         self.python = python
         self._command = command
         self._end = time.monotonic() + LIMIT
@@ -106,10 +113,10 @@ class Recorder:
     def _word(self, path: str) -> str:
         return (self.host.read(path) or "").strip()
 
-    def record(self, profiles: t.Mapping[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def record(self, prove: Prove | None = None) -> dict[str, t.Any]:
         """Return the record, redacted: an observation of ``spark_info``, and all else below ``record``.
 
-        :param profiles: the profiles of roles/stack, to prove the host too.
+        :param prove: proves the host's torch, so that the report is not that of its last proof.
         """
         began = time.monotonic()
         observation = SparkInfo(self.host).observe()
@@ -140,10 +147,10 @@ class Recorder:
             "gpu": self._part("gpu", lambda: self._gpu(gpu, torches)) if gpu.get("devices") else None,
             "fabric": self._part("fabric", lambda: connectx.observe(self.host)),
             "update": self._part("update", lambda: self._update(apt["packages"])),
-            "report": self._part("report", lambda: history.History(self.host.path(HISTORY)).last()),
+            "report": None if prove else self._part("report", lambda: self.last(self.host)),
         }
-        if profiles:
-            parts["report"] = self._part("proof", lambda: self._prove(torches, gpu.get("devices") or [], profiles))
+        if prove:
+            parts["report"] = self._part("proof", lambda: self._prove(prove, torches, gpu.get("devices") or []))
         parts["seconds"] = round(time.monotonic() - began, 1)
         return redacted({**observation, "unread": self.host.unread, "record": parts})
 
@@ -237,30 +244,11 @@ class Recorder:
 
     @staticmethod
     def _prove(
-        torches: t.Sequence[t.Mapping[str, str]],
-        devices: t.Sequence[t.Mapping[str, t.Any]],
-        profiles: t.Mapping[str, t.Any],
-    ) -> dict[str, t.Any]:
-        # Not for a record without a proof: it is most of the collection.
-        from .. import cli as proof, run
-
+        prove: Prove, torches: t.Sequence[t.Mapping[str, str]], devices: t.Sequence[t.Mapping[str, t.Any]]
+    ) -> Report:
         if not torches:
             raise SparkforgeError("There is no torch to prove.", "Name an interpreter that has it with --python.")
-        name = proof.chosen(profiles, "auto", [str(device["compute_capability"]) for device in devices])
-        prefix = os.path.dirname(os.path.dirname(os.path.abspath(torches[0]["python"])))
-        options = {
-            "python": torches[0]["python"],
-            "profile": {"required_checks": [], "speed_floors": {}, **profiles[name], "name": name},
-            "reference": {"paths": [f"{torches[0]['folder']}/lib"], **proof.of_the_role(os.path.realpath(prefix))},
-            "gpu_required": bool(devices),
-        }
-        return run.Proof(options).run()
-
-
-def _profiles() -> dict[str, dict[str, t.Any]]:
-    from ..cli import profiles
-
-    return profiles()
+        return prove(torches[0]["python"], torches[0]["folder"], devices)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -277,11 +265,15 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(argv: t.Sequence[str] | None = None) -> int:
-    """Record this host, and return the exit status: 0, or 2 where the file cannot be written."""
+def main(last: Last, prove: Prove, argv: t.Sequence[str] | None = None) -> int:
+    """Record this host, and return the exit status: 0, or 2 where the file cannot be written.
+
+    :param last: see :class:`Recorder`.
+    :param prove: see :meth:`Recorder.record`.
+    """
     given = make_parser().parse_args(argv)
     packages = json.loads(pkgutil.get_data(__package__ or "", PACKAGES) or b"")
-    found = Recorder(packages, given.python).record(_profiles() if given.prove else None)
+    found = Recorder(packages, last, given.python).record(prove if given.prove else None)
     text = json.dumps(found, indent=1, sort_keys=True) + "\n"
     if given.output == "-":
         sys.stdout.write(text)

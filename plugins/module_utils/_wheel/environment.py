@@ -2,19 +2,57 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The receipts of environments: the one in each, and that of the host, which is of the current one."""
+"""What an environment is called, the fingerprint of what it is made of, and its receipts.
+
+There are two receipts: the one in each environment, and that of the host, which is of the current one.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import typing as t
 
-from .._core import disk
+from .._core import receipts
+from .._core.errors import SparkforgeError
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: The links beside the environments.
+LINKS = ("current", "previous", "staged")
 SCHEMA = 2
 #: Keys that only the receipt in the environment itself has.
 OWN_ALONE = ("entries", "made")
+
+
+def check_name(name: str, what: str) -> str:
+    """Return ``name`` if it can be one component of a path.
+
+    :raises SparkforgeError: if it has a slash, begins with a dot or is one of our own links.
+    """
+    if not _NAME.fullmatch(name) or name in LINKS:
+        raise SparkforgeError(
+            f"{name!r} is not a valid environment {what}.",
+            "Use letters, digits, '.', '_' and '-', beginning with a letter or a digit, "
+            "and not 'current', 'previous' or 'staged'.",
+        )
+    return name
+
+
+def fingerprint(python: tuple[int, int], machine: str, requirements: t.Iterable[str], wheels: t.Iterable[str]) -> str:
+    """Return the sha256 of everything that decides what is in an environment.
+
+    :param requirements: canonical lines (:class:`Requirement`).
+    :param wheels: sha256 of each wheel.
+    """
+    inputs = {
+        "python": f"{python[0]}.{python[1]}",
+        "machine": machine,
+        "requirements": sorted(set(requirements)),
+        "wheels": sorted(set(wheels)),
+    }
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
 class Python(t.TypedDict):
@@ -72,7 +110,7 @@ class Receipt(Own, Made, total=False):
 
 def own_of(place: str) -> Own | None:
     """Return the receipt in an environment, or None if there is none that can be read."""
-    data = upgraded(read_json(os.path.join(place, "receipt.json")) or {})
+    data = upgraded(receipts.load(os.path.join(place, "receipt.json")) or {})
     return data if data.get("schema") == SCHEMA else None
 
 
@@ -101,12 +139,3 @@ def upgraded(data: dict[str, t.Any]) -> Receipt:
         kept = {key: value for key, value in data.items() if key != "lock_id"}
         data = {**kept, "schema": SCHEMA, "environment_id": data.get("lock_id")}
     return t.cast("Receipt", data)
-
-
-def read_json(path: str) -> dict[str, t.Any] | None:
-    try:
-        with disk.open_regular(path, links=True) as stream:
-            data = json.loads(stream.read().decode("utf-8"))
-    except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) else None

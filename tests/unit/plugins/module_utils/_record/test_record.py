@@ -13,7 +13,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from sparkforge_proof.record import record
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
 
 from tests.unit.recorded_spark import Commands, recorder
 
@@ -93,7 +93,7 @@ def test_with_the_time_up_nothing_more_is_run_and_the_rest_is_recorded(
 
 def test_a_machine_that_has_nothing_of_it_is_recorded_too(tmp_path: Path) -> None:
     nothing = record.Recorder(
-        {"wheels": ["gcc"]}, system=str(tmp_path), command=lambda argv, _limit: (127, "", argv[0])
+        {"wheels": ["gcc"]}, lambda host: None, system=str(tmp_path), command=lambda argv, _limit: (127, "", argv[0])
     )
     found = nothing.record()
     assert found["record"]["gpu"] is None and found["record"]["torch"] == [] and found["record"]["ota"] is None
@@ -123,7 +123,7 @@ def test_an_interpreter_that_was_named_and_has_no_torch_is_said(tmp_path: Path) 
 
 
 def test_a_proof_without_torch_is_said_and_the_record_is_whole(tmp_path: Path) -> None:
-    found = recorder(tmp_path, Commands({"find_spec": (1, "", "")})).record({"generic": {}})
+    found = recorder(tmp_path, Commands({"find_spec": (1, "", "")})).record(prove=lambda *_of: {})
     assert found["record"]["report"] is None
     assert any(row["probe"] == "proof" and "no torch" in row["reason"] for row in found["unread"])
 
@@ -138,18 +138,24 @@ def test_the_one_file_is_what_is_written(
         def __init__(self, *options: t.Any) -> None:
             made_of.append(options)
 
-        def record(self, profiles: t.Any) -> dict[str, t.Any]:
-            made_of.append(profiles)
+        def record(self, prove: t.Any) -> dict[str, t.Any]:
+            made_of.append(prove)
             return {"unread": [{"probe": "apt", "reason": "x"}], "record": {"seconds": 12.4}}
+
+    def last(host: t.Any) -> None:
+        del host
+
+    def prove(*_of: t.Any) -> dict[str, t.Any]:
+        return {}
 
     monkeypatch.setattr(record, "Recorder", Recorded)
     monkeypatch.chdir(tmp_path)
-    assert record.main(["--python", "/opt/python"]) == 0
-    assert made_of == [({}, "/opt/python"), None]
+    assert record.main(last, prove, ["--python", "/opt/python"]) == 0
+    assert made_of == [({}, last, "/opt/python"), None]
     assert json.loads((tmp_path / "sparkforge-record.json").read_text())["record"] == {"seconds": 12.4}
     said = capsys.readouterr().out
     assert "not read: apt: x" in said and "sparkforge-record.json: 0 kB in 12 s. Read it before you send it." in said
-    assert record.main(["--prove", "--output", "-"]) == 0 and made_of[-1] == {}
+    assert record.main(last, prove, ["--prove", "--output", "-"]) == 0 and made_of[-1] is prove
     assert json.loads(capsys.readouterr().out)["unread"]
-    assert record.main(["--output", "/proc/none"]) == 2
+    assert record.main(last, prove, ["--output", "/proc/none"]) == 2
     assert "/proc/none cannot be written: " in capsys.readouterr().err

@@ -1,0 +1,71 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which packages a host has, read from dpkg's own files without a subprocess."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from .reader import Host
+
+DPKG = "/var/lib/dpkg"
+INSTALLED = frozenset({"installed", "triggers-awaited", "triggers-pending"})
+BROKEN = frozenset({"half-installed", "half-configured", "unpacked"})
+
+_STATUS_FIELD = re.compile(r"^(Package|Status|Architecture|Version): *(.*)$", re.MULTILINE)
+
+
+class Packages(t.NamedTuple):
+    """What ``/var/lib/dpkg/status`` says."""
+
+    versions: dict[str, str]
+    broken: list[dict[str, str]]
+    held: list[str]
+    architecture: str | None
+
+
+def parse_status(text: str, architecture: str | None = None) -> Packages:
+    """Read dpkg's status file.
+
+    A package of a foreign architecture is named ``name:architecture``, as dpkg names it. dpkg's own stanza
+    says which architecture is the native one, unless the caller knows.
+    """
+    rows: list[dict[str, str]] = []
+    for field, value in _STATUS_FIELD.findall(text):
+        if field == "Package":
+            rows.append({})
+        if rows:
+            # The first occurrence counts: a later one is in a description.
+            rows[-1].setdefault(field, value.strip())
+    if architecture is None:
+        architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)
+    versions: dict[str, str] = {}
+    broken: list[dict[str, str]] = []
+    held: list[str] = []
+    for row in rows:
+        words = row.get("Status", "").split()
+        if len(words) != 3:
+            continue
+        want, flag, state = words
+        own = row.get("Architecture", "all")
+        name = row["Package"] if own in ("all", architecture) else f"{row['Package']}:{own}"
+        if state in INSTALLED and flag == "ok":
+            versions[name] = row.get("Version", "")
+        if state in BROKEN or flag == "reinstreq":
+            broken.append({"name": name, "state": state if flag == "ok" else f"{state}, {flag}"})
+        if want == "hold":
+            held.append(name)
+    return Packages(versions, broken, sorted(held), architecture)
+
+
+def packages(host: Host) -> Packages:
+    """Return what is installed, broken and held; a dpkg that was interrupted counts as broken."""
+    native = (host.read(f"{DPKG}/arch") or "").split()
+    found = parse_status(host.read(f"{DPKG}/status") or "", native[0] if native else None)
+    # dpkg journals into updates/; apt refuses to work until `dpkg --configure -a` has merged that.
+    if any(name.isdigit() for name in host.names(f"{DPKG}/updates")):
+        found.broken.append({"name": "dpkg", "state": "interrupted"})
+    return found
