@@ -41,7 +41,6 @@ options:
     default: proven
 seealso:
   - module: sparkforge.dgx_spark.verify_report
-  - module: sparkforge.dgx_spark.proof_timer
 author: The sparkforge maintainers (!UNKNOWN)
 """
 
@@ -120,10 +119,15 @@ hindrance:
   type: str
   sample: "wrong numbers: attention.efficient"
 scheduled:
-  description: Whether the timer of M(sparkforge.dgx_spark.proof_timer) is on this host.
+  description: Whether the timer of the role P(sparkforge.dgx_spark.verify#role) is on this host.
   returned: success
   type: bool
   sample: false
+program:
+  description: The path at which the host keeps the program of this module.
+  returned: success
+  type: str
+  sample: /opt/sparkforge/proof/5d41402abc4b2a76b9719d911017c592e3b0c44298fc1c149afbf4c8996fb924.pyz
 published:
   description: Whether this host publishes anything with M(sparkforge.dgx_spark.proof_publish).
   returned: success
@@ -139,7 +143,14 @@ from ..module_utils._core import program
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
-            **program.PROOF,
+            "python": {"type": "path"},
+            "checks": {"type": "list", "elements": "str", "default": ["*"]},
+            "profile": {"type": "dict", "default": {}},
+            "reference": {"type": "dict", "default": {}},
+            "limits": {"type": "dict", "default": {}},
+            "gpu_required": {"type": "bool", "default": True},
+            "user": {"type": "str"},
+            "accept": {"type": "list", "elements": "str", "default": []},
             "history": {"type": "path"},
             "require": {"type": "str", "choices": ["proven", "unproven"], "default": "proven"},
             "program": program.ARGUMENT,

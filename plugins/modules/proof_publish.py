@@ -46,7 +46,6 @@ options:
     type: str
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
-  - module: sparkforge.dgx_spark.proof_timer
 author:
   - The sparkforge maintainers (!UNKNOWN)
 """

@@ -169,7 +169,7 @@ staged_proof:
   type: dict
   returned: success
 scheduled:
-  description: Whether the host repeats the proof by itself (M(sparkforge.dgx_spark.proof_timer)).
+  description: Whether the host repeats the proof by itself (P(sparkforge.dgx_spark.verify#role), C(verify_schedule)).
   type: bool
   returned: success
   sample: false

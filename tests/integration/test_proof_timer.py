@@ -13,19 +13,34 @@ from typing import Any
 import pytest
 
 from tests.integration import ownership
-from tests.integration.conftest import Bench, Host
+from tests.integration.conftest import Bench, Host, Play
 
 HISTORY = "/var/log/sparkforge/proof"
 # The host's own Python has no torch, so that each run fails, by a check with a cause.
-OPTIONS = {
-    "calendar": "Sun 03:00",
-    "python": "/usr/bin/python3",
-    "checks": ["cpu.matmul.float32"],
-    "profile": {"name": "generic"},
-    "reference": {"stack": "lab"},
-    "gpu_required": False,
-    "user": "nobody",
+VARIABLES = {
+    "verify_schedule": "Sun 03:00",
+    "verify_python": "/usr/bin/python3",
+    "verify_checks": ["cpu.matmul.float32"],
+    "verify_user": "nobody",
+    "sparkforge_gpu_required": False,
 }
+#: What the role verify does once the host is proven.
+PLAY = """
+- hosts: all
+  become: true
+  gather_facts: false
+  roles: [sparkforge.dgx_spark.stack]
+  tasks:
+    - sparkforge.dgx_spark.spark_info:
+    - sparkforge.dgx_spark.cuda_proof:
+        python: "{{ verify_python }}"
+        checks: "{{ verify_checks }}"
+        gpu_required: false
+      register: __verify_proof
+    - ansible.builtin.include_role:
+        name: sparkforge.dgx_spark.verify
+        tasks_from: scheduled
+"""
 
 
 # A package that holds nothing, made on the host by dpkg's own tools.
@@ -43,8 +58,10 @@ dpkg --install /srv/{name}.deb
 """
 
 
-def timer(host: Host, check: bool = False, **options: Any) -> dict[str, Any]:
-    return host.task("sparkforge.dgx_spark.proof_timer", check=check, **{**OPTIONS, **options})
+def timer(host: Host, *arguments: str, **variables: Any) -> Play:
+    path = host.inventory.parent / "schedule.yml"
+    path.write_text(PLAY)
+    return host.run(str(path), *arguments, **{**VARIABLES, **variables})
 
 
 def reports(host: Host) -> list[str]:
@@ -88,22 +105,29 @@ def test_what_the_last_proof_found_is_shown_and_taken_back(booted: Host) -> None
 @pytest.fixture(scope="module")
 def scheduled(booted: Host) -> Host:
     before, paths = booted.contents(), ownership.look(booted)
-    announced = timer(booted, check=True)
-    assert announced["changed"] and "/etc/systemd/system/sparkforge-proof.timer" in announced["files"]
+    announced = timer(booted, "--check", "--diff").succeeded()
+    assert announced.changed == 1 and "+++ after: /etc/systemd/system/sparkforge-proof.timer" in announced.text
     assert booted.contents() == before, "check mode changes nothing"
-    assert timer(booted)["changed"]
+    assert timer(booted).succeeded().changed == 1
     assert ownership.faults(ownership.left(booted, paths), ownership.rows(), "scheduled") == []
     return booted
 
 
 def test_a_second_time_changes_nothing(scheduled: Host) -> None:
-    assert not timer(scheduled)["changed"]
+    assert timer(scheduled).succeeded().changed == 0
+
+
+def test_units_that_were_disabled_are_enabled_again(scheduled: Host) -> None:
+    scheduled.execute("systemctl disable --now sparkforge-proof-changed.path")
+    assert timer(scheduled).succeeded().changed == 1
+    assert scheduled.execute("systemctl is-active sparkforge-proof-changed.path") == "active"
 
 
 def test_a_calendar_that_systemd_does_not_understand_is_refused_and_changes_nothing(scheduled: Host) -> None:
     before = scheduled.contents()
-    refused = timer(scheduled, calendar="someday")
-    assert "systemd does not understand the calendar 'someday'" in refused["msg"] and "OnCalendar" in refused["remedy"]
+    refused = timer(scheduled, verify_schedule="weekly\nUnit=other.service").failed().text
+    assert "systemd does not understand the calendar 'weekly Unit=other.service' of sparkforge-proof.timer" in refused
+    assert "Use an OnCalendar expression such as weekly" in refused
     assert scheduled.contents() == before
 
 
@@ -140,11 +164,11 @@ def test_a_change_of_a_cuda_package_asks_for_another_proof_and_any_other_does_no
     assert {"what": "cuda-example", "before": "absent", "now": "13.0.1"} in newest["drift"]["changes"]
 
 
-def test_absent_leaves_no_trace_but_the_history(scheduled: Host) -> None:
-    removed = timer(scheduled, state="absent")
-    assert removed["changed"], removed
-    assert not timer(scheduled, state="absent")["changed"]
-    places = "/opt/sparkforge /etc/systemd"
-    assert scheduled.execute(f"find {places} -name 'sparkforge-proof*' -o -path '*sparkforge/proof*' || true") == ""
+def test_absent_leaves_no_unit_and_no_settings(scheduled: Host) -> None:
+    assert timer(scheduled, verify_schedule=None).succeeded().changed == 1
+    assert timer(scheduled, verify_schedule=None).succeeded().changed == 0
+    assert scheduled.execute("find /etc/systemd -name 'sparkforge-proof*'") == ""
+    # The program stays for the next proof.
+    assert scheduled.execute("ls /opt/sparkforge/proof").endswith(".pyz")
     assert "sparkforge-proof" not in scheduled.execute("systemctl list-timers --all --no-pager")
     assert reports(scheduled)

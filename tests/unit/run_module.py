@@ -22,7 +22,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import progra
 
 ROOT = Path(__file__).parents[2]
 #: Modules whose action sends a program.
-WITH_PROGRAM = ("cuda_proof", "inspect_info", "proof_publish", "proof_timer", *programs.CALLED)
+WITH_PROGRAM = ("cuda_proof", "inspect_info", "proof_publish", *programs.CALLED)
 
 
 @functools.cache

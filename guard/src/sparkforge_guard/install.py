@@ -25,7 +25,7 @@ import shutil
 import typing as t
 
 from . import brakes, nvml, settings as told, watched
-from ._shared.module_utils._core import detached, disk, program
+from ._shared.module_utils._core import detached, disk, program, units as systemd_units
 from ._shared.module_utils._core.errors import SparkforgeError
 
 UNITS = "/etc/systemd/system"
@@ -67,15 +67,14 @@ class Installation:
         """
         if self.present:
             self._check()
-        files = program.Files(self._wanted() if self.present else {}, self._installed())
-        stopped = [unit for unit in self._started() if self.present and not self._is_running(unit)]
-        changed = bool(files.changes or stopped)
-        if changed and not self.check_mode:
-            self._apply(files)
-        return {"changed": changed, "files": sorted(files.wanted), "diff": files.diff(), "warnings": self._warn()}
-
-    def _started(self) -> list[str]:
-        return [f"{NAME}.service", *([f"{CAPS}.timer"] if self.capped else [])]
+        before = self._settings_before()
+        wanted = self._wanted() if self.present else {}
+        started = [f"{NAME}.service", *([f"{CAPS}.timer"] if self.capped else [])]
+        installation = systemd_units.Units(wanted, self._installed(), started if self.present else ())
+        result = installation.run(self.check_mode)
+        if result["changed"] and not self.check_mode:
+            self._follow(installation.changes, before)
+        return {**result, "warnings": self._warn()}
 
     def _check(self) -> None:
         options = self.options
@@ -93,17 +92,11 @@ class Installation:
                 f"The directory {textfile} for Prometheus' metrics does not exist.",
                 "Create it, and start node_exporter with --collector.textfile.directory and this path.",
             )
-        if detached.systemd_runs():
-            running = [unit for unit in OTHERS if self._is_running(unit, enabled=False)]
-            if running:
-                raise SparkforgeError(
-                    f"{running[0]} guards this host already, and two guards end two processes for one shortage.",
-                    f"Decide for one: sudo systemctl disable --now {running[0]}, or leave this guard out.",
-                )
-        elif not self.check_mode:
+        running = [unit for unit in OTHERS if systemd_units.is_active(unit)]
+        if running:
             raise SparkforgeError(
-                "systemd does not run on this host, so the guard cannot be started.",
-                "Leave the guard out on this host.",
+                f"{running[0]} guards this host already, and two guards end two processes for one shortage.",
+                f"Decide for one: sudo systemctl disable --now {running[0]}, or leave this guard out.",
             )
         if self.capped:
             device = nvml.connect(options["nvml"] or "")
@@ -115,7 +108,7 @@ class Installation:
         said = []
         if not os.path.exists("/proc/pressure/memory"):
             said.append("This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone.")
-        if self._is_running("systemd-oomd.service", enabled=False):
+        if systemd_units.is_active("systemd-oomd.service"):
             said.append(
                 "systemd-oomd runs too. It ends control groups by their memory, in which the GPU's is not counted."
             )
@@ -151,43 +144,33 @@ class Installation:
             fixed.append(f"{self.units}/{name}/50-{NAME}.conf")
         return [path for path in fixed if os.path.isfile(path)]
 
-    def _is_running(self, unit: str, enabled: bool = True) -> bool:
-        if enabled and detached.systemd("systemctl", "is-enabled", "--quiet", unit).returncode != 0:
-            return False
-        return detached.systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
-
-    def _apply(self, files: program.Files) -> None:
-        gone = [path for path, (_old, new) in files.changes.items() if new is None]
+    def _settings_before(self) -> dict[str, t.Any]:
         try:
-            before = told.read(f"{self.directory}/settings.json")
+            return told.read(f"{self.directory}/settings.json")
         except SparkforgeError:
-            before = {}
-        if not self.present:
-            detached.systemd("systemctl", "disable", "--now", "--quiet", f"{NAME}.service", f"{CAPS}.timer")
-        elif f"{self.units}/{CAPS}.timer" in gone:
-            detached.systemd("systemctl", "disable", "--now", "--quiet", f"{CAPS}.timer")
-        if f"{self.units}/{CAPS}.service" in gone:
+            return {}
+
+    def _follow(
+        self, changes: t.Mapping[str, tuple[bytes | None, bytes | None]], before: t.Mapping[str, t.Any]
+    ) -> None:
+        """Set or take back what goes with the installed files.
+
+        :param before: the settings of the former installation.
+        """
+        if changes.get(f"{self.units}/{CAPS}.service", (None, b""))[1] is None:
             watched.remove_caps(nvml.connect(before.get("nvml") or ""), before)
             disk.remove(f"{STATE}/{watched.CAPS}")
-        files.apply()
         there, kept = before.get("textfile") or "", (self.options["textfile"] or "") if self.present else ""
         if there != kept and os.path.exists(f"{there}/{watched.TEXTFILE}"):
             os.unlink(f"{there}/{watched.TEXTFILE}")
         if not self.present:
             shutil.rmtree(self.directory, ignore_errors=True)
             shutil.rmtree(STATE, ignore_errors=True)
-        detached.systemd("systemctl", "daemon-reload")
-        if self.present:
-            self._start()
-
-    def _start(self) -> None:
-        done = detached.systemd("systemctl", "enable", "--quiet", *self._started())
-        started = detached.systemd("systemctl", "restart", *self._started())
-        if self.capped:
-            started = detached.systemd("systemctl", "start", f"{CAPS}.service")
-        if done.returncode or started.returncode or not self._is_running(f"{NAME}.service"):
-            said = " ".join((done.stderr + started.stderr).split())[:300]
-            raise SparkforgeError(f"systemd cannot start the guard: {said}", f"See: journalctl -u {NAME}")
+        elif self.capped:
+            done = detached.systemd("systemctl", "start", f"{CAPS}.service")
+            if done.returncode:
+                message = " ".join(done.stderr.split())[:300]
+                raise SparkforgeError(f"systemd cannot set the caps: {message}", f"See: journalctl -u {CAPS}")
 
 
 def _motd() -> str:

@@ -998,7 +998,7 @@ def test_wrong_settings_are_one_message_and_nothing_is_installed(
     options, text, check_mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(install.detached, "systemd_runs", lambda: True)
-    monkeypatch.setattr(install.Installation, "_is_running", lambda *_, **__: False)
+    monkeypatch.setattr(install.systemd_units, "is_active", lambda _unit: False)
     device = tmp_path / "nvml.json"
     device.write_text(json.dumps({"devices": [{"limit": 140, "limits": [50, 140], "clock_max": 3000}]}))
     given = {**OPTIONS, "root": str(tmp_path / "root"), "nvml": str(device), **options}
@@ -1038,10 +1038,7 @@ def test_without_swap_and_with_all_of_it_free_pressure_ends_nobody(machine: Mach
 
 
 def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(install.detached, "systemd_runs", lambda: True)
-    monkeypatch.setattr(
-        install.Installation, "_is_running", lambda _self, unit, enabled=True: unit == "earlyoom.service"
-    )
+    monkeypatch.setattr(install.systemd_units, "is_active", lambda unit: unit == "earlyoom.service")
     with pytest.raises(SparkforgeError, match=r"earlyoom\.service guards this host already"):
         install.Installation(OPTIONS, b"", units=str(tmp_path)).run()
     assert not list(tmp_path.iterdir())

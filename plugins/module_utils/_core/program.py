@@ -31,17 +31,6 @@ ARGUMENT: dict[str, t.Any] = {
     "type": "dict",
     "options": {"sha256": {"type": "str", "required": True}, "path": {"type": "path"}},
 }
-#: The options that ``cuda_proof`` and ``proof_timer`` share.
-PROOF: dict[str, dict[str, t.Any]] = {
-    "python": {"type": "path"},
-    "checks": {"type": "list", "elements": "str", "default": ["*"]},
-    "profile": {"type": "dict", "default": {}},
-    "reference": {"type": "dict", "default": {}},
-    "limits": {"type": "dict", "default": {}},
-    "gpu_required": {"type": "bool", "default": True},
-    "user": {"type": "str"},
-    "accept": {"type": "list", "elements": "str", "default": []},
-}
 #: Where the collection keeps what it makes, by default.
 ROOT = "/opt/sparkforge"
 #: Where each lies below it. What starts the guard does so by a fixed name, where its own installation puts it.
@@ -76,7 +65,7 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: st
                 store(path, content)
         if content is None:
             return {"changed": False, "needs_program": True}
-        # Units of systemd name the place where it stays, which in check mode is not where it is.
+        # A unit of systemd names the place where it stays, which in check mode is not where it is.
         options["program"] = path
         return {"changed": False, **_call(module, content, call, options)}
 
@@ -204,48 +193,6 @@ def root_of_units(path: str) -> str:
             "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
         )
     return os.path.abspath(path)
-
-
-class Files:
-    """What a program installs, compared with what is there.
-
-    :param wanted: content and mode of each file by its path.
-    :param installed: what an earlier run may have installed: what is not wanted of it goes.
-    :ivar changes: content before and after of each file that differs, None for no file.
-    """
-
-    def __init__(self, wanted: t.Mapping[str, tuple[bytes, int]], installed: t.Iterable[str]) -> None:
-        self.wanted = wanted
-        there = {path: disk.read(path) for path in sorted({*wanted, *installed})}
-        pairs = {path: (old, wanted.get(path, (None, 0))[0]) for path, old in there.items()}
-        self.changes = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
-
-    def diff(self) -> list[dict[str, str]]:
-        """Return what ``--diff`` shows."""
-        return [modules.diff(path, _shown(old), _shown(new)) for path, (old, new) in self.changes.items()]
-
-    def apply(self) -> None:
-        """Write and remove them.
-
-        :raises SparkforgeError: if that fails.
-        """
-        for path, (_old, new) in self.changes.items():
-            if new is not None:
-                disk.write_file(path, new, self.wanted[path][1])
-                continue
-            try:
-                os.unlink(path)
-                directory = os.path.dirname(path)
-                if directory.endswith(".service.d") and not os.listdir(directory):
-                    os.rmdir(directory)
-            except OSError as error:
-                raise disk.failed(f"{path} cannot be removed", error) from error
-
-
-def _shown(content: bytes | None) -> str:
-    if content is None or b"\0" not in content:
-        return (content or b"").decode("utf-8", "replace")
-    return f"{len(content)} bytes\n"
 
 
 def answer(work: t.Callable[[t.Mapping[str, t.Any], bool], dict[str, t.Any]]) -> int:

@@ -9,13 +9,18 @@ from __future__ import annotations
 import os.path
 import typing as t
 
+from ansible.module_utils.parsing.convert_bool import boolean
+
 from ...module_utils._core.verdict import FULL
 from ..stack.model import Stack
 from . import Plan, archives
 
+#: Where a host keeps its reports, as the modules have it by default.
+HISTORY = "/var/log/sparkforge/proof"
+
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the options ``profile``, ``limits`` and ``reference`` of ``cuda_proof``; ``current`` is that of the timer.
+    """Return the options ``profile``, ``limits`` and ``reference`` of ``cuda_proof``; ``scheduled`` are the timer's.
 
     The timer looks at the environment that is current on the day that it runs. ``timer`` is the state that it is to be
     brought to, where there is to be one, or the host was asked (``__verify_proof``) and has one.
@@ -54,8 +59,25 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         }
 
     limits = {**settings["verify_limits"], **(FULL if settings["verify_survey"] == "full" else {})}
-    steps = {"profile": profile, "limits": limits, "reference": reference(environment_id), "current": reference(None)}
+    scheduled = {
+        "python": own_python or None,
+        "checks": _listed(settings["verify_checks"]),
+        "profile": profile,
+        "reference": reference(None),
+        "limits": limits,
+        "gpu_required": boolean(settings["sparkforge_gpu_required"]),
+        "user": settings["verify_user"],
+        "accept": _listed(settings["verify_accept"]),
+        # With the reports of earlier runs it tells whether the host changed.
+        "history": settings["verify_history"] or HISTORY,
+    }
+    steps = {"profile": profile, "limits": limits, "reference": reference(environment_id), "scheduled": scheduled}
     found = (settings.get("__verify_proof") or {}).get("scheduled")
     if settings["verify_schedule"]:
         return Plan({**steps, "timer": "present"}, ["have the proof repeated by a timer"] if found is False else [])
     return Plan({**steps, "timer": "absent"}, ["take the timer of the proof away"]) if found else Plan(steps)
+
+
+def _listed(value: str | t.Sequence[str]) -> list[str]:
+    """Return a list as a module reads it: a text, as from the command line, has commas between its items."""
+    return [item.strip() for item in value.split(",")] if isinstance(value, str) else list(value)

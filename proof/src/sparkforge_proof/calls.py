@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import typing as t
 
-from . import publish, run, timer
+from . import publish, run, scheduled
 from ._shared.module_utils._core import program
 
 Options = t.Mapping[str, t.Any]
@@ -26,7 +26,8 @@ def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
         "report": report,
         "current": proof.is_current(),
         "hindrance": proof.hindrance(report, options["require"]),
-        "scheduled": timer.is_scheduled(),
+        "scheduled": scheduled.is_scheduled(),
+        "program": options.get("program"),
         "published": publish.is_published(proof.root),
     }
 
@@ -42,7 +43,6 @@ def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
 
 CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
     "prove": prove,
-    "schedule": lambda options, check_mode: timer.ProofTimer(options, check_mode).run(),
     "publish": lambda options, check_mode: publish.Publisher(options, check_mode).run(),
     "inspect": inspected,
 }

@@ -16,7 +16,7 @@ import sys
 import time
 import typing as t
 
-from . import calls, catalogue, changed, run, timer, verdict
+from . import calls, catalogue, changed, run, scheduled, verdict
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host, run_command
@@ -253,10 +253,22 @@ def endpoint(argv: t.Sequence[str]) -> int:
     return cli.main(argv)
 
 
+def timer(argv: t.Sequence[str]) -> int:
+    """Refuse: the role verify installs the units.
+
+    :raises SparkforgeError: always.
+    """
+    raise SparkforgeError(
+        "sparkforge-proof installs no timer.",
+        "Set verify_schedule and run playbooks/verify.yml, or start sparkforge-proof from cron.",
+    )
+
+
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "endpoint": endpoint,
     "call": lambda words: calls.main(words[0]),
     "changed": changed.main,
-    "scheduled": timer.main,
+    "scheduled": scheduled.main,
+    "timer": timer,
 }

@@ -105,6 +105,12 @@ def test_place_refuses_a_name_that_is_no_sha256(name: str, tmp_path: Path) -> No
         program.place(str(tmp_path), name)
 
 
+@pytest.mark.parametrize("root", ["/opt/spark forge", "/opt/x\nUser=root", "/opt/%h", '/opt/"x"', "/"])
+def test_a_root_that_a_unit_would_take_for_words_of_its_own_is_refused(root: str) -> None:
+    with pytest.raises(SparkforgeError, match="cannot be used in a systemd unit"):
+        program.root_of_units(root)
+
+
 def test_a_module_without_its_action_says_so() -> None:
     result = run_module("proof_publish", program=None)
     assert result["failed"] and "started without its action plugin" in result["cause"] and result["remedy"]

@@ -21,7 +21,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment as recorded
 from sparkforge_guard import brakes
-from sparkforge_proof import run, timer as _proof_timer, verdict
+from sparkforge_proof import run, scheduled, verdict
 
 OLD, NEW, NEXT = "0cc175b9c0f1", "5d41402abc4b", "8a2b11112222"
 TORCH, RICH = "a" * 64, "b" * 64
@@ -221,8 +221,10 @@ def test_what_the_proof_writes_is_what_is_read(tree: Tree) -> None:
     assert proof["failed"] == [check["name"] for check in report["checks"] if check["status"] == "fail"]
 
 
-def test_the_timer_is_the_one_that_proof_timer_brings() -> None:
-    assert f"{_proof_timer.UNITS}/{_proof_timer.STARTED[0]}" == status.TIMER
+def test_the_timer_is_the_one_that_the_role_verify_installs() -> None:
+    tasks = (Path(__file__).parents[5] / "roles/verify/tasks/scheduled.yml").read_text()
+    assert f"path: {status.TIMER}\n" in tasks
+    assert status.TIMER == scheduled.TIMER
 
 
 def wanted(**changed: t.Any) -> dict[str, t.Any]:

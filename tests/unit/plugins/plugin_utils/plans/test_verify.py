@@ -10,6 +10,8 @@ import typing as t
 from pathlib import Path
 
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.doc_fragments import proof
+from ansible_collections.sparkforge.dgx_spark.plugins.modules import cuda_proof
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, verify
 
 DEFAULTS = yaml.safe_load((Path(__file__).parents[5] / "roles/verify/defaults/main.yml").read_text())
@@ -55,7 +57,17 @@ def test_a_timer_proves_what_is_current() -> None:
     made = steps(verify_environment_id="5d41402abc4b")
     assert made["reference"]["environment_id"] == "5d41402abc4b"
     assert made["reference"]["paths"][-1].startswith("/opt/sparkforge/envs/torch/5d41402abc4b/lib/")
-    assert made["current"] == steps()["reference"] == steps()["current"]
+    assert made["scheduled"]["reference"] == steps()["reference"] == steps()["scheduled"]["reference"]
+
+
+def test_a_timer_proves_with_every_option_of_the_module() -> None:
+    texts = (cuda_proof.DOCUMENTATION, proof.ModuleDocFragment.DOCUMENTATION)
+    options = {option for text in texts for option in yaml.safe_load(text)["options"]}
+    made = steps(verify_user="nobody", verify_limits={"seconds": 60}, verify_checks="cpu.*, matmul.*")
+    # What a switch requires; a timer switches to nothing.
+    assert set(made["scheduled"]) == options - {"require", "program"}
+    expected = {"user": "nobody", "limits": {"seconds": 60}, "checks": ["cpu.*", "matmul.*"], "gpu_required": True}
+    assert expected.items() <= made["scheduled"].items()
 
 
 def test_a_timer_is_written_where_it_is_wanted_and_removed_where_it_is_not() -> None:

@@ -1,0 +1,132 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Units of systemd and the files beside them: compared with what is there, written, started, removed.
+
+The one way in which the collection installs a unit: the guard's program calls it by itself, roles through the module
+``systemd_units``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import typing as t
+
+from . import detached, disk, modules
+from .errors import SparkforgeError
+
+#: What is stopped before its file is removed. A mount stays as long as a service needs it.
+_STOPPED = (".service", ".timer", ".path")
+
+
+class Files:
+    """What a program installs, compared with what is there.
+
+    :param wanted: content and mode of each file by its path.
+    :param installed: what an earlier run may have installed: what is not wanted of it goes.
+    :ivar changes: content before and after of each file that differs, None for no file.
+    """
+
+    def __init__(self, wanted: t.Mapping[str, tuple[bytes, int]], installed: t.Iterable[str]) -> None:
+        self.wanted = wanted
+        there = {path: disk.read(path) for path in sorted({*wanted, *installed})}
+        pairs = {path: (old, wanted.get(path, (None, 0))[0]) for path, old in there.items()}
+        self.changes = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
+
+    def diff(self) -> list[dict[str, str]]:
+        """Return what ``--diff`` shows."""
+        return [modules.diff(path, _shown(old), _shown(new)) for path, (old, new) in self.changes.items()]
+
+    def apply(self) -> None:
+        """Write and remove them.
+
+        :raises SparkforgeError: if that fails.
+        """
+        for path, (_old, new) in self.changes.items():
+            if new is not None:
+                disk.write_file(path, new, self.wanted[path][1])
+                continue
+            try:
+                os.unlink(path)
+                directory = os.path.dirname(path)
+                if directory.endswith(".service.d") and not os.listdir(directory):
+                    os.rmdir(directory)
+            except OSError as error:
+                raise disk.failed(f"{path} cannot be removed", error) from error
+
+
+def _shown(content: bytes | None) -> str:
+    if content is None or b"\0" not in content:
+        return (content or b"").decode("utf-8", "replace")
+    return f"{len(content)} bytes\n"
+
+
+class Units(Files):
+    """Files among which are units.
+
+    :param started: the units that run and are started at boot; each change of a file starts them anew.
+    """
+
+    def __init__(
+        self, wanted: t.Mapping[str, tuple[bytes, int]], installed: t.Iterable[str], started: t.Sequence[str] = ()
+    ) -> None:
+        super().__init__(wanted, installed)
+        self.started = started
+
+    def run(self, check_mode: bool = False) -> dict[str, t.Any]:
+        """Install and remove what differs, and return a module's result.
+
+        :raises SparkforgeError: systemd does not run here, or refuses a unit or a calendar.
+        """
+        if self.wanted:
+            self._check(check_mode)
+        changed = bool(self.changes) or not all(is_started(unit) for unit in self.started)
+        if changed and not check_mode:
+            self._install()
+        return {"changed": changed, "files": sorted(self.wanted), "diff": self.diff()}
+
+    def _check(self, check_mode: bool) -> None:
+        if not detached.systemd_runs():
+            if check_mode:
+                return
+            first = os.path.basename((list(self.started) or sorted(self.wanted))[0])
+            raise SparkforgeError(
+                f"systemd does not run on this host, so {first} cannot be started.", "Leave it out on this host."
+            )
+        for path, (content, _mode) in self.wanted.items():
+            for calendar in re.findall(r"^OnCalendar=(.*)$", content.decode("utf-8", "replace"), re.MULTILINE):
+                done = detached.systemd("systemd-analyze", "calendar", "--iterations=1", calendar)
+                if done.returncode:
+                    raise SparkforgeError(
+                        f"systemd does not understand the calendar {calendar!r} of {os.path.basename(path)}.",
+                        "Use an OnCalendar expression such as weekly or 'Sun 03:00' (systemd.time(7)).",
+                    )
+
+    def _install(self) -> None:
+        removed = [os.path.basename(path) for path, (_old, new) in self.changes.items() if new is None]
+        stopped = [name for name in removed if name.endswith(_STOPPED)]
+        if stopped:
+            detached.systemd("systemctl", "disable", "--now", "--quiet", *stopped)
+        self.apply()
+        detached.systemd("systemctl", "daemon-reload")
+        if not self.started:
+            return
+        enabled = detached.systemd("systemctl", "enable", "--quiet", *self.started)
+        started = detached.systemd("systemctl", "restart", *self.started)
+        if enabled.returncode or started.returncode or not all(map(is_started, self.started)):
+            message = " ".join((enabled.stderr + started.stderr).split())[:300]
+            raise SparkforgeError(
+                f"systemd cannot start {', '.join(self.started)}: {message}", f"See: journalctl -u {self.started[0]}"
+            )
+
+
+def is_active(unit: str) -> bool:
+    """Tell whether a unit runs, or waits for its time."""
+    return detached.systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
+
+
+def is_started(unit: str) -> bool:
+    """Tell whether a unit runs and is started at boot."""
+    return detached.systemd("systemctl", "is-enabled", "--quiet", unit).returncode == 0 and is_active(unit)
