@@ -1,0 +1,128 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How units are installed, on a systemd that only records its commands. On a host: integration/test_proof_timer.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import units
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+from tests.unit.run_module import run_module
+
+
+class Systemd:
+    """What systemd was told; ``broken`` are units that do not start."""
+
+    def __init__(self) -> None:
+        self.commands: list[list[str]] = []
+        self.active: set[str] = set()
+        self.broken: set[str] = set()
+
+    def __call__(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        status = 0
+        if argv[1] in ("is-active", "is-enabled"):
+            status = 0 if argv[-1] in self.active else 3
+        elif argv[0] == "systemd-analyze":
+            status = 0 if argv[-1] in ("weekly", "Sun 03:00") else 1
+        else:
+            self.commands.append([word for word in argv[1:] if word != "--quiet"])
+        if argv[1] == "restart":
+            self.active |= set(argv[2:]) - self.broken
+        elif argv[1] == "disable":
+            self.active -= set(argv)
+        return subprocess.CompletedProcess(list(argv), status, "", "")
+
+    def told(self) -> list[list[str]]:
+        commands, self.commands = self.commands, []
+        return commands
+
+
+@pytest.fixture
+def systemd(monkeypatch: pytest.MonkeyPatch) -> Systemd:
+    fake = Systemd()
+    monkeypatch.setattr(units.detached, "systemd", fake)
+    monkeypatch.setattr(units.detached, "systemd_runs", lambda: True)
+    return fake
+
+
+def install(directory: Path, started: t.Sequence[str] = (), check_mode: bool = False, **texts: str) -> dict[str, t.Any]:
+    """Install units by the stems of their names, with what is there as the former installation."""
+    names = {f"{stem.replace('_', '.')}": text for stem, text in texts.items()}
+    wanted = {str(directory / name): (text.encode(), 0o644) for name, text in names.items()}
+    return units.Units(wanted, map(str, directory.iterdir()), started).run(check_mode)
+
+
+def test_units_are_written_enabled_and_started_once(tmp_path: Path, systemd: Systemd) -> None:
+    texts = {"a_service": "[Service]\n", "a_timer": "[Timer]\nOnCalendar=Sun 03:00\n"}
+    announced = install(tmp_path, ["a.timer"], check_mode=True, **texts)
+    assert announced["changed"] and len(announced["diff"]) == 2 and not list(tmp_path.iterdir())
+    assert systemd.told() == []
+    assert install(tmp_path, ["a.timer"], **texts)["changed"]
+    assert systemd.told() == [["daemon-reload"], ["enable", "a.timer"], ["restart", "a.timer"]]
+    assert not install(tmp_path, ["a.timer"], **texts)["changed"]
+    assert systemd.told() == []
+
+
+def test_units_that_do_not_run_are_started_again(tmp_path: Path, systemd: Systemd) -> None:
+    install(tmp_path, ["a.timer"], a_timer="[Timer]\n")
+    systemd.active.clear()
+    systemd.told()
+    assert install(tmp_path, ["a.timer"], a_timer="[Timer]\n")["changed"]
+    assert ["restart", "a.timer"] in systemd.told()
+
+
+def test_units_are_stopped_before_they_are_removed_but_for_mounts(tmp_path: Path, systemd: Systemd) -> None:
+    install(tmp_path, a_service="[Service]\n", b_timer="[Timer]\n", c_mount="[Mount]\n", d_conf="x")
+    systemd.told()
+    removed = install(tmp_path)
+    assert removed["changed"] and removed["files"] == [] and not list(tmp_path.iterdir())
+    assert systemd.told() == [["disable", "--now", "a.service", "b.timer"], ["daemon-reload"]]
+    assert not install(tmp_path)["changed"]
+
+
+@pytest.mark.parametrize("calendar", ["someday", "weekly\nOnCalendar=someday"])
+def test_units_with_a_wrong_calendar_are_refused(calendar: str, tmp_path: Path, systemd: Systemd) -> None:
+    for check_mode in (True, False):
+        with pytest.raises(SparkforgeError, match=r"does not understand the calendar 'someday' of a\.timer"):
+            install(tmp_path, ["a.timer"], check_mode, a_timer=f"[Timer]\nOnCalendar={calendar}\n")
+    assert not list(tmp_path.iterdir()) and systemd.told() == []
+
+
+def test_units_that_do_not_start_are_named(tmp_path: Path, systemd: Systemd) -> None:
+    systemd.broken = {"a.service"}
+    with pytest.raises(SparkforgeError, match=r"cannot start a\.service") as refused:
+        install(tmp_path, ["a.service"], a_service="[Service]\n")
+    assert refused.value.remedy == "See: journalctl -u a.service"
+
+
+def test_units_need_systemd_but_check_mode_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units.detached, "systemd_runs", lambda: False)
+    assert install(tmp_path, ["a.timer"], check_mode=True, a_timer="x")["changed"]
+    with pytest.raises(SparkforgeError, match=r"systemd does not run on this host, so a\.timer"):
+        install(tmp_path, ["a.timer"], a_timer="x")
+    assert not list(tmp_path.iterdir())
+
+
+def test_module_writes_texts_and_json_and_removes_them(tmp_path: Path) -> None:
+    present = [
+        {"path": str(tmp_path / "login"), "content": "#!/bin/sh\n"},
+        {"path": str(tmp_path / "settings.json"), "content": {"b": 1, "a": None}},
+        {"path": str(tmp_path / "absent.service"), "content": None},
+    ]
+    announced = run_module("systemd_units", check_mode=True, files=present)
+    assert announced["files"] == [str(tmp_path / "login"), str(tmp_path / "settings.json")]
+    assert json.loads(announced["diff"][1]["after"]) == {"a": None, "b": 1}
+    assert not list(tmp_path.iterdir())
+    for row in present:
+        Path(row["path"]).write_text("there")
+    assert run_module("systemd_units", files=present, state="absent")["changed"]
+    assert not list(tmp_path.iterdir())
+    assert not run_module("systemd_units", files=present, state="absent")["changed"]
