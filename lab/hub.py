@@ -59,7 +59,7 @@ class Model:
 
 class Hub:
     """The hub and its network. ``cuts``: bytes after which an answer with a file's content breaks off, one an answer;
-    ``before``: what is done before a file's content is sent.
+    ``before``: what is done before a file's content is sent; ``down``: how many questions get no answer.
 
     ``tokens`` are all that there are; ``requests`` what was asked: method, path, range and authorization.
     """
@@ -68,6 +68,7 @@ class Hub:
         self.models = {model.name: model for model in models}
         self.tokens: set[str] = set()
         self.cuts: dict[str, list[int]] = {}
+        self.down = 0
         self.before: dict[str, t.Callable[[], object]] = {}
         self.requests: list[tuple[str, str, str, str]] = []
         self._servers = [self._serve(address, answer) for answer in (self._api, self._content)]
@@ -108,7 +109,10 @@ class Hub:
         token = (handler.headers.get("Authorization") or "").removeprefix("Bearer ")
         asked = re.fullmatch(r"/([^/]+/[^/]+)/(revision|tree|resolve)/([^/]+)(?:/(.*))?", path)
         model = self.models.get(asked[1]) if asked else None
-        if token and token not in self.tokens:
+        if self.down:
+            self.down -= 1
+            self._refuse(handler, 503)
+        elif token and token not in self.tokens:
             self._refuse(handler, 401, message="Invalid credentials in Authorization header")
         elif asked is None or model is None:
             self._refuse(handler, 404 if token else 401, "RepoNotFound")

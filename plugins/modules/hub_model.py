@@ -10,10 +10,9 @@ module: hub_model
 short_description: Download a model from the Hugging Face hub, with the hub's own client
 version_added: "0.1.0"
 description:
-  - Downloads a model's files below O(directory) as a separate account, C(sparkforge-models), in a process that
-    outlives the connection. A second call follows it, and a call after an interruption resumes it.
-  - Compares every file with the hash that the hub names, the sha256 of weights, and records revision and licence in a
-    receipt. A converged call uses no network.
+  - Runs C(hf download) and C(hf cache verify) of huggingface_hub, as a separate account in a transient systemd unit,
+    and records revision and licence in a receipt. A converged call uses no network.
+  - The unit outlives the connection; a second call waits for it. A call after an interruption resumes the download.
   - Weights in pickle files and in formats of other frameworks are left out.
   - Proxies and certificates are taken from the task's environment.
 extends_documentation_fragment:
@@ -40,7 +39,7 @@ options:
     type: path
     default: /opt/sparkforge/models
   token:
-    description: A hub token. It appears in no command line or log, and in no file once the process runs.
+    description: A hub token. It reaches the client through a pipe, and no command line, log or file.
     type: str
   hub:
     description: The URL of the hub.
@@ -50,16 +49,10 @@ options:
     description: Whether to download pickle files too, which run code when they are loaded.
     type: bool
     default: false
-  python:
-    description: The interpreter of an environment with huggingface_hub; by default that of the environment C(hub).
-    type: path
   user:
     description: The account that downloads, and owns the models. It is created if it is missing.
     type: str
     default: sparkforge-models
-  attach:
-    description: The process that an earlier call started; set by the action plugin, which follows it.
-    type: str
 seealso:
   - module: sparkforge.dgx_spark.model_info
 author: The sparkforge maintainers (!UNKNOWN)
@@ -92,10 +85,6 @@ license_link:
   description: The URL of the licence's text, if the page names it.
   type: str
   returned: if it is on the host
-gated:
-  description: Whether the hub gives it only to users who accepted the licence there.
-  type: bool
-  returned: if it is on the host
 directory:
   description: The directory that an engine opens.
   type: str
@@ -106,10 +95,6 @@ bytes:
   type: int
   returned: if it is on the host
   sample: 16381470720
-running:
-  description: Whether a process still downloads it; C(id) and C(progress) describe that process.
-  type: bool
-  returned: with O(state=present)
 """
 
 import typing as t
@@ -131,9 +116,7 @@ def main() -> None:
             "token": {"type": "str", "no_log": True},
             "hub": {"type": "str", "default": "https://huggingface.co"},
             "allow_pickle": {"type": "bool", "default": False},
-            "python": {"type": "path"},
             "user": {"type": "str", "default": "sparkforge-models"},
-            "attach": {"type": "str"},
         },
         required_if=[("state", "present", ["name"])],
         supports_check_mode=True,

@@ -381,7 +381,10 @@ def hub(host: Host) -> Iterator[Hub]:
     subprocess.run([*words, "-r", str(pins)], check=True)
     for path in folder.glob("*.whl"):
         host.copy(path, f"/srv/wheels/{path.name}")
-    files = {"config.json": b"{}", "model.safetensors": bytes(25_000_000), "model.bin": b"a pickle"}
+    files = {
+        "README.md": b"---\nlicense: apache-2.0\n---\n", "config.json": b"{}", "model.safetensors": bytes(25_000_000),
+        "model.bin": b"a pickle",
+    }  # fmt: skip
     hub = Hub(Model("Org/Tiny", files), address=benches.bridge_address())
     yield hub
     hub.close()
@@ -409,7 +412,7 @@ def test_a_model_by_its_name_is_got_and_served(host: Host, hub: Hub, wheels: tup
     commit = hub.models["Org/Tiny"].commit
     assert now["model"] == f"/srv/hub/models--Org--Tiny/snapshots/{commit}"
     assert now["served_model_name"] == "Org/Tiny"
-    assert host.execute(f"ls {now['model']}").split() == ["config.json", "model.safetensors"]
+    assert host.execute(f"ls {now['model']}").split() == ["README.md", "config.json", "model.safetensors"]
     assert host.execute("stat -c '%U %a' /srv/hub /srv/hub/models--Org--Tiny/blobs/*").split("\n")[0] == (
         "sparkforge-models 755"
     )
@@ -430,7 +433,8 @@ import sys, threading
 sys.path.insert(0, "/srv")
 from hub import Hub, Model
 token = open("/root/token").read().strip()
-model = Model("Org/Gated", {"config.json": b"{}", "m.safetensors": bytes(12_000_000)}, gated=True, members={token})
+files = {"README.md": b"---\\nlicense: mit\\n", "config.json": b"{}", "m.safetensors": bytes(12_000_000)}
+model = Model("Org/Gated", files, gated=True, members={token})
 hub = Hub(model)
 hub.tokens, hub.cuts = {token}, {"m.safetensors": [11_000_000]}
 print(hub.url, flush=True)
@@ -451,7 +455,7 @@ def test_a_token_is_in_no_output_file_or_process(host: Host, hub: Hub, tmp_path:
         here = {**given, "serving_model_hub": host.execute("cat /srv/url")}
         assert "no token was given" in host.run("model", **here).failed().text
         played = host.run("model", "-vvv", "--diff", **here, **secret).succeeded()
-        assert "Org/Gated: licence apache-2.0" in played.text
+        assert "Org/Gated: licence mit" in played.text
         assert TOKEN not in played.output
         seen = "cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; journalctl --no-pager"
         assert TOKEN not in host.execute(seen)

@@ -33,7 +33,7 @@ AREAS = {
     "cli": ["cli/sparkforge"],
     "serving": [
         "plugins/module_utils/_serving", "roles/serving", "plugins/plugin_utils/plans/serving.py",
-        "plugins/modules/hub_model.py", "plugins/modules/model_info.py", "plugins/action/hub_model.py",
+        "plugins/modules/hub_model.py", "plugins/modules/model_info.py",
     ],
     "mirror": ["tools/mirror", "plugins/action/stack_mirror.py"],
     "environment": ["plugins/module_utils/_environment"],

@@ -2,14 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A model of the hub on a host: got by a process that outlives the connection, recorded when its hashes are right.
+"""A model of the hub on a host: ``hf download`` as an account of its own, recorded once ``hf cache verify`` agrees.
 
 Files::
 
     <directory>/models--ORGANISATION--NAME/    as the hub's client keeps it, the account's
     <root>/receipts/model-ORGANISATION--NAME.json    what it is and where, root's, written last
-    /run/sparkforge-models/ORGANISATION--NAME/    request and state of a process, not on the disk that may become full
 """
+
+# systemd-run gets the token through a pipe.
+# pylint: disable=ansible-bad-function
 
 from __future__ import annotations
 
@@ -18,25 +20,58 @@ import glob
 import json
 import os
 import re
-import secrets
+import shlex
+import shutil
+import subprocess
 import time
 import typing as t
 
-from .._core import accounts, build_account, detached, disk, receipts
+from .._core import accounts, build_account, detached, disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
-from .._unit import state_file
-from . import hub_client, weights
+from . import weights
 
 #: The receipt of the account, where this made it.
 _ACCOUNT = "models-account"
-RUNNING = "/run/sparkforge-models"
 #: Where Debian and Ubuntu keep the system's CAs, a company's own among them.
 _CAS = "/etc/ssl/certs/ca-certificates.crt"
 _REVISION = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w./-]{0,199}", re.ASCII)
-#: The variables of the task's environment that a process needs.
+#: The variables of the task's environment that the client needs.
 _NETWORK = re.compile(r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)", re.IGNORECASE)
-#: Seconds that one call waits for the process.
-LONG_POLL = 20.0
+#: Files that no engine loads: the weights of other frameworks, and a second copy of them.
+OTHERS = ("original/*", "*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.tflite", "*.ot", "openvino/*", "coreml/*")
+#: Seconds that a download may take.
+_LONGEST = 48 * 3600
+#: What the client may do where systemd runs, beside writing to the models' directory.
+_LIMITS = ("ProtectSystem=strict", "ProtectHome=read-only", "NoNewPrivileges=yes", "MemoryMax=4G")
+#: Each size as ``hf download --dry-run`` prints it (25.0M); one that is there already is "-".
+_SIZE = re.compile(r"([0-9.]+)([KMGT]?)")
+_FACTORS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_LIST = 'list=$({download} --dry-run --format json) && printf %s "$list" | head -c 4000000'
+#: A connection that breaks off is made again; the client continues with the files that it has begun.
+_GET = """for pause in 1 2 4 8 16 32 64 0; do
+    path=$({download} --quiet) && break
+    path=
+    [ "$(stat -fc %a {directory})" != 0 ] || break
+    sleep $pause
+done
+[ -n "$path" ] && {verify} --revision "${{path##*/}}" >&2 && echo "$path"
+"""
+#: What huggingface_hub 1.17 prints (cli/_errors.py), the cause and the remedy. No URL of its texts is shown.
+_FAILURES = (
+    (r"^Error: .*requires approval", "{name} is for those who accepted its licence on the hub, and {given}.",
+     "Accept it at {hub}/{name}, {token} (serving_model_token_file)."),
+    ("^Error: Revision not found", "{name} has no such revision.", "Give a branch, a tag or a commit of its page."),
+    (r"RepositoryNotFoundError: |^Error: .*not found", "The hub has no model {name}, or shows it to its members alone.",
+     "Check the name at {hub}/{name}; for a private model {token}."),
+    ("(HfHubHTTP|^)Error: .*401 Unauthorized", "The hub does not accept the token.",
+     "It may be mistyped or expired: {token}."),
+    ("No space left|quota exceeded", "The disk became full.", "Free some space and run it again: it goes on."),
+    ("Verification failed", "Files of {name} do not have the hashes that the hub names, and were removed.",
+     "Run it again; if that does not help, give another revision."),
+    ("^Error: (Client|Server) error|^http|DryRunError|Consistency", "The connection to {hub} failed or broke off.",
+     "Check the network, sparkforge_proxies and sparkforge_ca_certificate, and run it again: it goes on."),
+    ("", "The hub's client ended: {last}.", "Mend that, and run it again; what is here is kept."),
+)  # fmt: skip
 
 
 class Model:
@@ -51,202 +86,178 @@ class Model:
         self.name: str = options.get("name") or ""
         if self.name and not weights.NAME.fullmatch(self.name):
             raise SparkforgeError(f"{self.name!r} is not the name of a model.", "Write it as ORGANISATION/NAME.")
-        self.asked: str = options.get("revision") or ""
-        if self.asked and not _REVISION.fullmatch(self.asked):
-            raise SparkforgeError(f"{self.asked!r} is no revision.", "Give a branch, a tag or a commit.")
+        self.revision: str = options.get("revision") or ""
+        if self.revision and not _REVISION.fullmatch(self.revision):
+            raise SparkforgeError(f"{self.revision!r} is no revision.", "Give a branch, a tag or a commit.")
+        self.token, self.hub = str(options.get("token") or "").strip(), str(options["hub"]).rstrip("/")
         self.account = build_account.BuildAccount(options.get("user") or None)
-        alone = self.account.entry is not None and self.account.entry.pw_uid == os.geteuid()
-        self.running = f"{self.directory}/.running" if alone else RUNNING
-        self.work, self.marker, self.service = self._process(self.name.replace("/", "--"))
-
-    def _process(self, name: str) -> tuple[str, str, str]:
-        """Return directory, marker and unit of the process that gets a model, by the name of its directory."""
-        work = os.path.join(self.running, name)
-        return work, f"model {work}", f"sparkforge-model-{re.sub('[^A-Za-z0-9]', '-', name)}.service"
-
-    # -- present
+        self.cache = f"{self.directory}/models--{self.name.replace('/', '--')}"
+        self.client = os.path.join(os.path.realpath(f"{self.root}/envs/hub/current"), "bin", "hf")
 
     def get(self) -> dict[str, t.Any]:
-        """Return the model once it is there, or after a while how far it is.
+        """Return the model once it is there.
 
         :raises SparkforgeError: it cannot be got, with what to do about it.
         """
         receipt = receipts.read(self.root, weights.receipt_of(self.name)) or {}
-        whole = self._is_whole(receipt)
-        if whole and self.asked in ("", receipt.get("revision")):
-            return {"changed": False, "running": False, **_told(receipt)}
-        diff = {"before": f"{receipt.get('revision', '')}\n", "after": f"{self.asked or 'main'}\n"}
+        complete = bool(receipt.get("bytes")) and _size(str(receipt.get("directory"))) == receipt["bytes"]
+        if complete and self.revision in ("", receipt.get("revision")):
+            return {"changed": False, **receipt}
+        diff = {"before": f"{receipt.get('revision', '')}\n", "after": f"{self.revision or 'main'}\n"}
         if self.check_mode:
-            return {"changed": True, "running": False, "diff": diff}
-        wanted = self.options.get("attach") or ""
-        if not wanted and not state_file.is_running(self.work):
-            wanted = self._start()
-        state = self._wait()
-        if state_file.is_running(self.work):
-            return {"changed": True, "running": True, "id": state.get("id") or wanted, "progress": self._said(state)}
-        if wanted and state.get("id") != wanted:
-            state = {}
-        if state.get("status") != "done":
-            raise SparkforgeError(
-                str(state.get("cause") or f"The process that gets {self.name} ended without a word."),
-                str(state.get("remedy") or f"See {self.work}/log, and run it again: what is here is kept."),
-            )
-        changed = not whole or state["revision"] != receipt["revision"]
-        return {"changed": changed, "running": False, "diff": diff if changed else {}, **_told(self._record(state))}
-
-    def _is_whole(self, receipt: t.Mapping[str, t.Any]) -> bool:
-        """Tell whether the files of a receipt are there with their sizes."""
-        size = 0
-        for place, _names, files in os.walk(str(receipt.get("directory"))):
-            for name in files:
-                try:
-                    size += os.stat(os.path.join(place, name)).st_size
-                except OSError:
-                    return False
-        return bool(size) and size == receipt.get("bytes")
-
-    def _start(self) -> str:
-        """Start the process; return its id."""
-        token = str(self.options.get("token") or "").strip()
-        hub = str(self.options["hub"]).rstrip("/")
-        if not re.fullmatch(r"[!-~]*", token):
-            raise SparkforgeError("The token holds more than one word.", "Give the token alone: hf_ and letters.")
-        if not re.match(r"https://[^/]", hub) and (token or not re.match(r"http://[^/]", hub)):
-            remedy = "Use https://, so that nobody on the way reads the token."
-            if not (hub.startswith("http://") and re.match(r"http://(127\.|localhost[:/]|\[::1\])", hub)):
-                raise SparkforgeError(f"{hub} is no hub to send a token to.", remedy)
-        python = os.path.realpath(f"{self.root}/envs/hub/current/bin") + "/python"
-        python = self.options.get("python") or python
-        if not os.path.exists(python):
-            cause = f"There is no environment with the hub's client: {python}."
-            raise SparkforgeError(cause, "Run playbooks/model.yml, which makes it, or set the option python.")
+            return {"changed": True, "diff": diff}
+        self._check()
         if self.account.create(self.directory):
             receipts.write(self.root, _ACCOUNT, {"name": self.account.name})
-        self._check_directory()
-        disk.make_directories(self.running)
-        for place in (self.directory, self.work):
-            self.account.own(place)
-        identity = secrets.token_hex(8)
-        request = {
-            "id": identity, "name": self.name, "asked": self.asked, "cache": self.directory, "token": token,
-            "endpoint": hub, "allow_pickle": bool(self.options["allow_pickle"]), "safe": weights.SAFE,
-            "pickles": [f"*{suffix}" for suffix in weights.PICKLES], "environment": self._environment(hub),
-        }  # fmt: skip
-        text = _text_of_the_client()
-        self.account.own_file(f"{self.work}/log")
-        with self.account.acting():
-            disk.write_file(f"{self.work}/request.json", json.dumps(request).encode("ascii"), 0o600)
-            disk.write_file(f"{self.work}/hub_client.py", text, 0o644)
-        try:
-            detached.start(
-                [python, "-I", f"{self.work}/hub_client.py", self.work], account=self.account, service=self.service,
-                marker=self.marker, log=f"{self.work}/log", directory=self.work,
-                writable=[self.directory, self.work],
-            )  # fmt: skip
-            # It has the lock once it has read its request, which on a busy host takes a while.
-            detached.await_start(lambda: not os.path.exists(f"{self.work}/request.json"), self.marker, self.account)
-        finally:
-            # It has the token.
-            disk.remove(f"{self.work}/request.json")
-        return identity
+        self.account.own(self.directory)
+        while detached.systemd("systemctl", "is-active", "--quiet", _unit(self.cache)).returncode == 0:
+            time.sleep(1)  # A former run lost its connection, and its download goes on.
+        new = self._download()
+        receipts.write(self.root, weights.receipt_of(self.name), new)
+        changed = not complete or new["revision"] != receipt["revision"]
+        return {"changed": changed, "diff": diff if changed else {}, **new}
 
-    def _check_directory(self) -> None:
-        """Refuse to take a directory that has something of somebody else's.
+    def _check(self) -> None:
+        """Refuse a token that others would see, and a directory that is somebody else's.
 
         :raises SparkforgeError: naming it.
         """
+        if not re.fullmatch(r"[!-~]*", self.token):
+            raise SparkforgeError("The token holds more than one word.", "Give the token alone: hf_ and letters.")
+        plain = not self.token or re.match(r"http://(127\.|localhost[:/]|\[::1\])", self.hub)
+        if not re.match("https?://[^/]" if plain else "https://[^/]", self.hub):
+            remedy = "Use https://, so that nobody on the way reads the token."
+            raise SparkforgeError(f"{self.hub} is no hub to send a token to.", remedy)
+        if not os.path.exists(self.client):
+            cause = f"There is no environment with the hub's client: {self.client}."
+            raise SparkforgeError(cause, "Run playbooks/model.yml, which makes it.")
         owner = accounts.owner_of(self.directory)
         if disk.names(self.directory) and owner != self.account.name:
             cause = f"{self.directory} belongs to {owner} and is not empty."
             raise SparkforgeError(cause, f"Set serving_models to a directory for {self.account.name} alone.")
 
-    def _environment(self, hub: str) -> dict[str, str]:
-        network = {name: value for name, value in os.environ.items() if _NETWORK.fullmatch(name)}
-        own = {"SSL_CERT_FILE": _CAS} if os.path.exists(_CAS) else {}
-        switches = ("XET", "TELEMETRY", "PROGRESS_BARS", "IMPLICIT_TOKEN", "UPDATE_CHECK")
-        return {
-            **own, **network, **{f"HF_HUB_DISABLE_{name}": "1" for name in switches}, "HF_ENDPOINT": hub,
-            "HF_HOME": f"{self.work}/home", "HF_HUB_DOWNLOAD_TIMEOUT": "30",
-        }  # fmt: skip
-
-    def _wait(self) -> dict[str, t.Any]:
-        """Return the state at the end of the process or of a while."""
-        deadline = time.monotonic() + LONG_POLL
-        while state_file.is_running(self.work) and time.monotonic() < deadline:
-            time.sleep(0.2)
-        with self.account.acting():
-            return state_file.state(self.work)
-
-    def _said(self, state: t.Mapping[str, t.Any]) -> str:
-        done, total, rate = (float(state.get(key) or 0) for key in ("done", "total", "rate"))
-        if state.get("status") == "verifying":
-            return f"{self.name} | {total / 1e9:.2f} GB, computing their hashes"
-        if not total:
-            return f"{self.name} | asking the hub"
-        left = f", about {(total - done) / rate / 60:.0f} min left" if rate > 0 else ""
-        return f"{self.name} | {done / 1e9:.2f} of {total / 1e9:.2f} GB ({100 * done / total:.0f} %){left}"
-
-    def _record(self, state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-        kept = ("revision", "license", "license_link", "gated", "files", "verified", "directory")
-        receipt = {key: state[key] for key in kept}
-        receipt |= {"name": self.name, "bytes": state["total"], "hub": str(self.options["hub"])}
-        if not str(receipt["directory"]).startswith(f"{os.path.realpath(self.directory)}/"):
+    def _download(self) -> dict[str, t.Any]:
+        """Download and verify the model, and return its receipt."""
+        ignored = [*OTHERS, *(() if self.options["allow_pickle"] else (f"*{suffix}" for suffix in weights.PICKLES))]
+        words = [self.client, "download", self.name, "--revision", self.revision or "main"]
+        words += ["--cache-dir", self.directory, *(word for pattern in ignored for word in ("--exclude", pattern))]
+        verify = [self.client, "cache", "verify", self.name, "--cache-dir", self.directory]
+        texts = {"download": shlex.join(words), "verify": shlex.join(verify), "directory": shlex.quote(self.directory)}
+        try:
+            files = {str(row["file"]): str(row["size"]) for row in json.loads(self._run(_LIST.format(**texts)))}
+        except (ValueError, KeyError, TypeError) as error:
+            raise SparkforgeError(f"The hub's list of {self.name} cannot be read.", "Run it again later.") from error
+        self._check_files(files)
+        path = os.path.realpath(self._run(_GET.format(**texts)).strip())
+        if not re.fullmatch(re.escape(f"{os.path.realpath(self.cache)}/snapshots/") + "[0-9a-f]{40}", path):
             raise SparkforgeError(f"{self.name} was got to another place than {self.directory}.", "Run it again.")
-        receipts.write(self.root, weights.receipt_of(self.name), receipt)
-        disk.remove(self.work)
-        return receipt
+        if not all(os.path.exists(f"{path}/{name}") for name in files):
+            # Without a network the client takes the part that is there for the model.
+            raise SparkforgeError(f"Files of {self.name} are missing.", "Run it again: it goes on.")
+        receipt = {"name": self.name, "revision": os.path.basename(path), "directory": path, "hub": self.hub}
+        return {**receipt, "bytes": _size(path), **self._license(path)}
 
-    # -- absent
+    def _check_files(self, files: t.Mapping[str, str]) -> None:
+        if not self.options["allow_pickle"] and not any(name.endswith(weights.SAFE) for name in files):
+            raise SparkforgeError(
+                f"{self.name} has no weights as safetensors or GGUF, or only files that run code when they are loaded.",
+                "Take a model with safetensors, or set serving_allow_pickle if you trust who made this one.",
+            )
+        sizes = filter(None, map(_SIZE.fullmatch, files.values()))
+        begun = sum(os.path.getsize(path) for path in glob.glob(f"{glob.escape(self.cache)}/blobs/*.incomplete"))
+        missing = sum(float(size[1]) * _FACTORS[size[2]] for size in sizes) - begun
+        free = shutil.disk_usage(self.directory).free
+        if missing > free:
+            raise SparkforgeError(
+                f"{self.name} needs {missing / 1e9:.1f} GB more, and {self.directory} has {free / 1e9:.1f} GB.",
+                "Free some space, or set serving_models to a directory on a larger disk.",
+            )
+
+    def _run(self, script: str) -> str:
+        """Run a script as the account, and return what it prints.
+
+        The shell reads it from a pipe, so that token and proxies are in no command line, file or property of the unit.
+
+        :raises SparkforgeError: it failed, with what its last words mean.
+        """
+        network = {name: value for name, value in os.environ.items() if _NETWORK.fullmatch(name)}
+        own = {f"HF_HUB_DISABLE_{name}": "1" for name in ("XET", "TELEMETRY", "PROGRESS_BARS", "UPDATE_CHECK")}
+        own |= {"HF_ENDPOINT": self.hub, "HF_HOME": f"{self.directory}/.home", "HF_TOKEN": self.token}
+        own |= {"SSL_CERT_FILE": _CAS} if os.path.exists(_CAS) else {}
+        exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in {**own, **network}.items())
+        command, entry = ["timeout", str(_LONGEST), "sh", "-s"], self.account.entry
+        if self.account.is_root and detached.systemd_runs():
+            limits = [*_LIMITS, f'ReadWritePaths="{self.directory}"']
+            unit = [f"--unit={_unit(self.cache)}", f"--uid={self.account.name}", *(f"-p{limit}" for limit in limits)]
+            command = ["systemd-run", "--quiet", "--wait", "--pipe", "--collect", *unit, "--", *command]
+        elif self.account.is_root and entry:
+            command = unprivileged.dropped(command, entry.pw_uid, {entry.pw_gid})
+        done = subprocess.run(
+            command, input=f"umask 022\n{exports}{{\n{script}\n}} < /dev/null\n", cwd="/", text=True, errors="replace",
+            env={"PATH": os.environ["PATH"]}, capture_output=True, check=False,
+        )  # fmt: skip
+        if done.returncode == 0 and done.stdout:
+            return done.stdout
+        if "Verification failed" in done.stderr:
+            disk.remove(self.cache)
+        cause, remedy = next(texts for pattern, *texts in _FAILURES if re.search(pattern, done.stderr, re.MULTILINE))
+        words = {
+            "name": self.name, "hub": self.hub,
+            "last": re.sub(r"\w+://\S+", "…", done.stderr.strip().rpartition("\n")[2][:200]) or "it printed nothing",
+            "given": "the token that was given is not of an account that did" if self.token else "no token was given",
+            "token": f"make a token that may read it ({self.hub}/settings/tokens), and give it with --token-file",
+        }  # fmt: skip
+        raise SparkforgeError(cause.format(**words), remedy.format(**words))
+
+    def _license(self, directory: str) -> dict[str, str]:
+        """Return the licence as the head of the model's page names it."""
+        try:
+            with self.account.acting(), disk.open_regular(f"{directory}/README.md", links=True) as stream:
+                head = stream.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
+        except OSError:
+            head = ""
+        fields = dict(re.findall(r"^(license\w*): *[\"']?([^\"'\n]{1,200})", head, re.MULTILINE))
+        name = fields.get("license_name") or fields.get("license") or ""
+        return {"license": name, "license_link": fields.get("license_link") or ""}
 
     def remove(self) -> dict[str, t.Any]:
-        """Remove the model, or all of them with the account."""
-        own = ("models--", ".locks", "CACHEDIR.TAG", ".running")
-        places = [name for name in disk.names(self.directory) if name.startswith(own)]
+        """Remove the model, or all of them with the account.
+
+        :raises SparkforgeError: a server has it open.
+        """
+        own = ("models--", ".locks", "CACHEDIR.TAG", ".home")
+        paths = [f"{self.directory}/{name}" for name in disk.names(self.directory) if name.startswith(own)]
         records = [*receipts.names(self.root, "model-"), *receipts.names(self.root, _ACCOUNT)]
         if self.name:
-            places = [place for place in places if place == f"models--{self.name.replace('/', '--')}"]
+            paths = [path for path in paths if path == self.cache]
             records = [name for name in records if name == weights.receipt_of(self.name)]
-        paths = [os.path.join(self.directory, place) for place in places]
-        found = [*paths, *records]
-        result = {"changed": bool(found), "diff": {"before": "".join(f"{one}\n" for one in found), "after": ""}}
-        self._check_unused(paths)
-        if self.check_mode or not found:
-            return result
-        for name in [place.partition("--")[2] for place in places if place.startswith("models--")]:
-            work, marker, service = self._process(name)
-            if os.path.isdir(work):
-                detached.stop(service, marker, self.account)
-                disk.remove(work)
-        for path in paths:
-            disk.remove(path)
-        for name in records:
-            receipts.remove(self.root, name)
-        with contextlib.suppress(OSError):
-            os.rmdir(self.directory)
-        if _ACCOUNT in records:
-            self.account.remove(self.account.name)
-        return result
-
-    def _check_unused(self, places: t.Sequence[str]) -> None:
-        """Refuse to take the weights from a server, whose unit names them.
-
-        :raises SparkforgeError: naming the unit.
-        """
         for unit in glob.glob("/etc/systemd/system/sparkforge-*.service"):
-            with open(unit, encoding="utf-8", errors="replace") as stream:
-                text = stream.read()
-            if any(f"{place}/" in text for place in places):
+            if any(f"{path}/" in (disk.text(unit) or "") for path in paths):
                 cause = f"{self.name or 'A model'} is served by {os.path.basename(unit)}."
                 raise SparkforgeError(cause, "Serve another model first, or remove the server (serving_state: absent).")
+        gone = [*paths, *records]
+        if gone and not self.check_mode:
+            for path in paths:
+                detached.systemd("systemctl", "stop", _unit(path))
+                disk.remove(path)
+            for name in records:
+                receipts.remove(self.root, name)
+            with contextlib.suppress(OSError):
+                os.rmdir(self.directory)
+            if _ACCOUNT in records:
+                self.account.remove(self.account.name)
+        return {"changed": bool(gone), "diff": {"before": "".join(f"{line}\n" for line in gone), "after": ""}}
 
 
-def _told(receipt: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    return {
-        key: receipt.get(key) for key in ("name", "revision", "license", "license_link", "gated", "directory", "bytes")
-    }
+def _unit(cache: str) -> str:
+    name = os.path.basename(cache).removeprefix("models--")
+    return f"sparkforge-model-{re.sub('[^A-Za-z0-9]', '-', name)}.service"
 
 
-def _text_of_the_client() -> bytes:
-    """Return the text of ``hub_client``: what Ansible sent is gone when the call ends."""
-    loader: t.Any = hub_client.__spec__.loader
-    return str(loader.get_source(hub_client.__name__)).encode()
+def _size(directory: str) -> int:
+    """Return the bytes of the files in a directory and of those that its links lead to; 0 if one of them is missing."""
+    try:
+        paths = [os.path.join(path, name) for path, _names, files in os.walk(directory) for name in files]
+        return sum(os.stat(path).st_size for path in paths)
+    except OSError:
+        return 0

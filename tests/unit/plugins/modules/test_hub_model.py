@@ -6,16 +6,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import json
 import os
 import socket
 import sys
+import types
 import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import hub
 
 from lab.hub import Hub, Model
 from tests.unit.run_module import run_module
@@ -39,16 +43,15 @@ class Host:
     def __init__(self, directory: Path, hub: Hub) -> None:
         self.directory, self.hub = directory, hub
         self.models, self.root = directory / "models", directory / "root"
+        (self.root / "envs/hub").mkdir(parents=True)
+        (self.root / "envs/hub/current").symlink_to(sys.prefix)
 
     def call(self, name: str | None = NAME, check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
-        """Call the module until it is done, as its action does."""
         given = {
             "name": name, "directory": str(self.models), "root": str(self.root), "hub": self.hub.url,
-            "python": sys.executable, "user": getpass.getuser(), **options,
+            "user": getpass.getuser(), **options,
         }  # fmt: skip
         result = run_module("hub_model", check_mode=check_mode, **given)
-        while result.get("running"):
-            result = run_module("hub_model", check_mode=check_mode, **{**given, "attach": result["id"]})
         assert TOKEN not in json.dumps(result)
         return result
 
@@ -61,6 +64,15 @@ class Host:
         for path in self.directory.rglob("*"):
             assert not path.is_file() or TOKEN.encode() not in path.read_bytes(), path
         return str(result["msg"])
+
+
+def command_lines() -> list[bytes]:
+    """Return the command line of every process."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(path.read_bytes())
+    return lines
 
 
 @pytest.fixture
@@ -78,13 +90,12 @@ def test_a_model_is_got_once_verified_and_recorded_though_the_connection_breaks_
     got = host.call()
     assert not got.get("failed"), got
     commit = host.hub.models[NAME].commit
-    assert (got["changed"], got["revision"], got["license"], got["gated"]) == (True, commit, "apache-2.0", False)
+    assert (got["changed"], got["revision"], got["license"]) == (True, commit, "apache-2.0")
     # No byte that was written is fetched twice.
     assert host.hub.ranges("model.safetensors") == ["", "bytes=10485760-", "bytes=20971520-"]
     place = Path(got["directory"])
     assert (place / "model.safetensors").read_bytes() == WEIGHTS
     assert sorted(path.name for path in place.iterdir()) == ["README.md", "config.json", "model.safetensors"]
-    assert not list(host.models.rglob("request.json")) and not list((host.models / ".running").iterdir())
     host.hub.requests.clear()
     assert host.call()["changed"] is False
     assert host.hub.requests == []
@@ -107,8 +118,12 @@ def test_a_model_that_needs_a_licence_needs_the_token_of_who_accepted_it(host: H
     assert "not of an account that did" in refused and f"Accept it at {host.hub.url}/{NAME}" in refused
     assert "does not accept the token" in host.refused(token=f"{TOKEN}-mistyped")
     host.hub.requests.clear()
+    commands: list[bytes] = []
+    host.hub.before["model.safetensors"] = lambda: commands.extend(command_lines())
     got = host.call(token=f"{TOKEN}\n")
-    assert got["gated"] is True and got["changed"] is True
+    assert any(b"hf\0download\0" in line for line in commands)
+    assert not any(TOKEN.encode() in line for line in commands)
+    assert got["changed"] is True
     # The network that has the content is another server, and is told no token.
     told = {path.count("/resolve/") > 0 or path.startswith("/api/"): who for _m, path, _r, who in host.hub.requests}
     assert told == {True: f"Bearer {TOKEN}", False: ""}
@@ -117,7 +132,7 @@ def test_a_model_that_needs_a_licence_needs_the_token_of_who_accepted_it(host: H
 def test_a_file_that_is_not_what_the_hub_says_is_not_kept(host: Host) -> None:
     model = host.hub.models[NAME]
     model.served["model.safetensors"] = WEIGHTS[:-1] + b"!"
-    assert "model.safetensors of Org/Tiny has the sha256" in host.refused()
+    assert "Files of Org/Tiny do not have the hashes that the hub names" in host.refused()
     model.served.clear()
     assert host.call()["changed"]
 
@@ -133,30 +148,30 @@ def test_what_cannot_be_got_is_said_before_anything_is_written(host: Host) -> No
     assert sorted(path.name for path in place.iterdir()) == ["config.json", "pytorch_model.bin"]
 
 
-def test_a_disk_needs_the_room_of_the_model_and_not_a_byte_more(host: Host, tmp_path: Path) -> None:
-    files = {"config.json": b"{}", "model.safetensors": b"x" * 1000}
-    host.hub.models["Org/Small"] = Model("Org/Small", files)
-    python = tmp_path / "python"
-
-    def free(size: int) -> None:
-        python.write_text(
-            f"#!{sys.executable}\nimport runpy, shutil, sys, types\n"
-            f"shutil.disk_usage = lambda _path: types.SimpleNamespace(free={size})\n"
-            "sys.argv = sys.argv[2:]\nrunpy.run_path(sys.argv[0], run_name='__main__')\n"
-        )
-        python.chmod(0o755)
-
-    free(1001)
-    assert "Org/Small needs 0.0 GB more" in host.refused(name="Org/Small", python=str(python))
+def test_a_model_that_is_larger_than_the_disk_is_refused(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {
+        "name": NAME, "directory": str(host.models), "root": str(host.root), "hub": host.hub.url,
+        "user": getpass.getuser(), "allow_pickle": False,
+    }  # fmt: skip
+    free = types.SimpleNamespace(free=24_000_000)
+    monkeypatch.setattr(hub.shutil, "disk_usage", lambda _path: free)
+    with pytest.raises(SparkforgeError, match=r"Org/Tiny needs 0\.0 GB more, and .* has 0\.0 GB"):
+        hub.Model(options).get()
     assert not list(host.models.rglob("blobs"))
-    free(1002)
-    assert host.call(name="Org/Small", python=str(python))["changed"]
+    # A part of it is there already.
+    begun = host.models / "models--Org--Tiny/blobs/0123.incomplete"
+    begun.parent.mkdir()
+    begun.write_bytes(bytes(2_000_000))
+    assert hub.Model(options).get()["changed"]
 
 
-def test_nobody_else_writes_what_the_account_runs(host: Host) -> None:
-    assert "ended without a word" in host.refused(python="/bin/false")
-    [client] = host.models.rglob("hub_client.py")
-    assert client.stat().st_mode & 0o022 == 0
+def test_a_part_that_the_client_takes_for_the_model_is_not_recorded(host: Host) -> None:
+    host.hub.cuts["model.safetensors"] = [11_000_000]
+    # It asks again at once, gets no answer, and returns what it has.
+    host.hub.before["model.safetensors"] = lambda: setattr(host.hub, "down", 1)
+    assert "Files of Org/Tiny are missing. Run it again" in host.refused()
+    host.hub.before.clear()
+    assert host.call()["changed"]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +184,7 @@ def test_nobody_else_writes_what_the_account_runs(host: Host) -> None:
         ({"token": "two words"}, "more than one word"),
         ({"token": TOKEN, "hub": "http://hub.example.com"}, "no hub to send a token to"),
         ({"hub": "file:///etc"}, "no hub"),
-        ({"python": "/nonexistent/python"}, "no environment with the hub's client"),
+        ({"root": "/nonexistent"}, "no environment with the hub's client"),
     ],
 )
 def test_bad_input_is_refused_before_a_process_starts(host: Host, options: dict[str, t.Any], words: str) -> None:
@@ -181,4 +196,4 @@ def test_a_hub_that_does_not_answer_is_named(host: Host) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    assert f"The connection to {url} failed or broke off (ConnectError). Check the network" in host.refused(hub=url)
+    assert f"The connection to {url} failed or broke off. Check the network" in host.refused(hub=url)
