@@ -44,17 +44,24 @@ _LONGEST = 48 * 3600
 #: What the client may do where systemd runs, beside writing to the models' directory.
 _LIMITS = ("ProtectSystem=strict", "ProtectHome=read-only", "NoNewPrivileges=yes", "MemoryMax=4G")
 #: Each size as ``hf download --dry-run`` prints it (25.0M); one that is there already is "-".
-_SIZE = re.compile(r"([0-9.]+)([KMGT]?)")
+_SIZE = re.compile(r"([0-9]+[.][0-9])([KMGT]?)")
 _FACTORS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _LIST = 'list=$({download} --dry-run --format json) && printf %s "$list" | head -c 4000000'
-#: A connection that breaks off is made again; the client continues with the files that it has begun.
-_GET = """for pause in 1 2 4 8 16 32 64 0; do
+#: A connection that breaks off is made again; the client continues with the files that it has begun. It would keep a
+#: file that has another hash than the hub names.
+_GET = r"""for pause in 1 2 4 8 16 32 64 0; do
     path=$({download} --quiet) && break
     path=
     [ "$(stat -fc %a {directory})" != 0 ] || break
     sleep $pause
 done
-[ -n "$path" ] && {verify} --revision "${{path##*/}}" >&2 && echo "$path"
+[ -n "$path" ] || exit 1
+report=$({verify} --revision "${{path##*/}}" 2>&1) && echo "$path" && exit
+echo "$report" >&2
+echo "$report" | sed -n 's/^  - \(.*\): expected .*/\1/p' | while read -r file; do
+    rm -f "$(readlink -f "$path/$file")" "$path/$file"
+done
+exit 1
 """
 #: What huggingface_hub 1.17 prints (cli/_errors.py), the cause and the remedy. No URL of its texts is shown.
 _FAILURES = (
@@ -198,8 +205,6 @@ class Model:
         )  # fmt: skip
         if done.returncode == 0 and done.stdout:
             return done.stdout
-        if "Verification failed" in done.stderr:
-            disk.remove(self.cache)
         cause, remedy = next(texts for pattern, *texts in _FAILURES if re.search(pattern, done.stderr, re.MULTILINE))
         words = {
             "name": self.name, "hub": self.hub,

@@ -134,7 +134,15 @@ def test_a_file_that_is_not_what_the_hub_says_is_not_kept(host: Host) -> None:
     model.served["model.safetensors"] = WEIGHTS[:-1] + b"!"
     assert "Files of Org/Tiny do not have the hashes that the hub names" in host.refused()
     model.served.clear()
-    assert host.call()["changed"]
+    host.hub.requests.clear()
+    got = host.call()
+    assert got["changed"] and host.hub.ranges("model.safetensors") == [""] and host.hub.ranges("config.json") == []
+    # A later revision with a wrong file leaves the one that is there as it is.
+    later = host.hub.models[NAME] = Model(NAME, {**FILES, "model.safetensors": b"later"})
+    later.served["model.safetensors"] = b"wrong"
+    assert "do not have the hashes" in host.call(revision="main")["msg"]
+    assert (Path(got["directory"]) / "model.safetensors").read_bytes() == WEIGHTS
+    assert host.call()["changed"] is False
 
 
 def test_what_cannot_be_got_is_said_before_anything_is_written(host: Host) -> None:
