@@ -17,7 +17,7 @@ from grafana_foundation_sdk.cog import plugins as grafana_plugins
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.parser import text_string_to_metric_families
-from sparkforge_proof import publish
+from sparkforge_proof import cli, publish
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 
 CHECKOUT = Path(__file__).parents[3]
@@ -228,3 +228,11 @@ def test_the_dashboard_is_one_by_grafana_s_own_types() -> None:
     read = json.loads(JSONEncoder().encode(Dashboard.from_json(board)))
     # The types have no name for the text that Grafana's editor shows of a variable.
     assert lost(board, read) == ["/templating/list/1/definition"]
+
+
+def test_timer_is_refused_with_the_variable_that_sets_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["timer"]) == cli.REFUSED
+    assert capsys.readouterr().err == (
+        "sparkforge-proof installs no timer. Set verify_schedule and run playbooks/verify.yml, or start "
+        "sparkforge-proof from cron.\n"
+    )
