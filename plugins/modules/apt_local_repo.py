@@ -14,14 +14,10 @@ module: apt_local_repo
 short_description: Install a local apt repository from NVIDIA's local-repo .deb, verified
 version_added: "0.1.0"
 description:
-  - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies it, installs it with C(dpkg), copies its
-    keyring to C(/usr/share/keyrings), sets C(Signed-By) in the source, and updates the package lists of this source
-    only. The packages inside are then installed with M(sparkforge.dgx_spark.apt_packages).
-  - With O(sha256) the whole .deb is verified and installed unchanged.
-  - With O(key_fingerprint) alone the .deb itself is not verified, since the keyring inside proves nothing about the
-    .deb around it. Then the signature over C(Release), the sums in C(Release) over C(Packages) and those in C(Packages)
-    over each .deb are verified with C(gpgv), and only what they cover is installed, without the maintainer scripts.
-  - With neither, the .deb is refused.
+  - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies its sha256, installs it with C(dpkg),
+    copies its keyring to C(/usr/share/keyrings), sets C(Signed-By) in the source, and updates the package lists of this
+    source only. The packages inside are then installed with M(sparkforge.dgx_spark.apt_packages).
+  - Without O(sha256) the .deb is refused: its keyring proves nothing about the .deb around it.
   - Local repositories of the same name and an older version are removed, with their sources and keyrings.
 options:
   name:
@@ -35,10 +31,8 @@ options:
     description: URL of the .deb (http, https or file). Needed to install it.
     type: str
   sha256:
-    description: The sha256 of the .deb. NVIDIA publishes none.
-    type: str
-  key_fingerprint:
-    description: Fingerprint of the key that signed the repository inside. May be given in addition to O(sha256).
+    description:
+      - The sha256 of the .deb. Needed to install it. NVIDIA publishes none; compute it from a copy that you trust.
     type: str
   state:
     description:
@@ -62,11 +56,9 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.root
 author: The sparkforge maintainers (!UNKNOWN)
-requirements:
-  - gpg (package C(gpg)) on the host, and gpgv with O(key_fingerprint)
 notes:
   - A version older than the installed one is refused.
-  - Needs free space below C(/var/tmp), three times the size of the .deb with O(key_fingerprint) alone.
+  - Needs free space below C(/var/tmp) for the .deb.
 seealso:
   - module: sparkforge.dgx_spark.apt_packages
   - module: sparkforge.dgx_spark.redist_archive
@@ -106,11 +98,6 @@ retired:
   type: list
   elements: str
   sample: [cusparselt-local-repo-ubuntu2404-0.8.0]
-verified_by:
-  description: V(sha256) or V(signature); null if nothing was downloaded.
-  returned: success
-  type: str
-  sample: sha256
 """
 
 import typing as t
@@ -129,7 +116,6 @@ def main() -> None:
             "version": {"type": "str"},
             "url": {"type": "str"},
             "sha256": {"type": "str"},
-            "key_fingerprint": {"type": "str", "no_log": False},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "keep_foreign": {"type": "bool", "default": False},
             "root": {"type": "path", "default": "/opt/sparkforge"},

@@ -64,21 +64,12 @@ def with_control(deb: Path, text: str) -> Path:
     """Give a .deb the control file ``text``, which dpkg-deb itself may refuse to pack."""
     control = deb.with_suffix(".control")
     control.write_text(text)
-    return _replaced(deb, "control.tar", control, "./control")
-
-
-def with_data(deb: Path, tree: Path) -> Path:
-    """Give a .deb the files of ``tree``, whatever their names are."""
-    return _replaced(deb, "data.tar", tree, ".")
-
-
-def _replaced(deb: Path, member: str, source: Path, name: str) -> Path:
     folder = deb.with_suffix(".members")
     folder.mkdir()
     subprocess.run(["ar", "x", deb.absolute()], cwd=folder, check=True)
-    next(folder.glob(f"{member}*")).unlink()
-    with tarfile.open(folder / member, "w") as archive:
-        archive.add(source, name)
+    next(folder.glob("control.tar*")).unlink()
+    with tarfile.open(folder / "control.tar", "w") as archive:
+        archive.add(control, "./control")
     # dpkg-deb wants them in this order.
     members = ["debian-binary", *(next(folder.glob(f"{part}.tar*")).name for part in ("control", "data"))]
     deb.unlink()

@@ -96,7 +96,17 @@ def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) ->
     assert archives.select(pytorch_stack()["archives"], host)["platform"].startswith("linux-")
     sha256 = {"linux-sbsa": "d3" * 32, "linux-x86_64": "d3" * 32}
     archive = {"component": "libcusparse_lt", "release": "0.8.1", "version": "0.8.1.1", "sha256": sha256}
-    assert cusparselt.choose(cusparselt.Request(["redist"], "0.8.1", 13, archive), host).backend == "redist"
+    library = {"version": "0.8.1", "soname": "libcusparseLt.so.0", "archive": archive}
+    settings = {
+        "stack": {"cusparselt": library, "cuda": {"major": 13}},
+        "cusparselt_state": "present",
+        "cusparselt_backends": ["redist"],
+        "cusparselt_version": "",
+        "cusparselt_local_repo_sha256": "",
+        "sparkforge_root": "/opt/sparkforge",
+        "__cusparselt_loader_file": "/etc/ld.so.conf.d/sparkforge-cusparselt.conf",
+    }
+    assert cusparselt.plan(settings, host).steps["archive"]["archive"]["version"] == "0.8.1.1"
 
 
 def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[str, t.Any]) -> None:

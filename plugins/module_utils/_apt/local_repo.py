@@ -2,12 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""NVIDIA's local repositories: a .deb that carries a small signed apt repository below /var.
+"""NVIDIA's local repositories: a .deb that carries a small apt repository below /var.
 
-Two ways to trust one. With the sha256 of the .deb, all of it is what its vendor published, and dpkg installs
-it as it is. With only the fingerprint of its key, the keyring inside proves nothing about the .deb around it:
-then the signature over Release, Release over Packages and Packages over each .deb are verified, and only what
-they cover is installed, without the maintainer scripts, which no signature covers.
+The sha256 of the .deb proves all of it, and dpkg installs it as it is. The keyring inside is unique to the .deb, so
+its fingerprint could only come from the same copy as the sha256 and would prove nothing more.
 """
 
 from __future__ import annotations
@@ -22,11 +20,11 @@ from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
 from .._host.dpkg import DPKG
-from . import deb as _deb, local_repo_chain, openpgp, receipt as recorded, sources
+from . import deb as _deb, receipt as recorded, sources
 from .apt_get import Apt
 from .deb_version import compare_versions
 
-# Both hold the download and what it unpacks to, some hundred MB; /tmp is often a small tmpfs.
+# The download has some hundred MB; /tmp is often a small tmpfs.
 WORK = "/var/tmp"  # noqa: S108 - what is made below it is ours alone
 
 
@@ -49,32 +47,6 @@ def find_repositories(status: str, name: str) -> list[Found]:
     return found
 
 
-def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
-    """Build a .deb of the same name and version from what the signature covers, and nothing else."""
-    fields = _deb.control(deb)
-    os.unlink(deb)
-    small = os.path.join(work, "signed")
-    for folder in ("DEBIAN", "var", sources.SOURCES.lstrip("/")):
-        os.makedirs(os.path.join(small, folder), mode=0o755)
-    os.replace(os.path.join(tree, "var", package), os.path.join(small, "var", package))
-    # Without a link among them, as local_repo_chain saw to: chmod would follow it.
-    for folder, folders, files in os.walk(os.path.join(small, "var", package)):
-        for name in folders:
-            os.chmod(os.path.join(folder, name), 0o755)  # noqa: S103 - apt's unprivileged user reads it
-        for name in files:
-            os.chmod(os.path.join(folder, name), 0o644)
-    os.chmod(os.path.join(small, "var", package), 0o755)  # noqa: S103 - the same
-    keyring = f"{sources.KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
-    source = f"{sources.SOURCES}/{package}.sources"
-    disk.write_file(small + source, sources.render_source(f"file:///var/{package}", "/", [], keyring))
-    control = "".join(f"{name}: {fields[name.lower()]}\n" for name in ("Package", "Version", "Architecture"))
-    control += f"Maintainer: sparkforge.dgx_spark\nDescription: the signed part of its vendor's {package}\n"
-    disk.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
-    built = os.path.join(work, f"{package}.deb")
-    apt.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", small, built], f"pack {package}")
-    return built
-
-
 class LocalRepository:
     """One local repository of a name; older ones are retired.
 
@@ -82,7 +54,7 @@ class LocalRepository:
     """
 
     def __init__(self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool) -> None:
-        name, version, sha256, key = (options[key] for key in ("name", "version", "sha256", "key_fingerprint"))
+        name, version, sha256 = (options[key] for key in ("name", "version", "sha256"))
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
             raise SparkforgeError(
                 f"{name!r} is not a valid local repository name.", "Write it as in the package name: cusparselt."
@@ -100,7 +72,6 @@ class LocalRepository:
         self._root: str = options["root"]
         self._url: str | None = options["url"] or None
         self._sha256 = str(sha256).lower() if sha256 else None
-        self._fingerprint = openpgp.normalise_fingerprint(key) if key else None
         # An underscore, so that it is never taken for the receipt of a set of packages (apt-<name>).
         self._receipt = recorded.REPOSITORIES + name
 
@@ -133,15 +104,13 @@ class LocalRepository:
             return self._result(True, current.package if current else None, older)
         disk.forget_killed(WORK, "sparkforge-")
         if current is None:
-            package, verified_by = self._install()
+            package = self._install()
         else:
-            package, verified_by = current.package, None
+            package = current.package
             self._configure(package, brought=self._brought() == package)
         for one in older:
             _purge(self._apt, self._name, one, self._source_of(one.package))
-        result = self._result(True, package, older)
-        result["verified_by"] = verified_by
-        return result
+        return self._result(True, package, older)
 
     def _require_trust(self) -> None:
         if self._url is None:
@@ -149,31 +118,23 @@ class LocalRepository:
                 f"The local repository {self._name} {self._version} is not installed, and no URL is set.",
                 "Give url.",
             )
-        if self._sha256 is None and self._fingerprint is None:
+        if self._sha256 is None:
             raise SparkforgeError(
-                f"{self._url} cannot be verified: neither sha256 nor key_fingerprint is set.",
+                f"{self._url} cannot be verified: its sha256 is not set.",
                 "Download the file once over a trusted connection, run `sha256sum` on it and set the result as sha256; "
-                "or set key_fingerprint to the fingerprint of the vendor's key; or use the redist archive, whose "
-                "sha256 is known.",
+                "or use the redist archive, whose sha256 is known.",
             )
 
-    def _install(self) -> tuple[str, str]:
-        openpgp.require_gpg()
+    def _install(self) -> str:
         work = disk.temporary_directory(WORK, "sparkforge-")
         try:
             deb = fetch(t.cast(str, self._url), work, sha256=self._sha256)
             package = self._check_control(deb)
-            verified_by = "sha256"
-            if self._fingerprint is not None:
-                tree = self._verified_tree(deb, package, work)
-                if self._sha256 is None:
-                    deb = _signed_part(self._apt, deb, tree, package, work)
-                    verified_by = "signature"
             self._unpack(deb, package)
         finally:
             with contextlib.suppress(OSError):
                 disk.remove(work)
-        return package, verified_by
+        return package
 
     def _check_control(self, deb: str) -> str:
         try:
@@ -200,26 +161,6 @@ class LocalRepository:
         if not any(path.startswith(f"/var/{package}/") for path in files):
             raise SparkforgeError(f"{self._url} contains no repository at /var/{package}/.", "Correct url.")
         return package
-
-    def _verified_tree(self, deb: str, package: str, work: str) -> str:
-        """Unpack the .deb below ``work`` and verify the repository in it; return the tree."""
-        fingerprint = t.cast(str, self._fingerprint)
-        tree = os.path.join(work, "tree")
-        os.mkdir(tree, 0o700)
-        self._apt.run(["dpkg-deb", "--extract", deb, tree], f"unpack {package}")
-        repository = os.path.join(tree, "var", package)
-        if os.path.realpath(repository) != os.path.join(os.path.realpath(tree), "var", package):
-            raise SparkforgeError(
-                f"/var/{package} in the .deb is a symlink to a path outside the tree.", "Do not use this .deb."
-            )
-        keyring = _keyring_in(repository)
-        pinned = os.path.join(work, "pinned.gpg")
-        ring = openpgp.require_fingerprint(local_repo_chain.read_key(keyring), fingerprint, f"{package} (inside)")
-        disk.write_file(pinned, ring)
-        local_repo_chain.verify_chain(repository, pinned, fingerprint, self._apt.state.host.run)
-        # Install exactly the bytes that gpg has read.
-        disk.write_file(keyring, ring)
-        return tree
 
     def _unpack(self, deb: str, package: str) -> None:
         # A run that is killed once it is there leaves to the next one that it was not somebody else.
@@ -269,17 +210,15 @@ class LocalRepository:
             return False
         path = f"{sources.KEYRINGS}/{os.path.basename(inside)}"
         text = (disk.read(str(rows[0]["file"])) or b"").lower()
-        return rows[0]["signed_by"] == path and b"trusted" not in text and _same_keyring(path, inside)
+        return rows[0]["signed_by"] == path and b"trusted" not in text and disk.read(path) == disk.read(inside)
 
     def _configure(self, package: str, brought: bool = True) -> None:
         """Put the keyring where apt looks for it, point the source at it, and fetch this source's lists."""
         inside = _keyring_in(f"/var/{package}")
         keyring = f"{sources.KEYRINGS}/{os.path.basename(inside)}"
-        ring = openpgp.dearmor(disk.read(inside) or b"")
-        fingerprints = openpgp.primary_fingerprints(ring)
         files = sources.Rollback()
         try:
-            files.write(keyring, ring)
+            files.write(keyring, disk.read(inside) or b"")
             rows = self._source_of(package)
             names = sorted({str(row["file"]) for row in rows}) or [f"{sources.SOURCES}/{package}.sources"]
             url = f"file:///var/{package}"
@@ -300,7 +239,6 @@ class LocalRepository:
                 source=names[0],
                 url=self._url,
                 sha256=self._sha256,
-                key_fingerprints=fingerprints,
             )
             receipts.write(self._root, self._receipt, data)
             disk.delete(self._begun)
@@ -335,7 +273,6 @@ class LocalRepository:
             "package": package,
             "directory": f"/var/{package}" if package else None,
             "retired": sorted(one.package for one in gone),
-            "verified_by": None,
             "diff": modules.diff(
                 "local repositories",
                 had + "".join(f"{one.package}\n" for one in gone),
@@ -371,8 +308,8 @@ def _brought(receipt: recorded.LocalRepository | None) -> str | None:
 def _keyring_in(directory: str, required: bool = True) -> t.Any:
     """Return the one keyring in a local repository.
 
-    Nobody signs its name, which becomes that of a file in apt's directory of keyrings and a line of a source: it has to
-    be the repository's own, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
+    Its name becomes that of a file in apt's directory of keyrings and a line of a source: it has to be the repository's
+    own, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
 
     :raises SparkforgeError: if there is none, or more than one to choose from, or its name is another one.
     """
@@ -391,11 +328,3 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
         f"{directory} holds {len(found)} keyrings, not one.",
         "Ask the vendor which .deb of this version is the right one.",
     )
-
-
-def _same_keyring(path: str, inside: str) -> bool:
-    content, wanted = disk.read(path), disk.read(inside)
-    try:
-        return content is not None and wanted is not None and content == openpgp.dearmor(wanted)
-    except SparkforgeError:
-        return False

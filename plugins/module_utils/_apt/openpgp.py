@@ -103,19 +103,6 @@ def primary_fingerprints(data: bytes) -> list[str]:
     return _keys(data)[0]
 
 
-def dearmor(data: bytes) -> bytes:
-    """Return the binary form of a key file; binary input is returned as it is.
-
-    :raises SparkforgeError: for text that is no OpenPGP block, or that is damaged.
-    """
-    if data[:1] >= b"\x80":
-        return data
-    status, said, binary = _gpg(data, "--dearmor")
-    if status != 0:
-        raise _not_a_key(data, said)
-    return binary
-
-
 def normalise_fingerprint(value: str) -> str:
     """Return a fingerprint as 40 or 64 upper-case hexadecimal digits; spaces, colons and 0x are dropped.
 

@@ -31,7 +31,7 @@ class Packages(t.TypedDict, total=False):
 class LocalRepository(t.TypedDict, total=False):
     """A local repository, which was installed where ``brought``; an older receipt does not say so of one that was.
 
-    ``keyring`` and ``source`` are files of the host; it was verified by ``sha256`` or by one of ``key_fingerprints``.
+    ``keyring`` and ``source`` are files of the host; ``sha256`` proved the .deb, unless it was there already.
     """
 
     kind: t.Literal["apt_local_repo"]
@@ -42,7 +42,6 @@ class LocalRepository(t.TypedDict, total=False):
     source: str
     url: str | None
     sha256: str | None
-    key_fingerprints: list[str]
 
 
 def packages(root: str, name: str) -> Packages | None:

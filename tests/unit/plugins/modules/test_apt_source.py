@@ -92,7 +92,7 @@ def test_the_source_names_its_keyring_and_only_its_lists_are_fetched(apt, key):
     assert "trusted" not in text.lower()
     assert Path(result["keyring"]).stat().st_mode & 0o777 == 0o644
     # What gpg has read of the file, which is armored.
-    assert Path(result["keyring"]).read_bytes() == openpgp.dearmor(key[1].read_bytes())
+    assert Path(result["keyring"]).read_bytes() == openpgp.require_fingerprint(key[1].read_bytes(), key[0], "")
 
 
 def test_check_mode_says_the_same_and_writes_nothing(apt, key):

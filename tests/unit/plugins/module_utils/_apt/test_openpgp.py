@@ -51,14 +51,13 @@ def test_armored_and_binary_form_have_the_same_primary_key_and_a_subkey_is_none(
     fingerprint, binary, armored = one
     for data in (binary, armored, armored.replace(b"\n", b"\r\n"), b"a note before\n" + armored + b"and after\n"):
         assert openpgp.primary_fingerprints(data) == [fingerprint]
-        assert openpgp.dearmor(data) == binary
+        assert openpgp.require_fingerprint(data, fingerprint, "key.pub") == binary
 
 
 @pytest.mark.parametrize("form", [1, 2], ids=["binary", "armored"])
 def test_a_second_key_in_the_file_is_seen_and_refused(one, other, form: int):
     both = one[form] + other[form]
     assert openpgp.primary_fingerprints(both) == [one[0], other[0]]
-    assert openpgp.dearmor(both) == one[1] + other[1]
     with pytest.raises(SparkforgeError, match=f"has the fingerprint {other[0]}, expected {one[0]}"):
         openpgp.require_fingerprint(both, one[0], "key.pub")
 
@@ -97,8 +96,6 @@ def test_a_damaged_and_a_cut_off_key_are_refused(one):
     lines = one[2].splitlines(keepends=True)
     middle = len(lines) // 2
     lines[middle] = (b"B" if lines[middle][:1] == b"A" else b"A") + lines[middle][1:]
-    with pytest.raises(SparkforgeError, match="CRC error"):
-        openpgp.dearmor(b"".join(lines))
     for data in (b"".join(lines), one[1][:300], one[2][:300], one[1] + b"rubbish"):
         with pytest.raises(SparkforgeError, match="not an OpenPGP public key"):
             openpgp.primary_fingerprints(data)

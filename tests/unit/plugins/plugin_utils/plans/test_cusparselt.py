@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
-import dataclasses
+import hashlib
+import re
 import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import cusparselt
 
 ALL = ["apt", "local_repo", "redist"]
@@ -22,69 +24,83 @@ ARCHIVE = {
     "variant": "cuda13",
     "sha256": {"linux-sbsa": "d3" * 32},
 }
-NAMES = [
-    "libcusparselt0-cuda-13", "libcusparselt0",
-    "libcusparselt0-dev-cuda-13", "libcusparselt0-dev", "libcusparselt-dev",
-]  # fmt: skip
+NAMES = ["libcusparselt0-cuda-13", "libcusparselt0-dev-cuda-13"]
 NOTHING: dict[str, list[str]] = {name: [] for name in NAMES}
-OFFERED = {**NOTHING, "libcusparselt0-cuda-13": ["0.8.1.1-1"], "libcusparselt0-dev-cuda-13": ["0.8.1.1-1"]}
+OFFERED = {name: ["0.8.1.1-1"] for name in NAMES}
+LOADER = "/etc/ld.so.conf.d/sparkforge-cusparselt.conf"
 
 
-def choose(backends: list[str], offers: t.Any = None, version: str = "0.8.1", **more: t.Any) -> dict:
+def choose(backends: list[str], offers: t.Any = None, version: str = "0.8.1", **more: t.Any) -> plans.Plan:
+    """Return the plan of a stack's version, or with ``exact`` of one that the user names."""
     observation = {
         "kernel": {"machine": more.pop("machine", "aarch64")},
-        "apt": {"packages": more.pop("packages", {}), "offers": offers or {}},
+        "apt": {"packages": more.pop("packages", {}), "offers": offers or {}, "architecture": "arm64"},
         "loader": {"libraries": more.pop("libraries", {})},
+        "managed_files": {LOADER: hashlib.sha256(b"/usr/lib/aarch64-linux-gnu/libcusparseLt/13\n").hexdigest()},
     }
-    request = cusparselt.Request(backends, version, 13, more.pop("archive", ARCHIVE), **more)
-    return dataclasses.asdict(cusparselt.choose(request, observation))
+    library = {
+        "version": version,
+        "soname": more.pop("soname", "libcusparseLt.so.0"),
+        "archive": more.pop("archive", ARCHIVE),
+    }
+    settings = {
+        "stack": {"cusparselt": library, "cuda": {"major": 13}},
+        "cusparselt_state": "present",
+        "cusparselt_backends": backends,
+        "cusparselt_version": version if more.pop("exact", False) else "",
+        "cusparselt_distribution": "ubuntu2404",
+        "cusparselt_local_repo_sha256": more.pop("sha256", ""),
+        "cusparselt_local_repo_url": "",
+        "sparkforge_root": "/opt/sparkforge",
+        "sparkforge_nvidia_url": "https://developer.download.nvidia.com",
+        "ansible_check_mode": more.pop("check_mode", False),
+        "__cusparselt_loader_file": LOADER,
+        "__cusparselt_redist_component": "libcusparse_lt",
+    }
+    assert not more
+    return cusparselt.plan(settings, observation)
 
 
-def test_the_generic_names_will_do():
-    generic = {**NOTHING, "libcusparselt0": ["0.8.1.1-1"], "libcusparselt0-dev": ["0.8.1.1-1"]}
-    assert choose(ALL, generic)["backend"] == "apt"
+def backend(plan: plans.Plan) -> str:
+    """Return the backend that the plan's note names."""
+    found = re.match(r"cuSPARSELt \S+ from (\w+): ", plan.notes[0])
+    assert found
+    return found[1]
 
 
 @pytest.mark.parametrize("offered", ["0.8.10.1-1", "0.8.0.4-1", "0.9.0-1"])
 def test_another_version_on_offer_is_not_the_wanted_one(offered: str):
     offers = {**NOTHING, "libcusparselt0-cuda-13": [offered], "libcusparselt0-dev-cuda-13": [offered]}
-    choice = choose(ALL, offers)
-    assert choice["backend"] == "redist"
-    assert [backend for backend, _reason in choice["passed_over"]] == ["apt", "local_repo"]
+    plan = choose(ALL, offers)
+    assert backend(plan) == "redist"
+    assert re.search(r"Skipped: no apt source offers .*; the sha256 of its .deb is not set", plan.notes[0])
 
 
 def test_a_runtime_without_its_headers_is_not_enough():
-    choice = choose(ALL, {**NOTHING, "libcusparselt0-cuda-13": ["0.8.1.1-1"]})
-    assert choice["backend"] == "redist"
-    assert "libcusparselt0-dev-cuda-13" in choice["passed_over"][0][1]
+    plan = choose(ALL, {**NOTHING, "libcusparselt0-cuda-13": ["0.8.1.1-1"]})
+    assert backend(plan) == "redist"
+    assert "no apt source offers libcusparselt0-dev-cuda-13 0.8.1" in plan.notes[0]
 
 
-@pytest.mark.parametrize("proof", [{"sha256": "a" * 64}, {"key_fingerprint": "B" * 40}])
-def test_the_local_repository_is_taken_where_something_proves_it(proof: dict):
-    assert choose(ALL, NOTHING, **proof)["backend"] == "local_repo"
-
-
-@pytest.mark.parametrize("version", ["0.9.0", "0.10.0", "1.0"])
-def test_no_local_repository_exists_from_0_9_on(version: str):
-    choice = choose(ALL, NOTHING, version, sha256="a" * 64, archive={**ARCHIVE, "release": version})
-    assert choice["backend"] == "redist"
-    assert "0.9" in choice["passed_over"][1][1]
+def test_the_local_repository_is_taken_where_its_sha256_is_known():
+    plan = choose(ALL, NOTHING, sha256="a" * 64)
+    assert backend(plan) == "local_repo"
+    assert list(plan.steps) == ["local_repo", "packages"]
 
 
 def test_a_local_repository_that_is_forced_without_proof_is_refused_with_the_remedy():
-    with pytest.raises(SparkforgeError, match=r"neither the sha256.*Set cusparselt_local_repo_sha256"):
+    with pytest.raises(SparkforgeError, match=r"the sha256 of its .deb is not set.*Set cusparselt_local_repo_sha256"):
         choose(["local_repo"])
-    # By default it is passed over, and what it would have needed is named.
-    passed_over = choose(ALL, NOTHING)["passed_over"][1][1]
-    assert "cusparselt_local_repo_sha256, cusparselt_local_repo_key_fingerprint" in passed_over
+    # By default it is skipped, and what it would have needed is named.
+    assert "(cusparselt_local_repo_sha256)" in choose(ALL, NOTHING).notes[0]
 
 
 def test_an_archive_without_a_sha256_for_the_platform_is_refused_and_a_check_only_says_so() -> None:
-    with pytest.raises(SparkforgeError, match=r"no sha256 of the archive 0\.8\.1 is known for linux-x86_64"):
+    with pytest.raises(SparkforgeError, match=r"no sha256 of the archive 0\.8\.1 for linux-x86_64"):
         choose(["redist"], machine="x86_64")
-    choice = choose(["redist"], machine="x86_64", check_mode=True)
-    assert choice["backend"] == "none"
-    assert "linux-x86_64" in choice["reason"]
+    plan = choose(["redist"], machine="x86_64", check_mode=True)
+    assert (backend(plan), plan.steps) == ("none", {})
+    assert "linux-x86_64" in plan.notes[0]
 
 
 INSTALLED = {"libcusparselt0-cuda-13": "0.8.1.1-1", "libcusparselt0-dev-cuda-13": "0.8.1.1-1"}
@@ -92,21 +108,22 @@ INSTALLED = {"libcusparselt0-cuda-13": "0.8.1.1-1", "libcusparselt0-dev-cuda-13"
 
 def test_packages_of_a_local_repository_in_use_stay_with_it():
     repository = {"cusparselt-local-repo-ubuntu2404-0.8.1": "0.8.1-1"}
-    assert choose(ALL, packages={**INSTALLED, **repository})["backend"] == "local_repo"
-    assert choose(["apt", "redist"], packages={**INSTALLED, **repository})["backend"] == "apt"
+    plan = choose(ALL, packages={**INSTALLED, **repository})
+    assert (backend(plan), plan.steps) == ("local_repo", {})
+    assert backend(choose(["apt", "redist"], packages={**INSTALLED, **repository})) == "apt"
 
 
 def test_a_local_repository_that_an_interrupted_run_brought_is_gone_on_with():
     # What apt offers then is what that repository has, which would be removed as that of another backend.
     repository = {"cusparselt-local-repo-ubuntu2404-0.8.1": "0.8.1-1"}
-    assert choose(ALL, OFFERED, packages=repository, sha256="ab" * 32)["backend"] == "local_repo"
-    assert not choose(ALL, packages=repository, sha256="ab" * 32)["undecided"]
-    assert choose(ALL, OFFERED, packages=repository)["backend"] == "apt"
+    assert backend(choose(ALL, OFFERED, packages=repository, sha256="ab" * 32)) == "local_repo"
+    assert "ask" not in choose(ALL, packages=repository, sha256="ab" * 32).steps
+    assert backend(choose(ALL, OFFERED, packages=repository)) == "apt"
 
 
 def test_a_local_repository_of_another_version_is_not_in_use():
-    choice = choose(ALL, packages={**INSTALLED, "cusparselt-local-repo-ubuntu2404-0.8.0": "0.8.0-1"})
-    assert (choice["backend"], choice["local_repos"]) == ("apt", ["cusparselt-local-repo-ubuntu2404-0.8.0"])
+    plan = choose(ALL, packages={**INSTALLED, "cusparselt-local-repo-ubuntu2404-0.8.0": "0.8.0-1"})
+    assert (backend(plan), list(plan.steps)) == ("apt", ["local_repo_absent"])
 
 
 def test_a_version_older_than_the_installed_one_is_refused():
@@ -118,27 +135,28 @@ def test_a_newer_one_of_the_same_soname_stays_and_the_archive_does_not_take_over
     # The vendor's own upgrade; no apt source has the stack's version any longer.
     upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
     for offers in (None, {key: ["0.10.0.3-1"] for key in NAMES}, NOTHING):
-        choice = choose(ALL, offers, packages=upgraded)
-        assert (choice["backend"], choice["settled"], choice["undecided"]) == ("apt", True, False)
-        assert choice["reason"] == (
-            "0.10.0.3 is installed as a package, newer than 0.8.1 and with its SONAME libcusparseLt.so.0"
-        )
+        plan = choose(ALL, offers, packages=upgraded)
+        assert plan.steps == {}
+        assert list(plan.notes) == [
+            "cuSPARSELt 0.8.1 from apt: 0.10.0.3 is already installed as a package, with the SONAME libcusparseLt.so.0."
+        ]
     # 0.8.10 is newer than 0.8.1 too.
-    assert choose(ALL, packages=dict.fromkeys(INSTALLED, "0.8.10.1-1"))["settled"]
+    assert choose(ALL, packages=dict.fromkeys(INSTALLED, "0.8.10.1-1")).steps == {}
 
 
 def test_headers_that_a_newer_one_lacks_are_asked_for_in_its_version() -> None:
     runtime = {"libcusparselt0-cuda-13": "0.10.0.3-1"}
-    offers = {**NOTHING, **{key: ["0.10.0.3-1"] for key in INSTALLED}}
-    choice = choose(ALL, offers, packages=runtime)
-    assert (choice["backend"], choice["settled"]) == ("apt", False)
-    assert choice["packages"][1].startswith("libcusparselt0-dev-cuda-13=0.10.0.3[.-]*|")
+    plan = choose(ALL, {key: ["0.10.0.3-1"] for key in INSTALLED}, packages=runtime)
+    assert backend(plan) == "apt"
+    assert plan.steps["packages"][1] == "libcusparselt0-dev-cuda-13=0.10.0.3[.-]*"
+    with pytest.raises(SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer than the requested .* 0\.8\.1"):
+        choose(["local_repo"], packages=runtime, sha256="ab" * 32)
 
 
 def test_a_newer_one_of_another_soname_or_beside_a_version_that_was_named_does_not_do() -> None:
     upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
-    assert not choose(ALL, OFFERED, packages={"libcusparselt1-cuda-13": "1.0.0.1-1"})["settled"]
-    assert choose(ALL, NOTHING, packages=upgraded, soname="libcusparseLt.so.1")["backend"] == "redist"
+    assert "packages" in choose(ALL, OFFERED, packages={"libcusparselt1-cuda-13": "1.0.0.1-1"}).steps
+    assert backend(choose(ALL, NOTHING, packages=upgraded, soname="libcusparseLt.so.1")) == "redist"
     with pytest.raises(
         SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer than the requested cuSPARSELt 0\.8\.1"
     ):
@@ -146,17 +164,16 @@ def test_a_newer_one_of_another_soname_or_beside_a_version_that_was_named_does_n
 
 
 def test_an_older_version_that_is_installed_settles_nothing():
-    assert not choose(ALL, OFFERED, packages=dict.fromkeys(INSTALLED, "0.8.0.4-1"))["settled"]
+    assert "packages" in choose(ALL, OFFERED, packages=dict.fromkeys(INSTALLED, "0.8.0.4-1")).steps
 
 
 def test_the_archive_in_use_stays_in_use_without_asking_apt():
     library = {"libcusparseLt.so.0": "/opt/sparkforge/redist/libcusparse_lt/current/lib/libcusparseLt.so.0"}
-    choice = choose(ALL, libraries=library)
-    assert (choice["backend"], choice["undecided"]) == ("redist", False)
-    assert choose(["apt"], OFFERED, libraries=library)["backend"] == "apt"
+    assert backend(choose(ALL, libraries=library)) == "redist"
+    assert backend(choose(["apt"], OFFERED, libraries=library)) == "apt"
 
 
 @pytest.mark.parametrize("backends", [[], ["pip"], ["apt", "wget"]])
 def test_an_unknown_backend_is_refused(backends: list[str]):
-    with pytest.raises(SparkforgeError, match="Name one or more of apt, local_repo, redist"):
-        choose(backends)
+    with pytest.raises(SparkforgeError, match=r"No backend serves .*(apt, local_repo, redist|\(\))"):
+        choose(backends, NOTHING)
