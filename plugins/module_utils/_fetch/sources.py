@@ -12,24 +12,40 @@ git for their version, and ``git submodule update`` in a ``setup.py`` finds noth
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import difflib
 import errno
 import importlib
+import math
 import os
 import re
 import typing as t
+import urllib.parse
 
-from .._core import disk, words
+from .._core import digests, disk, receipts, words
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
-from .archive_tree import Archive, archive_tree
-from .git import COMMIT, Git, Repositories
+from . import http, unpack
+from .git import COMMIT, LOCK_SECONDS, Git, Repositories
 from .git_command import Commands
 from .git_trouble import GitError, Patience, Retry, Say, explained, not_written
-from .urls import Wanted, make_wanted
+from .urls import Wanted, make_wanted, rewritten
 
 #: Seconds for which a lost network is waited for where a person waits for the answer.
 RESOLVE_SECONDS = 60.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    """A tar or zip archive.
+
+    :param archive: an ``http://``, ``https://`` or ``file://`` URL, or an absolute path on the host.
+    :param sha256: 64 hexadecimal digits.
+    """
+
+    archive: str
+    sha256: str
 
 
 def fetch(
@@ -72,7 +88,7 @@ def fetch(
                 repositories = Repositories(os.path.abspath(store), say, environment, rewrite or {}, patience)
                 found = repositories.tree(source, partial)
             else:
-                found = archive_tree(source, partial, store, say, environment, rewrite or {}, patience)
+                found = _archive_tree(source, partial, store, say, environment, rewrite or {}, patience)
             if os.path.lexists(destination):
                 os.rename(destination, old)
             os.rename(partial, destination)
@@ -84,6 +100,58 @@ def fetch(
         place = error.filename if isinstance(error.filename, str) else destination
         raise not_written(f"The source cannot be written to {place}", place, error) from error
     return found
+
+
+def _archive_tree(
+    source: Archive,
+    directory: str,
+    store: str,
+    say: Say,
+    environment: t.Mapping[str, str],
+    rewrite: t.Mapping[str, str],
+    patience: Patience,
+) -> dict[str, t.Any]:
+    """Unpack ``source`` into the new ``directory``."""
+    sha256 = source.sha256.strip().lower()
+    url = urllib.parse.quote(source.archive) if source.archive.startswith("/") else rewritten(source.archive, rewrite)
+    url = f"file://{url}" if url.startswith("/") else url
+    label = redact(source.archive)
+    if not re.fullmatch("[0-9a-f]{64}", sha256):
+        raise SparkforgeError(
+            f"The archive {label} has no sha256.",
+            "Set source.sha256 (64 hexadecimal digits) from a source that you trust.",
+        )
+    kept = os.path.join(store, sha256)
+    with receipts.lock(store, sha256, wait=LOCK_SECONDS):
+        if os.path.isfile(kept) and digests.of_file(kept) != sha256:
+            say(f"{kept} is damaged; fetching {label} again")
+            disk.remove(kept)
+        if not os.path.isfile(kept):
+            say(f"fetching {label}")
+            # As many attempts as fit into the patience, with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
+            retries = 3 + math.ceil(patience.seconds / 8)
+            with _proxies(environment):
+                arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")
+            os.chmod(arrived, 0o644)
+            os.replace(arrived, kept)
+            disk.fsync_directory(store)
+    unpack.unpack(kept, directory, label, unpack.SOURCES)
+    return {"sha256": sha256}
+
+
+@contextlib.contextmanager
+def _proxies(environment: t.Mapping[str, str]) -> t.Iterator[None]:
+    """Let Python's own HTTP see the proxies and the CA of ``environment``, and no others."""
+    names = [f"{scheme}_proxy" for scheme in ("http", "https", "ftp", "all", "no")]
+    names = [*names, *(name.upper() for name in names), "SSL_CERT_FILE", "SSL_CERT_DIR"]
+    before = {name: os.environ.pop(name) for name in names if name in os.environ}
+    os.environ.update({name: environment[name] for name in names if name in environment})
+    try:
+        yield
+    finally:
+        for name in names:
+            os.environ.pop(name, None)
+        os.environ.update(before)
 
 
 def resolve(

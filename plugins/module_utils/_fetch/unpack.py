@@ -2,17 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Unpack a vendor's tar archive, or refuse it and leave the host as it was.
+"""Unpack an archive, or refuse it and leave the host as it was.
 
 An archive is read once, member by member, into a directory that nothing refers to yet. Each member is judged
 before it is written; the first bad one ends the work and takes the directory with it. What tarfile's own
-filters check is checked here, for Python before 3.12 may lack them, and more: a vendor's archive has one
-directory at its top, no path twice, no set-user-ID bits.
+filters check is checked here, for Python before 3.12 may lack them, and more: no path twice, no set-user-ID bits,
+bounds for counts, depths, names and sizes.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import posixpath
@@ -26,10 +25,6 @@ from . import archive_reader
 
 #: Bytes that stay free on the file system, whatever an archive claims to need.
 RESERVE = 64 << 20
-
-#: Files, links and directories that an archive may have, and those that it only implies; the largest that NVIDIA
-#: publishes has some thousands.
-MEMBERS_LIMIT = 200_000
 
 #: Directories that a path may have, and characters that all paths may have together.
 DEPTH_LIMIT = 100
@@ -45,9 +40,50 @@ _KNOWN_OTHERS: t.Final[tuple[tuple[bytes, str], ...]] = (
 )
 
 
+class Kind(t.NamedTuple):
+    """What an archive is expected to be.
+
+    :ivar name: what a file of another kind is not; ``damaged`` is what a damaged archive may not be.
+    :ivar remedy: for a damaged archive; ``other`` for a file of another kind.
+    :ivar formats: the first bytes of the formats that are read.
+    :ivar limit: files, links and directories, those that are only implied among them.
+    :ivar one_top: whether all must be in one directory.
+    """
+
+    name: str
+    damaged: str
+    remedy: str
+    other: str
+    formats: t.Sequence[bytes]
+    limit: int
+    one_top: bool
+
+
+#: The largest that NVIDIA publishes have some thousands of members.
+VENDOR = Kind(
+    "a tar archive compressed with xz, gzip or bzip2",
+    "a tar archive",
+    "Check that the mirror has the vendor's complete file, and run again.",
+    "Check the archive's URL, and that the mirror has the vendor's file.",
+    tuple(archive_reader.COMPRESSED),
+    200_000,
+    one_top=True,
+)
+#: LLVM's has about 180,000.
+SOURCES = Kind(
+    "a source archive",
+    "an archive of its kind",
+    "Its sha256 matches, so the original is damaged: use another archive of the source.",
+    "Use a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
+    (*archive_reader.COMPRESSED, archive_reader.ZIP, archive_reader.TAR),
+    1_000_000,
+    one_top=False,
+)
+
+
 @dataclasses.dataclass
 class Unpacked:
-    """What was written: paths below the archive's top directory, which is stripped.
+    """What was written: paths below the archive's top directory, if all was in one: then it is stripped.
 
     :param top: the name of that directory.
     :param files: path -> size in bytes.
@@ -65,103 +101,93 @@ class Unpacked:
         return sum(self.files.values())
 
 
-def unpack(archive: str, directory: str, label: str | None = None) -> Unpacked:
+def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = VENDOR) -> Unpacked:
     """Unpack ``archive`` into the new ``directory``, without the single directory at its top.
 
     Files get mode 0644, or 0755 where anybody may execute them; directories 0755; the owner is who runs this.
 
-    :param archive: a tar archive compressed with xz, gzip or bzip2, already verified.
+    :param archive: already verified.
     :param directory: must not exist, its parent must; it is removed again on every failure.
     :param label: how messages call the archive (its URL); its path where this is None.
     :raises SparkforgeError: for a file that is not an archive, is damaged, or would write where it must not.
     """
-    name = label or archive
-    opener = _opener(archive, name)
-    remedy = "Check that the mirror has the vendor's complete file, and run again."
-    with filling(directory, name, "a tar archive", remedy), opener(archive) as stream:
-        return _Extraction(name, directory, MEMBERS_LIMIT).all(archive_reader.Members(stream))
-
-
-@contextlib.contextmanager
-def filling(directory: str, name: str, kind: str, remedy: str) -> t.Iterator[None]:
-    """Make ``directory`` for what is unpacked meanwhile; remove it if that fails.
-
-    :param name: how messages call the archive. :param kind: what it is not if it is damaged, and then the ``remedy``.
-    :raises SparkforgeError: for what reading a damaged archive and writing raise.
-    """
-    os.mkdir(directory, 0o700)
+    name, complete = label or archive, f"{directory}.unpacked"
+    with open(archive, "rb") as stream:
+        head = stream.read(512)
+    form = archive_reader.form(head)
+    if form not in kind.formats:
+        others = [text for magic, text in _KNOWN_OTHERS if head.startswith(magic)]
+        it_is = f"it is {others[0]}" if others else f"it begins with {head[:16]!r}" if head else "it is empty"
+        raise SparkforgeError(f"{name} is not {kind.name}: {it_is}.", kind.other)
+    disk.remove(complete)  # left by a run that was killed
+    os.mkdir(complete, 0o700)
     try:
-        yield
-        os.chmod(directory, 0o755)  # noqa: S103 - libraries and sources are for everybody
+        with archive_reader.opened(archive, form) as members:
+            unpacked = _Extraction(name, complete, kind).all(members)
+        os.chmod(complete, 0o755)  # noqa: S103 - libraries and sources are for everybody
+        os.rename(os.path.join(complete, unpacked.top), directory)
     except BaseException as error:
-        disk.remove(directory)
         # gzip and bz2 report bad data as an OSError without a number.
         if isinstance(error, archive_reader.DAMAGED) or (isinstance(error, OSError) and error.errno is None):
             reason = (str(error) or type(error).__name__).rstrip(".")
-            raise SparkforgeError(f"{name} is damaged or not {kind}: {reason}.", remedy) from error
+            raise SparkforgeError(f"{name} is damaged or not {kind.damaged}: {reason}.", kind.remedy) from error
         if isinstance(error, OSError):
             raise SparkforgeError(
                 f"{name} cannot be unpacked into {directory}: {error.strerror}.",
                 "Make sure that the file system is writable and has free space, and run again.",
             ) from error
         raise
-
-
-def head_of(archive: str) -> tuple[bytes, t.Callable[[str], t.Any] | None]:
-    """Return the first bytes of a file, and what reads it where it is compressed."""
-    with open(archive, "rb") as stream:
-        head = stream.read(512)
-    return head, next((opener for magic, opener in archive_reader.OPENERS if head.startswith(magic)), None)
-
-
-def _opener(archive: str, name: str) -> t.Callable[[str], t.Any]:
-    head, opener = head_of(archive)
-    if opener:
-        return opener
-    kinds = [kind for magic, kind in _KNOWN_OTHERS if head.startswith(magic)]
-    it_is = f"it is {kinds[0]}" if kinds else f"it begins with {head[:16]!r}" if head else "it is empty"
-    raise SparkforgeError(
-        f"{name} is not a tar archive compressed with xz, gzip or bzip2: {it_is}.",
-        "Check the archive's URL, and that the mirror has the vendor's file.",
-    )
-
-
-class Members(t.Protocol):
-    """What an archive must be able to do to be unpacked."""
-
-    def __iter__(self) -> t.Iterator[tarfile.TarInfo]: ...
-
-    def extractfile(self, member: tarfile.TarInfo) -> t.IO[bytes] | None: ...
+    finally:
+        disk.remove(complete)
+    return unpacked
 
 
 class _Extraction:
     """The state of one pass over an archive."""
 
-    def __init__(self, name: str, directory: str, limit: int) -> None:
+    def __init__(self, name: str, directory: str, kind: Kind) -> None:
         self.name = name
-        self.limit = limit
+        self.kind = kind
         self.directory = directory
-        self.top = ""
         self.directories: set[str] = {""}
         self.files: dict[str, int] = {}
         self.digests: dict[str, str] = {}
         self.links: dict[str, str] = {}
+        self.tops: dict[str, None] = {}
         self.entries = self.names = 0
 
-    def all(self, members: Members) -> Unpacked:
+    def all(self, members: archive_reader.Archive) -> Unpacked:
         for member in members:
             self.one(members, member)
         if not (self.files or self.links):
             raise self.refusal("contains no file")
-        return Unpacked(self.top, self.files, self.digests, self.links)
+        top = next(iter(self.tops))
+        if len(self.tops) > 1 or top not in self.directories:
+            return Unpacked("", self.files, self.digests, self.links)
+        # The directory at the top will be stripped: what leads from within it to beside it would leave the tree.
+        for path, target in self.links.items():
+            if _climbs(target)[0] >= path.count("/"):
+                raise self.refusal(f"contains the symlink {path!r} to {target!r}, outside the archive's directory")
+        below = slice(len(top) + 1, None)
+        return Unpacked(
+            top,
+            {path[below]: size for path, size in self.files.items()},
+            {path[below]: digest for path, digest in self.digests.items()},
+            {path[below]: target for path, target in self.links.items()},
+        )
 
-    def one(self, members: Members, member: tarfile.TarInfo) -> None:
-        path = self.path_of(member)
+    def one(self, members: archive_reader.Archive, member: tarfile.TarInfo) -> None:
+        path = self.normalized(member.name, "the path")
         self.count(path, member.linkname)
-        if member.isdir():
+        if path:
+            self.tops[path.partition("/")[0]] = None
+        if len(self.tops) > 1 and self.kind.one_top:
+            first, second = self.tops
+            raise self.refusal(f"has more than one top-level directory: {first!r} and {second!r}")
+        if member.isdir():  # "./" too, as `tar -C directory .` writes it
             self.add_directory(path)
             return
-        if not path:
+        if not path or ("/" not in path and self.kind.one_top):
             raise self.refusal(f"has {member.name!r}, which is not a directory, at the top level")
         if path in self.files or path in self.links or path in self.directories:
             raise self.refusal(f"contains {member.name!r} twice")
@@ -179,20 +205,8 @@ class _Extraction:
         else:
             raise self.refusal(f"contains {member.name!r} of the unknown type {member.type!r}")
 
-    def path_of(self, member: tarfile.TarInfo) -> str:
-        """Return where ``member`` belongs, below the top directory; '' for that directory itself."""
-        top, path = self.split(member.name, "the path")
-        if not top:
-            if member.isdir():  # "./", as `tar -C directory .` writes it
-                return ""
-            raise self.refusal(f"has {member.name!r} at the top level")
-        if not self.top:
-            self.top = top
-        elif top != self.top:
-            raise self.refusal(f"has more than one top-level directory: {self.top!r} and {top!r}")
-        return path
-
-    def split(self, name: str, what: str) -> tuple[str, str]:
+    def normalized(self, name: str, what: str) -> str:
+        """Return where ``name`` belongs; '' for the archive itself."""
         if name.startswith("/"):
             raise self.refusal(f"contains {what} {name!r}, which is absolute")
         parts = [part for part in name.split("/") if part not in ("", ".")]
@@ -200,14 +214,14 @@ class _Extraction:
             raise self.refusal(f"contains {what} {name!r}, which leaves the archive with '..'")
         if len(parts) > DEPTH_LIMIT:
             raise self.refusal(f"contains {what} {name!r}, more than {DEPTH_LIMIT} directories deep")
-        return (parts[0] if parts else ""), "/".join(parts[1:])
+        return "/".join(parts)
 
     def count(self, *names: str) -> None:
         """Count an entry, which takes an inode, and memory here."""
         self.entries += 1
         self.names += sum(map(len, names))
-        if self.entries > self.limit:
-            raise self.refusal(f"has more than {self.limit} members")
+        if self.entries > self.kind.limit:
+            raise self.refusal(f"has more than {self.kind.limit} members")
         if self.names > NAMES_LIMIT:
             raise self.refusal(f"has names of more than {NAMES_LIMIT >> 20} MiB")
 
@@ -228,27 +242,24 @@ class _Extraction:
 
     def add_symlink(self, path: str, member: tarfile.TarInfo) -> None:
         target = member.linkname
-        climbs, rest = 0, target.split("/")
-        while rest and rest[0] in ("..", ".", ""):
-            climbs += rest.pop(0) == ".."
+        climbs, rest = _climbs(target)
         # Behind another name '..' would be taken from wherever that name's link leads: only leading ones are
         # sure to be counted from a real directory.
-        depth = path.count("/")
-        if not target or target.startswith("/") or climbs > depth or ".." in rest:
+        if not target or target.startswith("/") or climbs > path.count("/") or ".." in rest:
             raise self.refusal(f"contains the symlink {member.name!r} to {target!r}, outside the archive")
         os.symlink(target, self.absolute(path))
         self.links[path] = target
 
     def add_hard_link(self, path: str, member: tarfile.TarInfo) -> None:
-        top, target = self.split(member.linkname, "a hard link to")
-        if top != self.top or target not in self.files:
+        target = self.normalized(member.linkname, "a hard link to")
+        if target not in self.files:
             raise self.refusal(
                 f"contains the hard link {member.name!r} to {member.linkname!r}, which is not an earlier file"
             )
         os.link(self.absolute(target), self.absolute(path), follow_symlinks=False)
         self.files[path], self.digests[path] = self.files[target], self.digests[target]
 
-    def add_file(self, path: str, members: Members, member: tarfile.TarInfo) -> None:
+    def add_file(self, path: str, members: archive_reader.Archive, member: tarfile.TarInfo) -> None:
         remedy = "Free some space and run again; if the size is implausible, do not trust the archive."
         disk.check_space(self.directory, member.size, f"{member.name!r} of {self.name}", remedy, RESERVE)
         mode = 0o755 if member.mode & 0o111 else 0o644
@@ -277,3 +288,12 @@ class _Extraction:
             f"The archive {self.name} {why}: refused, and nothing was kept.",
             "Do not use this archive. Get the vendor's own, and check the mirror that served this one.",
         )
+
+
+def _climbs(target: str) -> tuple[int, list[str]]:
+    """Return how many directories the target of a symlink leads up, and what is behind that."""
+    rest = target.split("/")
+    climbs = 0
+    while rest and rest[0] in ("..", ".", ""):
+        climbs += rest.pop(0) == ".."
+    return climbs, rest

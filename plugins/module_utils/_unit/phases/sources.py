@@ -11,7 +11,6 @@ import typing as t
 
 from ..._core import disk
 from ..._fetch import sources
-from ..._fetch.archive_tree import Archive
 from ..._fetch.git import Git
 from .. import commands, patching
 from ..attempt import Attempt
@@ -29,7 +28,7 @@ def fetch(attempt: Attempt) -> None:
     if unit.is_git:
         wanted = Git(unit.source["repo"], attempt.request["commit"], unit.source["submodules"])
     else:
-        wanted = Archive(unit.source["archive"], unit.source["sha256"])
+        wanted = sources.Archive(unit.source["archive"], unit.source["sha256"])
     network = commands.network_environment(attempt)
     environment = {**commands.base_environment(attempt), **network}
     os.environ.update(network)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader, archive_tree, unpack
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader, unpack
 
 from tests.unit.redist_tree import member, tar
 
@@ -97,7 +97,7 @@ def test_headers_take_no_memory_to_speak_of(tmp_path: Path, bomb: t.Any) -> None
 
 def test_an_archive_of_sources_is_read_within_the_same_bounds(tmp_path: Path) -> None:
     cause, memory = refusal(
-        tmp_path, gzip.compress(long_name()), lambda *at: archive_tree._unpack_tree(*at, label="sources")
+        tmp_path, gzip.compress(long_name()), lambda *at: unpack.unpack(*at, "sources", unpack.SOURCES)
     )
     assert "headers of more than 131072 bytes" in cause
     assert memory < ROOM
@@ -147,7 +147,7 @@ def test_a_zip_archive_with_a_directory_beyond_memory_is_refused(
             file.writestr(f"top/{number}", b"")
     monkeypatch.setattr(archive_reader, "DIRECTORY_LIMIT", 70_000)
     with pytest.raises(SparkforgeError, match="its directory has more than"):
-        archive_tree._unpack_tree(str(tmp_path / "archive"), str(tmp_path / "out"), "sources")
+        unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"), "sources", unpack.SOURCES)
 
 
 @pytest.mark.parametrize("mtime", ["inf", "-inf", "nan", "1e400"])

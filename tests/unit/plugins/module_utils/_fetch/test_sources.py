@@ -25,7 +25,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
-    archive_tree,
     git as repositories,
     git_command,
     git_tree,
@@ -1123,7 +1122,7 @@ def packed(kind: str) -> bytes:
 
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[WebServer]:
-    monkeypatch.setattr(archive_tree.http.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(sources.http.time, "sleep", lambda _seconds: None)
     served = WebServer()
     yield served
     served.close()
