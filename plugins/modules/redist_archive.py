@@ -23,8 +23,7 @@ description:
     verified and unpacked before the first symlink is switched. Bad input leaves the host as it was.
   - The receipts show whether a host is already up to date, without contacting a server. If files are missing or have a
     different size, the archive is installed again.
-  - If a shipped pkg-config file names a wrong prefix, a corrected copy is written to C(share/sparkforge/pkgconfig) in
-    the unpacked archive, and comes first in C(PKG_CONFIG_PATH). The shipped file is kept.
+  - The previously used version is kept, at most one. Going back to it downloads nothing.
   - Concurrent runs work one after the other.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -64,10 +63,6 @@ options:
       - C(ldconfig) runs only if this is below C(/etc), since the loader reads no other.
     type: path
     default: /etc/ld.so.conf.d
-  keep_previous:
-    description: Keep the previously used version (at most one). Going back to it downloads nothing.
-    type: bool
-    default: true
   state:
     description:
       - V(present) installs, upgrades and downgrades.
@@ -135,11 +130,6 @@ EXAMPLES = r"""
         variant: ""
         sha256: f5b916aa36a8549946fc2262acebb082fe8c463bd1523a3c0cc2c93527231653
         soname: libnvpl_lapack_lp64_gomp.so.0
-  register: redist
-
-- name: Show where CMake finds them
-  ansible.builtin.debug:
-    var: redist.environment.CMAKE_PREFIX_PATH
 
 - name: Take cuDSS away
   sparkforge.dgx_spark.redist_archive:
@@ -156,9 +146,9 @@ archives:
     - The C(version) is null if no pin gives it and it is not installed. C(path) is the directory of this version,
       which never changes its content, and C(current) the symlink to the version in use.
     - C(sonames) are those under which the loader finds libraries of the archive; C(license) is named as the manifest
-      does, and C(fingerprint) is the sha256 over every input that decides the content.
-    - C(action) is one of C(none), C(install), C(upgrade), C(downgrade), C(replace), C(repair) and C(remove), and
-      C(reason) says why there was something to do, or is empty.
+      does.
+    - C(action) is one of C(none), C(install), C(replace) and C(remove), and C(reason) says why there was something to
+      do, or is empty.
   returned: always
   type: list
   elements: dict
@@ -174,33 +164,9 @@ archives:
       current: /opt/sparkforge/redist/libcudss/current
       sonames: [libcudss.so.0, libcudss_mtlayer_gomp.so.0]
       license: NVIDIA cuDSS library
-      fingerprint: 8b8e1c4ff0e1a1ce1c3f4b0f1ed6e6a3ac35e3b7ef2fa0d9e0d4b2f6f6a8cf25
-      action: upgrade
+      action: replace
       reason: its release is 0.7.0, expected 0.8.0
       previous_version: "0.7.0.20"
-      downloaded_bytes: 156677968
-      download_seconds: 12.4
-environment:
-  description:
-    - The search paths with which compilers, CMake and pkg-config find the installed archives, by C(current).
-      The variables are C(CMAKE_PREFIX_PATH), C(CPATH), C(LIBRARY_PATH) and C(PKG_CONFIG_PATH), each only if it has a
-      path.
-  returned: always
-  type: dict
-  sample:
-    CMAKE_PREFIX_PATH: /opt/sparkforge/redist/libcudss/current
-    CPATH: /opt/sparkforge/redist/libcudss/current/include
-    LIBRARY_PATH: /opt/sparkforge/redist/libcudss/current/lib
-environment_sh:
-  description: The same for a shell to source. Each receipt has it for its own archive.
-  returned: always
-  type: str
-  sample: "export CPATH='/opt/sparkforge/redist/libcudss/current/include'\"${CPATH:+:$CPATH}\"\n"
-downloaded:
-  description: The total download.
-  returned: always
-  type: dict
-  sample: {bytes: 156677968, seconds: 12.4, megabytes_per_second: 12.6}
 """
 
 import os
@@ -241,7 +207,6 @@ def main() -> None:
             "prefix": {"type": "path", "default": "/opt/sparkforge/redist"},
             "root": {"type": "path", "default": "/opt/sparkforge"},
             "loader_directory": {"type": "path", "default": "/etc/ld.so.conf.d"},
-            "keep_previous": {"type": "bool", "default": True},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "archives": {
                 "type": "list",

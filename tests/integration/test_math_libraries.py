@@ -348,28 +348,19 @@ def test_absent_leaves_the_host_as_it_was_before_the_first_run(
 
 
 @pytest.mark.long
-def test_headers_cmake_and_pkg_config_find_the_libraries(host: Host, install: Callable, mirror: SpoiltMirror) -> None:
-    # As in NVIDIA's archives, the prefix of the pkg-config file is a place on the machine that packed it.
-    config = (
-        b"prefix=/build/cudss\nlibdir=${prefix}/lib\nincludedir=${prefix}/include\n"
-        b"Name: cudss\nDescription: x\nVersion: 2.0.0\nLibs: -L${libdir} -lcudss\nCflags: -I${includedir}\n"
-    )
+def test_headers_and_cmake_find_the_libraries(host: Host, install: Callable, mirror: SpoiltMirror) -> None:
     cmake = b"get_filename_component(CUDSS_PREFIX ${CMAKE_CURRENT_LIST_DIR}/../../.. ABSOLUTE)\n"
-    files = {"include__cudss.h": b"#define CUDSS_VERSION 20000\n", "lib__pkgconfig__cudss.pc": config}
-    archive = tar(**files, **{"lib__cmake__cudss__cudss-config.cmake": cmake})
-    install(math_libraries_archives=[publish(mirror, "2.0.0", archive)]).succeeded()
-    host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y cmake make pkg-config")
-    receipt = json.loads(host.execute("cat /opt/sparkforge/receipts/redist-libcudss.json"))
+    files = {"include__cudss.h": b"#define CUDSS_VERSION 20000\n", "lib__cmake__cudss__cudss-config.cmake": cmake}
+    install(math_libraries_archives=[publish(mirror, "2.0.0", tar(**files))]).succeeded()
+    host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y cmake make")
     lists = (
         "cmake_minimum_required(VERSION 3.18)\nproject(use NONE)\nfind_package(cudss REQUIRED CONFIG)\n"
         "message(STATUS prefix=${CUDSS_PREFIX})\n"
     )
+    current = f"{REDIST}/libcudss/current"
     found = host.execute(
         f"set -eu; mkdir -p /tmp/use; cd /tmp/use; printf '%s' '{lists}' > CMakeLists.txt\n"
-        f"{receipt['environment_sh']}\n"
-        'test -f "$CPATH/cudss.h"; test -f "$LIBRARY_PATH/libcudss.so.0"\n'
-        "pkg-config --cflags --libs cudss; cmake -S . -B build"
+        f"test -f {current}/include/cudss.h; test -f {current}/lib/libcudss.so.0\n"
+        f"cmake -S . -B build -DCMAKE_PREFIX_PATH={current}"
     )
-    place = f"{REDIST}/libcudss/2.0.0.1-cuda13"
-    assert f"-I{place}/include -L{place}/lib -lcudss" in found
     assert f"prefix={REDIST}/libcudss/" in found

@@ -12,18 +12,17 @@ fetched, verified and unpacked before the first symlink is switched: a bad one l
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
-import re
 import secrets
 import time
 import typing as t
 
-from .._core import disk, receipts
-from .._core.digests import of_file
+from .._core import disk, modules, receipts
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._elf import reader
-from . import http, pkg_config, redist_plan as _plan, unpack
+from . import http, redist_plan as _plan, unpack
 
 #: An xz archive of libraries unpacks to three or four times its size; beside it is the archive itself.
 DISK_FACTOR = 5
@@ -34,6 +33,48 @@ _LOCK = "redist"
 MACHINES = {"linux-sbsa": 183, "linux-aarch64": 183, "linux-x86_64": 62, "linux-ppc64le": 21}
 
 Run = t.Callable[[list[str]], tuple[int, str, str]]
+
+
+@dataclasses.dataclass
+class Step:
+    """What is to be done for one archive, and why; ``reason`` is empty where there is nothing to do."""
+
+    archive: _plan.Archive
+    receipt: dict[str, t.Any] | None
+    reason: str = ""
+    reuse: dict[str, t.Any] | None = None
+    resolved: _plan.Resolved | None = None
+    staged: str | None = None
+    record: dict[str, t.Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def action(self) -> str:
+        return ("replace" if self.receipt else "install") if self.reason else "none"
+
+
+def describe(steps: list[Step], prefix: str) -> dict[str, t.Any]:
+    """Return the module's result of steps that were taken, or planned."""
+    rows, before, after = [], [], []
+    for step in steps:
+        old = step.receipt or {}
+        record = step.record or ({} if step.reason else old)
+        row = {"path": None, "sonames": [], "license": None, **dataclasses.asdict(step.archive)}
+        row |= {key: record[key] for key in ("version", "sha256", "path", "sonames", "license") if key in record}
+        current = _plan.current_path(prefix, step.archive.component)
+        row |= {"current": current, "action": step.action, "reason": step.reason}
+        rows.append({**row, "previous_version": old.get("version") if step.reason else None})
+        was, will = _plan.label_of(old), _plan.label_of(row)
+        after.append(will)
+        if old:
+            before.append(f"{was}: {step.reason}" if step.reason and was == will else was)
+    return _result(prefix, any(step.reason for step in steps), rows, before, after)
+
+
+def _result(
+    prefix: str, changed: bool, rows: list[dict[str, t.Any]], before: list[str], after: list[str]
+) -> dict[str, t.Any]:
+    texts = ("".join(f"{line}\n" for line in lines) for lines in (before, after))
+    return {"changed": changed, "archives": rows, "diff": modules.diff(prefix, *texts)}
 
 
 class RedistArchives:
@@ -60,7 +101,6 @@ class RedistArchives:
         self.prefix = os.path.normpath(options["prefix"])
         self.root = os.path.normpath(options["root"])
         self.loader_directory = os.path.normpath(options["loader_directory"])
-        self.keep_previous: bool = options["keep_previous"]
         self.check_mode = check_mode
         self.ldconfig = list(ldconfig)
         self.run = run
@@ -91,20 +131,20 @@ class RedistArchives:
         """
         steps = self.plan()
         if self.check_mode or not any(step.reason for step in steps):
-            return _plan.describe(steps, self.prefix)
+            return describe(steps, self.prefix)
         with receipts.lock(self.root, _LOCK):
             steps = self.plan()  # another run may have done the work while this one waited
             work = [step for step in steps if step.reason]
             if work:
                 self.install(work)
-        return _plan.describe(steps, self.prefix)
+        return describe(steps, self.prefix)
 
-    def plan(self) -> list[_plan.Step]:
+    def plan(self) -> list[Step]:
         """Compare the host with what is wanted; reads receipts and lstats files, asks no server."""
         steps = []
         for archive in self.archives:
             receipt = receipts.read(self.root, f"redist-{archive.component}")
-            step = _plan.Step(archive, receipt)
+            step = Step(archive, receipt)
             step.reason = self._reason(step)
             if step.reason:
                 step.reuse = next(
@@ -117,7 +157,7 @@ class RedistArchives:
         ours = _plan.is_version(str(row.get("path")), archive.component)
         return ours and not (_plan.differs(row, archive, self.prefix) or _plan.damage(row))
 
-    def _reason(self, step: _plan.Step) -> str:
+    def _reason(self, step: Step) -> str:
         component, receipt = step.archive.component, step.receipt
         current = _plan.current_path(self.prefix, component)
         if os.path.lexists(current) and not os.path.islink(current):
@@ -142,11 +182,9 @@ class RedistArchives:
             wanted = _plan.loader_entry(receipt, identity=True)
             if disk.text(self.loader_file(component)) != wanted:
                 return "its loader entry is missing or different"
-        if receipt.get("previous") and not self.keep_previous:
-            return "a previous version is kept"
         return ""
 
-    def install(self, steps: list[_plan.Step]) -> None:
+    def install(self, steps: list[Step]) -> None:
         made = disk.make_directories(self.prefix)
         try:
             _remove_stale_staging(self.prefix)
@@ -168,7 +206,7 @@ class RedistArchives:
         for step in steps:
             self._record(step)
 
-    def _resolve(self, steps: list[_plan.Step]) -> None:
+    def _resolve(self, steps: list[Step]) -> None:
         """Read each manifest once and check every pin, before the first archive is downloaded."""
         manifests: dict[str, dict[str, t.Any]] = {}
         for step in steps:
@@ -181,7 +219,7 @@ class RedistArchives:
                 manifests[url] = fetch_manifest(url, archive)
             step.resolved = _plan.resolve(manifests[url], archive, redact(url))
 
-    def _stage(self, step: _plan.Step) -> None:
+    def _stage(self, step: Step) -> None:
         """Download, verify and unpack one archive into a directory that nothing refers to."""
         archive, resolved = step.archive, step.resolved
         if resolved is None:
@@ -194,11 +232,8 @@ class RedistArchives:
         )
         url = f"{self.base_url}/{archive.product}/redist/{resolved.relative_path}"
         staged = os.path.join(self.prefix, f".staging-{archive.component}-{secrets.token_hex(4)}")
-        begin = time.monotonic()
         file = http.fetch(url, self.prefix, sha256=resolved.sha256, max_bytes=resolved.size)
-        step.download_seconds = time.monotonic() - begin
         try:
-            step.downloaded_bytes = os.path.getsize(file)
             unpacked = unpack.unpack(file, staged, redact(url))
             step.staged = staged
         finally:
@@ -207,10 +242,10 @@ class RedistArchives:
         step.record["url"] = redact(url)
         disk.fsync_tree(staged)
 
-    def _switch(self, step: _plan.Step) -> None:
+    def _switch(self, step: Step) -> None:
         component = step.archive.component
         if step.reuse is not None:
-            step.record = {key: value for key, value in step.reuse.items() if key != "loader_entry"}
+            step.record = step.reuse
         record = step.record
         if step.staged is not None:
             disk.make_directories(os.path.dirname(record["path"]))
@@ -236,35 +271,17 @@ class RedistArchives:
         else:
             disk.unlink(path)
 
-    def _record(self, step: _plan.Step) -> None:
+    def _record(self, step: Step) -> None:
         """Write the receipt, then the loader entry's last line, then remove what is no longer kept."""
-        record, old = step.record, step.receipt
-        previous: dict[str, t.Any] | None = None
-        obsolete: list[dict[str, t.Any]] = []
-        for candidate in _plan.generations(old):
-            if candidate.get("path") == record["path"]:
-                continue
-            if previous is None and self.keep_previous and candidate.get("prefix") == self.prefix:
-                previous = candidate
-            else:
-                obsolete.append(candidate)
-        environment = _plan.environment_of([record])
-        written = {
-            **record,
-            "previous": previous,
-            "loader_entry": self.loader_file(record["component"]) if record.get("library_directory") else None,
-            "environment": environment,
-            "environment_sh": _plan.shell_of(environment),
-            "installed_epoch": int(time.time()),
-        }
-        step.record = written
-        receipts.write(self.root, f"redist-{record['component']}", written)
+        record = step.record
+        others = [row for row in _plan.generations(step.receipt) if row.get("path") != record["path"]]
+        previous = next((row for row in others if row.get("prefix") == self.prefix), None)
+        step.record = {**record, "previous": previous, "installed_epoch": int(time.time())}
+        receipts.write(self.root, f"redist-{record['component']}", step.record)
         self._write_loader_entry(record, identity=True)
-        for candidate in obsolete:
-            _remove_version(str(candidate.get("path")), record["component"])
-        for entry in self._loader_entries(record["component"], old):
-            if entry != written["loader_entry"]:
-                disk.unlink(entry)
+        for row in others:
+            if row is not previous:
+                _remove_version(str(row.get("path")), record["component"])
 
     # state: absent
 
@@ -286,13 +303,13 @@ class RedistArchives:
                     receipts.remove(self.root, f"redist-{component}")
             with contextlib.suppress(OSError):
                 os.rmdir(self.root)
-        return _plan.result(self.prefix, changed, rows, before, [])
+        return _result(self.prefix, changed, rows, before, [])
 
     def _leftovers(self, component: str) -> tuple[dict[str, t.Any] | None, list[str]]:
         receipt = receipts.read(self.root, f"redist-{component}")
         paths, current = self._versions(component, receipt), _plan.current_path(self.prefix, component)
         paths += [current] if os.path.islink(current) else []
-        paths += [*self._loader_entries(component, receipt), receipts.path_of(self.root, f"redist-{component}")]
+        paths += [self.loader_file(component), receipts.path_of(self.root, f"redist-{component}")]
         return receipt, sorted({path for path in paths if os.path.lexists(path)})
 
     # A receipt that somebody edited does not decide what is removed, nor does a link.
@@ -306,15 +323,9 @@ class RedistArchives:
             paths.append(os.path.join(os.path.dirname(current), os.readlink(current)))
         return [path for path in paths if _plan.is_version(path, component)]
 
-    def _loader_entries(self, component: str, receipt: t.Mapping[str, t.Any] | None) -> list[str]:
-        own = self.loader_file(component)
-        recorded = str((receipt or {}).get("loader_entry"))
-        return [own, recorded] if os.path.basename(recorded) == os.path.basename(own) else [own]
-
     def _remove(self, component: str) -> None:
         receipt = receipts.read(self.root, f"redist-{component}")
-        for entry in self._loader_entries(component, receipt):
-            disk.unlink(entry)
+        disk.unlink(self.loader_file(component))
         versions = self._versions(component, receipt)
         current = _plan.current_path(self.prefix, component)
         if os.path.islink(current):
@@ -379,14 +390,7 @@ def record_of(
     library = next((d for d in _plan.LIBRARY_DIRECTORIES if os.path.isdir(f"{staged}/{d}")), None)
     sonames = _sonames(f"{staged}/{library}", archive.platform) if library else []
     require_soname(archive, resolved.version, sonames)
-    files, digests = dict(unpacked.files), dict(unpacked.digests)
-    directories = [d for d in pkg_config.DIRECTORIES if os.path.isdir(f"{staged}/{d}")]
-    corrected = pkg_config.write_corrected(staged, path, directories)
-    if corrected:
-        files.update(corrected)
-        digests.update({name: of_file(f"{staged}/{name}") for name in corrected})
-        directories.insert(0, pkg_config.CORRECTED)
-    record: dict[str, t.Any] = {
+    return {
         "product": archive.product,
         "component": archive.component,
         "release": archive.release,
@@ -394,24 +398,15 @@ def record_of(
         "platform": archive.platform,
         "variant": archive.variant,
         "sha256": resolved.sha256,
-        "name": resolved.name,
         "license": resolved.license,
-        "license_files": sorted(n for n in files if re.match(r"(?i)(license|eula|copying)", n)),
         "prefix": prefix,
         "path": path,
         "current": _plan.current_path(prefix, archive.component),
         "library_directory": library,
-        "include": os.path.isdir(f"{staged}/include"),
-        "pkg_config": directories,
-        "pkg_config_corrected": sorted(corrected),
         "sonames": sonames,
-        "files": files,
-        "digests": digests,
+        "files": unpacked.files,
         "links": unpacked.links,
-        "size": unpacked.size,
     }
-    record["fingerprint"] = _plan.fingerprint(record)
-    return record
 
 
 def _sonames(directory: str, platform: str) -> list[str]:

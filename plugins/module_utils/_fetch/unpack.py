@@ -15,11 +15,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import posixpath
+import shutil
 import tarfile
 import time
 import typing as t
 
-from .._core import digests, disk
+from .._core import disk
 from .._core.errors import SparkforgeError
 from . import archive_reader
 
@@ -35,8 +36,6 @@ _KNOWN_OTHERS: t.Final[tuple[tuple[bytes, str], ...]] = (
     (b"PK\x03\x04", "a zip archive"),
     (b"!<arch>\n", "a Debian package or an ar archive"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
-    (b"\xed\xab\xee\xdb", "an RPM package"),
-    (b"\x7fELF", "an ELF file"),
 )
 
 
@@ -44,7 +43,6 @@ class Kind(t.NamedTuple):
     """What an archive is expected to be.
 
     :ivar name: what a file of another kind is not; ``damaged`` is what a damaged archive may not be.
-    :ivar remedy: for a damaged archive; ``other`` for a file of another kind.
     :ivar formats: the first bytes of the formats that are read.
     :ivar limit: files, links and directories, those that are only implied among them.
     :ivar one_top: whether all must be in one directory.
@@ -53,7 +51,6 @@ class Kind(t.NamedTuple):
     name: str
     damaged: str
     remedy: str
-    other: str
     formats: t.Sequence[bytes]
     limit: int
     one_top: bool
@@ -63,8 +60,7 @@ class Kind(t.NamedTuple):
 VENDOR = Kind(
     "a tar archive compressed with xz, gzip or bzip2",
     "a tar archive",
-    "Check that the mirror has the vendor's complete file, and run again.",
-    "Check the archive's URL, and that the mirror has the vendor's file.",
+    "Check the archive's URL, and that the mirror has the vendor's complete file, and run again.",
     tuple(archive_reader.COMPRESSED),
     200_000,
     one_top=True,
@@ -73,8 +69,7 @@ VENDOR = Kind(
 SOURCES = Kind(
     "a source archive",
     "an archive of its kind",
-    "Its sha256 matches, so the original is damaged: use another archive of the source.",
-    "Use a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
+    "Its sha256 matches, so use another archive of the source: a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
     (*archive_reader.COMPRESSED, archive_reader.ZIP, archive_reader.TAR),
     1_000_000,
     one_top=False,
@@ -87,18 +82,12 @@ class Unpacked:
 
     :param top: the name of that directory.
     :param files: path -> size in bytes.
-    :param digests: path -> sha256 of the content.
     :param links: path -> target of the symlink.
     """
 
     top: str
     files: dict[str, int]
-    digests: dict[str, str]
     links: dict[str, str]
-
-    @property
-    def size(self) -> int:
-        return sum(self.files.values())
 
 
 def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = VENDOR) -> Unpacked:
@@ -118,7 +107,7 @@ def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = 
     if form not in kind.formats:
         others = [text for magic, text in _KNOWN_OTHERS if head.startswith(magic)]
         it_is = f"it is {others[0]}" if others else f"it begins with {head[:16]!r}" if head else "it is empty"
-        raise SparkforgeError(f"{name} is not {kind.name}: {it_is}.", kind.other)
+        raise SparkforgeError(f"{name} is not {kind.name}: {it_is}.", kind.remedy)
     disk.remove(complete)  # left by a run that was killed
     os.mkdir(complete, 0o700)
     try:
@@ -151,7 +140,6 @@ class _Extraction:
         self.directory = directory
         self.directories: set[str] = {""}
         self.files: dict[str, int] = {}
-        self.digests: dict[str, str] = {}
         self.links: dict[str, str] = {}
         self.tops: dict[str, None] = {}
         self.entries = self.names = 0
@@ -163,7 +151,7 @@ class _Extraction:
             raise self.refusal("contains no file")
         top = next(iter(self.tops))
         if len(self.tops) > 1 or top not in self.directories:
-            return Unpacked("", self.files, self.digests, self.links)
+            return Unpacked("", self.files, self.links)
         # The directory at the top will be stripped: what leads from within it to beside it would leave the tree.
         for path, target in self.links.items():
             if _climbs(target)[0] >= path.count("/"):
@@ -172,7 +160,6 @@ class _Extraction:
         return Unpacked(
             top,
             {path[below]: size for path, size in self.files.items()},
-            {path[below]: digest for path, digest in self.digests.items()},
             {path[below]: target for path, target in self.links.items()},
         )
 
@@ -257,7 +244,7 @@ class _Extraction:
                 f"contains the hard link {member.name!r} to {member.linkname!r}, which is not an earlier file"
             )
         os.link(self.absolute(target), self.absolute(path), follow_symlinks=False)
-        self.files[path], self.digests[path] = self.files[target], self.digests[target]
+        self.files[path] = self.files[target]
 
     def add_file(self, path: str, members: archive_reader.Archive, member: tarfile.TarInfo) -> None:
         remedy = "Free some space and run again; if the size is implausible, do not trust the archive."
@@ -269,7 +256,7 @@ class _Extraction:
             raise self.refusal(f"contains {member.name!r}, which cannot be read")
         descriptor = os.open(self.absolute(path), flags, 0o600)
         with os.fdopen(descriptor, "wb") as target:
-            self.digests[path] = digests.of_stream(source, target)
+            shutil.copyfileobj(source, target, 1 << 20)
             size = target.tell()
             target.flush()
             os.fchmod(target.fileno(), mode)

@@ -14,7 +14,6 @@ from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._fetch import redist_plan
 from . import is_written
 
-LOADER_DIRECTORY = "/etc/ld.so.conf.d"
 KEYS = ("product", "component", "release", "version", "variant", "soname")
 
 
@@ -75,7 +74,7 @@ def _is_installed(row: t.Mapping[str, t.Any], platform: str, observation: t.Mapp
     if not row.get("version"):
         return False
     current = os.path.join(os.path.normpath(prefix), row["component"], "current")
-    path = redist_plan.loader_path(LOADER_DIRECTORY, row["component"])
+    path = redist_plan.loader_path(redist_plan.LOADER_DIRECTORY, row["component"])
     libraries = observation.get("loader", {}).get("libraries", {})
     for directory in redist_plan.LIBRARY_DIRECTORIES:
         record = {**row, "platform": platform, "current": current, "library_directory": directory}

@@ -64,7 +64,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         steps["packages"] = packages
         reasons.append(f"install the packages of cuSPARSELt {version}")
     if backend in ("apt", "local_repo"):
-        if redist_plan.loader_path(archives.LOADER_DIRECTORY, settings["__cusparselt_redist_component"]) in files:
+        component = settings["__cusparselt_redist_component"]
+        if redist_plan.loader_path(redist_plan.LOADER_DIRECTORY, component) in files:
             steps["archive_absent"] = archive["platform"]
             reasons.append("remove its archive")
         if not is_written(loader_file, loader_entry, observation):

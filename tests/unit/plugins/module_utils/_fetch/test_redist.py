@@ -13,11 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
-    pkg_config,
-    redist as _redist,
-    redist_plan,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist, redist_plan
 
 from tests.unit.redist_tree import Tree, archive
 
@@ -85,40 +81,11 @@ def test_an_installed_archive_is_told_from_the_wanted_one_by_each_input() -> Non
         assert redist_plan.differs({**RECEIPT, key: "x"}, WANTED, "/prefix").startswith(f"its {key} is x, ")
 
 
-def test_a_fingerprint_covers_each_input_and_no_place() -> None:
-    fingerprint = redist_plan.fingerprint(RECEIPT)
-    assert redist_plan.fingerprint({**RECEIPT, "prefix": "/other", "path": "/x"}) == fingerprint
-    for key in ("product", "component", "release", "version", "platform", "variant", "sha256"):
-        assert redist_plan.fingerprint({**RECEIPT, key: "x"}) != fingerprint
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("prefix=${pcfiledir}/../..\nlibdir=${prefix}/lib\nincludedir=${prefix}/include\nName: a\n", None),
-        ("prefix=/p/v\nlibdir=${prefix}/lib\n", None),
-        ("prefix=/p/v\nlibdir=${prefix}/lib64\n", None),
-        (
-            "prefix = /usr\nlibdir=${prefix}/lib\nLibs: -L${libdir}\n",
-            "prefix=/p/v\nlibdir=${prefix}/lib\nLibs: -L${libdir}\n",
-        ),
-        (
-            "cudaroot=/usr/local/cuda-13.0\nlibdir=${cudaroot}/targets/sbsa-linux/lib\n"
-            "includedir=${cudaroot}/targets/sbsa-linux/include\n",
-            "cudaroot=/p/v\nlibdir=/p/v/lib\nincludedir=/p/v/include\n",
-        ),
-        ("prefix=/p/version-2\n", "prefix=/p/v\n"),
-    ],
-)
-def test_a_pkg_config_file_is_corrected_where_it_names_another_place(text: t.Any, expected: t.Any) -> None:
-    assert pkg_config.corrected(text, "/p/v", "/p/v/lib/pkgconfig") == expected
-
-
 def places(path: Path) -> dict[str, t.Any]:
     """Return the options that say where the mirror and the host are."""
     names = {"prefix": "prefix", "root": "root", "loader_directory": "loader"}
     options = {option: str(path / name) for option, name in names.items()}
-    return {"base_url": (path / "mirror/compute").as_uri(), "keep_previous": True, **options}
+    return {"base_url": (path / "mirror/compute").as_uri(), **options}
 
 
 class Bench:
@@ -228,17 +195,6 @@ def test_a_receipt_that_was_edited_does_not_decide_what_is_removed(
     bench.edit_receipt(**(edited if generation == "installed" else {"previous": edited}))
     bench.redist("absent").absent()
     assert kept.is_dir()
-
-
-def test_a_receipt_that_was_edited_does_not_decide_which_file_is_removed(bench: Bench) -> None:
-    for state in ("absent", "present"):
-        bench.publish(release=state)
-        bench.redist().present()
-        precious = bench.path / "precious.conf"
-        precious.write_text("kept")
-        bench.edit_receipt(loader_entry=str(precious), sha256="0" * 64)
-        assert getattr(bench.redist(state), state)()["changed"]
-        assert precious.exists()
 
 
 def test_what_a_receipt_vouches_for_is_on_the_disk_first(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
