@@ -16,7 +16,6 @@ from pathlib import Path
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
     deb_version,
-    indexes,
     plan,
     removal,
     sources,
@@ -327,8 +326,6 @@ PARSERS: dict[str, Parser] = {
     "log of a build": of_file(scan.diagnose_file, *_LOGS),
     "ninja": Parser([b"[1/20] Building CXX object a.o\n[2/20] Linking\r[ 50%] Built target b\nninja: error\n"], _ninja),
     "CMakeCache.txt": of_file(artefact.read_cache, b"//Use it\nUSE_CUDA:BOOL=ON\nA-ADVANCED:INTERNAL=1\n"),
-    "apt Release": of_text(indexes.parse_release, f"Origin: NVIDIA\nSHA256:\n {A} 123 Packages.gz\n"),
-    "apt Packages": of_text(indexes.parse_packages, f"Package: a\nFilename: ./a.deb\nSize: 12\nSHA256: {A}\n\n"),
     "deb control": of_text(apt_state.paragraphs, "Package: a\nVersion: 1:2-3\nDescription: b\n c\n .\n"),
     "deb versions": of_text(
         lambda text: deb_version.compare_versions(*(text.split("|") + ["1"])[:2]), "1:2.0~rc1-3ubuntu4|1:2.0-1"

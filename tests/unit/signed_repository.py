@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import re
 import shutil
 import subprocess
 import tarfile
@@ -75,26 +73,3 @@ def with_control(deb: Path, text: str) -> Path:
     deb.unlink()
     subprocess.run(["ar", "rc", deb.absolute(), *members], cwd=folder, check=True)
     return deb
-
-
-def sign(folder: Path, keys: Keys, signer: str, also: str = "", without: str = "") -> None:
-    """Make a flat signed repository of the .deb files in ``folder``.
-
-    :param also: pattern of further files that Release lists.
-    :param without: a field that no package has.
-    """
-
-    def archive(*arguments: str) -> bytes:
-        command = ["apt-ftparchive", *arguments]
-        return subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout
-
-    for name in ("Release", "Release.gpg", "InRelease"):
-        (folder / name).unlink(missing_ok=True)
-    packages = archive("packages", ".")
-    if without:
-        packages = re.sub(rf"(?m)^{without}:.*\n".encode(), b"", packages)
-    (folder / "Packages").write_bytes(packages)
-    (folder / "Packages.gz").write_bytes(gzip.compress(packages))
-    (folder / "Release").write_bytes(archive("-o", f"APT::FTPArchive::Release::Patterns::={also}", "release", "."))
-    keys.gpg("-u", signer, "--armor", "--detach-sign", "-o", str(folder / "Release.gpg"), str(folder / "Release"))
-    keys.gpg("-u", signer, "--clearsign", "-o", str(folder / "InRelease"), str(folder / "Release"))

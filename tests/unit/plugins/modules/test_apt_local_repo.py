@@ -19,9 +19,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_sta
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 from tests.unit.run_module import run_module
-from tests.unit.signed_repository import Keys, build_deb, require, sign, with_control
+from tests.unit.signed_repository import Keys, build_deb, require, with_control
 
-require("gpg", "gpgconf", "dpkg-deb", "apt-ftparchive", "ar")
+require("gpg", "gpgconf", "dpkg-deb", "ar")
 
 VERSION = "0.8.1"
 PACKAGE = f"cusparselt-local-repo-ubuntu2404-{VERSION}"
@@ -54,7 +54,6 @@ def repository(tmp_path: Path, maker: Maker) -> Path:
     (inner / "usr/lib").mkdir(parents=True)
     (inner / "usr/lib/libcusparseLt.so.0").write_text("library")
     build_deb(inner, folder, Package="libcusparselt0-cuda-13", Version="0.8.1.1-1", Architecture="all")
-    sign(folder, maker.keys, maker.fingerprint)
     (folder / "cusparselt-local-ABCD-keyring.gpg").write_bytes(maker.keys.gpg("--export", maker.fingerprint))
     return tree
 
