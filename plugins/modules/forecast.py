@@ -14,8 +14,8 @@ version_added: "0.1.0"
 description:
   - Compares the observation of P(sparkforge.dgx_spark.update_info#module) with a ledger of what earlier upgrades broke.
   - Each host gets one answer, C(go), C(go with steps) or C(hold), with the reason, what to do, and the sources.
-  - Prints one table of all hosts, the findings below it, and at the end what to do on each host. Or the same as JSON, in
-    one line. It runs none of that.
+  - Prints one table of all hosts, the findings below it, and at the end what to do on each host, none of which it does.
+    Or the same as JSON, in one line.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
