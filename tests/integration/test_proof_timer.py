@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -97,6 +98,12 @@ def test_what_the_last_proof_found_is_shown_and_taken_back(booted: Host) -> None
     said = booted.execute("run-parts /etc/update-motd.d")
     assert "PyTorch 2.10.0 computes right numbers, checked " in said and f". {root}/bin/activate-torch" in said
     assert 'sparkforge_proof_verdict{verdict="proven"} 1' in booted.execute(f"cat {textfile}/sparkforge.prom")
+    assert "changed since" not in said, "that report does not say which kernel it saw"
+    later = json.dumps({**report, "kernel": "6.0.0"})
+    booted.execute(f"echo '{later}' > {root}/reports/2026-11-24T110000Z.json")
+    publish(textfile=textfile, motd=True)
+    said = booted.execute("run-parts /etc/update-motd.d")
+    assert re.search(r"checked \d+ days ago; changed since the last proof: kernel\. Enter it", said), said
     assert publish()["changed"] and not publish()["changed"]
     assert booted.contents() == before, "nothing is left of it"
     booted.execute(f"rm -r {root} /var/lib/prometheus")

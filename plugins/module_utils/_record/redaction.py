@@ -253,11 +253,10 @@ RULES = _table(
         "apt broken lock_holder pins apt_sources clock cpu cuda_toolkits disk driver gpu devices processes kernel "
         "loader memory os dgx python stack unread record build wheels install remove refused would_remove "
         "would_downgrade protected versions ota firmware torch fabric links ports management kho pcie report checks "
-        "update plan problem update.kernels dkms boot system archives grub secure_boot unattended cdi",
+        "update plan problem update.kernels dkms boot system archives secure_boot unattended cdi",
     ),
     (("name", "version"), "packages offers ota.behind host_packages"),
     (("words", "version"), "software"),
-    (("name", "words"), "own_holds"),
     (("name", "keys"), "policy"),
     (("name", "release"), "ota.software"),
     (("path", "path"), "entries"),
@@ -273,7 +272,7 @@ RULES = _table(
         bool,
         "enabled keyring_present synchronized nvidia_fs open_kernel_module hardware present unified_memory headers "
         "venv root up connectx7 carrier wireless gpu_required numeric required blocked blocks accepted running image "
-        "kernels.driver read_only used one_time tool on key vendor_once refresh reboot_required virtual",
+        "kernels.driver read_only on key vendor_once refresh reboot_required virtual",
     ),
     (
         _MIB,
