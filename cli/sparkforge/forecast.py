@@ -17,7 +17,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--ledger", metavar="PLACE", help="another ledger: a folder, a file or a URL")
     add("--accept", action="append", metavar="RULE", help="you have dealt with this rule; may be given again")
     add("--json", action="store_true", help="print JSON in one line")
-    add("--page", type=Path, metavar="FILE", help="write the forecast as a page")
+    add("--file", type=Path, metavar="FILE", help="write the same into this file too")
 
 
 def variables(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -33,6 +33,6 @@ def variables(arguments: argparse.Namespace) -> dict[str, Any]:
         "forecast_ledger": arguments.ledger,
         "forecast_accept": arguments.accept,
         "forecast_format": "json" if arguments.json else None,
-        "forecast_file": str(arguments.page.absolute()) if arguments.page else None,
+        "forecast_file": str(arguments.file.absolute()) if arguments.file else None,
     }
     return {name: value for name, value in given.items() if value}

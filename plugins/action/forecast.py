@@ -58,8 +58,7 @@ class ActionModule(OnController):
         text = SHOWN[arguments["format"]](state)
         path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
         if path:
-            written = forecast.as_page(state) if path.endswith(".html") else text
-            files.write_text(path, written + "\n", "Set forecast_file to a file in a directory that you can write to.")
+            files.write_text(path, text + "\n", "Set forecast_file to a file in a directory that you can write to.")
         reports = str(arguments["reports"] or "")
         # Recorded Sparks are of no inventory; and who has no reports gets no directory for them.
         if arguments["rows"] and os.path.isdir(reports):

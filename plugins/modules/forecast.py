@@ -57,9 +57,7 @@ options:
     choices: [table, json]
     default: table
   path:
-    description:
-      - A file on the controller for the same output, written atomically.
-      - A page, if its name ends in C(.html).
+    description: A file on the controller for the same output, written atomically.
     type: path
   reports:
     description:
@@ -120,5 +118,5 @@ path:
   description: The file that was written.
   returned: success
   type: str
-  sample: /home/ada/forecast.html
+  sample: /home/ada/forecast.json
 """

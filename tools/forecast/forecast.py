@@ -10,7 +10,6 @@ Pure, from observations and a ledger, but for the file that is kept beside the r
 from __future__ import annotations
 
 import datetime
-import html
 import json
 import os
 import re
@@ -182,28 +181,9 @@ def _without_plan(update: Facts) -> Finding:
 
 
 def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return ``spark_info`` and ``update_info`` of what ``sparkforge record`` wrote.
-
-    A record from before it asked apt for the upgrade has NVIDIA's recipe, which then stands for the plan.
-    """
-    parts = record.get("record") or {}
+    """Return ``spark_info`` and ``update_info`` of what ``sparkforge record`` wrote."""
     observation = {**EMPTY, **{key: value for key, value in record.items() if key != "record"}}
-    update = dict(parts.get("update") or {})
-    if not update:
-        ota = parts.get("ota") or {}
-        behind = (ota.get("behind") or {}).items()
-        packages = (observation.get("apt") or {}).get("packages") or {}
-        install = [{"name": n, "previous": has or None, "version": want} for n, (has, want) in behind if n in packages]
-        update = {
-            "plan": {"install": install, "remove": [], "problem": None} if install else {},
-            "kernels": [{"release": name, "image": True} for name in parts.get("kernels") or []],
-            "firmware": [{**row, "state": None, "update": None} for row in parts.get("firmware") or []],
-            "ota": ota,
-            "infiniband": [
-                row["rdma"] for row in (parts.get("fabric") or {}).get("links") or [] if row.get("rdma")
-            ],
-        }  # fmt: skip
-    return observation, {**update, "recorded": True}
+    return observation, {**((record.get("record") or {}).get("update") or {}), "recorded": True}
 
 
 # -- what people read
@@ -341,46 +321,3 @@ def as_text(state: Facts) -> str:
     book = state["ledger"]
     said = f"ledger of {book['date']}, {book['age_days']} days old, {book['rules']} rules ({book['source']})"
     return shown.text("\n".join([*lines, "", f"{', '.join(counts) or 'no host'}; {said}"]))
-
-
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
-    "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8886}"
-    ".go{color:#18794e}.steps{color:#ad5700}.hold,.not{color:#c62a2f}"
-)
-
-
-def as_page(state: Facts) -> str:
-    """Return the same as one page without scripts or anything to fetch."""
-    say = html.escape
-
-    def row(cells: t.Sequence[str], kind: str) -> str:
-        answer = {GO: "go", STEPS: "steps", HOLD: "hold", UNREAD: "not"}.get(cells[1], "")
-        words = "".join(f"<{kind}{_mark(answer, place)}>{say(cell)}</{kind}>" for place, cell in enumerate(cells))
-        return f"<tr>{words}</tr>"
-
-    parts = [f"<h1>Forecast of {say(state['date'])}</h1><table>{row(HEADINGS, 'th')}"]
-    parts += [row(cells(one), "td") for one in state["hosts"]]
-    parts.append("</table>")
-    for one, hosts in grouped(state["hosts"]):
-        links = "; ".join(
-            f'<a href="{say(source["url"])}">{say(source["title"])}</a>, {say(source["date"])}'
-            for source in one["source"]
-        )
-        parts.append(
-            f"<h2>{say(one['title'])}</h2>"
-            f"<p><b>{say(one['verdict'])}</b> ({say(one['rule'])}): {say(words.some(hosts))}</p>"
-            f"<p>{say(', '.join(one['why']))}</p><p>{say(one['breaks'])}</p><p><b>Do:</b> {say(one['remedy'])}</p>"
-            f"<p>{links}</p>"
-        )
-    for steps, hosts in alike(state["hosts"]):
-        items = "".join(f"<li>{say(step)}</li>" for step in steps)
-        parts.append(f"<h2>What to do on {say(words.some(hosts))}</h2><ol>{items}</ol>")
-    book = state["ledger"]
-    parts.append(f"<p>Ledger of {say(book['date'])}, {book['age_days']} days old, {book['rules']} rules.</p>")
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Forecast</title><style>{_STYLE}</style>'
-    return shown.text(f"{head}{''.join(parts)}</html>")
-
-
-def _mark(answer: str, place: int) -> str:
-    return f' class="{answer}"' if place == 1 and answer else ""

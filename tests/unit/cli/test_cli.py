@@ -81,6 +81,8 @@ def test_a_forecast_is_a_line_of_its_playbook(
     line = dry(capsys, "forecast", "spark-1", "spark-2", "--json", "-i", str(inventory), "--no-password")
     assert line.startswith(f"ansible-playbook -i {inventory} sparkforge.dgx_spark.forecast -e ")
     assert variables(line) == {"forecast_format": "json"} and line.endswith("-l spark-1,spark-2")
+    line = dry(capsys, "forecast", "--file", str(tmp_path / "out.txt"), "-i", str(inventory))
+    assert variables(line) == {"forecast_file": str(tmp_path / "out.txt")}
     line = dry(
         capsys, "forecast", "-i", str(inventory), "--accept", "a", "--accept", "b", "--ledger", "https://l/{{ x }}"
     )

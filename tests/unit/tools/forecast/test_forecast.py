@@ -206,7 +206,6 @@ def test_the_answer_ends_with_what_to_do(
     text = forecast.as_text(forecast.fleet([row], LEDGER, TODAY))
     ending = text[text.index("what to do on spark01:") :].splitlines()
     assert ending[1 : 1 + len(row["steps"])] == [f"  {place}. {said}" for place, said in enumerate(row["steps"], 1)]
-    assert "<ol><li>" in forecast.as_page(forecast.fleet([row], LEDGER, TODAY))
 
 
 # -- recorded Sparks, fleets, and what is shown
@@ -216,16 +215,6 @@ def test_the_answer_ends_with_what_to_do(
 def test_a_record_without_a_plan_is_never_a_go(name: str) -> None:
     row = act(action.ActionModule, {"records": [str(HOSTS / f"{name}.json")]})["hosts"][f"{name}.json"]
     assert row["answer"] == forecast.HOLD and row["findings"][0]["rule"] == "plan-unknown"
-
-
-def test_the_recipe_of_the_vendor_stands_for_the_plan_of_an_older_record(tmp_path: Path) -> None:
-    record = json.loads((HOSTS / "dgx-spark.json").read_text())
-    behind = {"cuda-cccl-13-0": ["13.0.85-1", "13.0.99-1"], "nvidia-spark-grub-kho": ["", "1.0-1"]}
-    record["record"] = {"ota": {"name": "OTA2609", "behind": behind}, "kernels": ["6.17.0-1021-nvidia"]}
-    (tmp_path / "old.json").write_text(json.dumps(record))
-    row = act(action.ActionModule, {"records": [str(tmp_path / "old.json")]})["hosts"]["old.json"]
-    assert [step["name"] for step in row["plan"]["install"]] == ["cuda-cccl-13-0"]
-    assert row["answer"] in (forecast.GO, forecast.STEPS)
 
 
 def test_sixty_four_hosts_are_one_table_and_each_finding_is_said_once() -> None:
@@ -253,18 +242,11 @@ def test_sixty_four_hosts_are_one_table_and_each_finding_is_said_once() -> None:
     assert "0 days old" in result["shown"] or "days old" in result["shown"]
 
 
-def test_json_and_a_page_say_the_same(tmp_path: Path) -> None:
+def test_a_file_gets_the_json_that_is_printed(tmp_path: Path) -> None:
     rows = [{"host": "<b>spark</b>", "observation": forecast.EMPTY, "update": {"plan": {"install": [], "remove": []}}}]
-    page = tmp_path / "forecast.html"
-    result = act(action.ActionModule, {"rows": rows, "format": "json", "path": str(page)})
+    result = act(action.ActionModule, {"rows": rows, "format": "json", "path": str(tmp_path / "forecast.json")})
     assert json.loads(result["shown"])["hosts"][0]["answer"] == "go"
-    text = page.read_text()
-    assert (
-        "<b>spark" not in text
-        and "&lt;b&gt;spark" in text
-        and "<script" not in text
-        and LEDGER.date.isoformat() in text
-    )
+    assert json.loads((tmp_path / "forecast.json").read_text()) == json.loads(result["shown"])
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"record": 3}'])
