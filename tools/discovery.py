@@ -154,13 +154,12 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces:
         """
 
         def async_update_records(self, client: t.Any, now: float, records: t.Any) -> None:
-            for record in (update.new for update in records):
-                if isinstance(record, zeroconf.DNSAddress):
-                    scope = f"%{record.scope_id}" if record.scope_id else ""
-                    known = addresses.setdefault(record.name.lower(), set())
-                    (known.discard if record.is_expired(now) else known.add)(
-                        f"{ipaddress.ip_address(record.address)}{scope}"
-                    )
+            # Records of a name's address, of either family, are the ones with an address.
+            for record in (update.new for update in records if hasattr(update.new, "address")):
+                scope = f"%{record.scope_id}" if record.scope_id else ""
+                address = f"{ipaddress.ip_address(record.address)}{scope}"
+                known = addresses.setdefault(record.name.lower(), set())
+                (known.discard if record.is_expired(now) else known.add)(address)
 
     def note(**change: t.Any) -> None:
         nonlocal newest

@@ -19,7 +19,6 @@ from sparkforge import INTERRUPTED, Exit, find
 from lab import image
 from lab.bench import bridge_address
 from tests.integration.conftest import CHECKOUT, Bench, Host
-from tests.playbooks import mdns
 from tests.playbooks.test_front_door import Person, answer
 
 #: Another worker's bench is in the same network.
@@ -61,7 +60,7 @@ def announced(bench: Bench) -> Iterator[Host]:
 @pytest.fixture
 def person(open_path: Path) -> Person:
     made = Person(open_path)
-    made.settings = mdns.settings(open_path, interfaces=[bridge_address()], names=[NAME], wait=4.0)
+    made.search = ["--interfaces", bridge_address(), "--names", NAME]
     return made
 
 

@@ -43,6 +43,7 @@ class Person:
         self.tools = folder / "tools"
         self.tools.mkdir()
         self.inventory = self.home / "settings" / "hosts.yml"
+        self.search = ["--interfaces", mdns.HERE, "--names", f"{MINE}-*"]
         self.said = ""
 
     def sshd_answers(self, keys: dict[str, str]) -> None:
@@ -59,7 +60,7 @@ class Person:
         env = {name: value for name, value in os.environ.items() if not name.startswith(without)}
         env |= {"HOME": str(self.home), "PATH": f"{self.tools}:{env['PATH']}", "PYTHONPATH": str(CHECKOUT / "cli")}
         env |= {"TERM": "xterm", "SPARKFORGE_INVENTORY": str(self.inventory)}
-        search = ["--names", f"{MINE}-*", "--interfaces", mdns.HERE] if command == "setup" else []
+        search = self.search if command == "setup" else []
         command_line = ["-m", "sparkforge.cli", command, *search, *words]
         started = pexpect.spawn(
             sys.executable,

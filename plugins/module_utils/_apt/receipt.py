@@ -55,11 +55,6 @@ def sets(root: str) -> dict[str, Packages]:
     return {name: data for name, data in found.items() if data and data.get("kind") == "apt"}
 
 
-def versions(root: str) -> dict[str, str]:
-    """Return the version of every package that a set asked for or brought."""
-    return {name: version for data in sets(root).values() for name, version in (data.get("versions") or {}).items()}
-
-
 def repository(root: str, name: str) -> LocalRepository | None:
     """Return the receipt of a local repository, by the receipt's name, or None if there is none."""
     return t.cast("LocalRepository | None", receipts.read(root, name))
