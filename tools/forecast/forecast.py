@@ -13,6 +13,7 @@ import datetime
 import json
 import os
 import re
+import shlex
 import typing as t
 
 from ...plugins.module_utils._core import shown, words
@@ -96,9 +97,9 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
     if not state.facts["changes"] and not offered:
         return ["There is nothing to upgrade."]
     holdable = sorted(set(forecast["hold"]) & set(state.before))
-    steps = [f"sudo apt-mark hold {' '.join(holdable)}"] if holdable else []
+    # People copy this line into a shell, and the names are the host's words.
+    steps = [shlex.join(["sudo", "apt-mark", "hold", *holdable])] if holdable else []
     firmware = ", and sudo fwupdmgr upgrade for the firmware" if offered else ""
-    # The dashboard shows what it upgrades, and not what is held back.
     # apt in a terminal lists what it keeps back before it asks.
     dashboard = "the DGX Dashboard, or with " if state.facts["dgx"] and not holdable else ""
     steps.append(f"Upgrade with {dashboard}sudo apt full-upgrade{firmware}; then reboot.")

@@ -208,6 +208,14 @@ def test_the_answer_ends_with_what_to_do(
     assert ending[1 : 1 + len(row["steps"])] == [f"  {place}. {said}" for place, said in enumerate(row["steps"], 1)]
 
 
+def test_a_package_name_of_a_hostile_host_is_one_word_of_the_printed_command() -> None:
+    name = "libnccl2;reboot"
+    update = {"plan": {"install": [{**OLD_NCCL, "previous": "2.17"}, {**OLD_NCCL, "name": name, "previous": "2.17"}]}}
+    observation = {**forecast.EMPTY, "apt": {"packages": {"libnccl2": "2.17", name: "2.17"}}}
+    row = forecast.judge("spark01", observation, update, LEDGER, TODAY)
+    assert row["steps"][0] == "sudo apt-mark hold libnccl2 'libnccl2;reboot'"
+
+
 # -- recorded Sparks, fleets, and what is shown
 
 
