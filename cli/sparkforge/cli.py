@@ -49,9 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
     methods = ["wheels", "source", "newest"]
     setup.add_argument("--method", choices=methods, help="wheels (minutes), source (hours), or newer wheels if shipped")
     setup.add_argument("--names", action="append", metavar="PATTERN", help="look for these names, not the factory's")
-    setup.add_argument(
-        "--interfaces", action="append", metavar="ADDRESS", help="search from this address of yours only"
-    )
+    setup.add_argument("--interfaces", action="append", metavar="ADDRESS", help="search only from this address")
     added = {name: add(commands, name, text, check) for name, (_play, _words, check, text) in COMMANDS.items()}
     for name, (playbook, own, _check, _text) in COMMANDS.items():
         added[name].set_defaults(playbook=playbook, own=own)
