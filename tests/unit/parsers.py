@@ -361,7 +361,7 @@ PARSERS: dict[str, Parser] = {
         "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.95.05\n",
     ),
     "nvidia-smi, sampled": of_text(
-        sampler.parse, "2405, 3003, 35.1, [N/A], 51, 96, 0x0000000000000004", raises=(sampler.NoSampler,)
+        sampler.parse, "2405, 3003, 35.1, [N/A], 96, 0x0000000000000004", raises=(sampler.NoSampler,)
     ),
     "/proc": of_text(
         lambda text: (
