@@ -35,12 +35,13 @@ from proof.tests.drawn.families import Drawn
 from proof.tests.drawn.plant import Seen, overload, plant, written
 
 PACKAGE = "sparkforge_proof"
-catalogue, check, runner, survey, survey_operator, survey_bounds = (
-    importlib.import_module(f"{PACKAGE}.{name}")
-    for name in ("catalogue", "check", "runner", "checks.survey", "checks.survey_operator", "checks.survey_bounds")
+catalogue, check, runner = (importlib.import_module(f"{PACKAGE}.{name}") for name in ("catalogue", "check", "runner"))
+for _module in catalogue.modules():
+    importlib.import_module(f"{PACKAGE}.{_module}")
+survey, survey_operator, survey_bounds = (
+    importlib.import_module(f"{PACKAGE}.checks.survey.{name}")
+    for name in ("all_operators", "comparison", "operator_bounds")
 )
-
-catalogue.registered()  # which imports all checks
 
 #: Operators of the catalogue of the survey that are tried before all: the one whose kernel it is, then so many that
 #: call it.

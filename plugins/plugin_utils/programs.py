@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import importlib.resources
+import importlib
 import json
 import pathlib
 import sys
@@ -50,12 +50,12 @@ class Program:
 
     :ivar name: its folder, and the end of its names: ``sparkforge_proof``, ``sparkforge-proof.pyz``.
     :ivar data: returns what it needs besides its code, by paths below its package.
-    :ivar others: modules that come along although ``cli``, whose ``main`` begins the file, does not import them.
+    :ivar others: returns modules that come along although ``cli``, whose ``main`` begins the file, imports none of them.
     """
 
     name: str
     data: t.Callable[[], dict[str, str]] = dict
-    others: tuple[str, ...] = ("__main__",)
+    others: t.Callable[[], tuple[str, ...]] = lambda: ("__main__",)
 
     @property
     def file(self) -> str:
@@ -94,7 +94,7 @@ class Program:
         try:
             own = self.module("_shared.module_utils._core.bundle")
             return {
-                **own.files(*(f"{package}.{module}" for module in ("cli", *self.others))),
+                **own.files(*(f"{package}.{module}" for module in ("cli", *self.others()))),
                 **{f"{package}/{path}": text for path, text in self.data().items()},
                 "__main__.py": _MAIN.format(f"{package}.cli"),
             }
@@ -131,15 +131,19 @@ def _of_the_proof() -> dict[str, str]:
     import yaml
 
     profiles = yaml.safe_load((HOME / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]
-    checks = importlib.resources.files("sparkforge_proof").joinpath("catalogue.json").read_text()
-    return {"catalogue.json": checks, "profiles.json": json.dumps(profiles, sort_keys=True)}
+    return {"profiles.json": json.dumps(profiles, sort_keys=True)}
+
+
+def _beside_the_proof() -> tuple[str, ...]:
+    # The command finds the checks in their sources and imports none of them.
+    return ("__main__", "runner", *PROOF.module("catalogue").modules())
 
 
 def _of_the_guard() -> dict[str, str]:
     return {f"units/{name}": (HOME / "guard/src/sparkforge_guard/units" / name).read_text() for name in _UNITS}
 
 
-PROOF = Program("proof", _of_the_proof, others=("__main__", "runner"))
+PROOF = Program("proof", _of_the_proof, others=_beside_the_proof)
 GUARD = Program("guard", _of_the_guard)
 PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
 #: Of each module that calls another program than the proof's.

@@ -20,7 +20,8 @@ SOURCES = Path(__file__).resolve().parents[1] / "src"
 PROGRAM = """
 import functools, json, sys
 sys.path.insert(0, {sources!r})
-from sparkforge_proof.checks import inference, matmul
+from sparkforge_proof.checks.programs import inference
+from sparkforge_proof.checks.kernels import matmul
 from sparkforge_proof import check, settings
 import torch
 

@@ -62,7 +62,7 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
     ("python", "arguments", "said"),
     [
         (sys.executable, [], "has no torch. Run this file with the interpreter of the environment"),
-        (None, ["--family", "matmull"], "Unknown family matmull. Known are identity, "),
+        (None, ["--family", "matmull"], "Unknown family matmull. Known are architectures, "),
         (None, ["--check", "nothing.*"], "'nothing.*' in checks matches no check."),
         (None, ["--cpu", "--check", "identity.import", "--json", "/nowhere/report.json"], "cannot be written"),
     ],
@@ -78,6 +78,7 @@ def test_what_cannot_be_done_ends_with_one_sentence(
 def test_every_check_is_listed(file: Path) -> None:
     done = run(sys.executable, file, "--list")
     assert [line.split()[0] for line in done.stdout.splitlines()] == list(catalogue.CHECKS)
+    assert "matmul.float4  (matmul, GPU), seen to pass nowhere yet\n" in done.stdout
 
 
 def test_the_profile_is_that_of_the_device_unless_it_is_named() -> None:

@@ -23,9 +23,9 @@ PROGRAM = """
 import json, os, sys, types
 sys.path.insert(0, {sources!r})
 {before}
-from sparkforge_proof.checks import sizes, survey, survey_operator
-from sparkforge_proof import catalogue, check, settings
-catalogue.registered()
+from sparkforge_proof.checks.sizes import large as sizes, rows
+from sparkforge_proof.checks.survey import all_operators as survey, comparison as survey_operator
+from sparkforge_proof import check, settings
 if not {before!r}:
     survey.catalogue()
 def answer(between, checks, limits):
@@ -93,7 +93,8 @@ survey.catalogue = lambda: [chosen]
 """
 KNOWN = """
 from sparkforge_proof import check, settings
-from sparkforge_proof.checks import survey, survey_operator
+from sparkforge_proof.checks.survey import all_operators as survey
+from sparkforge_proof.checks.survey import comparison as survey_operator
 found = survey_operator.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
 context = check.Context("cuda", limits=dict(settings.LIMITS))
 judged = survey.judged(context, found, {name: (32.0, 32.0) for name in found.units}, "float32", 1)
@@ -257,7 +258,8 @@ def test_what_computes_no_row_by_itself_is_not_asked_of_many(said: Asked) -> Non
 TRIANGLE = """
 import torch
 from sparkforge_proof import check, settings
-from sparkforge_proof.checks import bounds, many
+from sparkforge_proof.checks import bounds
+from sparkforge_proof.checks.sizes import rows as many
 
 context = check.Context(device="cpu", limits=settings.LIMITS)
 for number, name, operator in many._listed(context):

@@ -150,15 +150,9 @@ def test_a_role_has_a_readme(role: Path):
     assert len((role / "README.md").read_text()) > 300
 
 
-def test_the_catalogue_lists_every_check():
-    assert required_checks.listed() == required_checks.CATALOGUE.read_text(), "run python -m tests.required_checks"
-
-
-def test_the_readme_says_where_each_check_was_seen_to_pass():
+def test_the_readme_says_what_gb10_requires():
     text = required_checks.README.read_text()
     assert required_checks.written(text) == text, "run python -m tests.required_checks"
-    (nowhere,) = [line for line in text.splitlines() if line.startswith("| nowhere yet | ")]
-    assert "`matmul.float4`" in nowhere
 
 
 @each_role

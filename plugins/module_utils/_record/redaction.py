@@ -11,6 +11,7 @@ like. Any other key is dropped, and any other text becomes ``redacted-1``, ``red
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import typing as t
 
@@ -80,7 +81,9 @@ ENDINGS = ("list", "sources", "conf", "gpg", "asc", "pref")
 def vocabulary() -> frozenset[str]:
     """Return the words of this collection's own sources, which are public."""
     # What a report says is the proof's.
-    text = "\n".join(bundle.files(f"{__package__}.record", "sparkforge_proof.cli").values())
+    checks = importlib.import_module("sparkforge_proof.catalogue").modules()
+    proof = [f"sparkforge_proof.{module}" for module in ("cli", *checks)]
+    text = "\n".join(bundle.files(f"{__package__}.record", *proof).values())
     return frozenset(word.lower() for word in re.findall(r"[A-Za-z0-9]+", text) if not word.isdigit())
 
 

@@ -5,7 +5,7 @@
 """Proves that a PyTorch computes right numbers, and tells from files whether packages will run on a device.
 
 ``check`` says what a check is, ``catalogue`` lists them, ``runner`` runs them, each family in its own process, and
-``checks.bounds`` compares with float64. Every other file of ``checks`` is one family. All of them can be imported by an
+``checks.bounds`` compares with float64. Each package of ``checks`` is a kind of checks. All can be imported by an
 interpreter that has no torch: it is imported where a check computes.
 """
 

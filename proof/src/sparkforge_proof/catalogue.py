@@ -2,114 +2,70 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every check that computes or that asks torch, in the order in which they run.
+"""Every check that computes or that asks torch, in the order in which a report shows them.
 
-What a report needs to know of each is in catalogue.json, written by `python -m tests.required_checks`: compiling all
-checks takes a host longer than the rest of a short proof, and only the interpreter that is proven computes them.
+They are found in the sources of ``checks``: who writes one adds it to no list. The sources are read and not run, for
+compiling all checks takes a host longer than the rest of a short proof, and only the interpreter that is proven
+computes them.
 """
 
 from __future__ import annotations
 
-import json
+import ast
 import os
+import pkgutil
+import re
 import typing as t
 
-from .check import REGISTERED, Definition, Evidence
-from .checks import device
+from . import check
+from .check import Definition
+from .checks.stack import device
+
+#: The packages of ``checks``. Speed comes last: by then the device is warm, and a stack that computes wrong numbers has
+#: been told.
+ROOMS = ("stack", "data", "kernels", "programs", "survey", "sizes", "speed")
+_DECORATOR = re.compile(r"^@(check\(.+?\))\n(?:def|@)", re.MULTILINE | re.DOTALL)
 
 
-def registered() -> dict[str, Definition]:
-    """Import every check and return them by name, in the order in which they run."""
-    from .checks import (
-        algebra,
-        architectures,
-        attention,
-        chance,
-        collectives,
-        companions,
-        compilation,
-        convolution,
-        data_parallel,
-        fastpaths,
-        formats,
-        graphs,
-        identity,
-        inference,
-        layouts,
-        linalg,
-        many,
-        matmul,
-        movement,
-        search,
-        sizes,
-        sparsity,
-        specials,
-        speed,
-        storage,
-        streams,
-        survey,
-        survey_modules,
-        tensors,
-        toolchain,
-        training,
-        transforms,
-        triton_kernels,
-    )
-
-    # Files whose checks belong to a family of another name.
-    parts = (data_parallel, survey_modules, graphs, transforms, many)
-    # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
-    families = (
-        identity,
-        architectures,
-        toolchain,
-        device,
-        tensors,
-        movement,
-        streams,
-        formats,
-        specials,
-        chance,
-        search,
-        layouts,
-        matmul,
-        convolution,
-        attention,
-        fastpaths,
-        linalg,
-        algebra,
-        sparsity,
-        triton_kernels,
-        compilation,
-        companions,
-        collectives,
-        storage,
-        survey,
-        sizes,
-        training,
-        inference,
-        speed,
-    )
-    order = [file.__name__.rpartition(".")[2] for file in (*families, *parts)]
-    # Whoever imported some of them before has changed nothing.
-    rows = sorted(REGISTERED.values(), key=lambda one: (order.index(one.family), order.index(one.module)))
-    return {one.name: one for one in rows}
+def declared(source: str, module: str) -> dict[str, Definition]:
+    """Return the checks that the source of a module declares, by name."""
+    found: dict[str, Definition] = {}
+    for text in _DECORATOR.findall(source):
+        call = t.cast("ast.Call", ast.parse(text, mode="eval").body)
+        options = {word.arg: word.value for word in call.keywords if word.arg}
+        evidence = options.pop("measured", ast.Tuple([]))
+        found.update(
+            check.definitions(
+                ast.literal_eval(call.args[0]),
+                module,
+                measured=[getattr(check, one.id) for one in evidence.elts],  # type: ignore[attr-defined]
+                **{word: ast.literal_eval(value) for word, value in options.items()},
+            )
+        )
+    return found
 
 
-def _known() -> dict[str, Definition]:
+def _found() -> dict[str, Definition]:
+    """Return what the sources of all rooms declare."""
     # Not pkgutil.get_data, which finds nothing in the one file while this is imported (Python 3.9).
     loader: t.Any = globals()["__loader__"]
-    rows = json.loads(loader.get_data(os.path.join(os.path.dirname(__file__), "catalogue.json")))
-    return {
-        name: Definition(
-            name, family, where, numeric, seconds, module, tuple(Evidence(*one) for one in measured), steps
-        )
-        for name, family, where, numeric, seconds, module, measured, steps in rows
-    }
+    found: dict[str, Definition] = {}
+    for room in ROOMS:
+        directory = os.path.join(os.path.dirname(__file__), "checks", room)
+        for file in pkgutil.iter_modules([directory]):
+            source = loader.get_data(os.path.join(directory, f"{file.name}.py")).decode("utf-8")
+            found.update(declared(source, f"{room}.{file.name}"))
+    return found
 
 
-#: By name, in the order in which they run.
-CHECKS = _known()
+#: By name, in the order in which a report shows them.
+CHECKS = _found()
+
+
+def modules() -> list[str]:
+    """Return the modules that the checks are in, as ``checks.kernels.matmul``."""
+    return [f"checks.{module}" for module in dict.fromkeys(definition.module for definition in CHECKS.values())]
+
 
 #: Checks of the GPU that tolerate no company: one takes what memory is free, the others measure speed.
 ALONE = ("tensors.memory", "speed.")

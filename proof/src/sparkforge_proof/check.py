@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import time
 import typing as t
 
 # The words of a report, for the checks that return them.
@@ -208,6 +209,11 @@ class Context:
         """Whether everything is asked, as ``--full`` has it."""
         return is_full(float(self.limits["samples"]))
 
+    @property
+    def seed(self) -> int:
+        """What decides which inputs are drawn: the limit ``seed``, or the date."""
+        return int(self.limits.get("seed") or time.strftime("%Y%m%d", time.gmtime()))
+
     def generator(self, words: str) -> torch.Generator:
         """Return a generator of random numbers on the CPU, whose seed follows from ``words`` alone."""
         import torch
@@ -223,11 +229,11 @@ class Definition:
     """One check of the catalogue.
 
     :ivar name: ``matmul.bfloat16``; those that compute on the CPU begin with ``cpu.``.
-    :ivar family: the checks of a family share a process: the name of its file.
+    :ivar family: the checks of a family share a process: the first part of its name.
     :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
     :ivar numeric: compares numbers with a reference, so that its pass proves something.
     :ivar seconds: how long it may take on a host that is not emulated.
-    :ivar module: where its function is, below ``checks``.
+    :ivar module: where its function is, below ``checks``: ``kernels.matmul``.
     :ivar measured: where it was seen to pass; without any, whatever it finds only warns.
     :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
         hangs, the check is begun again without it.
@@ -248,31 +254,44 @@ REGISTERED: dict[str, Definition] = {}
 FUNCTIONS: dict[str, Function] = {}
 
 
-def check(
+def definitions(
     name: str,
-    *,
+    module: str,
     devices: t.Sequence[str] = ("cuda",),
     numeric: bool = True,
     seconds: float = 60,
     measured: t.Collection[Evidence] = (),
     steps: bool = False,
     family: str = "",
-) -> t.Callable[[Function], Function]:
-    """Put a function into the catalogue, once for each device; ``cpu.`` goes before the name of what computes there.
+) -> dict[str, Definition]:
+    """Return what a function computes, once for each device; ``cpu.`` goes before the name of what computes there.
 
     :param measured: where it was seen to pass, on any of the devices. A check that was run nowhere has none.
-    :param family: by default the name of its file.
+    :param family: by default the first part of the name.
+    """
+    made = {}
+    for device in devices:
+        full = f"cpu.{name}" if device == "cpu" else name
+        seen = tuple(one for one in measured if one.on_gpu == (device == "cuda"))
+        of = family or name.partition(".")[0]
+        made[full] = Definition(full, of, device, numeric, seconds, module, seen, steps)
+    return made
+
+
+def check(name: str, **options: t.Any) -> t.Callable[[Function], Function]:
+    """Put a function into the catalogue.
+
+    The catalogue reads this call from the source, so that all arguments are literals and names of evidence.
+
+    :param options: see :func:`definitions`.
     """
 
     def register(function: Function) -> Function:
-        for device in devices:
-            full = f"cpu.{name}" if device == "cpu" else name
+        module = function.__module__.partition(".checks.")[2]
+        for full, definition in definitions(name, module, **options).items():
             if full in REGISTERED:
                 raise ValueError(f"two checks are called {full}")
-            module = function.__module__.rpartition(".")[2]
-            seen = tuple(one for one in measured if one.on_gpu == (device == "cuda"))
-            REGISTERED[full] = Definition(full, family or module, device, numeric, seconds, module, seen, steps)
-            FUNCTIONS[full] = function
+            REGISTERED[full], FUNCTIONS[full] = definition, function
         return function
 
     return register

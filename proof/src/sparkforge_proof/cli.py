@@ -43,7 +43,9 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
         " sparkforge.dgx_spark runs, each compared with float64 on the CPU.",
         epilog=_EPILOG,
     )
-    made.add_argument("--list", action="store_true", help="list the checks without running them")
+    made.add_argument(
+        "--list", action="store_true", help="list the checks, and where each was seen to pass, without running them"
+    )
     made.add_argument("--family", action="append", default=[], metavar="NAME", help="only this family; may be repeated")
     made.add_argument("--check", action="append", default=[], metavar="PATTERN", help="only these names, as in a shell")
     made.add_argument(
@@ -133,7 +135,8 @@ def checks(argv: t.Sequence[str]) -> int:
         given = parser(known).parse_args(argv)
         if given.list:
             for name, definition in catalogue.CHECKS.items():
-                print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'})")
+                seen = str(definition.measured[0]) if definition.measured else "seen to pass nowhere yet"
+                print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'}), {seen}")
             return PROVEN
         report = prove(given, known)
         if given.json:

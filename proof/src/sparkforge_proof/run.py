@@ -20,7 +20,7 @@ from . import catalogue, changed, history as _history, host, lane, settings, ver
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
 from .check import FAIL, PASS, Result
-from .checks import speed
+from .checks.speed import rates
 
 #: Operators that are named of those that another run computed.
 NAMED = 8
@@ -68,8 +68,8 @@ class Proof:
         self.reference.update(self.host.for_checks())
         baseline = self.history.baseline([str(one.get("name")) for one in observed.get("devices") or []])
         site = self.profile.get("site_floors") or {}
-        rates = {floor: rate for floor, rate in speed.RATES.items() if floor not in site}
-        self.profile["own_floors"] = verdict.own_floors(baseline, rates)
+        measured = {floor: rate for floor, rate in rates.RATES.items() if floor not in site}
+        self.profile["own_floors"] = verdict.own_floors(baseline, measured)
         computed, software = self._compute()
         results = [*self.host.results(), *computed]
         required = {

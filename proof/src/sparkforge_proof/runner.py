@@ -36,7 +36,7 @@ import typing as t
 from . import check, sampler
 from ._shared.module_utils._core import disk
 from .check import BUSY, CRASH, FAIL, MEMORY, MISMATCH, PASS, REFUSED, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
-from .checks import device, identity
+from .checks.stack import device, identity
 
 #: By name, those of the families that were imported: a lane imports its own.
 CHECKS = check.REGISTERED

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from sparkforge_proof.checks import algebra
+from sparkforge_proof.checks.kernels import algebra
 
 SHOWN = """PyTorch built with:
   - LAPACK is enabled (usually provided by MKL)

@@ -12,7 +12,7 @@ import pytest
 from sparkforge_proof._shared.module_utils._elf import fatbin
 from sparkforge_proof._shared.module_utils._wheel import installed as packages
 from sparkforge_proof.check import Context, Failed
-from sparkforge_proof.checks import architectures
+from sparkforge_proof.checks.stack import architectures
 
 from proof.tests.unit import gpu_library
 

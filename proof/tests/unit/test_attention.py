@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from sparkforge_proof.checks import attention
-from sparkforge_proof.checks.attention import FORMATS, HEAD_SIZES, MASKS
+from sparkforge_proof.checks.kernels import attention
+from sparkforge_proof.checks.kernels.attention import FORMATS, HEAD_SIZES, MASKS
 
 
 def combinations(cases: list[attention.Case]) -> set[tuple[str, str, int]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from sparkforge_proof.check import REGISTERED, Context
-from sparkforge_proof.checks import collectives
+from sparkforge_proof.checks.programs import collectives
 
 
 def test_the_exchange_is_checked_on_both_devices():

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks import compilation
+from sparkforge_proof.checks.programs import compilation
 
 
 def student(bound: float, freedom: int) -> float:

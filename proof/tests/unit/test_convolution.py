@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks import convolution
-from sparkforge_proof.checks.convolution import Layer
+from sparkforge_proof.checks.kernels import convolution
+from sparkforge_proof.checks.kernels.convolution import Layer
 
 
 @pytest.mark.parametrize("name", ["conv2d", "conv1d_3d", "transposed", "recurrent"])

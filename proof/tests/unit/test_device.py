@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 from sparkforge_proof import sampler
 from sparkforge_proof.check import Context, Unanswered
-from sparkforge_proof.checks import device
+from sparkforge_proof.checks.stack import device
 
 
 class OutOfMemory(RuntimeError):

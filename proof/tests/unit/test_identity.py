@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import elf_bytes
 from sparkforge_proof._shared.module_utils._wheel import environment as recorded, installed as packages
 from sparkforge_proof.check import Context, Failed, Skipped
-from sparkforge_proof.checks import identity, origins
+from sparkforge_proof.checks.stack import identity, origins
 
 from proof.tests.unit import wheels
 

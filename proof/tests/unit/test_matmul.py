@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks import matmul
+from sparkforge_proof.checks.kernels import matmul
 
 NAMES = "float32 bfloat16 float16 float64 shapes".split()
 

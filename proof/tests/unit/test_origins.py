@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import write_elf
-from sparkforge_proof.checks import origins
+from sparkforge_proof.checks.stack import origins
 
 
 @pytest.fixture
@@ -173,11 +173,11 @@ def test_the_site_packages_that_a_pth_file_adds_are_the_environments_own(tmp_pat
     own = next((environment / "lib").glob("python3*/site-packages"))
     (own / "base.pth").write_text(f"{below}\n")
     script = (
-        "from sparkforge_proof.checks import origins\n"
+        "from sparkforge_proof.checks.stack import origins\n"
         f"libraries = [origins.library(path) for path in {[str(path) for path in (foreign, own / '_x.so')]}]\n"
         "assert origins.strays(libraries, origins.places({}, None)) == []\n"
     )
-    sources = os.path.dirname(os.path.dirname(os.path.dirname(origins.__file__)))
+    sources = str(Path(origins.__file__).parents[3])
     subprocess.run([environment / "bin/python", "-c", script], check=True, env={"PYTHONPATH": sources})
 
 
@@ -280,7 +280,7 @@ def test_a_stale_library_that_a_real_process_loads_is_found(tmp_path: Path) -> N
     (stale / "libq.so.1").write_bytes(content.replace(b"\0libz.so.1\0", b"\0libq.so.1\0"))
     program = (
         "import ctypes, json\n"
-        "from sparkforge_proof.checks import origins\n"
+        "from sparkforge_proof.checks.stack import origins\n"
         "ctypes.CDLL('libq.so.1')\n"
         "print(json.dumps([one.cause for one in origins.strays(origins.mapped(), origins.places({}, None))]))\n"
     )

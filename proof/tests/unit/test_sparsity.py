@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from sparkforge_proof.checks import sparsity
+from sparkforge_proof.checks.kernels import sparsity
 
 
 @pytest.mark.parametrize(

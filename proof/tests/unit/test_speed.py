@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 from sparkforge_proof.check import REGISTERED, Context, Failed
-from sparkforge_proof.checks import speed
+from sparkforge_proof.checks.speed import rates as speed
 from sparkforge_proof.sampler import Caps, Process, Sample
 
 HEALTHY = Sample(2405.0, 3003.0, 74.0, None, 98.0)

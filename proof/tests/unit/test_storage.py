@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from sparkforge_proof.check import CRASH, REFUSED, Context, Skipped, Unanswered
-from sparkforge_proof.checks import storage
+from sparkforge_proof.checks.data import storage
 
 
 def library(status: int) -> types.SimpleNamespace:

@@ -11,7 +11,11 @@ import platform
 
 import pytest
 from sparkforge_proof import check, settings
-from sparkforge_proof.checks import survey, survey_bounds as bounds, survey_operator
+from sparkforge_proof.checks.survey import (
+    all_operators as survey,
+    comparison as survey_operator,
+    operator_bounds as bounds,
+)
 
 
 def test_what_is_not_in_the_table_has_the_bound_of_its_format() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks import tensors
-from sparkforge_proof.checks.tensors import GIB, MIB
+from sparkforge_proof.checks.data import tensors
+from sparkforge_proof.checks.data.tensors import GIB, MIB
 
 MEMINFO = """\
 MemTotal:       125000000 kB

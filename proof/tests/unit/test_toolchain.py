@@ -10,7 +10,7 @@ import os
 
 import pytest
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks import toolchain
+from sparkforge_proof.checks.stack import toolchain
 
 GCC = (
     "/opt/x/kernel.c:1:10: fatal error: Python.h: No such file or directory\n"

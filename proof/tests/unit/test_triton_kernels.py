@@ -12,7 +12,7 @@ import types
 
 import pytest
 from sparkforge_proof.check import Failed, Skipped
-from sparkforge_proof.checks import kernels, triton_kernels
+from sparkforge_proof.checks.kernels import triton_kernels, triton_source as kernels
 
 LOGS = pathlib.Path(__file__).parents[3] / "tests/unit/data" / "logs"
 

@@ -16,7 +16,7 @@ from .._shared.module_utils._core import shown, versions
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._elf import fatbin, providers
 from .._shared.module_utils._wheel.names import check_wheel_fits, parse_wheel_name
-from ..checks import architectures
+from ..checks.stack import architectures
 from . import contents
 from .contents import Contents, Library, sonames
 

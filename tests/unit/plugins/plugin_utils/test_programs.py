@@ -111,7 +111,6 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("program", "path", "said"),
     [
-        ("proof", "proof/src/sparkforge_proof/catalogue.json", "{}"),
         ("proof", "proof/src/sparkforge_proof/runner.py", "sparkforge_proof.runner"),
         ("proof", "plugins/plugin_utils/fleet/report/report.css", "{}"),
         ("proof", "roles/stack/vars/profiles.yml", "{}"),

@@ -18,7 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 from ansible_collections.sparkforge.dgx_spark.tools.lock import write
 from sparkforge_proof import catalogue, run, settings
-from sparkforge_proof.checks import speed
+from sparkforge_proof.checks.speed import rates as speed
 
 COLLECTION = Path(__file__).parents[4]
 SHIPPED = COLLECTION / "roles" / "stack"

@@ -24,10 +24,10 @@ def files(*roots: str) -> dict[str, str]:
 
 def test_what_is_imported_within_a_function_comes_along_and_nothing_that_is_not_imported() -> None:
     own = importlib.import_module("sparkforge_proof._shared.module_utils._core.bundle")
-    proof = set(own.files("sparkforge_proof.runner", "sparkforge_proof.checks.triton_kernels"))
+    proof = set(own.files("sparkforge_proof.runner", "sparkforge_proof.checks.kernels.triton_kernels"))
     # Imported by a check alone, in an environment that has Triton.
-    assert "sparkforge_proof/checks/kernels.py" in proof
-    assert "sparkforge_proof/checks/kernels.py" not in own.files("sparkforge_proof.runner")
+    assert "sparkforge_proof/checks/kernels/triton_source.py" in proof
+    assert "sparkforge_proof/checks/kernels/triton_source.py" not in own.files("sparkforge_proof.runner")
     assert "sparkforge_proof/_shared/module_utils/_core/errors.py" in proof
     assert "sparkforge_proof/timer.py" not in proof
     assert "_wheelhouse/store.py" not in names("_unit.worker")

@@ -1,0 +1,203 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""CUDA graphs: what hundreds of replays compute, with new inputs, of many kernels, on several streams, with draws.
+
+All values but those that are drawn are whole: every case is exact.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ...check import H100_2_11, Context, Measured, check
+from ..bounds import Cases
+from .streams import REMEDY
+
+if t.TYPE_CHECKING:
+    import torch
+
+REPLAYS = 400
+
+
+@contextlib.contextmanager
+def _warm(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
+    import torch
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _unused in range(2):
+            function()
+    torch.cuda.current_stream().wait_stream(side)
+    yield
+
+
+@check("streams.graphs", devices=("cuda",), seconds=120, measured=(H100_2_11,))
+def graphs(context: Context) -> Measured:
+    """Graphs that are replayed hundreds of times, with new inputs, of many nodes, on several streams, with draws."""
+    cases = Cases("a replayed CUDA graph", REMEDY)
+    _many_replays(cases, context)
+    _many_nodes(cases)
+    _shared_pool(cases, context)
+    _callables(cases, context)
+    _drawn(cases)
+    return cases.result()
+
+
+def _many_replays(cases: Cases, context: Context) -> None:
+    """Whole numbers below 2^24, so that float32 is exact."""
+    import torch
+
+    generator = context.generator("graphs replays")
+    inputs = torch.zeros(64, 48, device="cuda")
+    weight = torch.randint(-3, 4, (48, 32), generator=generator).float()
+    there, image = weight.to("cuda"), torch.zeros(2, 3, 9, 9, device="cuda")
+    kernel = torch.randint(-2, 3, (4, 3, 3, 3), generator=generator).float()
+    on_kernel = kernel.to("cuda")
+    index = torch.randint(0, 64, (90,), generator=generator)
+    on_index = index.to("cuda")
+
+    def forward(
+        x: torch.Tensor, w: torch.Tensor, places: torch.Tensor, picture: torch.Tensor, k: torch.Tensor
+    ) -> t.Any:
+        product = x @ w
+        sums = torch.zeros_like(product).index_add(0, places, product[places])
+        pooled = torch.nn.functional.max_pool2d(torch.nn.functional.conv2d(picture, k), 2)
+        return product, product.sort(1)[0], sums, product.cumsum(0), pooled, x.t().contiguous(), torch.cat([x, x], 1)
+
+    names = ("a product", "its order", "sums by index", "running sums", "a pooled convolution", "transposed", "cat")
+    counter = torch.zeros((), dtype=torch.int64, device="cuda")
+    with _warm(lambda: forward(inputs, there, on_index, image, on_kernel)):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            found = forward(inputs, there, on_index, image, on_kernel)
+            counter.add_(1)
+    other, done = torch.cuda.Stream(), 0
+    for turn in range(12):
+        values = torch.randint(-9, 10, (64, 48), generator=generator).float()
+        picture = torch.randint(-9, 10, (2, 3, 9, 9), generator=generator).float()
+        inputs.copy_(values)
+        image.copy_(picture)
+        times = (1, 2, 7, REPLAYS)[turn % 4]
+        stream = other if turn % 3 == 2 else torch.cuda.current_stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _unused in range(times):
+                graph.replay()
+        torch.cuda.current_stream().wait_stream(stream)
+        done += times
+        wanted = forward(values.double(), weight.double(), index, picture.double(), kernel.double())
+        for name, one, exact in zip(names, found, wanted):
+            cases.exactly(f"{name}, after {done} replays", one, exact)
+        cases.exactly(f"a counter after {done} replays", counter, torch.tensor(done))
+
+
+def _many_nodes(cases: Cases) -> None:
+    """Thousands of kernels in a graph, on three streams that wait for one another."""
+    import torch
+
+    block = torch.zeros(1000, dtype=torch.int64, device="cuda")
+    graph, one, two = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        main = torch.cuda.current_stream()
+        for number in range(700):
+            block.mul_(3).add_(number).remainder_(100003)
+        left, right = block.clone(), block.clone()
+        one.wait_stream(main)
+        two.wait_stream(main)
+        with torch.cuda.stream(one):
+            for _unused in range(50):
+                left.mul_(5).remainder_(100003)
+        with torch.cuda.stream(two):
+            for _unused in range(50):
+                right.mul_(7).remainder_(100003)
+        main.wait_stream(one)
+        main.wait_stream(two)
+        block.copy_(left + right)
+    wanted = 0
+    for turn in range(20):
+        graph.replay()
+        for number in range(700):
+            wanted = (wanted * 3 + number) % 100003
+        wanted = wanted * pow(5, 50, 100003) % 100003 + wanted * pow(7, 50, 100003) % 100003
+        cases.exactly(f"2,300 kernels on three streams, replay {turn + 1}", block, torch.full((1000,), wanted))
+
+
+def _shared_pool(cases: Cases, context: Context) -> None:
+    """Two graphs with one pool of memory, replayed in the order in which they were captured."""
+    import torch
+
+    inputs = torch.zeros(4096, device="cuda")
+    with _warm(lambda: (inputs * 2 + 1).cumsum(0)):
+        first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+        with torch.cuda.graph(first):
+            middle = (inputs * 2 + 1).clone()
+        with torch.cuda.graph(second, pool=first.pool()):
+            last = (middle * 3).flip(0) - inputs
+    for turn in range(50):
+        values = torch.arange(4096) * (turn % 7) - turn
+        inputs.copy_(values.float())
+        first.replay()
+        second.replay()
+        exact = ((values * 2 + 1) * 3).flip(0) - values
+        cases.exactly(f"two graphs that share memory, turn {turn + 1}", last, exact)
+
+
+def _callables(cases: Cases, context: Context) -> None:
+    """A module whose forward and backward are graphs: whole numbers, sums of which are exact."""
+    import torch
+
+    generator = context.generator("graphs callables")
+    module = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).to("cuda")
+    exact = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).double()
+    with torch.no_grad():
+        for weight, other in zip(module.parameters(), exact.parameters()):
+            other.copy_(torch.randint(-2, 3, other.shape, generator=generator))
+            weight.copy_(other)
+    graphed = torch.cuda.make_graphed_callables(module, (torch.zeros(32, 24, device="cuda", requires_grad=True),))
+    for turn in range(20):
+        values = torch.randint(-4, 5, (32, 24), generator=generator).double()
+        up = torch.randint(-3, 4, (32, 8), generator=generator).double()
+        leaf, right = values.float().to("cuda").requires_grad_(), values.clone().requires_grad_()
+        found = graphed(leaf)
+        wanted = exact(right)
+        back = torch.autograd.grad(found, [leaf, *module.parameters()], up.float().to("cuda"))
+        true = torch.autograd.grad(wanted, [right, *exact.parameters()], up)
+        cases.exactly(f"a module as graphs, turn {turn + 1}", found, wanted.detach())
+        for number, (one, other) in enumerate(zip(back, true)):
+            cases.exactly(f"a module as graphs, gradient {number}, turn {turn + 1}", one, other)
+
+
+def _drawn(cases: Cases) -> None:
+    """Each replay draws new numbers, those that follow from the seed, and leaves the generator behind them."""
+    import torch
+
+    target = torch.zeros(5000, device="cuda")
+    with _warm(lambda: target.uniform_()):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            target.uniform_()
+            kept = torch.nn.functional.dropout(torch.ones_like(target), 0.5)
+    rows, masks = [], []
+    torch.cuda.manual_seed(71)
+    for _unused in range(64):
+        graph.replay()
+        rows.append(target.clone())
+        masks.append(kept.clone())
+    drawn, masked = torch.stack(rows).double().cpu(), torch.stack(masks).double().cpu()
+    torch.cuda.manual_seed(71)
+    graph.replay()
+    cases.exactly("a replay with the same seed", target, rows[0])
+    torch.cuda.manual_seed(71)
+    cases.exactly("what is drawn without a graph", torch.zeros(5000, device="cuda").uniform_(), rows[0])
+    equal = sum(int((drawn[one] == drawn[other]).sum()) for one in range(64) for other in range(one))
+    # 2,016 pairs of 5,000 values of 24 bits: 0.6 meet by chance.
+    cases.say("values that two replays have in common", equal <= 12, f"are {equal}")
+    deviations = float((drawn - 0.5).mean()) / (1 / 12 / drawn.numel()) ** 0.5
+    cases.say("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")
+    alike = float(((masked[1:] > 0) == (masked[:-1] > 0)).double().mean() - 0.5) * 2 * (63 * 5000) ** 0.5
+    cases.say("dropout of two replays", abs(alike) < 6, f"is alike by {alike:.3g} standard errors")

@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether cuFile opens, and in which mode. It reads no file: NVIDIA's gdsio does, and verifies what it reads."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from ...check import CRASH, REFUSED, Context, Measured, Skipped, Unanswered, check
+
+SONAME = "libcufile.so.0"
+#: The kernel's driver of GPUDirect Storage.
+NVIDIA_FS = "/proc/driver/nvidia-fs"
+_REMEDY = (
+    "Check that libcufile is the stack's and matches the driver; if nvidia-fs is not wanted, set"
+    " properties.allow_compat_mode to true in /etc/cufile.json."
+)
+
+
+class Error(ctypes.Structure):
+    """``CUfileError_t``."""
+
+    _fields_ = (("err", ctypes.c_int), ("cu_err", ctypes.c_int))
+
+
+def open_driver() -> None:
+    """Open cuFile's driver and close it.
+
+    :raises Skipped: there is no libcufile.
+    :raises Unanswered: it does not load, or its driver does not open.
+    """
+    try:
+        library = ctypes.CDLL(SONAME)
+    except OSError as error:
+        if str(error).startswith(f"{SONAME}: cannot open shared object file"):
+            raise Skipped(f"{SONAME} is not installed, or not on the loader's path.") from error
+        raise Unanswered(CRASH, f"libcufile cannot be loaded: {error}.", _REMEDY) from error
+    library.cuFileDriverOpen.restype = Error
+    status = library.cuFileDriverOpen()
+    if status.err:
+        cause = f"cuFile's driver does not open: status {status.err} (CUfileOpError in cufile.h)."
+        raise Unanswered(REFUSED, cause, _REMEDY, str(status.err), "0")
+    # The header maps cuFileDriverClose to this name.
+    library.cuFileDriverClose_v2()
+
+
+@check("storage.cufile", numeric=False, seconds=90)
+def cufile(context: Context) -> Measured:
+    """Open cuFile's driver; it reads by GPUDirect Storage only with nvidia-fs, else through the host's memory."""
+    import torch
+
+    # First, so that the library which torch provides is found under this name, and the GPU has a context.
+    torch.zeros(1, device=context.device)
+    open_driver()
+    mode = "nvidia-fs is loaded" if os.path.isdir(NVIDIA_FS) else "in compatibility mode: nvidia-fs is not loaded"
+    return Measured(f"opens, {mode}", "opens")

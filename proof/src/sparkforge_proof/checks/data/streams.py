@@ -1,0 +1,419 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Streams and events: an order that a missing wait breaks.
+
+Work that somebody must wait for begins with a function of the host that sleeps for some milliseconds. So what does not
+wait reads what was there before, each time and not once in a while. All values are whole: every case is exact.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+import typing as t
+
+from ...check import H100_2_11, Context, Failed, Measured, check
+from ..bounds import Cases
+
+if t.TYPE_CHECKING:
+    import torch
+
+REMEDY = (
+    "Do not compute with this stack: use another torch or driver; CUDA_LAUNCH_BLOCKING=1 shows whether it is a matter "
+    "of order."
+)
+SIZE = 2**18
+#: How many seconds a stream is kept waiting, so that work that does not wait for it runs earlier: at least, how many
+#: times what the GPU takes for an answer, which is long where others use it too, and at most.
+DELAY, ANSWERS, LONGEST = 0.012, 8, 0.06
+ROUNDS = 3
+#: How often it is asked whether late work is done: more than once, for an answer may be wrong only now and then.
+ASKED = 7
+
+
+class Slow:
+    """Work that takes its time: writes a number to a block at the end of a delay.
+
+    The delay is the host's, since a kernel that counts cycles is over the sooner the higher the GPU's clock is by then.
+
+    :ivar seconds: of the delay.
+    """
+
+    def __init__(self) -> None:
+        import torch
+
+        self._driver, self._sleep = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None).usleep
+        self.number, answers = 0, []
+        for _unused in range(5):
+            began = time.monotonic()
+            torch.zeros(1, device="cuda").item()
+            answers.append(time.monotonic() - began)
+        self.seconds = min(max(DELAY, ANSWERS * sorted(answers)[2]), LONGEST)
+        #: When the last delay was over at the earliest.
+        self.ends = 0.0
+
+    def delay(self, part: float = 1.0) -> None:
+        """Keep the current stream waiting for a part of the delay.
+
+        :raises RuntimeError: the driver refuses.
+        """
+        import torch
+
+        stream = torch.cuda.current_stream().cuda_stream
+        self.ends = time.monotonic() + self.seconds * part
+        status = self._driver.cuLaunchHostFunc(
+            ctypes.c_void_p(stream), self._sleep, ctypes.c_void_p(int(self.seconds * part * 1e6))
+        )
+        if status:
+            raise RuntimeError(f"cuLaunchHostFunc returned {status}")
+
+    def write(self, block: torch.Tensor) -> int:
+        """Write the next number on the current stream, after the delay."""
+        self.number += 1
+        self.delay()
+        block.fill_(self.number)
+        return self.number
+
+    def early(self, ready: t.Callable[[], bool], earliest: float = 0.0) -> bool:
+        """Say whether somebody says that work is done which cannot be; one that is asked too late for that is not.
+
+        :param earliest: when the work may be done, by default at the end of the last delay.
+        """
+        said = ready()
+        return said and time.monotonic() < (earliest or self.ends)
+
+
+@check("streams.waits", devices=("cuda",), seconds=120, measured=(H100_2_11,))
+def waits(context: Context) -> Measured:
+    """Each way to wait, on the device and on the host, for work that is late."""
+    cases = Cases("work that waits for a stream", REMEDY)
+    try:
+        _waited(cases, Slow(), context)
+    except (RuntimeError, ValueError):
+        # What is not waited for, or not recorded, may end in an error later.
+        if cases.worst <= 1:
+            raise
+    return cases.result()
+
+
+def _waited(cases: Cases, slow: Slow, context: Context) -> None:
+    import torch
+
+    block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
+    torch.cuda.synchronize()
+    _control(cases, slow, block)
+    # Where the host takes new memory for copies, it may wait for the GPU.
+    pinned = torch.zeros(SIZE, dtype=torch.int32, pin_memory=True)
+    for turn in range(ROUNDS):
+        first = torch.cuda.Stream(priority=-(turn % 2))
+        second = torch.cuda.Stream()
+        for words, wait in _on_device().items():
+            case = f"{words}, round {turn + 1}"
+            with torch.cuda.stream(first):
+                wanted = slow.write(block)
+                event = torch.cuda.Event(blocking=bool(turn % 2))
+                event.record()
+                again = first.record_event()
+            with torch.cuda.stream(second):
+                wait(first, second, event, again)
+                seen = block.clone()
+                total = block.sum()
+            second.synchronize()
+            _all(cases, case, seen, wanted)
+            cases.exactly(f"{case}, their sum", total, torch.tensor(wanted * SIZE))
+            torch.cuda.synchronize()
+        for words, ready in _on_host().items():
+            with torch.cuda.stream(first):
+                wanted = slow.write(block)
+                event = torch.cuda.Event()
+                event.record(first)
+                pinned.copy_(block, non_blocking=True)
+                after = first.record_event()
+            early = slow.early(event.query) or slow.early(first.query)
+            cases.say(f"query before the end, {words}", not early, "says that work is done")
+            found = ready(first, after, block, pinned)
+            _all(cases, f"{words}, round {turn + 1}", found, wanted)
+            torch.cuda.synchronize()
+            cases.say(f"query after the end, {words}", event.query() and first.query(), "says that work is not done")
+    _chains(cases, slow)
+    _events(cases, slow, block)
+    _memory(cases, slow)
+    _backward(cases, slow)
+    _in_order(cases, slow, context)
+
+
+def _all(cases: Cases, case: str, block: torch.Tensor, wanted: int) -> None:
+    import torch
+
+    low, high = block.aminmax() if not block.is_cuda else (one.cpu() for one in block.aminmax())
+    cases.exactly(case, torch.stack([low, high]), torch.tensor([wanted, wanted], dtype=block.dtype))
+
+
+def _control(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
+    """Show that who does not wait is early; else this check could not tell.
+
+    :raises Failed: the delay is none.
+    """
+    import torch
+
+    one, two = torch.cuda.Stream(), torch.cuda.Stream()
+    for _unused in range(3):
+        torch.cuda.synchronize()
+        with torch.cuda.stream(one):
+            wanted = slow.write(block)
+        with torch.cuda.stream(two):
+            seen = block[:4].clone()
+        two.synchronize()
+        early = int(seen[0]) != wanted
+        torch.cuda.synchronize()
+        if early:
+            cases.say("two streams side by side", True, "")
+            return
+    raise Failed(
+        "Two streams run one after the other, although nothing makes them wait.",
+        "Unset CUDA_LAUNCH_BLOCKING and CUDA_DEVICE_MAX_CONNECTIONS; with neither set, the driver orders all work.",
+        "one after the other",
+        "side by side",
+    )
+
+
+Wait = t.Callable[["torch.cuda.Stream", "torch.cuda.Stream", "torch.cuda.Event", "torch.cuda.Event"], None]
+
+
+def _on_device() -> dict[str, Wait]:
+    """Return the ways in which one stream waits for another."""
+    import torch
+
+    def external(first: t.Any, second: t.Any, event: t.Any, again: t.Any) -> None:
+        torch.cuda.ExternalStream(second.cuda_stream).wait_stream(torch.cuda.ExternalStream(first.cuda_stream))
+
+    def nested(first: t.Any, second: t.Any, event: t.Any, again: t.Any) -> None:
+        with torch.cuda.stream(torch.cuda.Stream()):
+            pass
+        second.wait_event(event)
+
+    return {
+        "wait_stream": lambda first, second, event, again: second.wait_stream(first),
+        "wait_event": lambda first, second, event, again: second.wait_event(event),
+        "event.wait": lambda first, second, event, again: event.wait(),
+        "event.wait on a stream": lambda first, second, event, again: event.wait(second),
+        "record_event": lambda first, second, event, again: second.wait_event(again),
+        "wait_stream of external streams": external,
+        "wait_event behind a nested stream": nested,
+        "event.synchronize": lambda first, second, event, again: event.synchronize(),
+        "stream.synchronize": lambda first, second, event, again: first.synchronize(),
+        "synchronize": lambda first, second, event, again: torch.cuda.synchronize(),
+    }
+
+
+Ready = t.Callable[["torch.cuda.Stream", "torch.cuda.Event", "torch.Tensor", "torch.Tensor"], "torch.Tensor"]
+
+
+def _on_host() -> dict[str, Ready]:
+    """Return the ways in which the host waits, and what it reads then."""
+    import torch
+
+    def after(wait: t.Callable[[t.Any, t.Any], None]) -> Ready:
+        def ready(stream: t.Any, event: t.Any, block: torch.Tensor, pinned: torch.Tensor) -> torch.Tensor:
+            wait(stream, event)
+            return pinned.clone()
+
+        return ready
+
+    def within(read: t.Callable[[torch.Tensor], torch.Tensor]) -> Ready:
+        def ready(stream: t.Any, event: t.Any, block: torch.Tensor, pinned: torch.Tensor) -> torch.Tensor:
+            with torch.cuda.stream(stream):
+                return read(block)
+
+        return ready
+
+    def copied(block: torch.Tensor) -> torch.Tensor:
+        target = torch.zeros(SIZE, dtype=torch.int32)
+        target.copy_(block)
+        return target
+
+    return {
+        "event.synchronize": after(lambda stream, event: event.synchronize()),
+        "stream.synchronize": after(lambda stream, event: stream.synchronize()),
+        "synchronize": after(lambda stream, event: torch.cuda.synchronize()),
+        "current_stream().synchronize": after(lambda stream, event: _current(stream)),
+        ".cpu()": within(lambda block: block.cpu()),
+        ".to('cpu')": within(lambda block: block.to("cpu")),
+        "copy_ to the host": within(copied),
+        ".item()": within(lambda block: torch.tensor([block[0].item(), block[-1].item()], dtype=torch.int32)),
+        ".tolist()": within(lambda block: torch.tensor(block[-64:].tolist(), dtype=torch.int32)),
+        "nonzero": within(lambda block: block.flatten()[block.nonzero().flatten()].cpu()),
+    }
+
+
+def _current(stream: t.Any) -> None:
+    import torch
+
+    with torch.cuda.stream(stream):
+        torch.cuda.current_stream().synchronize()
+
+
+def _chains(cases: Cases, slow: Slow) -> None:
+    """One stream hands on to the next, through more streams than the pool has."""
+    import torch
+
+    block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
+    torch.cuda.synchronize()
+    streams = [torch.cuda.Stream(priority=-(number % 2)) for number in range(40)]
+    before = torch.cuda.current_stream()
+    before.synchronize()
+    for number, stream in enumerate(streams):
+        (stream.wait_stream(before) if number % 2 else stream.wait_event(before.record_event()))
+        with torch.cuda.stream(stream):
+            slow.delay(1 / 8)
+            block.mul_(3).add_(number).remainder_(10007)
+        before = stream
+    torch.cuda.current_stream().wait_stream(before)
+    wanted = 0
+    for number in range(len(streams)):
+        wanted = (wanted * 3 + number) % 10007
+    _all(cases, "40 streams, each behind the one before", block.clone(), wanted)
+    # Many wait for one, and one for many.
+    start = torch.cuda.Event()
+    with torch.cuda.stream(streams[0]):
+        number = slow.write(block)
+        start.record()
+    found = []
+    for stream in streams[1:17]:
+        stream.wait_event(start)
+        with torch.cuda.stream(stream):
+            slow.delay(1 / 16)
+            found.append(block[:4096] + 1)
+            found[-1].record_stream(torch.cuda.current_stream())
+    for stream in streams[1:17]:
+        torch.cuda.current_stream().wait_stream(stream)
+    _all(cases, "16 streams behind one, and one behind all", torch.stack(found), number + 1)
+
+
+def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
+    """An event that is recorded anew stands for the later work; one that was never recorded for none; times add up."""
+    import torch
+
+    one, two = torch.cuda.Stream(), torch.cuda.Stream()
+    event = torch.cuda.Event(enable_timing=True)
+    two.wait_event(event)
+    cases.say("an event that was not recorded", event.query(), "is not done")
+    earliest = time.monotonic() + ASKED * slow.seconds
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for _unused in range(ASKED):
+            slow.write(block)
+        event.record()
+    early = any(slow.early(event.query, earliest) for _unused in range(3 * ASKED))
+    cases.say(f"query, {3 * ASKED} times before the end", not early, "says that work is done")
+    torch.cuda.synchronize()
+    for _unused in range(3):
+        with torch.cuda.stream(one):
+            slow.write(block)
+            event.record()
+            wanted = slow.write(block)
+            event.record()
+        with torch.cuda.stream(two):
+            two.wait_event(event)
+            seen = block.clone()
+        two.synchronize()
+        _all(cases, "an event recorded twice", seen, wanted)
+        torch.cuda.synchronize()
+    begin, end = (torch.cuda.Event(enable_timing=True) for _unused in range(2))
+    began = time.monotonic()
+    with torch.cuda.stream(one):
+        begin.record()
+        slow.write(block)
+        slow.write(block)
+        end.record()
+    end.synchronize()
+    cases.say("query after event.synchronize", end.query(), "says that work is not done")
+    torch.cuda.synchronize()
+    longest, shortest = time.monotonic() - began, 2 * slow.seconds
+    passed = begin.elapsed_time(end) / 1e3
+    # The host's clock and the GPU's may differ by a little.
+    good = 0.98 * shortest - 5e-4 <= passed <= 1.02 * longest + 5e-4
+    words = f"is {passed * 1e3:.4g} ms where {shortest * 1e3:.4g} to {longest * 1e3:.4g} ms were spent"
+    cases.say("the time between two events", good, words)
+
+
+def _memory(cases: Cases, slow: Slow) -> None:
+    """Memory that is freed while another stream still reads it is given to nobody until then."""
+    import torch
+
+    other = torch.cuda.Stream()
+    for turn in range(4):
+        lent = torch.full((SIZE,), turn + 5, dtype=torch.int32, device="cuda")
+        other.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(other):
+            slow.delay()
+            seen = lent + 0
+            lent.record_stream(other)
+        del lent
+        rubbish = [torch.full((SIZE,), -1, dtype=torch.int32, device="cuda") for _unused in range(8)]
+        torch.cuda.current_stream().wait_stream(other)
+        _all(cases, f"memory lent to a stream, turn {turn + 1}", seen, turn + 5)
+        del rubbish
+        # The same of pinned memory of the host, which torch keeps for later copies.
+        pinned = torch.full((SIZE,), turn + 50, dtype=torch.int32).pin_memory()
+        with torch.cuda.stream(other):
+            slow.delay()
+            there = pinned.to("cuda", non_blocking=True)
+        del pinned
+        several = [torch.full((SIZE,), -7, dtype=torch.int32).pin_memory() for _unused in range(4)]
+        other.synchronize()
+        _all(cases, f"pinned memory lent to a stream, turn {turn + 1}", there, turn + 50)
+        del several
+
+
+def _backward(cases: Cases, slow: Slow) -> None:
+    """What was computed on a stream is differentiated there, and who asked for it waits."""
+    import torch
+
+    side = torch.cuda.Stream()
+    for turn in range(3):
+        leaf = torch.full((SIZE,), 3.0, device="cuda", requires_grad=True)
+        side.wait_stream(torch.cuda.current_stream())
+
+        class Late(torch.autograd.Function):
+            @staticmethod
+            def forward(context: t.Any, x: torch.Tensor) -> torch.Tensor:
+                return x.clone()
+
+            @staticmethod
+            def backward(context: t.Any, gradient: torch.Tensor) -> torch.Tensor:
+                slow.delay()
+                return gradient * 2
+
+        with torch.cuda.stream(side):
+            result = Late.apply(leaf) * leaf
+        torch.cuda.current_stream().wait_stream(side)
+        result.sum().backward()
+        cases.exactly(f"backward of another stream, turn {turn + 1}", leaf.grad.aminmax()[0], torch.tensor(9.0))
+        cases.exactly(f"backward of another stream, largest, {turn + 1}", leaf.grad.aminmax()[1], torch.tensor(9.0))
+
+
+def _in_order(cases: Cases, slow: Slow, context: Context) -> None:
+    """One stream runs what it is given in order: copies, kernels and those of libraries."""
+    import torch
+
+    generator = context.generator("streams in order")
+    matrix = torch.randint(-2, 3, (256, 256), generator=generator).float()
+    there = matrix.to("cuda")
+    for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            slow.delay()
+            given = torch.zeros_like(there)
+            given.copy_(matrix.pin_memory(), non_blocking=True)
+            product = given @ there
+            places = product.argsort(dim=1, stable=True)
+            sums = product.cumsum(1)[:, -1]
+            spectrum = torch.fft.fft(given[:, :1].expand(256, 4), dim=1).real[:, 0]
+        stream.synchronize()
+        exact = matrix.double() @ matrix.double()
+        cases.exactly("a copy, then a product", product, exact)
+        cases.exactly("a product, then its order", places, exact.argsort(dim=1, stable=True))
+        cases.exactly("a product, then its sums", sums, exact.sum(1))
+        cases.exactly("a copy, then a transform", spectrum, 4 * matrix[:, 0].double())

@@ -1,0 +1,441 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every model does with tensors besides products: functions, sums, normalisations, orders, memory."""
+
+from __future__ import annotations
+
+import os
+import time
+import typing as t
+
+from ...check import H200, MEMORY, X86, Context, Measured, Skipped, Unanswered, check
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, gradients
+
+if t.TYPE_CHECKING:
+    import torch
+
+MIB, GIB = 2**20, 2**30
+
+#: The caching allocator takes memory for small tensors in segments of 2 MiB and 20 MiB and keeps the last in use.
+SEGMENT = 20 * MIB
+
+#: The memory to leave to others if processes and GPU share it: without it the host goes down.
+UNIFIED_RESERVE = 8 * GIB
+#: The memory to leave to others on a GPU with its own memory.
+RESERVE = 512 * MIB
+
+REMEDY = (
+    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST for the device (12.0 on a GB10), or use "
+    "another stack; if only some runs fail, test the hardware."
+)
+REMEDY_CPU = "Do not compute with this stack: use another one; if only some runs fail, test the host's memory."
+
+
+def _remedy(context: Context) -> str:
+    return REMEDY if context.device == "cuda" else REMEDY_CPU
+
+
+#: How far functions of float32 may be off, in units in the last place. CUDA C++ Programming Guide, "Mathematical
+#: Functions Appendix", names 1 for expf and logf and 2 for tanhf and erff (older versions 2 for all); vector libraries
+#: of CPUs 1 to 4 (SLEEF: u10, u35), torch's own exponential 20 (exp_u20). One more is the operation around it.
+ULP = {"cuda": 4.0, "cpu": 21.0}
+
+
+def _functions(cases: Cases, context: Context, generator: torch.Generator) -> None:
+    """Compare functions of one argument; an ulp is at most 2 u of the result."""
+    import torch
+
+    unit = UNIT_ROUNDOFF["float32"]
+    relative = 2 * unit * ULP[context.device]
+    normal = torch.cat([torch.randn(4093, generator=generator) * 3, torch.tensor([0.0, 1.0, -1.0, 1e-4, -1e-4, 20.0])])
+    positive = torch.cat(
+        [torch.rand(2047, generator=generator) * 50 + 1e-3, torch.tensor([1.0, 1e-30, 1e30, 0.999999])]
+    )
+    # torch computes tanh on ARM as (exp(2 x) - 1) / (exp(2 x) + 1), and erf by a polynomial (Abramowitz and Stegun,
+    # 7.1.26, 1.5e-7): there the error is one of 1, not of the result.
+    absolute = 2 * relative + 1.5e-7 if context.device == "cpu" else 0.0
+    for name, inputs, floor in (
+        ("exp", normal, 0.0),
+        ("log", positive, 0.0),
+        ("tanh", normal, absolute),
+        ("erf", normal, absolute),
+        ("sigmoid", normal, 0.0),
+        ("sqrt", positive, 0.0),
+        ("rsqrt", positive, 0.0),
+    ):
+        function = getattr(torch, name)
+        expected = function(inputs.double())
+        # 1 / (1 + exp(-x)): the exponential's error, a sum and a quotient.
+        factor = relative + (3 * unit if name == "sigmoid" else 0.0)
+        cases.compare(name, function(inputs.to(context.device)), expected, factor * expected.abs() + floor + 2.0**-149)
+        narrow = inputs.bfloat16()
+        expected = function(narrow.double())
+        # torch's exponential for 16-bit results is off by 1 ulp (fexp_u20), and the result is rounded once more.
+        bound = 3 * UNIT_ROUNDOFF["bfloat16"] * expected.abs() + floor + UNDERFLOW["bfloat16"]
+        cases.compare(f"{name}, bfloat16", function(narrow.to(context.device)), expected, bound)
+    left, right = torch.randn(2, 8191, generator=generator).unbind()
+    there, other = left.to(context.device), right.to(context.device)
+    # IEEE operations, each rounded once.
+    for name, actual, expected in (
+        ("sum", there + other, left.double() + right.double()),
+        ("difference", there - other, left.double() - right.double()),
+        ("product", there * other, left.double() * right.double()),
+        ("quotient", there / other, left.double() / right.double()),
+    ):
+        # CUDA's quotient may be that of 2 ulp where it was compiled without -prec-div.
+        factor = 4 if name == "quotient" else 1
+        cases.compare(f"elementwise {name}", actual, expected, factor * unit * expected.abs() + UNDERFLOW["float32"])
+    cases.exactly("comparison", there > other, left > right)
+    cases.exactly("where", torch.where(there > other, there, other), torch.maximum(left, right))
+
+
+def _sums(cases: Cases, context: Context, generator: torch.Generator) -> None:
+    """Compare sums along each dimension, and running ones: n terms in any order, gamma(n)."""
+    import torch
+
+    unit = UNIT_ROUNDOFF["float32"]
+    grid = torch.randn(37, 1031, generator=generator)
+    there = grid.to(context.device)
+    exact = grid.double()
+    for words, dims, length in (("rows", 1, 1031), ("columns", 0, 37), ("all", (0, 1), 37 * 1031)):
+        bound = gamma(length, unit) * exact.abs().sum(dims)
+        cases.compare(f"sum of {words}", there.sum(dims), exact.sum(dims), bound)
+        cases.compare(
+            f"mean of {words}", there.mean(dims), exact.mean(dims), (bound + unit * exact.abs().sum(dims)) / length
+        )
+    for dim, length in ((0, 37), (1, 1031)):
+        bound = gamma(length, unit) * exact.abs().cumsum(dim)
+        cases.compare(f"cumsum along {dim}", there.cumsum(dim), exact.cumsum(dim), bound)
+    cases.compare("sum of a transposed view", there.t()[::3].sum(1), exact.t()[::3].sum(1),
+                  gamma(37, unit) * exact.t()[::3].abs().sum(1))  # fmt: skip
+    whole = torch.randint(-1000, 1000, (37, 1031), generator=generator)
+    cases.exactly("sum of integers", whole.to(context.device).sum(1), whole.double().sum(1))
+    cases.exactly("cumsum of integers", whole.to(context.device).cumsum(1), whole.double().cumsum(1))
+    cases.exactly("maximum", there.amax(1), exact.amax(1))
+    cases.exactly("argmin", there.argmin(0), exact.argmin(0))
+
+
+def _normalisations(cases: Cases, context: Context, generator: torch.Generator) -> None:
+    """Compare softmax and layer_norm, with their gradients.
+
+    softmax: y = exp(x - m) / sum: the difference is rounded, which moves the exponential by u |x - m|; n terms are
+    added: |y| (2 e + gamma(n + 2)), e the error of the exponential. Backward: y (g - sum(g y)).
+
+    layer_norm: the mean is off by gamma(n) mean|x|, the variance by gamma(2 n) of itself and by what the mean is off
+    times mean|x|; both methods in use, Welford's and that of sums of squares, stay within it for a mean near 0.
+    """
+    import torch
+
+    unit = UNIT_ROUNDOFF["float32"]
+    rows, length = 29, 517
+    ordinary, g = torch.randn(rows, length, generator=generator) * 2, torch.randn(rows, length, generator=generator)
+    x = ordinary.clone()
+    # Logits whose exponential no float32 holds, and rows in which the epsilon counts.
+    x[0] *= 60
+    x[1] *= 0.0015
+    x[2] = 0.5
+    weight, bias = torch.randn(length, generator=generator), torch.randn(length, generator=generator)
+
+    leaf = x.to(context.device, copy=True).requires_grad_()
+    result = torch.softmax(leaf, 1)
+    (backward,) = gradients(result, [leaf], g.to(context.device))
+    shifted = x.double() - x.double().amax(1, keepdim=True)
+    y = shifted.exp() / shifted.exp().sum(1, keepdim=True)
+    off = 2 * unit * ULP[context.device] + unit * shifted.abs()
+    relative = off + off.amax(1, keepdim=True) + gamma(length + 2, unit)
+    # Below the smallest normal number it may be zero.
+    cases.compare("softmax", result, y, relative * y + 2.0**-126)
+    weighted = (g.double() * y).sum(1, keepdim=True)
+    size = (g.double().abs() * y).sum(1, keepdim=True)
+    most = relative.amax(1, keepdim=True)
+    bound = y * ((most + relative + gamma(length + 3, unit)) * (g.double().abs() + size)) + 2.0**-120
+    cases.compare("softmax, backward", backward, y * (g.double() - weighted), bound)
+
+    leaves = [tensor.to(context.device, copy=True).requires_grad_() for tensor in (x, weight, bias)]
+    result = torch.nn.functional.layer_norm(leaves[0], (length,), leaves[1], leaves[2], 1e-5)
+    computed = gradients(result, leaves, g.to(context.device))
+    exact, w, b, up = x.double(), weight.double(), bias.double(), g.double()
+    mean = exact.mean(1, keepdim=True)
+    variance = (exact - mean).square().mean(1, keepdim=True)
+    r = (variance + 1e-5).rsqrt()
+    normal = (exact - mean) * r
+    magnitude = exact.abs().mean(1, keepdim=True)
+    mean_off = gamma(length + 2, unit) * magnitude
+    # rsqrt halves the relative error of its argument and adds up to 2 ulp.
+    squares = exact.square().mean(1, keepdim=True)
+    r_off = 0.5 * (gamma(2 * length + 4, unit) * squares + 2 * mean_off * magnitude) * r.square() + 8 * unit
+    normal_off = r * (mean_off + unit * (exact - mean).abs()) + normal.abs() * (r_off + 2 * unit)
+    cases.compare(
+        "layer_norm", result, normal * w + b, w.abs() * normal_off + 3 * unit * (normal * w).abs() + unit * b.abs()
+    )
+    scaled = up * w
+    first, second = scaled.mean(1, keepdim=True), (scaled * normal).mean(1, keepdim=True)
+    expected = r * (scaled - first - normal * second)
+    sizes = (
+        scaled.abs() + scaled.abs().mean(1, keepdim=True) + normal.abs() * (scaled * normal).abs().mean(1, keepdim=True)
+    )
+    moved = normal_off * second.abs() + normal.abs() * (scaled.abs() * normal_off).mean(1, keepdim=True)
+    bound = r * ((gamma(length + 6, unit) + r_off) * sizes + moved)
+    cases.compare("layer_norm, backward dInput", computed[0], expected, bound)
+    bound = (up.abs() * normal_off).sum(0) + gamma(rows + 2, unit) * (up * normal).abs().sum(0)
+    cases.compare("layer_norm, backward dWeight", computed[1], (up * normal).sum(0), bound)
+    cases.compare("layer_norm, backward dBias", computed[2], up.sum(0), gamma(rows, unit) * up.abs().sum(0))
+
+    leaf = ordinary.to(context.device, copy=True).requires_grad_()
+    (backward,) = gradients(torch.tanh(leaf), [leaf], g.to(context.device))
+    y = torch.tanh(ordinary.double())
+    y_off = 2 * unit * ULP[context.device] * (y.abs() if context.device == "cuda" else 2.0) + 1.5e-7
+    bound = g.double().abs() * (2 * y.abs() * y_off + y_off**2 + 3 * unit)
+    cases.compare("tanh, backward", backward, g.double() * (1 - y.square()), bound)
+
+
+def _orders(cases: Cases, context: Context, generator: torch.Generator) -> None:
+    """Compare sorting and indexing, which move values without changing them: zero tolerance."""
+    import torch
+
+    grid = torch.randn(13, 2053, generator=generator)
+    there = grid.to(context.device)
+    values, places = there.sort(1)
+    cases.exactly("sort", values, torch.tensor([sorted(row) for row in grid.tolist()]))
+    cases.exactly("sort, places", there.gather(1, places), values)
+    cases.exactly("sort, every place once", places.sort(1).values, torch.arange(2053.0).expand(13, 2053))
+    values, places = there.topk(17, 1)
+    wanted = torch.tensor([sorted(row, reverse=True)[:17] for row in grid.tolist()])
+    cases.exactly("topk", values, wanted)
+    cases.exactly("topk, places", there.gather(1, places), wanted)
+    index = torch.randint(0, 2053, (13, 300), generator=generator)
+    rows = torch.arange(13).unsqueeze(1)
+    picked = grid[rows, index]
+    cases.exactly("gather", there.gather(1, index.to(context.device)), picked)
+    cases.exactly("index", there[rows.to(context.device), index.to(context.device)], picked)
+    chosen = torch.randint(0, 13, (40,), generator=generator)
+    wanted = torch.stack([grid[int(row)] for row in chosen])
+    cases.exactly("index_select", there.index_select(0, chosen.to(context.device)), wanted)
+    cases.exactly("embedding", torch.nn.functional.embedding(chosen.to(context.device), there), wanted)
+    cases.exactly(
+        "masked_select", there[there > 0.5], torch.tensor([v for row in grid.tolist() for v in row if v > 0.5])
+    )
+
+    # Integers, so that atomic additions in any order are exact.
+    base = torch.randint(-9, 9, (61,), generator=generator).float()
+    places = torch.randint(0, 61, (5000,), generator=generator)
+    added = torch.randint(-9, 9, (5000,), generator=generator).float()
+    wanted = base.double().clone()
+    for place, value in zip(places.tolist(), added.tolist()):
+        wanted[place] += value
+    args = (places.to(context.device), added.to(context.device))
+    cases.exactly("scatter_add", base.to(context.device).scatter_add(0, *args), wanted)
+    cases.exactly("index_add", base.to(context.device).index_add(0, *args), wanted)
+    actual = base.to(context.device).index_put((args[0],), args[1], accumulate=True)
+    cases.exactly("index_put, accumulating", actual, wanted)
+    wanted = base.double().clone()
+    order = torch.randperm(61, generator=generator)[:30]
+    wanted[order] = added[:30].double()
+    actual = base.to(context.device).index_put((order.to(context.device),), args[1][:30])
+    cases.exactly("index_put", actual, wanted)
+    noisy = torch.randn(5000, generator=generator)
+    exact, sizes = torch.zeros(61).double(), torch.zeros(61).double()
+    counts = torch.bincount(places, minlength=61)
+    for place, value in zip(places.tolist(), noisy.tolist()):
+        exact[place] += value
+        sizes[place] += abs(value)
+    actual = torch.zeros(61, device=context.device).scatter_add(0, args[0], noisy.to(context.device))
+    bound = gamma(int(counts.max()), UNIT_ROUNDOFF["float32"]) * sizes
+    cases.compare("scatter_add, random values", actual, exact, bound)
+
+
+@check("tensors.elementwise", devices=("cuda", "cpu"), measured=(H200, X86))
+def elementwise(context: Context) -> Measured:
+    """Show that functions, sums, normalisations, sorting and indexing are right, some with their gradients.
+
+    Bounds: ulps of the functions (see ULP), gamma(n) of sums, zero for what only moves values.
+    """
+    generator = context.generator("tensors.elementwise")
+    cases = Cases("the elementwise operation", _remedy(context))
+    _functions(cases, context, generator)
+    _sums(cases, context, generator)
+    _normalisations(cases, context, generator)
+    _orders(cases, context, generator)
+    return cases.result()
+
+
+def share_of(available: int, share: float, reserve: int) -> int:
+    """Return how many bytes may be taken of those available: the share, and never the reserve."""
+    return max(0, min(int(available * share), available - reserve))
+
+
+def pieces_of(budget: int, piece: int) -> list[int]:
+    """Return sizes that add up to the budget: pieces, and smaller ones of 64 MiB for the rest."""
+    small = 64 * MIB
+    whole, rest = divmod(budget, piece)
+    return [piece] * whole + [small] * (rest // small)
+
+
+def available_memory(text: str) -> int:
+    """Return what ``/proc/meminfo`` says is available, in bytes; 0 where it does not say.
+
+    :param text: its content. MemFree leaves out the page cache, which Linux gives back to those who ask.
+    """
+    for line in text.splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def leaked(free: t.Sequence[int], tolerance: int) -> bool:
+    """Say whether each of several rounds left less free than the one before: another process takes some but once."""
+    return len(free) > 2 and all(before - after > tolerance for before, after in zip(free, free[1:]))
+
+
+def _meminfo() -> int:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as stream:
+            return available_memory(stream.read())
+    except OSError:
+        return 0
+
+
+def _resident() -> int:
+    """Return the resident memory of this process in bytes."""
+    with open("/proc/self/statm", encoding="ascii") as stream:
+        return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _memory_on_cpu(context: Context) -> Measured:
+    import torch
+
+    cases = Cases("memory that was written and read back", REMEDY_CPU)
+    size, small, rounds = 64 * MIB // 4, MIB // 4, 30
+
+    def use(number: int) -> None:
+        block = torch.empty(size, dtype=torch.int32).fill_(number)
+        series = torch.arange(number, number + small, dtype=torch.int32)
+        least, most = block[::513].aminmax()
+        cases.exactly(f"round {number + 1}, a constant", torch.stack([least, most]), torch.tensor([number, number]))
+        wanted = number + torch.arange(0, small, 1024)
+        cases.exactly(f"round {number + 1}, a series", series[::1024], wanted)
+
+    history = []
+    for number in range(3 + rounds):
+        use(number)
+        if number >= 2 and (number - 2) % (rounds // 3) == 0:
+            history.append(_resident())
+    # glibc maps blocks above 32 MiB, its largest threshold, one by one and unmaps them when they are freed; what serves
+    # smaller ones was there before. So nothing need stay: half of what the small ones come to may, of large ones none.
+    # A cache that fills, an emulator's of translated code for one, grows but once, and a leak in each third.
+    grown = 3 * min(after - before for before, after in zip(history, history[1:]))
+    bound = rounds * MIB // 2
+    if grown > bound:
+        raise Unanswered(
+            MEMORY,
+            f"The process has grown by {grown / MIB:.0f} MiB while allocating and freeing 64 MiB and 1 MiB {rounds} "
+            f"times: memory that torch frees is not returned.",
+            "Check for an allocator in LD_PRELOAD (unset it), or else use another stack: this one leaks memory.",
+            f"{grown / MIB:.0f} MiB more",
+            f"{bound / MIB:.0f} MiB",
+        )
+    result = cases.result()
+    result.measured = f"{max(grown, 0) / MIB:.1f} MiB more after {rounds} rounds of 64 MiB and 1 MiB"
+    result.bound = f"{bound / MIB:.0f} MiB"
+    return result
+
+
+def _fill_and_read(cases: Cases, sizes: t.Sequence[int], words: str) -> int:
+    """Take blocks, write its own number into each word, read them back; return how many bytes that were."""
+    import torch
+
+    if not sizes:
+        return 0
+    series = torch.arange(max(sizes) // 4, dtype=torch.int32, device="cuda")
+    blocks = []
+    for number, size in enumerate(sizes):
+        block = torch.empty(size // 4, dtype=torch.int32, device="cuda")
+        torch.add(series[: size // 4], number * 7919, out=block)
+        blocks.append(block)
+    found, wanted = [], []
+    for number, block in enumerate(blocks):
+        block.sub_(series[: block.numel()])
+        found += block.aminmax()
+        wanted += [number * 7919] * 2
+    cases.exactly(words, torch.stack(found), torch.tensor(wanted))
+    return sum(sizes) + max(sizes)
+
+
+@check("tensors.memory", devices=("cuda", "cpu"), seconds=120, measured=(H200, X86))
+def memory(context: Context) -> Measured:
+    """Show that memory up to the profile's share can be taken, holds what is written, and is given back, repeatedly.
+
+    Exact. Given back: what torch counts to the byte; of the device, or of a memory that both share, all but one
+    segment of the allocator. On the CPU: 30 rounds leave the process as large as it was.
+    """
+    import torch
+
+    if context.device == "cpu":
+        return _memory_on_cpu(context)
+    cases = Cases("device memory that was written and read back", REMEDY)
+    unified = bool(context.profile.get("unified_memory")) or bool(
+        getattr(torch.cuda.get_device_properties(0), "is_integrated", False)
+    )
+
+    def free() -> int:
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        # The driver counts page cache as taken where the GPU shares the host's memory.
+        return (_meminfo() if unified else 0) or torch.cuda.mem_get_info()[0]
+
+    torch.zeros(1, device="cuda")
+    share = float(context.limits.get("memory_share", 0.5))
+    start, allocated, reserved = free(), torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
+    # On a GB10 the driver gives no more than MemFree, without what the page cache would give back (measured there by
+    # others: unslothai/unsloth#10705).
+    budget = share_of(min(start, torch.cuda.mem_get_info()[0]), share, UNIFIED_RESERVE if unified else RESERVE)
+    sizes = pieces_of(budget, GIB)
+    # One more piece is taken for the numbers to compare with.
+    if len(sizes) < 2:
+        raise Skipped(f"Only {start / GIB:.1f} GiB of device memory are available: another process uses the rest.")
+    few = sizes[1 : 1 + min(4, len(sizes) // 2)]
+    took, history, began = 0, [start], time.monotonic()
+    for number, part in enumerate((sizes[1:], few, few, few)):
+        try:
+            took = max(took, _fill_and_read(cases, part, f"round {number + 1}, {len(part)} blocks"))
+        except torch.cuda.OutOfMemoryError as error:
+            raise Unanswered(
+                MEMORY,
+                f"{sum(part) / GIB:.0f} GiB of device memory cannot be allocated although {start / GIB:.0f} GiB are"
+                f" reported as available: {str(error).splitlines()[0]}",
+                "Find processes that use memory (nvidia-smi, free -h) and stop them; on a Spark drop the page cache"
+                " (sync; echo 3 > /proc/sys/vm/drop_caches) and run again.",
+                "out of memory",
+                f"{budget / GIB:.0f} GiB",
+            ) from error
+        history.append(free())
+        if torch.cuda.memory_allocated() != allocated or torch.cuda.memory_reserved() > reserved + SEGMENT:
+            held = max(torch.cuda.memory_allocated() - allocated, torch.cuda.memory_reserved() - reserved)
+            raise Unanswered(
+                MEMORY,
+                f"{held / MIB:.0f} MiB of device memory are still allocated after all tensors were freed.",
+                "Check for something that keeps tensors (a hook or a patched allocator in sitecustomize), or else use "
+                "another stack: this one leaks memory.",
+                f"{held / MIB:.0f} MiB held",
+                f"{SEGMENT / MIB:.0f} MiB",
+            )
+    if leaked(history, SEGMENT):
+        raise Unanswered(
+            MEMORY,
+            f"Each of {len(history) - 1} rounds of allocating and freeing memory left less free memory,"
+            f" {(history[0] - history[-1]) / MIB:.0f} MiB in total: memory that torch frees is not returned.",
+            "Check for a pluggable allocator (PYTORCH_CUDA_ALLOC_CONF, LD_PRELOAD), or else use another stack or "
+            "driver.",
+            f"{(history[0] - history[-1]) / MIB:.0f} MiB less",
+            f"{SEGMENT / MIB:.0f} MiB a round",
+        )
+    result = cases.result()
+    seconds = time.monotonic() - began
+    kind = "shared" if unified else "device"
+    result.measured = (
+        f"{took / GIB:.1f} of {start / GIB:.1f} GiB of {kind} memory written, read and freed in {seconds:.1f} s"
+    )
+    result.bound = f"{share:.0%} of what is available"
+    return result

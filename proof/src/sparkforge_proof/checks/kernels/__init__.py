@@ -1,0 +1,8 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Single kernels that compute: products, convolutions, attention, linear algebra, Fourier transforms, Triton's.
+
+A check belongs here if it calls one operator in each of its formats, layouts and ways, forward and backward.
+"""

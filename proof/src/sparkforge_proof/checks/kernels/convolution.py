@@ -1,0 +1,618 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Convolutions and recurrent layers, which cuDNN computes on a GPU and oneDNN on a CPU.
+
+The reference of a convolution is its definition: a loop over the places of the kernel, in float64. A convolution is
+linear in both of its arguments, so that the same loop over magnitudes gives the sum of magnitudes of every result and,
+by differentiation, of every gradient.
+
+The bound: k products a sum, gamma(k) of float32 for IEEE arithmetic and gamma(4 k) for tensor cores (see matmul.py).
+Libraries may transform both arguments instead: Winograd's F(4x4, 3x3), the most lossy that cuDNN has, multiplies the
+rounding errors by 31 (the root of the sum of squares of its matrices' entries; A. Lavin, S. Gray, Fast Algorithms for
+Convolutional Neural Networks, CVPR 2016, gives the matrices), independent errors of a few dozen steps by 4 more, and
+the largest of a million by 5: 2**10 u of the results' own size covers it, and the transforms by FFT, which lose less.
+
+float16 and bfloat16 are given -1, 0 and 1, so few of them not zero that every partial sum fits the format: neither
+split sums nor the order matter. Random values of all bits are moved by kernels of one element.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import typing as t
+
+from ...check import ABSENT, CRASH, H200, X86, Context, Measured, Unanswered, check
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, ternary
+
+if t.TYPE_CHECKING:
+    import torch
+
+TRANSFORM = 2.0**10
+
+#: The largest sum of magnitudes with which any partial sum is exact in the format.
+LARGEST_SUM = {"float16": 2**11, "bfloat16": 2**8}
+
+REMEDY = (
+    "Do not train with this stack: install the stack's cuDNN (playbooks/libraries.yml, or the wheel that torch was "
+    "released with), and rebuild torch with TORCH_CUDA_ARCH_LIST for the device."
+)
+REMEDY_CPU = "Do not compute with this stack: unset DNNL_DEFAULT_FPMATH_MODE, or else use another stack."
+
+
+class Layer(t.NamedTuple):
+    """The shape of a convolution.
+
+    :ivar kernel: sizes of the kernel, of as many dimensions as the convolution has.
+    :ivar size: of the input, likewise.
+    :ivar transposed: the convolution's adjoint, with ``output_padding``.
+    """
+
+    words: str
+    channels: int
+    filters: int
+    kernel: tuple[int, ...]
+    size: tuple[int, ...]
+    batch: int = 2
+    stride: int = 1
+    padding: int = 0
+    dilation: int = 1
+    groups: int = 1
+    transposed: bool = False
+    output_padding: int = 0
+
+
+def _precision(context: Context, allowed: bool) -> t.ContextManager[None]:
+    """Allow TensorFloat-32 in cuDNN, as torch does by default, or do not."""
+    import torch
+
+    if context.device != "cuda":
+        return contextlib.nullcontext()
+    return allow_tf32(torch.backends.cudnn, allowed)
+
+
+def _prepare(context: Context) -> str:
+    """Assert that cuDNN is there on a GPU; return the remedy for wrong numbers."""
+    import torch
+
+    if context.device != "cuda":
+        return REMEDY_CPU
+    if not torch.backends.cudnn.is_available():
+        raise Unanswered(
+            ABSENT,
+            "This torch was built without cuDNN, so convolutions run on slow kernels or not at all.",
+            "Install cuDNN before building torch (playbooks/libraries.yml) and build with USE_CUDNN=1, or use a stack "
+            "whose wheel has it.",
+            measured="no cuDNN",
+            bound="cuDNN",
+        )
+    if not torch.backends.cudnn.enabled:
+        raise Unanswered(
+            ABSENT,
+            "cuDNN is switched off in this process (torch.backends.cudnn.enabled is False).",
+            "Find the sitecustomize or start-up file that sets it.",
+            measured="off",
+            bound="on",
+        )
+    try:
+        version = torch.backends.cudnn.version()
+    except (RuntimeError, OSError) as error:
+        raise Unanswered(
+            CRASH,
+            f"cuDNN cannot be used: {str(error).strip().splitlines()[0]}",
+            "Make the loader find the cuDNN that torch was built with: remove other copies from LD_LIBRARY_PATH and "
+            "/etc/ld.so.conf.d, or install the stack's.",
+        ) from error
+    if not version:
+        raise Unanswered(ABSENT, "cuDNN could not be loaded.", "Install the stack's cuDNN (playbooks/libraries.yml).")
+    return REMEDY
+
+
+@contextlib.contextmanager
+def _one_thread() -> t.Iterator[None]:
+    """Let torch compute with one thread: thousands of small steps wait for the others longer than they take."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _slices(start: int, step: int, count: int) -> slice:
+    return slice(start, start + step * (count - 1) + 1, step)
+
+
+def _defined(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Return the convolution by its definition: the sum over the places of the kernel."""
+    import torch
+
+    groups, grouped = layer.groups, inputs.unflatten(1, (layer.groups, -1))
+    spread = [layer.dilation * (width - 1) + 1 for width in layer.kernel]
+    if layer.transposed:
+        sizes = [(size - 1) * layer.stride + width + layer.output_padding for size, width in zip(layer.size, spread)]
+        # Weights of a transposed convolution are (channels, filters / groups, …).
+        weights = weight.unflatten(0, (groups, -1))
+        result = inputs.new_zeros(inputs.shape[0], groups, layer.filters // groups, *sizes)
+        for place in itertools.product(*(range(width) for width in layer.kernel)):
+            at = tuple(_slices(p * layer.dilation, layer.stride, n) for p, n in zip(place, layer.size))
+            term = torch.einsum("ngc...,gcf->ngf...", grouped, weights[(..., *place)])
+            moved = torch.zeros_like(result)
+            moved[(slice(None), slice(None), slice(None), *at)] = term
+            result = result + moved
+        result = result.flatten(1, 2)
+        inner = tuple(slice(layer.padding, size - layer.padding) for size in sizes)
+        return result[(slice(None), slice(None), *inner)]
+    padded = torch.nn.functional.pad(grouped, [layer.padding] * (2 * len(layer.size)))
+    counts = [(size + 2 * layer.padding - width) // layer.stride + 1 for size, width in zip(layer.size, spread)]
+    weights = weight.unflatten(0, (groups, -1))
+    result = inputs.new_zeros(inputs.shape[0], groups, layer.filters // groups, *counts)
+    for place in itertools.product(*(range(width) for width in layer.kernel)):
+        at = tuple(_slices(p * layer.dilation, layer.stride, n) for p, n in zip(place, counts))
+        seen = padded[(slice(None), slice(None), slice(None), *at)]
+        result = result + torch.einsum("ngc...,gfc->ngf...", seen, weights[(..., *place)])
+    return result.flatten(1, 2)
+
+
+@_one_thread()
+def _all_of(
+    layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, upstream: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return the result without bias and the gradients of inputs and weights, in float64."""
+    leaves = [tensor.double().detach().requires_grad_() for tensor in (inputs, weight)]
+    result = _defined(layer, *leaves)
+    of_inputs, of_weight = gradients(result, leaves, upstream.double())
+    return result.detach(), of_inputs, of_weight
+
+
+def _computed(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    dimensions = len(layer.kernel)
+    common = {"stride": layer.stride, "padding": layer.padding, "dilation": layer.dilation, "groups": layer.groups}
+    if layer.transposed:
+        function = getattr(torch.nn.functional, f"conv_transpose{dimensions}d")
+        return function(inputs, weight, bias, output_padding=layer.output_padding, **common)
+    return getattr(torch.nn.functional, f"conv{dimensions}d")(inputs, weight, bias, **common)
+
+
+def weight_shape(layer: Layer) -> tuple[int, ...]:
+    """Return the shape of the weights: a transposed convolution has its channels first."""
+    if layer.transposed:
+        return (layer.channels, layer.filters // layer.groups, *layer.kernel)
+    return (layer.filters, layer.channels // layer.groups, *layer.kernel)
+
+
+def output_size(layer: Layer) -> tuple[int, ...]:
+    """Return the sizes of the result, channels and batch left out."""
+    sizes = []
+    for size, kernel in zip(layer.size, layer.kernel):
+        spread = layer.dilation * (kernel - 1) + 1
+        if layer.transposed:
+            sizes.append((size - 1) * layer.stride - 2 * layer.padding + spread + layer.output_padding)
+        else:
+            sizes.append((size + 2 * layer.padding - spread) // layer.stride + 1)
+    return tuple(sizes)
+
+
+def terms(layer: Layer) -> tuple[int, int, int]:
+    """Return how many products a result, an element of dInput and one of dWeight sum at most."""
+    places = math.prod(layer.kernel)
+    of_result = layer.channels // layer.groups * places
+    of_inputs = layer.filters // layer.groups * places
+    of_weight = layer.batch * min(math.prod(layer.size), math.prod(output_size(layer)))
+    return of_result, of_inputs, of_weight
+
+
+def density(layer: Layer, largest: int) -> float:
+    """Return which part of -1, 0 and 1 may be other than 0 so that no sum of magnitudes comes near ``largest``."""
+    return min(0.8, float((largest / 2 / max(terms(layer))) ** 0.5))
+
+
+def _laid_out(tensor: torch.Tensor, last: bool) -> torch.Tensor:
+    """Return it with its channels last in memory, where asked for."""
+    import torch
+
+    if not last:
+        return tensor
+    return tensor.contiguous(memory_format=torch.channels_last_3d if tensor.dim() == 5 else torch.channels_last)
+
+
+def _compare(
+    cases: Cases,
+    context: Context,
+    layer: Layer,
+    dtype: torch.dtype,
+    *,
+    kind: str,
+    layouts: t.Sequence[bool] = (False,),
+    repeats: int = 1,
+) -> None:
+    """Compare a convolution and its three gradients.
+
+    :param kind: how inputs are chosen and what the bounds follow from: the dtype's name, ``tf32``, or ``whole`` for
+        float32 with the integers of float16.
+    :param layouts: whether channels are last in memory.
+    """
+    import torch
+
+    name = str(dtype).rpartition(".")[2]
+    words = f"{layer.words}, {name}{', TF32 allowed' if kind == 'tf32' else ''}"
+    generator = context.generator(f"convolution {words} {kind}")
+    ones = (1,) * len(layer.size)
+    shapes: list[tuple[int, ...]] = [
+        (layer.batch, layer.channels, *layer.size),
+        weight_shape(layer),
+        (layer.filters,),
+        (layer.batch, layer.filters, *output_size(layer)),
+    ]
+    largest = LARGEST_SUM.get("float16" if kind == "whole" else kind)
+    if largest:
+        share = density(layer, largest)
+        inputs, weight, bias, upstream = (ternary(generator, shape, dtype, share) for shape in shapes)
+    else:
+        inputs, weight, bias, upstream = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
+
+    def everything(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        some = [tensor.double() for tensor in tensors]
+        result, *others = _all_of(layer, some[0], some[1], some[3])
+        of_bias = some[3].sum((0, *range(2, some[3].dim())))
+        return (result + some[2].reshape(1, -1, *ones), *others, of_bias)
+
+    expected = everything(inputs, weight, bias, upstream)
+    magnitudes = everything(inputs.abs(), weight.abs(), bias.abs(), upstream.abs())
+    if largest and max(float(bound.max()) for bound in magnitudes[:3]) > largest:
+        raise ValueError(f"the integers of {words} are not exact")
+    lengths = (*terms(layer), layer.batch * math.prod(output_size(layer)))
+
+    for channels_last, repeat in itertools.product(layouts, range(repeats)):
+        leaves = [
+            _laid_out(inputs.to(context.device, copy=True), channels_last).requires_grad_(),
+            _laid_out(weight.to(context.device, copy=True), channels_last).requires_grad_(),
+            bias.to(context.device, copy=True).requires_grad_(),
+        ]
+        result = _computed(layer, *leaves)
+        computed = (result, *gradients(result, leaves, _laid_out(upstream.to(context.device), channels_last)))
+        how = f"{', channels last' if channels_last else ''}{f', run {repeat + 1}' if repeats > 1 else ''}"
+        for part, got, wanted, magnitude, length in zip(
+            ("forward", "dInput", "dWeight", "dBias"), computed, expected, magnitudes, lengths
+        ):
+            cases.compare(f"{words}{how}, {part}", got, wanted, _bound(kind, name, wanted, magnitude, length))
+
+
+def _bound(kind: str, name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
+    """Return how far each element may be off: see the top of the file.
+
+    Integers add exactly, but a transform of them is not exact: its part of the bound stays.
+    """
+    unit = UNIT_ROUNDOFF["float32"]
+    size = expected.square().mean().sqrt() if expected.numel() else expected.new_zeros(())
+    transform = TRANSFORM * unit * size
+    if kind == "float32":
+        return gamma(length + 1, unit) * magnitudes + transform
+    if kind == "tf32":
+        rounded = UNIT_ROUNDOFF["tf32"]
+        return (2 * rounded + rounded * rounded + gamma(4 * (length + 1), unit)) * magnitudes + transform
+    if name == "float32":
+        return transform.expand_as(expected)
+    return UNIT_ROUNDOFF[name] * expected.abs() + UNDERFLOW[name] + transform
+
+
+def _moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bool) -> None:
+    """Compare kernels of one element, which move values of all bits to other places and channels."""
+    import torch
+
+    name = str(dtype).rpartition(".")[2]
+    generator = context.generator(f"convolution moved {name}")
+    channels, size = 16, 12
+    inputs = torch.randn(2, channels, size, size, generator=generator).to(dtype)
+    order = torch.randperm(channels, generator=generator)
+    weight = torch.zeros(channels, channels, 3, 3)
+    expected = torch.zeros(2, channels, size, size, dtype=torch.float64)
+    padded = torch.nn.functional.pad(inputs.double(), [1, 1, 1, 1])
+    for channel in range(channels):
+        row, column = channel % 3, channel // 3 % 3
+        weight[channel, order[channel], row, column] = 2.0 ** (channel % 4)
+        expected[:, channel] = padded[:, order[channel], row : row + size, column : column + size] * 2.0 ** (
+            channel % 4
+        )
+    actual = torch.nn.functional.conv2d(
+        _laid_out(inputs.to(context.device), channels_last),
+        _laid_out(weight.to(dtype).to(context.device), channels_last),
+        padding=1,
+    )
+    size_of = expected.square().mean().sqrt()
+    bound = UNIT_ROUNDOFF[name] * expected.abs() + TRANSFORM * UNIT_ROUNDOFF["float32"] * size_of
+    words = f"values moved, {name}{', channels last' if channels_last else ''}"
+    cases.compare(words, actual, expected, bound)
+
+
+def _low_precision(context: Context) -> list[torch.dtype]:
+    import torch
+
+    if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
+        return [torch.float16]
+    return [torch.bfloat16, torch.float16]
+
+
+def _layers(
+    cases: Cases, context: Context, layers: t.Sequence[Layer], *, layouts: t.Sequence[bool] = (False, True)
+) -> None:
+    """Compare layers in every format: float32 with and without TF32, and integers in 16 bits."""
+    import torch
+
+    for layer in layers:
+        with _precision(context, False):
+            _compare(cases, context, layer, torch.float32, kind="float32", layouts=layouts)
+        for dtype in _low_precision(context):
+            _compare(cases, context, layer, dtype, kind=str(dtype).rpartition(".")[2], layouts=layouts)
+    if context.device == "cuda":
+        with _precision(context, True):
+            _compare(cases, context, layers[0], torch.float32, kind="tf32")
+            _compare(cases, context, layers[0], torch.float32, kind="whole")
+
+
+@check("convolution.conv2d", devices=("cuda", "cpu"), measured=(H200, X86))
+def conv2d(context: Context) -> Measured:
+    """Show that two-dimensional convolutions and their three gradients are right, channels first and last.
+
+    With strides, padding, dilation, groups and depthwise; float32 with TF32 off and, on a GPU, as torch comes (on).
+    Bound: see the top of the file.
+    """
+    import torch
+
+    cases = Cases("the two-dimensional convolution", _prepare(context))
+    wide = context.device == "cuda"
+    layers = [
+        Layer("3 x 3", 32, 40 if wide else 24, (3, 3), (14, 14), padding=1),
+        Layer("3 x 3, stride 2, uneven", 19, 21, (3, 3), (17, 13), batch=3, stride=2, padding=1),
+        Layer("5 x 3, dilation 2, groups 4", 32, 16, (5, 3), (15, 16), padding=2, dilation=2, groups=4),
+        Layer("depthwise", 24, 24, (3, 3), (14, 14), padding=1, groups=24),
+        Layer("1 x 1", 48, 32, (1, 1), (13, 11)),
+    ]
+    _layers(cases, context, layers)
+    with _precision(context, False):
+        for dtype in (torch.float32, *_low_precision(context)):
+            for channels_last in (False, True):
+                _moved(cases, context, dtype, channels_last)
+        _compare(cases, context, layers[0], torch.float32, kind="whole", repeats=5 if wide else 3)
+        _compare(cases, context, Layer("7 x 7, stride 2, 3 channels", 3, 16, (7, 7), (24, 24), stride=2, padding=3),
+                 torch.float32, kind="float32")  # fmt: skip
+    return cases.result()
+
+
+@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=(H200, X86))
+def conv1d_3d(context: Context) -> Measured:
+    """Show that convolutions in one and three dimensions and their gradients are right. Bound: see the top."""
+    cases = Cases("the convolution in one or three dimensions", _prepare(context))
+    flat = [
+        Layer("1-D, 5", 24, 20, (5,), (50,), padding=2),
+        Layer("1-D, 4, stride 3, dilation 2, groups 2", 18, 12, (4,), (61,), batch=3, stride=3, padding=3, dilation=2,
+              groups=2),
+    ]  # fmt: skip
+    deep = [
+        Layer("3-D, 3 x 3 x 3", 8, 10, (3, 3, 3), (6, 7, 5), padding=1),
+        Layer("3-D, 2 x 3 x 3, stride 2", 6, 8, (2, 3, 3), (7, 8, 9), stride=2, padding=1),
+    ]
+    _layers(cases, context, flat, layouts=(False,))
+    _layers(cases, context, deep)
+    return cases.result()
+
+
+@check("convolution.transposed", devices=("cuda", "cpu"), measured=(H200, X86))
+def transposed(context: Context) -> Measured:
+    """Show that transposed convolutions and their gradients are right, in 1 to 3 dimensions. Bound: see the top."""
+    cases = Cases("the transposed convolution", _prepare(context))
+    layers = [
+        Layer("3 x 3, stride 2", 24, 16, (3, 3), (9, 8), stride=2, padding=1, transposed=True, output_padding=1),
+        Layer("4 x 2, dilation 2, groups 2", 16, 12, (4, 2), (8, 9), padding=1, dilation=2, groups=2, transposed=True),
+    ]
+    _layers(cases, context, layers)
+    others = [
+        Layer("1-D, 4, stride 2", 12, 14, (4,), (21,), stride=2, padding=1, transposed=True),
+        Layer("3-D, 3 x 2 x 3, stride 2", 6, 5, (3, 2, 3), (4, 5, 4), stride=2, transposed=True),
+    ]
+    _layers(cases, context, others, layouts=(False,))
+    return cases.result()
+
+
+class Network(t.NamedTuple):
+    """A recurrent network: two layers, both directions.
+
+    :ivar gates: 4 for an LSTM, 3 for a GRU.
+    """
+
+    name: str
+    gates: int
+    inputs: int = 20
+    hidden: int = 24
+    steps: int = 9
+    batch: int = 5
+
+
+def _recurrent_shapes(network: Network) -> list[tuple[int, ...]]:
+    """Return the shapes of the parameters in the order of torch: of both layers, forward and backward."""
+    shapes: list[tuple[int, ...]] = []
+    for layer, _unused in itertools.product(range(2), range(2)):
+        width = network.inputs if layer == 0 else 2 * network.hidden
+        rows = network.gates * network.hidden
+        shapes += [(rows, width), (rows, network.hidden), (rows,), (rows,)]
+    return shapes
+
+
+class _Noise:
+    """Perturbs what the reference computes as rounding would, and more; without sizes it does not.
+
+    :param size: the largest relative error of one addition or function.
+    :param sums: the largest error of a sum by the sum of its magnitudes.
+    :param factors: the largest relative error of a product of two rounded factors.
+    """
+
+    def __init__(self, generator: torch.Generator, size: float = 0, sums: float = 0, factors: float = 0) -> None:
+        self.generator, self.size, self.sums, self.factors = generator, size, sums, factors
+
+    def _off(self, largest: torch.Tensor) -> torch.Tensor:
+        import torch
+
+        return (torch.rand(largest.shape, generator=self.generator, dtype=torch.float64) * 2 - 1) * largest
+
+    def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        """Return a product with each of its sums perturbed.
+
+        Rounded factors move a sum by the root of the sum of squares where they are rounded to nearest, and by a part
+        of the result itself where they are cut off.
+        """
+        exact = left @ right
+        largest = self.sums * (left.abs() @ right.abs())
+        if self.factors:
+            largest = largest + self.factors * ((left.square() @ right.square()).sqrt() + exact.abs())
+        return exact + self._off(largest)
+
+    def value(self, exact: torch.Tensor) -> torch.Tensor:
+        """Perturb a value and, on the way back, its gradient."""
+        import torch
+
+        if not self.size:
+            return exact
+        noise = self
+
+        class Perturbed(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: t.Any, inputs: torch.Tensor) -> torch.Tensor:
+                return inputs + noise._off(noise.size * inputs.abs())
+
+            @staticmethod
+            def backward(ctx: t.Any, gradient: torch.Tensor) -> torch.Tensor:
+                return gradient + noise._off(noise.size * gradient.abs())
+
+        return t.cast("torch.Tensor", Perturbed.apply(exact))
+
+    def linear(self, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        """Return the product with the transposed weights; perturb it and both gradients."""
+        import torch
+
+        if not self.size:
+            return inputs @ weight.t()
+        noise = self
+
+        class Product(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: t.Any, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+                ctx.save_for_backward(left, right)
+                return noise.product(left, right.t())
+
+            @staticmethod
+            def backward(ctx: t.Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+                left, right = ctx.saved_tensors
+                return noise.product(gradient, right), noise.product(gradient.t(), left)
+
+        return t.cast("torch.Tensor", Product.apply(inputs, weight))
+
+
+def _cell(
+    network: Network, noise: _Noise, inputs: torch.Tensor, state: list[torch.Tensor], parameters: t.Sequence[t.Any]
+) -> list[torch.Tensor]:
+    """Return the next state by the equations in torch's documentation: (h, c) of an LSTM, (h,) of a GRU."""
+    import torch
+
+    from_input = noise.value(noise.linear(inputs, parameters[0]) + parameters[2])
+    from_hidden = noise.value(noise.linear(state[0], parameters[1]) + parameters[3])
+    if network.gates == 4:
+        i, f, g, o = noise.value(from_input + from_hidden).chunk(4, 1)
+        i, f, o = (noise.value(torch.sigmoid(gate)) for gate in (i, f, o))
+        cell = noise.value(f * state[1] + i * noise.value(torch.tanh(g)))
+        return [noise.value(o * noise.value(torch.tanh(cell))), cell]
+    r, z, n = from_input.chunk(3, 1)
+    hidden_r, hidden_z, hidden_n = from_hidden.chunk(3, 1)
+    r = noise.value(torch.sigmoid(noise.value(r + hidden_r)))
+    z = noise.value(torch.sigmoid(noise.value(z + hidden_z)))
+    n = noise.value(torch.tanh(noise.value(n + r * hidden_n)))
+    return [noise.value((1 - z) * n + z * state[0])]
+
+
+def _unrolled(network: Network, noise: _Noise, inputs: torch.Tensor, parameters: t.Sequence[t.Any]) -> torch.Tensor:
+    """Return the outputs (steps, batch, 2 x hidden) of both layers, in float64."""
+    import torch
+
+    for layer in range(2):
+        directions = []
+        for direction in range(2):
+            own = parameters[(2 * layer + direction) * 4 :][:4]
+            state = [inputs.new_zeros(network.batch, network.hidden) for _unused in range(network.gates - 2)]
+            outputs = []
+            for step in range(network.steps) if direction == 0 else reversed(range(network.steps)):
+                state = _cell(network, noise, inputs[step], state, own)
+                outputs.append(state[0])
+            directions.append(torch.stack(outputs if direction == 0 else outputs[::-1]))
+        inputs = torch.cat(directions, 2)
+    return inputs
+
+
+def _recurrence(cases: Cases, context: Context, network: Network) -> None:
+    """Compare one network, forward and with all its gradients, on a GPU with and without TF32.
+
+    cuDNN does not say in which order it adds. So the reference is computed three times more in float64, each time with
+    every value and gradient off at random by more than rounding moves it: a sum of k products by up to 2 sqrt(k) u of
+    its magnitudes (N. J. Higham, T. Mary, A new approach to probabilistic rounding error analysis, SIAM Journal on
+    Scientific Computing 41(5), 2019: sqrt(k) u is what it hardly ever exceeds), with TF32 by the 2 u of two rounded
+    factors besides; all others by up to 8 units in the last place, more than any library documents for its sigmoid and
+    tanh. A real computation is off by less at each step and as independently: 4 times the largest deviation of a
+    tensor bounds it.
+    """
+    import torch
+
+    generator = context.generator(f"convolution.recurrent {network.name}")
+    shapes = [(network.steps, network.batch, network.inputs), *_recurrent_shapes(network)]
+    tensors = [torch.randn(shapes[0], generator=generator)]
+    for shape in shapes[1:]:
+        # As torch initialises them, and twice as large, so that gates differ.
+        tensors.append((torch.rand(shape, generator=generator) * 2 - 1) * 2 * network.hidden**-0.5)
+    upstream = torch.randn(network.steps, network.batch, 2 * network.hidden, generator=generator)
+
+    @_one_thread()
+    def reference(noise: _Noise) -> list[torch.Tensor]:
+        leaves = [tensor.double().requires_grad_() for tensor in tensors]
+        outputs = _unrolled(network, noise, leaves[0], leaves[1:])
+        return [outputs.detach(), *gradients(outputs, leaves, upstream.double())]
+
+    expected = reference(_Noise(generator))
+    unit = UNIT_ROUNDOFF["float32"]
+    longest = max(max(shape[-1] for shape in shapes), network.steps * network.batch)
+    with torch.random.fork_rng(devices=[]):
+        module = getattr(torch.nn, network.name)(network.inputs, network.hidden, num_layers=2, bidirectional=True)
+    with torch.no_grad():
+        for parameter, tensor in zip(module.parameters(), tensors[1:]):
+            parameter.copy_(tensor)
+    module = module.to(context.device)
+    names = ["forward", "dInput", *(f"d {name}" for name, _unused in module.named_parameters())]
+    for allowed in (False, True) if context.device == "cuda" else (False,):
+        factors = 2 * UNIT_ROUNDOFF["tf32"] if allowed else 0.0
+        bounds = [torch.zeros((), dtype=torch.float64) for _unused in expected]
+        for _unused in range(3):
+            perturbed = reference(_Noise(generator, 16 * unit, 2 * longest**0.5 * unit, factors))
+            off = [(one - other).abs().max() for one, other in zip(perturbed, expected)]
+            bounds = [torch.maximum(bound, 4 * largest) for bound, largest in zip(bounds, off)]
+        with _precision(context, allowed):
+            inputs = tensors[0].to(context.device, copy=True).requires_grad_()
+            outputs, _unused = module(inputs)
+            leaves = [inputs, *module.parameters()]
+            computed = [outputs, *gradients(outputs, leaves, upstream.to(context.device))]
+        for name, actual, wanted, bound in zip(names, computed, expected, bounds):
+            cases.compare(f"{network.name}{', TF32 allowed' if allowed else ''}, {name}", actual, wanted, bound)
+
+
+@check("convolution.recurrent", devices=("cuda", "cpu"), measured=(H200, X86))
+def recurrent(context: Context) -> Measured:
+    """Show that an LSTM and a GRU of two layers and both directions are right, forward and in every gradient.
+
+    The reference are the equations, step by step in float64. Bound: by perturbation, see _recurrence.
+    """
+    cases = Cases("the recurrent layer", _prepare(context))
+    for network in (Network("LSTM", 4), Network("GRU", 3)):
+        _recurrence(cases, context, network)
+    return cases.result()

@@ -1,0 +1,826 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Matrix products in every number format that the device has.
+
+Each format is shown in four ways. Exact ones, with zero tolerance: a permutation scaled by powers of two, which moves
+values of full significand to other places and needs no reference product at all; and small integers, chosen so that
+every partial sum is an integer that the narrowest accumulator holds, whatever the order, the split of the sum or the
+rounding mode. Then random values, and values that cancel, against float64.
+
+The bound of the latter: products of two numbers of at most 12 bits are exact in float32, and so only sums round. Tensor
+cores add in float32, but truncate to the largest addend's exponent before each addition (M. Fasi, N. J. Higham,
+M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021), so that an
+addition is off by up to 2 u of the sum of magnitudes, and blocks of 4 and more are added to the accumulator once more:
+gamma(4 k) with u of float32 covers both and IEEE arithmetic. The result is rounded once into its own format.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ...check import H200, REFUSED, X86, Context, Measured, Skipped, Unanswered, check
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, setting, ternary
+
+if t.TYPE_CHECKING:
+    import torch
+
+#: Bits of the significand, the implicit one included.
+SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
+
+#: The largest sum of magnitudes of integer products with which any stored partial sum is exact: sums of
+#: float16 and bfloat16 are split, and their parts rounded into the format (allow_bf16_reduced_precision_reduction).
+LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "tf32": 2**24, "float16": 2**11, "bfloat16": 2**8}
+
+#: Magnitudes that FP4 (E2M1) has, by their three bits; the fourth is the sign.
+FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+
+REBUILD = (
+    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST for the device (12.0 on a GB10), or use "
+    "another stack."
+)
+REBUILD_CPU = (
+    "Do not compute with this stack: check which BLAS torch is linked against (torch.__config__.show()), or use "
+    "another stack."
+)
+NO_TF32 = (
+    "Unset TORCH_ALLOW_TF32_CUBLAS_OVERRIDE and check for a sitecustomize or start-up file that calls"
+    " torch.set_float32_matmul_precision or sets allow_tf32."
+)
+NO_BF16_MATH = (
+    "Unset DNNL_DEFAULT_FPMATH_MODE and ONEDNN_DEFAULT_FPMATH_MODE, which turn float32 products into bfloat16 ones; if "
+    "they are not set, use another stack."
+)
+
+
+def integers(
+    generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype, *, density: float = 1.0
+) -> torch.Tensor:
+    """Return whole numbers of both signs, some of them zero where ``density`` is below 1."""
+    import torch
+
+    values = torch.randint(-largest, largest + 1, tuple(shape), generator=generator)
+    if density < 1:
+        values = values * (torch.rand(tuple(shape), generator=generator) < density)
+    return values.to(dtype)
+
+
+def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return numbers in [1/2, 1) of both signs that use all ``bits`` bits of the significand."""
+    import torch
+
+    values = torch.randint(2 ** (bits - 1), 2**bits, tuple(shape), generator=generator)
+    values = values | 1
+    signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1
+    return (signs.double() * values.double() * 2.0**-bits).to(dtype)
+
+
+def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a permutation matrix scaled by powers of two, and its rows: (matrix, (size, 2) of column and factor)."""
+    import torch
+
+    columns = torch.randperm(size, generator=generator)
+    factors = 2.0 ** torch.randint(-2, 3, (size,), generator=generator).double()
+    matrix = torch.zeros(size, size, dtype=torch.float64)
+    matrix[torch.arange(size), columns] = factors
+    return matrix.to(dtype), torch.stack([columns.double(), factors], dim=1)
+
+
+def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return the float64 product of small matrices by multiplying and adding: no BLAS has a part in it."""
+    return (left.double().unsqueeze(-1) * right.double().unsqueeze(-3)).sum(-2)
+
+
+def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
+    """Return the bound of a product of ``length`` terms in a format: see the top of the file.
+
+    :param magnitudes: the sums of the magnitudes of the products.
+    """
+    unit = UNIT_ROUNDOFF[name]
+    if name == "float64":
+        # The reference is rounded as well.
+        return 2 * gamma(length, unit) * magnitudes
+    if name == "float32":
+        return gamma(length, unit) * magnitudes
+    if name == "tf32":
+        return (2 * unit + unit * unit + gamma(4 * length, UNIT_ROUNDOFF["float32"])) * magnitudes
+    summed = gamma(4 * length, UNIT_ROUNDOFF["float32"]) * magnitudes
+    return summed + unit * (expected.abs() + summed) + UNDERFLOW[name]
+
+
+def _sizes(context: Context) -> dict[str, t.Any]:
+    """Return (rows, length, columns) by case: tiles of the fast kernels on a GPU, and what fits none."""
+    if context.device == "cuda":
+        return {
+            "permutation": (384, 640, 512),
+            "integers": (384, 2048, 320),
+            "random": ((512, 512, 512), (515, 1023, 259)),
+            "repeats": 10,
+        }
+    return {
+        "permutation": (96, 130, 80),
+        "integers": (48, 2048, 64),
+        "random": ((128, 256, 128), (65, 257, 33)),
+        "repeats": 5,
+    }
+
+
+def _exact(cases: Cases, context: Context, name: str, dtype: torch.dtype, words: str) -> None:
+    """Compare permutations and integers with zero tolerance, the latter several times."""
+    sizes = _sizes(context)
+    generator = context.generator(f"matmul.{name} exact")
+    bits = SIGNIFICAND[name]
+    rows, length, columns = sizes["permutation"]
+
+    moved = significands(generator, (length, columns), bits, dtype)
+    matrix, places = permutation(generator, length, dtype)
+    expected = moved.double()[places[:, 0].long()] * places[:, 1:]
+    actual = matrix.to(context.device) @ moved.to(context.device)
+    cases.exactly(f"permuted rows{words}", actual, expected)
+
+    moved = significands(generator, (rows, length), bits, dtype)
+    expected = moved.double()[:, places[:, 0].long()] * places[:, 1]
+    actual = moved.to(context.device) @ matrix.to(context.device).t()
+    cases.exactly(f"permuted columns{words}", actual, expected)
+
+    rows, length, columns = sizes["integers"]
+    # Sums of 2048 terms stay below: one factor is -1, 0 or 1, of the other all bits are used that leave room.
+    if LARGEST_SUM[name] <= 2**11:
+        density = (LARGEST_SUM[name] / length / 2.5) ** 0.5
+        left = ternary(generator, (rows, length), dtype, density)
+        right = ternary(generator, (length, columns), dtype, density)
+    else:
+        largest = min(LARGEST_SUM[name] // length // 2, 2**bits - 1)
+        left = integers(generator, (rows, length), largest, dtype)
+        right = ternary(generator, (length, columns), dtype, 0.5)
+    for number, (one, other) in enumerate(((left, right), (right.t().contiguous(), left.t().contiguous()))):
+        expected = one.double() @ other.double()
+        magnitudes = one.double().abs() @ other.double().abs()
+        if float(magnitudes.max()) > LARGEST_SUM[name]:
+            raise ValueError(f"the integers of {name} are not exact: {float(magnitudes.max())}")
+        one, other = one.to(context.device), other.to(context.device)
+        for repeat in range(sizes["repeats"]):
+            which = "" if repeat == 0 else f", repeat {repeat}"
+            cases.exactly(
+                f"integers {'of long sums' if number == 0 else 'transposed'}{words}{which}", one @ other, expected
+            )
+
+
+def _random(cases: Cases, context: Context, name: str, dtype: torch.dtype, words: str) -> None:
+    """Compare random products and one whose terms cancel with float64."""
+    import torch
+
+    generator = context.generator(f"matmul.{name} random")
+    drawn = torch.float64 if dtype == torch.float64 else torch.float32
+
+    def compare(case: str, left: torch.Tensor, right: torch.Tensor) -> None:
+        expected = left.double() @ right.double()
+        magnitudes = left.double().abs() @ right.double().abs()
+        actual = left.to(context.device) @ right.to(context.device)
+        cases.compare(case, actual, expected, rounding(name, expected, magnitudes, left.shape[1]))
+
+    for rows, length, columns in _sizes(context)["random"]:
+        left = torch.randn(rows, length, generator=generator, dtype=drawn).to(dtype)
+        right = torch.randn(length, columns, generator=generator, dtype=drawn).to(dtype)
+        compare(f"{rows} x {length} x {columns}{words}", left, right)
+    # Short sums leave so little room that a format of fewer bits than was asked for is seen.
+    left = torch.randn(192, 24, generator=generator, dtype=drawn).to(dtype)
+    right = torch.randn(24, 160, generator=generator, dtype=drawn).to(dtype)
+    compare(f"192 x 24 x 160{words}", left, right)
+    rows, length, columns = _sizes(context)["random"][0]
+    left = torch.randn(rows, length, generator=generator, dtype=drawn).to(dtype)
+    right = torch.randn(length, columns, generator=generator, dtype=drawn).to(dtype)
+    order = torch.randperm(length, generator=generator)
+    compare(f"terms that cancel{words}", torch.cat([left, left[:, order]], 1), torch.cat([right, -right[order]], 0))
+
+
+def _remedy(context: Context) -> str:
+    return REBUILD if context.device == "cuda" else REBUILD_CPU
+
+
+def _worst(*several: Cases) -> Measured:
+    """Return the worst of several groups of cases, each of which has its own remedy."""
+    results = [cases.result() for cases in several]
+    worst = max(results, key=lambda result: result.ratio or 0.0)
+    if len(several) > 1:
+        worst.measured += f" of {sum(cases.count for cases in several)} in all"
+    return worst
+
+
+@check("matmul.float32", devices=("cuda", "cpu"), measured=(H200, X86))
+def float32(context: Context) -> Measured:
+    """Show that float32 products are IEEE ones: with TF32 off, and with torch as it comes.
+
+    Bound: gamma(k) of float32; zero for permutations of values with 24 bits and for integers of 12 bits whose sums of
+    magnitudes stay below 2**24. TensorFloat-32 and bfloat16 keep 11 and 8 of those bits, so that a product in one of
+    them is off in nearly every element.
+    """
+    import torch
+
+    default = Cases(
+        "the float32 matrix product with torch's default settings",
+        NO_TF32 if context.device == "cuda" else NO_BF16_MATH,
+    )
+    if context.device == "cpu":
+        _exact(default, context, "float32", torch.float32, "")
+        _random(default, context, "float32", torch.float32, "")
+        return _worst(default)
+    plain = Cases("the float32 matrix product", _remedy(context))
+    _exact(default, context, "float32", torch.float32, ", default settings")
+    with allow_tf32(torch.backends.cuda.matmul, False):
+        _exact(plain, context, "float32", torch.float32, "")
+        _random(plain, context, "float32", torch.float32, "")
+    return _worst(plain, default)
+
+
+@check("matmul.tf32", measured=(H200,))
+def tf32(context: Context) -> Measured:
+    """Show that products are right where TensorFloat-32 is allowed.
+
+    Bound: both factors are rounded to 11 bits, (2 u + u**2) with the u of TF32, and sums as tensor cores add; zero for
+    values and integers that 11 bits hold.
+    """
+    import torch
+
+    if torch.cuda.get_device_capability() < (8, 0):
+        raise Skipped("TensorFloat-32 needs compute capability 8.0 or higher.")
+    cases = Cases("the TF32 matrix product", _remedy(context))
+    with allow_tf32(torch.backends.cuda.matmul, True):
+        _exact(cases, context, "tf32", torch.float32, "")
+        _random(cases, context, "tf32", torch.float32, "")
+    return cases.result()
+
+
+def _half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measured:
+    """Compare a 16-bit format: exactly as torch comes, and with its bound where sums are kept in float32.
+
+    By default cuBLAS may split a sum and round its parts into the format: then only sums whose every part is exact can
+    be judged closely.
+    """
+    import torch
+
+    cases = Cases(f"the {name} matrix product", _remedy(context))
+    if context.device == "cpu":
+        _exact(cases, context, name, dtype, "")
+        _random(cases, context, name, dtype, "")
+        return cases.result()
+    _exact(cases, context, name, dtype, ", default settings")
+    with setting(torch.backends.cuda.matmul, flag, False):
+        _random(cases, context, name, dtype, "")
+    return cases.result()
+
+
+@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=(H200, X86))
+def bfloat16(context: Context) -> Measured:
+    """Show that bfloat16 products are right.
+
+    Bound: float32 sums as tensor cores add, and one rounding of the result; zero for values of 8 bits that are moved
+    and for sums of magnitudes of at most 2**8.
+    """
+    import torch
+
+    if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
+        raise Skipped("bfloat16 needs compute capability 8.0 or higher.")
+    return _half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
+
+
+@check("matmul.float16", devices=("cuda", "cpu"), measured=(H200, X86))
+def float16(context: Context) -> Measured:
+    """Show that float16 products are right.
+
+    Bound: float32 sums as tensor cores add, and one rounding of the result; zero for values of 11 bits that are moved
+    and for sums of magnitudes of at most 2**11.
+    """
+    import torch
+
+    return _half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
+
+
+@check("matmul.float64", devices=("cuda", "cpu"), measured=(H200, X86))
+def float64(context: Context) -> Measured:
+    """Show that float64 products are right, not float32 ones in a wider format.
+
+    Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits, and
+    for integers of 26 bits against a product of 64-bit integers that is then rounded once.
+    """
+    import torch
+
+    cases = Cases("the float64 matrix product", _remedy(context))
+    _exact(cases, context, "float64", torch.float64, "")
+    _random(cases, context, "float64", torch.float64, "")
+    generator = context.generator("matmul.float64 integers")
+    left = torch.randint(-(2**26), 2**26, (96, 300), generator=generator)
+    right = torch.randint(-(2**26), 2**26, (300, 70), generator=generator)
+    whole = left @ right
+    magnitudes = left.double().abs() @ right.double().abs()
+    unit = UNIT_ROUNDOFF["float64"]
+    actual = left.double().to(context.device) @ right.double().to(context.device)
+    bound = (gamma(300, unit) + unit) * magnitudes
+    cases.compare("integers of 26 bits against 64-bit integers", actual, whole.double(), bound)
+    return cases.result()
+
+
+@check("matmul.int8", measured=(H200,))
+def int8(context: Context) -> Measured:
+    """Show that products of 8-bit integers with 32-bit sums are right. Integers do not round: zero tolerance."""
+    import torch
+
+    if not hasattr(torch, "_int_mm"):
+        raise Skipped("This torch has no product of 8-bit integers.")
+    cases = Cases("the int8 matrix product", _remedy(context))
+    generator = context.generator("matmul.int8")
+    # Column-major, as the weights of a quantised layer lie: cuBLAS promises no other order (cublasLt, "IMMA kernels"),
+    # and on 9.0 it refused one. Sizes that 4 divides, as it asks for as well.
+    for rows, length, columns in ((36, 64, 48), (256, 512, 384), (132, 2048, 272)):
+        left = torch.randint(-128, 128, (rows, length), generator=generator, dtype=torch.int8)
+        right = torch.randint(-128, 128, (columns, length), generator=generator, dtype=torch.int8)
+        expected = left.double() @ right.t().double()
+        for repeat in range(3):
+            actual = torch._int_mm(left.to(context.device), right.to(context.device).t())
+            cases.exactly(f"{rows} x {length} x {columns}, run {repeat + 1}", actual, expected)
+    least = torch.full((64, 4096), -128, dtype=torch.int8).to(context.device)
+    actual = torch._int_mm(least, least.t())
+    cases.exactly("the largest sum", actual, torch.full((64, 64), 4096.0 * 128 * 128, dtype=torch.float64))
+    return cases.result()
+
+
+class _Shapes:
+    """Operands and bounds of the shapes in one format.
+
+    float32: normal values, gamma(k + 4) with one rounding more for each of alpha, beta and their sum.
+    bfloat16: -1, 0 and 1, so few of them not zero that every partial result is exact: zero tolerance.
+    """
+
+    def __init__(self, cases: Cases, context: Context, dtype: torch.dtype) -> None:
+        import torch
+
+        self.cases, self.context, self.dtype = cases, context, dtype
+        self.name = str(dtype).rpartition(".")[2]
+        self.whole = dtype == torch.bfloat16
+        self.generator = context.generator(f"matmul.shapes {self.name}")
+
+    def draw(self, *shape: int) -> torch.Tensor:
+        import torch
+
+        if self.whole:
+            return ternary(self.generator, shape, self.dtype, 0.6)
+        return torch.randn(shape, generator=self.generator, dtype=torch.float32).to(self.dtype)
+
+    def device(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.to(self.context.device, copy=True)
+
+    def compare(
+        self, case: str, actual: torch.Tensor, expected: torch.Tensor, magnitudes: torch.Tensor, length: int
+    ) -> None:
+        unit = UNIT_ROUNDOFF["float32"]
+        factor = 0.0 if self.whole else gamma(length + 4, unit)
+        self.cases.compare(f"{self.name}, {case}", actual, expected, factor * magnitudes)
+
+    def product(self, case: str, actual: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
+        """Compare a plain product with that of its operands, which are on the CPU."""
+        self.compare(case, actual, product(left, right), product(left.abs(), right.abs()), left.shape[-1])
+
+
+def _plain_shapes(shapes: _Shapes) -> None:
+    """Compare odd sizes and the ways in which a matrix can lie in memory."""
+    import torch
+
+    for rows, length, columns in ((1, 1, 1), (1, 7, 1), (3, 1, 5), (17, 33, 65), (127, 129, 31), (64, 128, 64)):
+        left, right = shapes.draw(rows, length), shapes.draw(length, columns)
+        shapes.product(f"{rows} x {length} x {columns}", shapes.device(left) @ shapes.device(right), left, right)
+
+    left, right = shapes.draw(45, 37), shapes.draw(37, 51)
+    on_left, on_right = shapes.device(left), shapes.device(right)
+    turned_left = shapes.device(left.t().contiguous()).t()
+    turned_right = shapes.device(right.t().contiguous()).t()
+    shapes.product("transposed left", turned_left @ on_right, left, right)
+    shapes.product("transposed right", on_left @ turned_right, left, right)
+    shapes.product("transposed both", turned_left @ turned_right, left, right)
+
+    wide, tall = shapes.draw(90, 111), shapes.draw(120, 77)
+    on_wide, on_tall = shapes.device(wide), shapes.device(tall)
+    shapes.product(
+        "rows and columns skipped", on_wide[::2, ::3] @ on_tall[1:75:2, 5:46], wide[::2, ::3], tall[1:75:2, 5:46]
+    )
+    shapes.product(
+        "views at an offset", on_wide[3:40, 7:60] @ on_tall[11:64, 1:34], wide[3:40, 7:60], tall[11:64, 1:34]
+    )
+    row = shapes.draw(1, 40)
+    shapes.product(
+        "one row repeated by a stride of 0",
+        shapes.device(row).expand(19, 40) @ on_tall[:40],
+        row.expand(19, 40).contiguous(),
+        tall[:40],
+    )
+
+    vector, other = shapes.draw(37), shapes.draw(45)
+    shapes.product("matrix and vector", (on_left @ shapes.device(vector)).unsqueeze(1), left, vector.unsqueeze(1))
+    shapes.product("vector and matrix", (shapes.device(other) @ on_left).unsqueeze(0), other.unsqueeze(0), left)
+    shapes.product(
+        "transposed matrix and vector",
+        torch.mv(on_left.t(), shapes.device(other)).unsqueeze(1),
+        left.t(),
+        other.unsqueeze(1),
+    )
+    skipped = shapes.draw(74)
+    actual = torch.mv(on_left, shapes.device(skipped)[::2])
+    shapes.product("matrix and every second element", actual.unsqueeze(1), left, skipped[::2].unsqueeze(1))
+    long, second = shapes.draw(250), shapes.draw(250)
+    actual = torch.dot(shapes.device(long), shapes.device(second))
+    shapes.product("dot", actual.reshape(1, 1), long.unsqueeze(0), second.unsqueeze(1))
+    actual = torch.outer(shapes.device(vector), shapes.device(other))
+    shapes.product("outer", actual, vector.unsqueeze(1), other.unsqueeze(0))
+
+
+def _batched_shapes(shapes: _Shapes) -> None:
+    """Compare batches and the sums of a product and another matrix."""
+    import torch
+
+    left, right = shapes.draw(7, 33, 29), shapes.draw(7, 29, 41)
+    on_left, on_right = shapes.device(left), shapes.device(right)
+    shapes.product("bmm", torch.bmm(on_left, on_right), left, right)
+    turned = shapes.device(right.transpose(1, 2).contiguous()).transpose(1, 2)
+    shapes.product("bmm, transposed", torch.bmm(on_left, turned), left, right)
+    shapes.product("bmm, every second", torch.bmm(on_left[1::2], on_right[1::2]), left[1::2], right[1::2])
+    shapes.product("einsum bij,bjk->bik", torch.einsum("bij,bjk->bik", on_left, on_right), left, right)
+    shapes.product("matmul, broadcast", on_left.unsqueeze(1) @ on_right[:3], left.unsqueeze(1), right[:3])
+    heads, keys = shapes.draw(2, 9, 3, 16), shapes.draw(2, 11, 3, 16)
+    actual = torch.einsum("bihd,bjhd->bhij", shapes.device(heads), shapes.device(keys))
+    shapes.product("einsum bihd,bjhd->bhij", actual, heads.transpose(1, 2), keys.permute(0, 2, 3, 1))
+
+    # Powers of two, so that integers stay exact.
+    alpha, beta = 0.5, -2.0
+    added = shapes.draw(7, 33, 41)
+    expected = beta * added.double() + alpha * product(left, right)
+    magnitudes = abs(beta) * added.double().abs() + alpha * product(left.abs(), right.abs())
+    actual = torch.baddbmm(shapes.device(added), on_left, on_right, alpha=alpha, beta=beta)
+    shapes.compare("baddbmm", actual, expected, magnitudes, 29)
+    nothing = torch.full_like(shapes.device(added), float("nan"))
+    actual = torch.baddbmm(nothing, on_left, on_right, beta=0)
+    shapes.product("baddbmm without the NaN that it is to ignore", actual, left, right)
+
+    expected = beta * added[0].double() + alpha * product(left[0], right[0])
+    magnitudes = abs(beta) * added[0].double().abs() + alpha * product(left[0].abs(), right[0].abs())
+    actual = torch.addmm(shapes.device(added[0]), on_left[0], on_right[0], alpha=alpha, beta=beta)
+    shapes.compare("addmm", actual, expected, magnitudes, 29)
+    actual = torch.addmm(nothing[0], on_left[0], on_right[0], beta=0)
+    shapes.product("addmm without the NaN that it is to ignore", actual, left[0], right[0])
+    row = shapes.draw(41)
+    expected = row.double() + product(left[0], right[0])
+    magnitudes = row.double().abs() + product(left[0].abs(), right[0].abs())
+    actual = torch.addmm(shapes.device(row), on_left[0], on_right[0])
+    shapes.compare("addmm, one row", actual, expected, magnitudes, 29)
+
+
+def _empty_shapes(shapes: _Shapes) -> None:
+    """Compare products of which one dimension is 0: an empty result, or sums of nothing."""
+    import torch
+
+    for rows, length, columns in ((0, 5, 4), (4, 0, 3), (4, 5, 0), (0, 0, 3), (0, 0, 0)):
+        left, right = shapes.draw(rows, length), shapes.draw(length, columns)
+        empty = torch.zeros(rows, columns, dtype=torch.float64)
+        actual = shapes.device(left) @ shapes.device(right)
+        shapes.compare(f"{rows} x {length} x {columns}", actual, empty, empty, 1)
+        batch = torch.bmm(shapes.device(left).expand(2, -1, -1), shapes.device(right).expand(2, -1, -1))
+        shapes.compare(f"bmm of 2 of {rows} x {length} x {columns}", batch, empty.expand(2, -1, -1), empty, 1)
+    batch = torch.bmm(shapes.device(shapes.draw(0, 3, 4)), shapes.device(shapes.draw(0, 4, 5)))
+    shapes.compare("bmm of none", batch, torch.zeros(0, 3, 5, dtype=torch.float64), torch.zeros(()), 1)
+    row = shapes.draw(3)
+    actual = torch.addmm(shapes.device(row), shapes.device(shapes.draw(2, 0)), shapes.device(shapes.draw(0, 3)))
+    shapes.compare("addmm, sums of nothing", actual, row.double().expand(2, 3), torch.zeros(()), 1)
+    nothing = torch.mv(shapes.device(shapes.draw(4, 0)), shapes.device(shapes.draw(0)))
+    shapes.compare("mv, sums of nothing", nothing, torch.zeros(4, dtype=torch.float64), torch.zeros(()), 1)
+
+
+def _backward_shapes(shapes: _Shapes) -> None:
+    """Compare both gradients of products, and all three of a linear layer."""
+    import torch
+
+    for words, left, right in (
+        ("", shapes.draw(47, 39), shapes.draw(39, 53)),
+        (", batch", shapes.draw(5, 23, 17), shapes.draw(5, 17, 19)),
+    ):
+        upstream = shapes.draw(*left.shape[:-1], right.shape[-1])
+        on_left, on_right = shapes.device(left).requires_grad_(), shapes.device(right).requires_grad_()
+        result = on_left @ on_right
+        of_left, of_right = gradients(result, (on_left, on_right), shapes.device(upstream))
+        shapes.product(f"forward{words}", result, left, right)
+        shapes.product(f"backward dA{words}", of_left, upstream, right.transpose(-1, -2))
+        shapes.product(f"backward dB{words}", of_right, left.transpose(-1, -2), upstream)
+
+    inputs, weight, bias = shapes.draw(41, 37), shapes.draw(29, 37), shapes.draw(29)
+    upstream = shapes.draw(41, 29)
+    leaves = [shapes.device(tensor).requires_grad_() for tensor in (inputs, weight, bias)]
+    result = torch.nn.functional.linear(*leaves)
+    of_inputs, of_weight, of_bias = gradients(result, leaves, shapes.device(upstream))
+    expected = product(inputs, weight.t()) + bias.double()
+    magnitudes = product(inputs.abs(), weight.t().abs()) + bias.double().abs()
+    shapes.compare("linear", result, expected, magnitudes, 37)
+    shapes.product("linear, backward dInput", of_inputs, upstream, weight)
+    shapes.product("linear, backward dWeight", of_weight, upstream.t(), inputs)
+    shapes.compare("linear, backward dBias", of_bias, upstream.double().sum(0), upstream.double().abs().sum(0), 41)
+
+
+@check("matmul.shapes", devices=("cuda", "cpu"), measured=(H200, X86))
+def shapes(context: Context) -> Measured:
+    """Show that products of every shape and layout are right, with their gradients, in float32 and bfloat16.
+
+    Bound: float32: gamma(k + 4) of the sum of magnitudes of all that is added; bfloat16: integers, zero. The reference
+    multiplies and adds in float64 without any BLAS.
+    """
+    import torch
+
+    cases = Cases("a matrix product of unusual shape", _remedy(context))
+    formats = [torch.float32, torch.bfloat16]
+    if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
+        formats.pop()
+    off = allow_tf32(torch.backends.cuda.matmul, False) if context.device == "cuda" else None
+    with off or contextlib.nullcontext():
+        for dtype in formats:
+            one = _Shapes(cases, context, dtype)
+            _plain_shapes(one)
+            _batched_shapes(one)
+            _empty_shapes(one)
+            _backward_shapes(one)
+    return cases.result()
+
+
+def eighths(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """Return multiples of 1/8 (E4M3) or 1/4 (E5M2) below 2, which use all bits of the format's significand."""
+    import torch
+
+    steps = 4 if dtype == torch.float8_e5m2 else 8
+    return (integers(generator, shape, 2 * steps - 1, torch.float32) / steps).to(dtype)
+
+
+def _float8_operands(
+    generator: torch.Generator, left: torch.dtype, right: torch.dtype
+) -> t.Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
+    """Yield operands whose every partial sum has at most 13 bits.
+
+    The tensor cores of Hopper keep as few as 13 bits behind the largest addend of 8-bit formats (DeepSeek-V3 technical
+    report, section 3.5.2): products of these are multiples of 2**-6, and their magnitudes sum to less than 2**7; or
+    they are integers, and their magnitudes sum to less than 2**13.
+    """
+    import torch
+
+    yield "full significands", eighths(generator, (272, 64), left), eighths(generator, (64, 160), right)
+    a, b = integers(generator, (304, 1024), 2, torch.float32), integers(generator, (1024, 256), 2, torch.float32)
+    yield "long sums", a.to(left), b.to(right)
+    a, b = ternary(generator, (33, 4096), torch.float32, 0.5), ternary(generator, (4096, 48), torch.float32, 0.5)
+    yield "longer sums, odd rows", a.to(left), b.to(right)
+
+
+def _float8(
+    cases: Cases,
+    context: Context,
+    formats: t.Sequence[tuple[torch.dtype, torch.dtype]],
+    scales: t.Callable[[int, int], tuple[torch.Tensor, torch.Tensor]],
+) -> None:
+    """Compare 8-bit products, whose sums are exact, after scaling and rounding to bfloat16."""
+    import torch
+
+    for left, right in formats:
+        generator = context.generator(f"{cases.what} {left} {right}")
+        for case, a, b in _float8_operands(generator, left, right):
+            scale_a, scale_b = scales(a.shape[0], b.shape[1])
+            summed = a.double() @ b.double()
+            expected = summed * scale_a.double() * scale_b.double()
+            # Two factors are applied in float32, to the sums of 16 products at the earliest; then it is rounded once.
+            magnitudes = a.double().abs() @ b.double().abs() * scale_a.double() * scale_b.double()
+            scaled = gamma(a.shape[1] / 16 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
+            bound = UNIT_ROUNDOFF["bfloat16"] * (expected.abs() + scaled) + scaled
+            for repeat in range(3):
+                actual = torch._scaled_mm(
+                    a.to(context.device),
+                    b.t().contiguous().to(context.device).t(),
+                    scale_a.to(context.device),
+                    scale_b.to(context.device),
+                    out_dtype=torch.bfloat16,
+                )
+                torch.cuda.synchronize()
+                words = f"{str(left)[13:]} x {str(right)[13:]}, {case}, run {repeat + 1}"
+                cases.compare(words, actual, expected, bound)
+
+
+def _needs_float8() -> tuple[int, int]:
+    """Return the device's capability, where it and torch have 8-bit floating point."""
+    import torch
+
+    capability: tuple[int, int] = torch.cuda.get_device_capability()
+    if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
+        raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
+    if capability < (8, 9):
+        raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
+    return capability
+
+
+@check("matmul.float8_tensorwise", measured=(H200,))
+def float8_tensorwise(context: Context) -> Measured:
+    """Show that FP8 products with one scale a matrix are right: E4M3, and E5M2 with E4M3 as gradients have it.
+
+    Bound: sums are exact by construction; the scales are applied in float32, to sums of 16 products at the
+    earliest, gamma(k / 16 + 4); and one rounding to bfloat16.
+    """
+    import torch
+
+    _needs_float8()
+    cases = Cases("the FP8 product with tensor-wise scales", _remedy(context))
+    e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
+    generator = context.generator("matmul.float8_tensorwise scales")
+
+    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
+        both = torch.rand(2, 1, 1, generator=generator) + 0.5
+        return both[0], both[1]
+
+    _float8(cases, context, ((e4m3, e4m3), (e5m2, e4m3), (e4m3, e5m2)), scales)
+    return cases.result()
+
+
+def scale_offset(row: int, block: int, blocks: int) -> int:
+    """Return where the scale of a row's block is: tiles of 128 rows by 4 blocks, 512 bytes each.
+
+    The layout is cuBLAS's "1D block scaling factors layout".
+    """
+    tiles = -(-blocks // 4)
+    tile = (row // 128) * tiles + block // 4
+    return tile * 512 + (row % 32) * 16 + (row % 128) // 32 * 4 + block % 4
+
+
+def swizzled(scales: torch.Tensor) -> torch.Tensor:
+    """Return scales (rows, blocks), numbers of E4M3, in the order in which cuBLAS reads them."""
+    import torch
+
+    rows, blocks = scales.shape
+    placed = torch.zeros(-(-rows // 128) * 128 * (-(-blocks // 4) * 4), device=scales.device)
+    offsets = [scale_offset(row, block, blocks) for row in range(rows) for block in range(blocks)]
+    placed[torch.tensor(offsets, device=scales.device)] = scales.float().flatten()
+    return placed.to(torch.float8_e4m3fn)
+
+
+def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the codes (rows, length) of 4 bits nearest to some values, and a scale of E4M3 (rows, length / 16) each.
+
+    As NVIDIA's description of NVFP4 has it: a scale is a sixth of the largest of its 16 values, and what lies in the
+    middle of two numbers goes to the one whose last bit is zero. The scale is a number of E4M3 held as float32.
+    """
+    import torch
+
+    blocks = values.float().unflatten(-1, (-1, 16))
+    scales = (blocks.abs().amax(-1) / FLOAT4[-1]).to(torch.float8_e4m3fn).float()
+    # Of nothing but zeros, or of what is too small for a scale.
+    scales = torch.where(scales == 0, torch.ones_like(scales), scales)
+    sizes = (blocks.abs() / scales.unsqueeze(-1)).flatten(-2)
+    table = torch.tensor(FLOAT4, device=values.device)
+    middles = (table[1:] + table[:-1]) / 2
+    odd = torch.arange(len(middles), device=values.device) % 2 == 1
+    beyond = (sizes.unsqueeze(-1) > middles) | ((sizes.unsqueeze(-1) == middles) & odd)
+    return beyond.sum(-1).to(torch.uint8) | (values < 0).to(torch.uint8) << 3, scales
+
+
+def of_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """Return the numbers that codes and scales mean, exactly, as float64."""
+    import torch
+
+    table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64, device=codes.device)
+    return table[codes.long()] * scales.double().repeat_interleave(16, dim=-1)
+
+
+def packed(codes: torch.Tensor) -> torch.Tensor:
+    """Return codes in bytes, two in each: the first in its lower half."""
+    return codes[..., ::2] | codes[..., 1::2] << 4
+
+
+def unpacked(two: torch.Tensor) -> torch.Tensor:
+    """Return the codes of bytes that hold two each."""
+    import torch
+
+    return torch.stack([two & 15, two >> 4], -1).flatten(-2)
+
+
+def needs_float4() -> None:
+    """Skip where there are no products of 4-bit numbers.
+
+    :raises Skipped: naming what is missing.
+    """
+    import torch
+
+    if torch.cuda.get_device_capability() < (10, 0):
+        raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
+    if not hasattr(torch, "float4_e2m1fn_x2") or not hasattr(torch, "_scaled_mm"):
+        raise Skipped("This torch has no 4-bit floating-point numbers.")
+
+
+def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    """Return left right^T in bfloat16 as the device computes it, each given as packed codes and swizzled scales."""
+    import torch
+
+    return torch._scaled_mm(
+        left[0].view(torch.float4_e2m1fn_x2),
+        right[0].view(torch.float4_e2m1fn_x2).t(),
+        left[1],
+        right[1],
+        out_dtype=torch.bfloat16,
+    )
+
+
+def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.Tensor:
+    """Return how far each number of left right^T may be off, of what their codes and scales mean in float64.
+
+    One rounding to bfloat16; where scales are powers of two (``plain``) every sum has at most 13 bits and is exact.
+    Where they have all bits, each instruction adds 64 values as at most 5 addends (4 scaled blocks and the
+    accumulator) and keeps 13 bits behind the largest at least: 5 k / 64 times 2**-13 of the sum of magnitudes.
+    """
+    length, expected = left.shape[1], left @ right.t()
+    summed = 0.0 if plain else 5 * length / 64 * 2.0**-13
+    wide = gamma(length / 16 + 4, UNIT_ROUNDOFF["float32"])
+    return UNIT_ROUNDOFF["bfloat16"] * expected.abs() + (summed + wide) * (left.abs() @ right.abs().t())
+
+
+@check("matmul.float4")
+def float4(context: Context) -> Measured:
+    """Show that NVFP4 products are right: E2M1 values, one E4M3 scale for each 16 of them.
+
+    Bound: see float4_bound.
+    """
+    import torch
+
+    needs_float4()
+    cases = Cases("the NVFP4 matrix product", _remedy(context))
+    generator = context.generator("matmul.float4")
+
+    def operand(rows: int, length: int, plain: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        codes = torch.randint(0, 16, (rows, length), generator=generator, dtype=torch.uint8)
+        shape = (rows, length // 16)
+        if plain:
+            scales = 2.0 ** torch.randint(0, 2, shape, generator=generator).double()
+        else:
+            scales = torch.randint(8, 16, shape, generator=generator).double() / 16
+        return packed(codes), swizzled(scales), of_float4(codes, scales)
+
+    for rows, length, columns, plain in ((160, 64, 96, True), (256, 256, 128, False), (128, 1024, 256, False)):
+        packed_a, scales_a, a = operand(rows, length, plain)
+        packed_b, scales_b, b = operand(columns, length, plain)
+        expected, bound = a @ b.t(), float4_bound(a, b, plain)
+        for repeat in range(3):
+            actual = float4_product(
+                (packed_a.to(context.device), scales_a.to(context.device)),
+                (packed_b.to(context.device), scales_b.to(context.device)),
+            )
+            words = "scales of powers of two" if plain else "scales of all bits"
+            cases.compare(f"{rows} x {length} x {columns}, {words}, run {repeat + 1}", actual, expected, bound)
+    return cases.result()
+
+
+def rowwise_trouble(message: str, capability: tuple[int, int]) -> Unanswered | None:
+    """Return what an error of the row-wise FP8 product means; None where torch just does not offer it."""
+    major, minor = capability
+    wanted = f"{major}{minor}a"
+    first = message.strip().splitlines()[0] if message.strip() else "no message"
+    if capability < (9, 0) or (major == 11 and "not currently supported on your device" in message):
+        return None
+    trap = (
+        " Official wheels and builds for 12.0 have this kernel only as 120a, which a GB10 (12.1) cannot run."
+        if major == 12
+        else ""
+    )
+    return Unanswered(
+        REFUSED,
+        f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap}",
+        f"Use a torch whose row-wise kernel is built for {wanted}: the newest release has it for 12.1, and 2.9.1 to "
+        f"2.11 have it when built with the stack's patch for 121a; use tensor-wise scales until then.",
+        measured=first,
+        bound="runs",
+    )
+
+
+@check("matmul.float8_rowwise", measured=(H200,))
+def float8_rowwise(context: Context) -> Measured:
+    """Show that FP8 products with one scale a row and column are right, and that the kernel for this device is there.
+
+    torch builds this kernel for architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else.
+    Bound: as with tensor-wise scales.
+    """
+    import torch
+
+    capability = _needs_float8()
+    cases = Cases("the FP8 product with row-wise scales", _remedy(context))
+    generator = context.generator("matmul.float8_rowwise scales")
+
+    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
+        left = torch.rand(rows, 1, generator=generator) + 0.5
+        right = torch.rand(1, columns, generator=generator) + 0.5
+        return left, right
+
+    try:
+        _float8(cases, context, ((torch.float8_e4m3fn, torch.float8_e4m3fn),), scales)
+    except (RuntimeError, ValueError) as error:
+        failed = rowwise_trouble(str(error), capability)
+        if failed is not None:
+            raise failed from error
+        raise Skipped(
+            f"This torch has no FP8 kernel with row-wise scales for {capability[0]}.{capability[1]}."
+        ) from error
+    return cases.result()

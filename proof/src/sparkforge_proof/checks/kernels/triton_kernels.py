@@ -1,0 +1,306 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kernels that Triton compiles for the device when they first run: its compiler, ptxas, gcc and headers all work."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util
+import os
+import re
+import stat
+import sys
+import types
+import typing as t
+
+from ..._shared.module_utils._diagnosis import names
+from ..._shared.module_utils._diagnosis.rules import (
+    compile as compiling,
+    cuda,
+    general,
+    load as loading,
+    memory,
+    toolchain,
+    torch as of_torch,
+)
+from ..._shared.module_utils._diagnosis.table import Rule, explain, load
+from ...check import CRASH, H200, Context, Failed, Measured, Skipped, Unanswered, check
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
+
+if t.TYPE_CHECKING:
+    import torch
+
+#: ``ex2.approx`` and ``div.full`` of float32 are off by at most 2^-22 of their result and by 2 units in the last place,
+#: says NVIDIA's PTX ISA; ``tl.exp(x)`` is ``ex2.approx(x * log2(e))`` and ``/`` is ``div.full``. Twice that is allowed.
+EXP2 = 2.0**-21
+DIVISION = 2.0**-21
+
+#: Tensor Cores truncated what they add instead of rounding it: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh,
+#: Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. Twice float32's unit roundoff.
+TENSOR_CORE = 2.0**-23
+#: For FP8 the sum has 13 bits behind the point on Ada and Hopper: J. Zhang et al., SageAttention2, ICML 2025;
+#: "around 14 bits" says the technical report of DeepSeek-V3, section 3.3.2.
+TENSOR_CORE_FP8 = 2.0**-13
+
+_WRONG = (
+    "Do not use this Triton with this torch: install the stack's version, or build it from the commit that torch pins "
+    "(role triton), and check that TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH point to no other ptxas."
+)
+
+
+# -- what Triton and its tools say
+
+
+def installed(name: str) -> types.ModuleType:
+    """Import Triton, or the module of that name.
+
+    :raises Skipped: it is not installed.
+    :raises Unanswered: it is, and is broken.
+    """
+    if importlib.util.find_spec(name) is None:
+        raise Skipped(f"The package {name} is not installed in this environment.")
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        failure = diagnosed(str(error))
+        remedy = failure.remedy if failure else "Reinstall the stack's version (role python_env)."
+        raise Unanswered(CRASH, f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
+
+
+def diagnosed(said: str) -> Unanswered | None:
+    """Return cause and remedy of what a compiler said, None where the table of failures does not know it."""
+    known = explain(said, _rules())
+    return Unanswered(CRASH, known.cause, known.remedy, known.groups["found"]) if known else None
+
+
+@functools.cache
+def _rules() -> tuple[Rule, ...]:
+    """Return what is known of a compiler's failure, in the order of the whole table."""
+    return load(memory, cuda, of_torch, toolchain, compiling, loading, general, facts=names.FACTS)
+
+
+def told(error: BaseException | None) -> str:
+    """Return the texts of an exception and of those that led to it, also where ``from None`` hides them."""
+    texts = []
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        texts.append(f"{type(error).__name__}: {error}")
+        error = error.__cause__ or error.__context__
+    return "\n".join(texts)
+
+
+@contextlib.contextmanager
+def explained() -> t.Iterator[None]:
+    """Turn what a compiler says at run time into cause and remedy.
+
+    gcc writes to the process's standard error, and the exception tells only its exit status. The runner has made a
+    file of that, which is read from here on.
+    """
+    sys.stderr.flush()
+    status = os.fstat(2)
+    try:
+        yield
+    except (Failed, Skipped):
+        raise
+    except Exception as error:
+        said = told(error)
+        if stat.S_ISREG(status.st_mode):
+            with open("/proc/self/fd/2", "rb") as stream:
+                stream.seek(status.st_size)
+                said = f"{stream.read().decode('utf-8', 'replace')}\n{said}"
+        failure = diagnosed(said)
+        if failure is None:
+            raise
+        raise failure from error
+
+
+def target_of(compiled: t.Any) -> str:
+    """Return the architecture that a launched kernel was compiled for, such as ``sm_121a``; empty if it is not said."""
+    assembly = getattr(compiled, "asm", None) or {}
+    found = re.search(r"^\s*\.target\s+(\w+)", str(assembly.get("ptx", "")), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def _result(cases: Cases, compiled: t.Sequence[t.Any]) -> Measured:
+    measured = cases.result()
+    targets = sorted({target_of(kernel) for kernel in compiled} - {""})
+    if targets:
+        measured.measured += f", compiled for {' and '.join(targets)}"
+    return measured
+
+
+def _kernels() -> dict[str, t.Any]:
+    from . import triton_source
+
+    triton = installed("triton")
+    return {
+        name: triton.jit(getattr(triton_source, name))
+        for name in ("softmax", "softmax_backward", "dot", "scan", "tally")
+    }
+
+
+# -- the checks
+
+
+@check("triton.fused", seconds=120, measured=(H200,))
+def fused(context: Context) -> Measured:
+    """Compiles a fused softmax and its backward, whose rows are longer than a warp and no power of two.
+
+    Bound of the forward, element by element, with u that of float32, m the row's maximum and n its length: x - m is
+    rounded (u), times log2(e) (2 u, the constant included), so that the power is off by |x - m| 3 u + EXP2 of itself;
+    the sum of n of them by the largest of these and gamma(n); the division adds DIVISION. The result is rounded into
+    its format. Bound of the backward y (dy - sum(y dy)): the sum is off by gamma(n + 1) sum |y dy|, the subtraction
+    and the product add 2 u.
+    """
+    import torch
+
+    kernel = _kernels()
+    cases = Cases("the softmax that Triton compiled", _WRONG)
+    rows, columns, stride = 37, 781, 800
+    single = UNIT_ROUNDOFF["float32"]
+    launched = []
+    with explained():
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            name = name_of(dtype)
+            random = context.generator(f"triton.fused {name}")
+            wide = torch.randn(rows, stride, generator=random).mul_(2).to(dtype)
+            x = wide[:, :columns].double()
+            y = torch.softmax(x, dim=1)
+            distance = x.amax(dim=1, keepdim=True) - x
+            power = distance * 3 * single + EXP2
+            bound = y * (power + (y * power).sum(dim=1, keepdim=True) + gamma(columns, single) + DIVISION)
+            bound = 1.01 * bound + y * UNIT_ROUNDOFF[name] + UNDERFLOW[name]
+            source = wide.to(context.device)
+            target = torch.full((rows, columns), float("nan"), dtype=dtype, device=context.device)
+            launched.append(kernel["softmax"][(rows,)](source, target, columns, stride, BLOCK=1024))
+            cases.compare(f"forward, {name}", target, y, bound)
+
+            result = y.to(dtype)
+            gradient = torch.randn(rows, columns, generator=random).to(dtype)
+            y, dy = result.double(), gradient.double()
+            product = y * dy
+            difference = dy - product.sum(dim=1, keepdim=True)
+            bound = y * (
+                gamma(columns + 1, single) * product.abs().sum(dim=1, keepdim=True) + 2.1 * single * difference.abs()
+            )
+            bound = 1.01 * bound + (y * difference).abs() * UNIT_ROUNDOFF[name] + UNDERFLOW[name]
+            target = torch.full((rows, columns), float("nan"), dtype=dtype, device=context.device)
+            arguments = (result.to(context.device), gradient.to(context.device), target, columns)
+            launched.append(kernel["softmax_backward"][(rows,)](*arguments, BLOCK=1024))
+            cases.compare(f"backward, {name}", target, y * difference, bound)
+    return _result(cases, launched)
+
+
+def _factors(
+    context: Context, words: str, rows: int, inner: int, columns: int, dtype: torch.dtype
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return two matrices without small numbers. Every other row of the product is a sum without cancellation.
+
+    There its bound is a small part of the result itself, so that an error of one per cent shows even where the sum
+    is coarse.
+    """
+    import torch
+
+    random = context.generator(f"triton.dot {words}")
+    a = torch.rand(rows, inner, generator=random) * 0.75 + 0.25
+    b = torch.rand(inner, columns, generator=random) * 0.75 + 0.25
+    a[::2] *= torch.randint(0, 2, a[::2].shape, generator=random) * 2 - 1
+    return a.to(dtype), b.to(dtype)
+
+
+@check("triton.dot", seconds=180, measured=(H200,))
+def dot(context: Context) -> Measured:
+    """Compiles a tiled matrix product with ``tl.dot`` in each format that the device's matrix units take.
+
+    The products of two numbers of 16 bits or fewer are exact in float32. What is added is truncated behind the last bit
+    of the largest summand, once for each of the k products, once for the running sum and once for the result of an
+    instruction, of which each adds 8 products or more: bound gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with
+    TENSOR_CORE_FP8 for FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32: the same bound
+    is more than its gamma(k, u).
+    """
+    import torch
+
+    kernel = _kernels()
+    cases = Cases("Triton's matrix product", _WRONG)
+    formats = [
+        ("bfloat16", TENSOR_CORE, False),
+        ("bfloat16", TENSOR_CORE, True),
+        ("float16", TENSOR_CORE, False),
+        ("float32", TENSOR_CORE, False),
+    ]
+    without = ""
+    if context.device == "cuda":
+        if torch.cuda.get_device_capability() >= (8, 9):
+            formats += [("float8_e4m3fn", TENSOR_CORE_FP8, True), ("float8_e5m2", TENSOR_CORE_FP8, True)]
+        else:
+            without = ", without FP8, which the device has not"
+    launched = []
+    with explained():
+        for name, unit, transposed in formats:
+            inner = 72 if unit == TENSOR_CORE_FP8 else 157
+            rows, columns = 193, 141
+            case = f"{name}, second factor {'transposed' if transposed else 'as it is'}"
+            a, b = _factors(context, case, rows, inner, columns, getattr(torch, name))
+            left = a.to(context.device)
+            right = b.t().contiguous().to(context.device).t() if transposed else b.to(context.device)
+            target = torch.full((rows, columns), float("nan"), device=context.device)
+            grid = (-(-rows // 64), -(-columns // 64))
+            sizes = (rows, columns, inner, *left.stride(), *right.stride())
+            tiles = {"ROWS": 64, "COLUMNS": 64, "INNER": 32, "PRECISION": "ieee"}
+            launched.append(kernel["dot"][grid](left, right, target, *sizes, **tiles))
+            bound = gamma(1.25 * inner + 2, unit) * (a.double().abs() @ b.double().abs())
+            cases.compare(case, target, a.double() @ b.double(), bound)
+    measured = _result(cases, launched)
+    measured.measured += without
+    return measured
+
+
+@check("triton.scan", seconds=120, measured=(H200,))
+def scan(context: Context) -> Measured:
+    """Compiles running sums and atomic operations, which pass numbers between lanes, warps and programs.
+
+    Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x|, in whatever order they
+    are added; so is the sum that atomic additions make.
+    """
+    import torch
+
+    kernel = _kernels()
+    cases = Cases("what Triton's lanes and programs exchange", _WRONG)
+    random = context.generator("triton.scan")
+    single = UNIT_ROUNDOFF["float32"]
+    device = context.device
+    rows, columns = 19, 1000
+    numbers = torch.randn(rows, columns, generator=random)
+    integers = torch.randint(-1000, 1000, (rows, columns), generator=random, dtype=torch.int32)
+    bins, length = 61, 20_011
+    chosen = torch.randint(0, bins, (length,), generator=random, dtype=torch.int32)
+    values = torch.randint(1, 1_000_000, (length,), generator=random, dtype=torch.int32)
+    launched = []
+    with explained():
+        target = torch.full_like(numbers, float("nan"), device=device)
+        launched.append(kernel["scan"][(rows,)](numbers.to(device), target, columns, BLOCK=1024))
+        bound = gamma(columns, single) * numbers.double().abs().cumsum(dim=1)
+        cases.compare("running sum, float32", target, numbers.double().cumsum(dim=1), bound)
+
+        counted = torch.full_like(integers, -1, device=device)
+        launched.append(kernel["scan"][(rows,)](integers.to(device), counted, columns, BLOCK=1024))
+        cases.exactly("running sum, int32", counted, integers.long().cumsum(dim=1))
+
+        counts = torch.zeros(bins, dtype=torch.int32, device=device)
+        greatest = torch.zeros(bins, dtype=torch.int32, device=device)
+        totals = torch.zeros(bins, device=device)
+        arguments = (chosen.to(device), values.to(device), counts, greatest, totals, length)
+        launched.append(kernel["tally"][(-(-length // 512),)](*arguments, BLOCK=512))
+        place = chosen.long()
+        often = torch.bincount(place, minlength=bins)
+        cases.exactly("atomic count", counts, often)
+        highest = torch.zeros(bins, dtype=torch.int32).scatter_reduce_(0, place, values, "amax")
+        cases.exactly("atomic maximum", greatest, highest)
+        total = torch.zeros(bins, dtype=torch.float64).index_add_(0, place, values.double())
+        cases.compare("atomic sum, float32", totals, total, gamma(float(often.max()), single) * total)
+    return _result(cases, launched)

@@ -1,0 +1,244 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Collective operations: NCCL over the GPUs of this host, Gloo over two processes if there is none.
+
+The check itself is rank 0. Each further rank is its own interpreter, which ends with the check. They meet at a
+file in the scratch directory and talk through the loopback interface, unless the environment names another.
+``NCCL_NVLS_ENABLE`` and the other settings of NCCL are the environment's too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import datetime
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import typing as t
+
+from ...check import CRASH, H200, X86, Context, Failed, Measured, Skipped, Unanswered, check
+from ..bounds import UNIT_ROUNDOFF, Cases, gamma
+
+if t.TYPE_CHECKING:
+    import torch
+
+#: Seconds to meet the other ranks and for one operation.
+PATIENCE = 60
+
+_REMEDY = (
+    "Check that torch's own NCCL is loaded (the closure check names it) and that kernel and driver are the vendor's, "
+    "and run again with NCCL_DEBUG=INFO."
+)
+#: By device what the ranks talk through.
+BACKENDS = {"cuda": "nccl", "cpu": "gloo"}
+NAMES = {"nccl": "NCCL", "gloo": "Gloo"}
+_LOOPBACK = {"nccl": "NCCL_SOCKET_IFNAME", "gloo": "GLOO_SOCKET_IFNAME"}
+_PDEATHSIG = 1
+
+
+def known_trap(version: t.Sequence[int]) -> str:
+    """Return what is known against a version of NCCL, empty for nothing."""
+    if tuple(version[:3]) == (2, 28, 9):
+        return " (reported to hang with CUDA graphs, fixed in 2.30.4)"
+    return ""
+
+
+def ranks(context: Context) -> int:
+    """Return how many ranks there are: one for each GPU, two on the CPU.
+
+    :raises Skipped: this torch has nothing that they could talk through.
+    """
+    import torch
+    import torch.distributed as dist
+
+    if not dist.is_available():
+        raise Skipped("This torch was built without torch.distributed.")
+    cuda = context.device == "cuda"
+    if not (dist.is_nccl_available() if cuda else dist.is_gloo_available()):
+        raise Skipped(f"This torch was built without {NAMES[BACKENDS[context.device]]}.")
+    return torch.cuda.device_count() if cuda else 2
+
+
+@contextlib.contextmanager
+def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
+    """Take part as ``rank``; on GPUs that of the same number is the current device."""
+    import torch
+    import torch.distributed as dist
+
+    if context.device == "cuda":
+        torch.cuda.set_device(rank)
+    backend = BACKENDS[context.device]
+    variable = _LOOPBACK[backend]
+    before = os.environ.get(variable)
+    if before is None:
+        os.environ[variable] = "lo"
+    try:
+        dist.init_process_group(
+            backend,
+            init_method=f"file://{context.directory}/meeting",
+            rank=rank,
+            world_size=world,
+            timeout=datetime.timedelta(seconds=PATIENCE),
+        )
+        try:
+            yield
+        finally:
+            dist.destroy_process_group()
+    finally:
+        if before is None:
+            del os.environ[variable]
+
+
+def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]:
+    """Return what a rank provides, which every rank can compute. The integers' sums are exact in float32."""
+    import torch
+
+    random = context.generator(f"collectives.all_reduce {rank}")
+    integers = torch.randint(-(2**18), 2**18, (length,), generator=random)
+    return {
+        "float32": integers.float(),
+        "int64": integers * 2**32,
+        "bfloat16": torch.randn(length, generator=random).to(torch.bfloat16),
+    }
+
+
+def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
+    """Take part as ``rank`` and compare what arrives with what all ranks brought."""
+    import torch
+    import torch.distributed as dist
+
+    device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
+    cases = Cases(f"the exchange by {NAMES[BACKENDS[context.device]]} of {world} ranks", _REMEDY)
+    brought = [_inputs(context, number, length) for number in range(world)]
+    mine = {name: value.to(device) for name, value in brought[rank].items()}
+    with group(context, rank, world):
+        for name, value in mine.items():
+            every = torch.stack([other[name] for other in brought])
+            result = value.clone()
+            dist.all_reduce(result)
+            if name == "bfloat16":
+                magnitude = every.double().abs().sum(dim=0)
+                bound = magnitude * gamma(world - 1, UNIT_ROUNDOFF[name])
+                cases.compare(f"all-reduce, {name}", result, every.double().sum(dim=0), bound)
+            else:
+                cases.exactly(f"all-reduce, {name}", result, every.sum(dim=0))
+            result = value.clone()
+            dist.all_reduce(result, op=dist.ReduceOp.MAX)
+            cases.exactly(f"maximum, {name}", result, every.amax(dim=0))
+            gathered = [torch.zeros_like(value) for _unused in range(world)]
+            dist.all_gather(gathered, value)
+            cases.exactly(f"all-gather, {name}", torch.stack(gathered), every)
+            result = value.clone()
+            dist.broadcast(result, src=world - 1)
+            cases.exactly(f"broadcast, {name}", result, every[world - 1])
+    return cases
+
+
+def other_rank(function: str, text: str) -> None:
+    """Be one of the further ranks.
+
+    :param function: its module and its name.
+    :param text: JSON of its arguments.
+    """
+    # Ends with the check, also where that is killed.
+    ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+    arguments = json.loads(text)
+    context = Context(**arguments.pop("context"))
+    module, _unused, name = function.rpartition(".")
+    status = 0
+    try:
+        found = getattr(importlib.import_module(module), name)(context, **arguments)
+        if isinstance(found, Cases):
+            found.result()
+    except Failed as failure:
+        sys.stderr.write(failure.cause + "\n")
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not by the interpreter's end, in which a thread of torch's that still runs aborts the process now and then.
+    os._exit(status)
+
+
+@contextlib.contextmanager
+def others(context: Context, function: t.Callable[..., t.Any], world: int, **given: t.Any) -> t.Iterator[None]:
+    """Run the ranks from 1 on, and see that each ends well.
+
+    :param function: of a module; called with the context, ``rank``, ``world`` and what is given. Comparisons that it
+        returns must be right.
+    """
+    code = f"from {__name__} import other_rank; import sys; other_rank(*sys.argv[1:])"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    running: list[tuple[int, subprocess.Popen[bytes], t.Any]] = []
+    told = {"device": context.device, "directory": context.directory}
+    finished = False
+    try:
+        for rank in range(1, world):
+            said = tempfile.TemporaryFile(dir=context.directory)  # noqa: SIM115
+            arguments = {"context": told, "rank": rank, "world": world, **given}
+            named = f"{function.__module__}.{function.__name__}"
+            command = [sys.executable, "-c", code, named, json.dumps(arguments)]
+            process = subprocess.Popen(
+                command,
+                cwd=context.directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+            )
+            running.append((rank, process, said))
+        yield
+        for _unused, process, _unused in running:
+            process.wait(PATIENCE)
+        finished = True
+    finally:
+        for _unused, process, _unused in running:
+            if process.poll() is None and not finished:
+                process.kill()
+            process.wait()
+        problems = []
+        for rank, process, said in running:
+            said.seek(0)
+            lines = said.read().decode("utf-8", "replace").strip().splitlines()
+            said.close()
+            if process.returncode not in (0, -signal.SIGKILL):
+                problems.append(f"Rank {rank} of {world}: {lines[-1] if lines else f'status {process.returncode}'}")
+        if problems:
+            # Why a rank died says more than that the others waited for it.
+            # A rank that found a wrong number ends with that failure.
+            raise Failed(problems[0], _REMEDY) if "Failed: " in problems[0] else Unanswered(CRASH, problems[0], _REMEDY)
+
+
+def by_itself(context: Context) -> Context:
+    """Return a context with a directory of its own, in which ranks meet."""
+    return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
+
+
+@check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150, measured=(H200, X86))
+def all_reduce(context: Context) -> Measured:
+    """All-reduce, maximum, all-gather and broadcast: one rank a GPU through NCCL, two ranks through Gloo on the CPU.
+
+    Integers are exact, in float32 too, for their sums are below 2^24; so is what is only passed on, and all of it
+    where there is one rank. A sum of w numbers of bfloat16 is off by at most gamma(w - 1, u) sum |x|, in whatever
+    order the ranks add them and however often they round.
+    """
+    import torch
+
+    cuda, world = context.device == "cuda", ranks(context)
+    length = 1_000_003 if cuda else 1_003
+    context = by_itself(context)
+    with others(context, exchange, world, length=length):
+        cases = exchange(context, 0, world, length)
+    measured = cases.result()
+    measured.measured += f", {world} rank{'s' if world > 1 else ''}"
+    if cuda:
+        version = torch.cuda.nccl.version()
+        measured.measured += f", NCCL {'.'.join(map(str, version))}{known_trap(version)}"
+    return measured

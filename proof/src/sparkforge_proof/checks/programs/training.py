@@ -1,0 +1,676 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Training, end to end: small networks over many steps, the optimisers and the scaling of losses, against float64.
+
+What a step rounds, the steps after it carry on, so that no formula bounds the end. It is tried instead: the float64 run
+on the CPU is made again with every layer's result, every gradient that goes back through it and every weight moved at
+random by up to the unit roundoff of the format, as computing in it would. How far that leads away from the run that was
+not moved is what rounding explains, and :data:`MARGIN` times as much is allowed, of each step's loss and of each weight
+as a whole. A gradient that is one per cent too large leads thousands of times as far in float32.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import itertools
+import math
+import re
+import typing as t
+import warnings
+
+from ...check import CRASH, H200, X86, Context, Measured, Unanswered, check
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
+
+if t.TYPE_CHECKING:
+    import torch
+
+    Batch = tuple[torch.Tensor, torch.Tensor]
+
+#: How many times as far as the moved runs a run may be off, of which there are so many.
+MARGIN, MOVED = 8.0, 2
+STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
+#: After how many steps a way ends in which nothing but the optimiser's kernel or the memory is another.
+SHORT = 40
+#: Of a format of 16 bits: what is computed in it, and float32 for the weights.
+MIXED = ("bfloat16", "float16")
+
+#: The messages of torch and oneDNN for operations that they do not offer.
+_NOT_OFFERED = re.compile("not (implemented|supported)|could not create a primitive")
+
+REMEDY = (
+    "See which checks of the families tensors, matmul, convolution, attention and survey also fail: the first one "
+    "names the operator. If none does, use another stack."
+)
+
+
+# -- the networks
+
+
+def _transformer() -> torch.nn.Module:
+    import torch
+    from torch import nn
+
+    class Attention(nn.Module):
+        def forward(self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+            return nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.after = nn.LayerNorm(32), nn.LayerNorm(32)
+            self.input, self.output = nn.Linear(32, 96), nn.Linear(32, 32)
+            self.attention = Attention()
+            self.feed = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            parts = self.input(self.before(x)).chunk(3, -1)
+            found = self.attention(*(part.unflatten(-1, (2, 16)).transpose(1, 2) for part in parts))
+            x = x + self.output(found.transpose(1, 2).flatten(2))
+            return x + self.feed(self.after(x))
+
+    class Transformer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(61, 32), nn.Embedding(16, 32)
+            self.parts = nn.ModuleList([Block(), Block()])
+            self.norm, self.head = nn.LayerNorm(32), nn.Linear(32, 61)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            hidden = self.words(x) + self.places(torch.arange(x.shape[1], device=x.device))
+            for part in self.parts:
+                hidden = part(hidden)
+            return self.head(self.norm(hidden)).flatten(0, 1)
+
+    return Transformer()
+
+
+def _convolutional() -> torch.nn.Module:
+    from torch import nn
+
+    class Convolutional(nn.Module):
+        # Without a bias before a normalisation by batch, whose gradient would be nothing but rounding.
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts = nn.ModuleList(
+                [
+                    nn.Sequential(nn.Conv2d(3, 12, 3, padding=1, bias=False), nn.BatchNorm2d(12), nn.SiLU()),
+                    nn.Sequential(nn.Conv2d(12, 24, 3, stride=2, padding=1), nn.GroupNorm(4, 24), nn.SiLU()),
+                    nn.Sequential(
+                        nn.Conv2d(24, 24, 3, padding=1, groups=24, bias=False), nn.BatchNorm2d(24), nn.SiLU()
+                    ),
+                ]
+            )
+            self.pool, self.head = nn.AvgPool2d(2), nn.Linear(24 * 9, 10)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for part in self.parts:
+                x = part(x)
+            return self.head(self.pool(x).flatten(1))
+
+    return Convolutional()
+
+
+def _recurrent() -> torch.nn.Module:
+    from torch import nn
+
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = nn.Embedding(61, 16)
+            self.long, self.gated = nn.LSTM(16, 24, 2, batch_first=True), nn.GRU(24, 24, batch_first=True)
+            self.head = nn.Linear(24, 61)
+            self.parts = nn.ModuleList()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            hidden, _state = self.long(self.words(x))
+            hidden, _state = self.gated(hidden)
+            return self.head(hidden).flatten(0, 1)
+
+    return Recurrent()
+
+
+NETWORKS: dict[str, t.Callable[[], t.Any]] = {
+    "transformer": _transformer,
+    "convolutional": _convolutional,
+    "recurrent": _recurrent,
+}
+
+
+def _drawn(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch]]:
+    """Return a network in float64 with weights that float32 has, too, and what each step is given.
+
+    :param rows: how many pictures or texts a step is given, 16 or 8 where it is left out.
+    """
+    import torch
+
+    generator = context.generator(f"training {name}")
+    with torch.random.fork_rng(devices=[]):
+        network = NETWORKS[name]().double()
+    with torch.no_grad():
+        for weight in network.parameters():
+            drawn = torch.randn(weight.shape, generator=generator)
+            # As they are initialised: 1 and 0 of a normalisation, else by the number of inputs.
+            ones = weight.dim() == 1 and bool((weight == 1).all())
+            spread = 0.02 if weight.dim() == 1 else 1 / math.sqrt(weight[0].numel())
+            weight.copy_(drawn * spread + float(ones))
+    batches: list[Batch] = []
+    for _number in range(BATCHES):
+        if name == "convolutional":
+            inputs = torch.randn(rows or 16, 3, 12, 12, generator=generator).double()
+            targets = torch.randint(0, 10, (rows or 16,), generator=generator)
+        else:
+            text = torch.randint(0, 61, (rows or 8, 17), generator=generator)
+            inputs, targets = text[:, :-1], text[:, 1:].flatten()
+        batches.append((inputs, targets))
+    return network, [batches[step % BATCHES] for step in range(STEPS[context.device])]
+
+
+# -- the runs
+
+
+class Way(t.NamedTuple):
+    """How a network is trained.
+
+    :ivar form: ``float32``, or the format of autocast.
+    :ivar optimizer: its name in torch.optim, of those in ``_OPTIONS``.
+    :ivar options: of the optimiser: ``fused``, ``foreach``.
+    :ivar checkpoints: whether each part is computed again on the way back.
+    :ivar short: whether it ends after ``SHORT`` steps: another way goes on in its format.
+    """
+
+    name: str
+    form: str = "float32"
+    optimizer: str = "AdamW"
+    options: t.Mapping[str, bool] = {}
+    checkpoints: bool = False
+    short: bool = False
+
+
+class Curve(t.NamedTuple):
+    """What came out: the loss of each step, and the weights as float64 on the CPU.
+
+    :ivar weights: by the number of steps behind which they are, ``SHORT`` and all: those of each name.
+    """
+
+    losses: list[float]
+    weights: dict[int, dict[str, torch.Tensor]]
+
+
+def ways() -> list[Way]:
+    """Return how each network is trained."""
+    return [
+        Way("float32", options={"foreach": False}),
+        Way("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
+        Way("float32, fused optimiser", options={"fused": True}, short=True),
+        Way("float32, SGD with momentum", optimizer="SGD", options={"foreach": False}),
+        Way("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}, short=True),
+        Way("float32, with checkpoints", options={"foreach": True}, checkpoints=True, short=True),
+        Way("bfloat16", "bfloat16", options={"foreach": True}),
+        Way("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True, short=True),
+        Way("float16 with loss scaling", "float16", options={"foreach": True}),
+        Way("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}, short=True),
+    ]
+
+
+#: Of ``training.compiled``.
+COMPILED = Way("float32, compiled", options={"foreach": True})
+
+
+#: With an epsilon beside which a gradient of nothing but rounding is small: Adam would make a whole step of it.
+_OPTIONS: dict[str, dict[str, t.Any]] = {
+    "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},
+    "SGD": {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True},
+}
+
+
+def _optimizer(way: Way, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
+    import torch
+
+    options = _OPTIONS[way.optimizer]
+    if exact:
+        return ByDefinition(way.optimizer, list(parameters), **options)
+    return getattr(torch.optim, way.optimizer)(parameters, **options, **way.options)
+
+
+class ByDefinition:
+    """An optimiser in the words of its paper: what torch's own is compared with.
+
+    Adam: Kingma and Ba, 2015, algorithm 1; AdamW: Loshchilov and Hutter, 2019, algorithm 2; AMSGrad: Reddi et al.,
+    2018; SGD: Sutskever et al., 2013, in the form of torch's documentation, as RMSprop and Adagrad.
+
+    :cvar KNOWN: what it can, by the name in torch.optim.
+    """
+
+    KNOWN = ("Adagrad", "Adam", "AdamW", "RMSprop", "SGD")
+
+    def __init__(self, name: str, weights: t.Sequence[torch.Tensor], **options: t.Any) -> None:
+        self.name, self.weights, self.options = name, weights, options
+        self.count = 0
+        self.state: list[dict[str, t.Any]] = [{} for _weight in weights]
+
+    def zero_grad(self) -> None:
+        for weight in self.weights:
+            weight.grad = None
+
+    def step(self) -> None:
+        import torch
+
+        self.count += 1
+        with torch.no_grad():
+            for weight, state in zip(self.weights, self.state):
+                gradient = -weight.grad if self.options.get("maximize") else weight.grad
+                decay = self.options.get("weight_decay", 0.01 if self.name == "AdamW" else 0.0)
+                if self.name == "AdamW":
+                    weight.mul_(1 - self.options.get("lr", 1e-3) * decay)
+                else:
+                    gradient = gradient + decay * weight
+                weight.sub_(getattr(self, f"_{self.name.lower()}")(gradient, state))
+
+    def _adam(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        import torch
+
+        one, two = self.options.get("betas", (0.9, 0.999))
+        state["mean"] = one * state.get("mean", 0) + (1 - one) * gradient
+        state["square"] = two * state.get("square", 0) + (1 - two) * gradient**2
+        square = state["square"]
+        if self.options.get("amsgrad"):
+            square = state["largest"] = torch.maximum(state.get("largest", torch.zeros_like(square)), square)
+        root = (square / (1 - two**self.count)).sqrt() + self.options.get("eps", 1e-8)
+        return self.options.get("lr", 1e-3) * state["mean"] / (1 - one**self.count) / root
+
+    _adamw = _adam
+
+    def _sgd(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        momentum, rate = self.options.get("momentum", 0.0), self.options.get("lr", 1e-3)
+        if not momentum:
+            return rate * gradient
+        new = gradient if "speed" not in state else (1 - self.options.get("dampening", 0.0)) * gradient
+        state["speed"] = momentum * state.get("speed", 0) + new
+        return rate * (gradient + momentum * state["speed"] if self.options.get("nesterov") else state["speed"])
+
+    def _rmsprop(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        alpha, rate = self.options.get("alpha", 0.99), self.options.get("lr", 1e-2)
+        state["square"] = alpha * state.get("square", 0) + (1 - alpha) * gradient**2
+        variance = state["square"]
+        if self.options.get("centered"):
+            state["mean"] = alpha * state.get("mean", 0) + (1 - alpha) * gradient
+            variance = variance - state["mean"] ** 2
+        step = gradient / (variance.sqrt() + self.options.get("eps", 1e-8))
+        momentum = self.options.get("momentum", 0.0)
+        state["speed"] = momentum * state.get("speed", 0) + step
+        return rate * state["speed"]
+
+    def _adagrad(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        rate = self.options.get("lr", 1e-2) / (1 + (self.count - 1) * self.options.get("lr_decay", 0.0))
+        state["sum"] = state.get("sum", 0) + gradient**2
+        return rate * gradient / (state["sum"].sqrt() + self.options.get("eps", 1e-10))
+
+
+def _train(
+    network: t.Any,
+    batches: t.Sequence[Batch],
+    way: Way,
+    device: str,
+    moved: _Moved | None = None,
+    wrap: t.Callable[[t.Any], t.Any] = lambda network: network,
+) -> Curve:
+    """Train a copy of the network and return what came out.
+
+    :param device: ``exact`` for the float64 run on the CPU.
+    :param moved: of that run: what moves it.
+    :param wrap: makes of the network what is called: compiles it.
+    """
+    import torch
+
+    exact = device == "exact"
+    place, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
+    network = copy.deepcopy(network).to(place, dtype)
+    names = [name for name, _weight in network.named_parameters()]
+    mixed = not exact and way.form in MIXED
+    optimizer = _optimizer(way, network.parameters(), exact)
+    scaler = torch.amp.GradScaler(place, init_scale=1024.0, enabled=mixed and way.form == "float16")
+    if moved is not None:
+        moved.follow(network)
+    if way.checkpoints and not exact:
+        _check_points(network)
+    forward, losses = wrap(network), []
+    weights: dict[int, dict[str, torch.Tensor]] = {}
+    for number, (inputs, targets) in enumerate(batches[:SHORT] if way.short else batches, 1):
+        inputs = inputs.to(place, dtype) if inputs.is_floating_point() else inputs.to(place)
+        with moved.weights(network) if moved is not None else contextlib.nullcontext():
+            with torch.autocast(place, getattr(torch, way.form)) if mixed else contextlib.nullcontext():
+                scores = forward(inputs)
+            loss = torch.nn.functional.cross_entropy(scores.to(dtype), targets.to(place))
+            scaler.scale(loss).backward()
+        if not exact:
+            scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        if exact:
+            optimizer.step()
+        else:
+            scaler.step(optimizer)
+            scaler.update()
+        optimizer.zero_grad()
+        losses.append(loss.detach())
+        if number in (SHORT, len(batches)):
+            # Copied, for the next step changes them.
+            made = [weight.detach().to("cpu", torch.float64, copy=True) for weight in network.parameters()]
+            weights[number] = dict(zip(names, made))
+    return Curve([float(loss) for loss in losses], weights)
+
+
+def _check_points(network: t.Any) -> None:
+    """Have each part of a network computed again on the way back."""
+    from torch.utils.checkpoint import checkpoint
+
+    for part in network.parts:
+        inner = part.forward
+
+        def again(x: torch.Tensor, inner: t.Callable[..., torch.Tensor] = inner) -> torch.Tensor:
+            return checkpoint(inner, x, use_reentrant=False)
+
+        part.forward = again
+
+
+class _Moved:
+    """Moves what a network computes by up to the unit roundoff of a format."""
+
+    def __init__(self, form: str, generator: torch.Generator) -> None:
+        self.unit, self.generator = UNIT_ROUNDOFF[form], generator
+
+    def of(self, value: torch.Tensor, unit: float | None = None) -> torch.Tensor:
+        import torch
+
+        noise = torch.rand(value.shape, generator=self.generator, dtype=torch.float64) * 2 - 1
+        return value * (1 + (self.unit if unit is None else unit) * noise)
+
+    def follow(self, network: t.Any) -> None:
+        """Move what every layer returns, and the gradient that comes back to it."""
+
+        def ahead(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
+            first = result[0] if isinstance(result, tuple) else result
+            changed = self.of(first)
+            if changed.requires_grad:
+                changed.register_hook(self.of)
+            return (changed, *result[1:]) if isinstance(result, tuple) else changed
+
+        for module in network.modules():
+            if not any(True for _child in module.children()):
+                module.register_forward_hook(ahead)
+
+    @contextlib.contextmanager
+    def weights(self, network: t.Any) -> t.Iterator[None]:
+        """Move the weights for one step; behind it they are what they were, but for float32's own rounding."""
+        import torch
+
+        before = [weight.detach().clone() for weight in network.parameters()]
+        with torch.no_grad():
+            for weight in network.parameters():
+                weight.copy_(self.of(weight))
+        yield
+        with torch.no_grad():
+            for weight, value in zip(network.parameters(), before):
+                weight.copy_(self.of(value, UNIT_ROUNDOFF["float32"]))
+
+
+class Allowed(t.NamedTuple):
+    """A float64 run and how far a run in a format may be from it."""
+
+    exact: Curve
+    losses: list[float]
+    weights: dict[int, dict[str, float]]
+
+
+def _allowed(
+    context: Context, name: str, way: Way, network: t.Any, batches: t.Sequence[Batch], known: Curve | None
+) -> Allowed:
+    """Return the float64 run and what is allowed beside it.
+
+    :param known: the float64 run, where it is known already.
+    """
+    with one_thread():
+        exact = _train(network, batches, way, "exact") if known is None else known
+        moved = []
+        for number in range(MOVED):
+            noise = _Moved(way.form, context.generator(f"training {name} {way.form} {way.optimizer} {number}"))
+            moved.append(_train(network, batches, way, "exact", noise))
+    unit = UNIT_ROUNDOFF["float32"]
+    # The error of a step's loss comes and goes, so the largest one up to that step counts.
+    away = itertools.accumulate(
+        (max(abs(one.losses[step] - loss) for one in moved) for step, loss in enumerate(exact.losses)), max
+    )
+    losses = [MARGIN * (value + 4 * unit * abs(loss)) for value, loss in zip(away, exact.losses)]
+    weights = {
+        number: {
+            key: MARGIN
+            * (max(float((one.weights[number][key] - value).norm()) for one in moved) + 4 * unit * float(value.norm()))
+            for key, value in values.items()
+        }
+        for number, values in exact.weights.items()
+    }
+    return Allowed(exact, losses, weights)
+
+
+def _compare(cases: Cases, way: Way, curve: Curve, allowed: Allowed) -> None:
+    import torch
+
+    def numbers(values: t.Iterable[float]) -> torch.Tensor:
+        return torch.tensor(list(values), dtype=torch.float64)
+
+    some = len(curve.losses)
+    exact, bounds = allowed.exact.losses[:some], allowed.losses[:some]
+    cases.compare(f"{way.name}, losses", numbers(curve.losses), numbers(exact), numbers(bounds))
+    for number, weights in curve.weights.items():
+        for key, value in weights.items():
+            away = (value - allowed.exact.weights[number][key]).norm()
+            bound = numbers([allowed.weights[number][key]]).squeeze(0)
+            cases.compare(f"{way.name}, {key}", away, torch.zeros_like(away), bound)
+
+
+def _network(context: Context, name: str) -> Measured:
+    """Train a network in every way.
+
+    :raises Failed: a loss or a weight is off by more than rounding explains, or a second run has other losses.
+    """
+    import torch
+
+    cases = Cases(f"training the {name} network", REMEDY)
+    network, batches = _drawn(context, name)
+    known: dict[tuple[str, str], Allowed] = {}
+    left_out: list[str] = []
+    with _settled():
+        for way in ways():
+            if way.checkpoints and not len(network.parts):
+                continue
+            key = (way.form, way.optimizer)
+            if key not in known:
+                same = next((one.exact for other, one in known.items() if other[1] == way.optimizer), None)
+                known[key] = _allowed(context, name, way, network, batches, same)
+            try:
+                curve = _train(network, batches, way, context.device)
+            except (NotImplementedError, RuntimeError) as error:
+                said = " ".join(str(error).split())
+                if not _NOT_OFFERED.search(said):
+                    raise
+                left_out.append(f"{way.name}: {said[:120]}")
+                continue
+            _compare(cases, way, curve, known[key])
+            if way == ways()[0]:
+                again = _train(network, batches, way, context.device)
+                cases.exactly("the same losses twice", torch.tensor(again.losses), torch.tensor(curve.losses).double())
+        measured = cases.result()
+    if left_out:
+        measured.measured += f"; not supported: {'; '.join(left_out)}"
+    return measured
+
+
+@contextlib.contextmanager
+def _settled() -> t.Iterator[None]:
+    """Compute without TensorFloat-32 and, where cuDNN does, the same way each time."""
+    import torch
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
+        stack.enter_context(torch.backends.cudnn.flags(enabled=True, allow_tf32=False, deterministic=True))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        yield
+
+
+@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+def transformer(context: Context) -> Measured:
+    """A transformer of two blocks over a hundred steps."""
+    return _network(context, "transformer")
+
+
+@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+def convolutional(context: Context) -> Measured:
+    """Convolutions with normalisation by batch and by group over a hundred steps."""
+    return _network(context, "convolutional")
+
+
+@check("training.recurrent", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+def recurrent(context: Context) -> Measured:
+    """An LSTM of two layers and a GRU over a hundred steps."""
+    return _network(context, "recurrent")
+
+
+def _compiled(context: Context, name: str) -> Measured:
+    """Train a network as torch.compile has it; of the recurrent one it leaves the recurrence as it is."""
+    import torch
+
+    cases = Cases(f"training the compiled {name} network", REMEDY)
+    with _settled():
+        network, batches = _drawn(context, name)
+        allowed = _allowed(context, name, COMPILED, network, batches, None)
+        curve = _train(network, batches, COMPILED, context.device, wrap=torch.compile)
+        _compare(cases, COMPILED, curve, allowed)
+    return cases.result()
+
+
+@check("training.compiled", devices=("cuda",), seconds=300, measured=(H200,))
+def compiled(context: Context) -> Measured:
+    """The transformer over a hundred steps, compiled."""
+    return _compiled(context, "transformer")
+
+
+@check("training.compiled_convolutional", devices=("cuda",), seconds=300, measured=(H200,))
+def compiled_convolutional(context: Context) -> Measured:
+    """The network of convolutions over a hundred steps, compiled."""
+    return _compiled(context, "convolutional")
+
+
+# -- optimisers
+
+#: Steps of an optimiser with gradients that are given, so that no error comes back to it.
+OPTIMIZER_STEPS = 12
+#: By the name in torch.optim: the options that are tried, each beside the defaults.
+OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
+    "Adadelta": [{}, {"rho": 0.8, "weight_decay": 0.1}],
+    "Adafactor": [{}, {"weight_decay": 0.1}],
+    "Adagrad": [{}, {"lr_decay": 0.1, "weight_decay": 0.1}],
+    "Adam": [{}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True, "betas": (0.7, 0.9)}],
+    "AdamW": [{}, {"weight_decay": 0.3}, {"amsgrad": True}, {"maximize": True, "betas": (0.7, 0.9)}],
+    "Adamax": [{}, {"weight_decay": 0.1}],
+    "ASGD": [{}, {"lambd": 0.1, "t0": 3.0}],
+    "NAdam": [{}, {"weight_decay": 0.1, "momentum_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
+    "RAdam": [{}, {"weight_decay": 0.1, "betas": (0.7, 0.9)}],
+    "RMSprop": [{}, {"centered": True, "momentum": 0.9}, {"weight_decay": 0.1, "alpha": 0.7}],
+    "Rprop": [{}],
+    "SGD": [{}, {"momentum": 0.9, "dampening": 0.1}, {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}],
+}
+#: By how many units of float32 for each step a weight may be off, by the size that the step's numbers have.
+OPTIMIZER_UNITS = 2.0
+
+
+@check("training.optimizers", devices=("cuda", "cpu"), measured=(H200, X86))
+def optimizers(context: Context) -> Measured:
+    """Every optimiser of torch, one weight at a time, all together and fused, with gradients that are given."""
+    import torch
+
+    cases = Cases("an optimiser", REMEDY)
+    generator = context.generator("optimizers")
+    shapes = [(7,), (33, 5), (2, 3, 4), (1,), (1025,)]
+    weights = [torch.randn(shape, generator=generator) for shape in shapes]
+    gradients = [[torch.randn(shape, generator=generator) for shape in shapes] for _step in range(OPTIMIZER_STEPS)]
+    for name, variants in OPTIMIZERS.items():
+        kind = getattr(torch.optim, name, None)
+        if kind is None:
+            continue
+        for options in variants:
+            with one_thread():
+                definition = functools.partial(ByDefinition, name) if name in ByDefinition.KNOWN else kind
+                exact, largest = stepped(definition, options, weights, gradients, "cpu", torch.float64)
+            for way in ({"foreach": False}, {"foreach": True}, {"fused": True}):
+                try:
+                    found, _largest = stepped(
+                        kind, {**options, **way}, weights, gradients, context.device, torch.float32
+                    )
+                except (TypeError, RuntimeError, ValueError) as error:
+                    if "fused" in way or "foreach" in str(error):
+                        continue
+                    raise Unanswered(CRASH, f"{name} with {options} ended with an error: {error}.", REMEDY) from error
+                case = f"{name} {', '.join(f'{key}={value}' for key, value in {**options, **way}.items())}"
+                for number, (actual, wanted) in enumerate(zip(found, exact)):
+                    unit = OPTIMIZER_UNITS * OPTIMIZER_STEPS * UNIT_ROUNDOFF["float32"]
+                    bound = unit * (wanted.abs() + largest[number])
+                    cases.compare(f"{case}, weight {number}", actual, wanted, bound)
+    return cases.result()
+
+
+def stepped(
+    kind: t.Any,
+    options: t.Mapping[str, t.Any],
+    weights: t.Sequence[torch.Tensor],
+    gradients: t.Sequence[t.Sequence[torch.Tensor]],
+    device: str,
+    dtype: torch.dtype,
+) -> tuple[list[torch.Tensor], list[float]]:
+    """Return the weights behind the steps, and the largest that any of each was."""
+
+    given = [weight.to(device, dtype, copy=True).requires_grad_() for weight in weights]
+    optimizer = kind(given, **options)
+    largest = [float(weight.abs().max()) for weight in weights]
+    for row in gradients:
+        for weight, gradient in zip(given, row):
+            weight.grad = gradient.to(device, dtype)
+        optimizer.step()
+        largest = [max(one, float(weight.detach().abs().max())) for one, weight in zip(largest, given)]
+    return [weight.detach() for weight in given], largest
+
+
+@check("training.loss_scaling", devices=("cuda", "cpu"), measured=(H200, X86))
+def loss_scaling(context: Context) -> Measured:
+    """Scaled losses: gradients come back as they were, an infinite one skips its step, the scale grows and falls."""
+    import torch
+
+    cases = Cases("the scaling of losses", REMEDY)
+    for options in ({"foreach": True}, {"fused": True}):
+        weight = torch.tensor([1.0, -2.0, 4.0], device=context.device).requires_grad_()
+        try:
+            optimizer = torch.optim.SGD([weight], lr=0.5, **options)
+        except (TypeError, RuntimeError):
+            continue
+        scaler = torch.amp.GradScaler(context.device, init_scale=256.0, growth_interval=2)
+        word = next(iter(options))
+        expected, scale = torch.tensor([1.0, -2.0, 4.0]), 256.0
+        gradients = [[1.0, 2.0, -4.0], [0.5, 0.0, 1.0], [math.inf, 1.0, 1.0], [1.0, 1.0, 1.0], [math.nan, 0.0, 0.0]]
+        for number, gradient in enumerate([*gradients, [2.0, 2.0, 2.0], [4.0, 4.0, 4.0]]):
+            optimizer.zero_grad()
+            scaler.scale((weight * torch.tensor(gradient, device=context.device)).sum()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            if all(math.isfinite(value) for value in gradient):
+                expected = expected - 0.5 * torch.tensor(gradient)
+            else:
+                scale /= 2
+            # Two steps in a row without an infinity double it.
+            if number in (1, 6):
+                scale *= 2
+            cases.exactly(f"{word}, weights behind step {number}", weight, expected)
+            cases.exactly(f"{word}, scale behind step {number}", torch.tensor(scaler.get_scale()), torch.tensor(scale))
+    return cases.result()

@@ -1,0 +1,8 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What only a size shows: more than 2^31 elements, many rows, long texts, empty groups, odd heads.
+
+A check belongs here if the same operator is right for fewer or for rounder numbers.
+"""

@@ -1,0 +1,414 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Sizes at which kernels take other ways: 32-bit indexes, a grid's 65,535, vocabularies, sums that leave their format.
+
+Nearly all inputs are small whole numbers, and every sum, mean, root and quotient of them is a number of the format that
+is tested. So a result is right or wrong, whatever the order of its sums, and no bound hides a row that is missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import typing as t
+
+from ...check import H200, X86, Context, Measured, Skipped, check
+from ..bounds import Cases, gradients, one_thread
+from ..data import tensors
+
+if t.TYPE_CHECKING:
+    import torch
+
+    Tensors = t.Sequence[torch.Tensor]
+    Function = t.Callable[..., torch.Tensor]
+
+#: Above what 16 bits count, which is as far as a grid of CUDA reaches in its second and third dimension.
+BATCH = 65_573
+#: In the float64 reference no batch is larger.
+PART = 4093
+#: Entries of a row: the vocabularies of 2025's models have up to 262,144.
+VOCABULARY = 262_147
+#: Above what 31 bits count, and no multiple of anything.
+ELEMENTS = 2**31 + 4_099
+FORMATS = ("float32", "float16", "bfloat16")
+
+REMEDY = (
+    "Use another stack, or rebuild this one from clean sources; until then stay below the named size: the other "
+    "families check smaller ones."
+)
+
+
+def whole_numbers(context: Context, words: str, shape: t.Sequence[int], low: int = -2, high: int = 3) -> torch.Tensor:
+    """Return whole numbers from ``low`` to below ``high``, as float64."""
+    import torch
+
+    return torch.randint(low, high, tuple(shape), generator=context.generator(f"sizes {words}")).double()
+
+
+def require(context: Context, needed: int, what: str) -> None:
+    """Skip what does not fit into the share of memory that may be taken.
+
+    :raises Skipped: naming what is missing.
+    """
+    import torch
+
+    available = torch.cuda.mem_get_info()[0] if context.device == "cuda" else tensors._meminfo()
+    share = float(context.limits["memory_share"])
+    if available * share < needed:
+        missing = needed - int(available * share)
+        raise Skipped(
+            f"{what} takes {needed / 2**30:.1f} GiB, which is {missing / 2**30:.1f} GiB more than {share:g} of the"
+            f" {available / 2**30:.1f} GiB that are available."
+        )
+
+
+@check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+def elements(context: Context) -> Measured:
+    """More than 2^31 elements: what is written beyond arrives there, and nowhere else."""
+    import torch
+
+    cases = Cases(f"a tensor of {ELEMENTS:,} elements", REMEDY)
+    require(context, int(2.2 * ELEMENTS), "A tensor of that size, twice,")
+    # Beside the ends, what an index of 31 or 32 bits turns them into.
+    places = [0, 5, 4_098, 2**30, 2**31 - 1, 2**31, 2**31 + 5, ELEMENTS - 1]
+    marks = torch.tensor([11, 12, 13, 14, 15, 16, 17, 18], dtype=torch.int8)
+    where = torch.tensor(places, device=context.device)
+    values = torch.zeros(ELEMENTS, dtype=torch.int8, device=context.device)
+    values[where] = marks.to(context.device)
+    cases.exactly("written and read by index", values[where], marks)
+    for place, mark in zip(places, marks):
+        cases.exactly(f"element {place:,} by itself", values[place], mark)
+    cases.exactly("how many are not zero", values.count_nonzero(), torch.tensor(len(places)))
+    copied = values.clone()
+    cases.exactly("copy", copied[where], marks)
+    if context.device == "cpu":
+        # Each further pass takes seconds there, and shares its loops with these.
+        return cases.result()
+    cases.exactly("sum", values.sum(dtype=torch.int64), marks.sum(dtype=torch.int64))
+    cases.exactly("index of the largest", values.argmax(), torch.tensor(ELEMENTS - 1))
+    copied.add_(1)
+    cases.exactly("one added to each", copied.sum(dtype=torch.int64), marks.sum(dtype=torch.int64) + ELEMENTS)
+    cases.exactly("one added at the marks", copied[where], marks + 1)
+    copied = values.flip(0)
+    cases.exactly("flipped", copied[ELEMENTS - 1 - where], marks)
+    rows = values[: ELEMENTS // 1024 * 1024].view(-1, 1024)
+    last = torch.tensor([0, rows.shape[0] - 1], device=context.device)
+    cases.exactly("rows by index", rows.index_select(0, last), torch.stack([rows[0], rows[-1]]))
+    del copied
+    turned = rows.t().contiguous()
+    for place in (5, 2**31 - 1, 2**31 + 5):
+        cases.exactly(f"element {place:,} transposed", turned[place % 1024, place // 1024], values[place])
+    cases.exactly("sum transposed", turned.sum(dtype=torch.int64), rows.sum(dtype=torch.int64))
+    del turned, values
+    _product_beyond(cases, context)
+    return cases.result()
+
+
+def _product_beyond(cases: Cases, context: Context) -> None:
+    """Compare places of a matrix product whose result has more than 2^31 elements."""
+    import torch
+
+    side, depth = 46_400, 16
+    try:
+        require(context, 5 * side * side, "A matrix product of that size")
+    except Skipped:
+        return
+    left, right = (whole_numbers(context, f"beyond {name}", (side, depth)) for name in ("left", "right"))
+    found = left.to(context.device, torch.bfloat16) @ right.to(context.device, torch.bfloat16).t()
+    for start in (0, side // 2, side - 64):
+        rows, columns = slice(start, start + 64), slice(side - 64, side)
+        cases.exactly(f"matrix product, rows from {start:,}", found[rows, columns], left[rows] @ right[columns].t())
+
+
+class Batched(t.NamedTuple):
+    """An operator along whose first dimension every entry is by itself.
+
+    :ivar inputs: shapes behind the batch.
+    :ivar fixed: shapes of what all entries share: weights.
+    :ivar backward: whether the gradients are whole numbers, too, and those of ``fixed`` below 2^24.
+    """
+
+    name: str
+    inputs: tuple[tuple[int, ...], ...]
+    fixed: tuple[tuple[int, ...], ...]
+    function: Function
+    backward: bool = True
+
+
+def batched() -> list[Batched]:
+    """Return the operators that are tried with more than 65,535 entries."""
+    import torch
+    import torch.nn.functional as f
+
+    def uniform(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        # Each key has the same part, a quarter.
+        return f.scaled_dot_product_attention(query * 0, key, value)
+
+    def of_heads(value: torch.Tensor) -> torch.Tensor:
+        by_head = value.unsqueeze(0)
+        return f.scaled_dot_product_attention(by_head * 0, by_head, by_head).squeeze(0)
+
+    def normalised(x: torch.Tensor) -> torch.Tensor:
+        mean, variance = torch.ones(3, dtype=x.dtype, device=x.device), torch.full_like(x[0, :, 0], 4)
+        # Nothing beside 4, and yet more than the 0 that torch 2.11 refuses.
+        return f.batch_norm(x, mean, variance, eps=2.0**-60)
+
+    def diagonal(x: torch.Tensor) -> torch.Tensor:
+        return torch.diag_embed(2 ** x.abs())
+
+    def bags(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        return f.embedding_bag(x.abs().long(), table, mode="sum")
+
+    return [
+        Batched("bmm", ((2, 3), (3, 2)), (), torch.bmm),
+        Batched("baddbmm", ((2, 2), (2, 3), (3, 2)), (), torch.baddbmm),
+        Batched("linear", ((5,),), ((3, 5), (3,)), f.linear),
+        Batched("conv1d", ((2, 4),), ((3, 2, 3),), lambda x, w: f.conv1d(x, w, padding=1)),
+        Batched("conv2d", ((2, 3, 3),), ((2, 2, 3, 3),), lambda x, w: f.conv2d(x, w, padding=1)),
+        Batched("conv2d of each channel", ((2, 3, 3),), ((2, 1, 3, 3),), lambda x, w: f.conv2d(x, w, groups=2)),
+        Batched("conv3d", ((1, 2, 2, 2),), ((1, 1, 2, 2, 2),), f.conv3d),
+        Batched("conv_transpose2d", ((1, 2, 2),), ((1, 1, 2, 2),), f.conv_transpose2d),
+        Batched("max_pool2d", ((1, 4, 4),), (), lambda x: f.max_pool2d(x + _distinct(x), 2)),
+        Batched("avg_pool2d", ((1, 4, 4),), (), lambda x: f.avg_pool2d(x, 2)),
+        Batched("adaptive_avg_pool2d", ((1, 4, 4),), (), lambda x: f.adaptive_avg_pool2d(x, 2)),
+        Batched("nearest resampling", ((1, 2, 2),), (), lambda x: f.interpolate(x, scale_factor=2.0)),
+        Batched("bilinear resampling", ((1, 2, 2),), (), lambda x: f.interpolate(x, scale_factor=2.0, mode="bilinear")),
+        Batched("reflected padding", ((1, 3, 3),), (), lambda x: f.pad(x, (1, 1, 1, 1), "reflect")),
+        Batched("unfold", ((1, 3, 3),), (), lambda x: f.unfold(x, 2)),
+        Batched("batch_norm", ((3, 2),), (), normalised),
+        Batched("softmax", ((4,),), (), lambda x: f.softmax(_shares(x), -1), False),
+        Batched("cumsum", ((5,),), (), lambda x: x.cumsum(-1)),
+        Batched("sort", ((5,),), (), lambda x: (x + _distinct(x)).sort(-1)[0]),
+        Batched("topk", ((5,),), (), lambda x: (x + _distinct(x)).topk(2)[0]),
+        Batched("argmax", ((5,),), (), lambda x: (x + _distinct(x)).argmax(-1), False),
+        Batched("gather", ((5,),), (), lambda x: x.gather(-1, x.abs().long())),
+        Batched("embedding", ((2,),), ((3, 4),), lambda x, w: f.embedding(x.abs().long(), w)),
+        Batched("embedding_bag", ((3,),), ((3, 4),), bags),
+        Batched("triu", ((3, 3),), (), torch.triu),
+        Batched("attention, batches", ((1, 4, 32), (1, 4, 32), (1, 4, 32)), (), uniform, False),
+        Batched("attention, heads", ((4, 32),), (), of_heads, False),
+        Batched("inverse", ((2,),), (), lambda x: torch.linalg.inv(diagonal(x)), False),
+        Batched("cholesky", ((2,),), (), lambda x: torch.linalg.cholesky(diagonal(2 * x)), False),
+        Batched("solve", ((2,), (2, 2)), (), lambda x, y: torch.linalg.solve(diagonal(x), y), False),
+    ]
+
+
+def _distinct(like: torch.Tensor) -> torch.Tensor:
+    """Return eighths below 2 that make whole numbers of an entry differ, so that one of them is the largest."""
+    import torch
+
+    count = like[0].numel()
+    return (torch.arange(count, device=like.device) / 8.0).to(like.dtype).view(like.shape[1:])
+
+
+def _shares(like: torch.Tensor) -> torch.Tensor:
+    """Return four numbers of which one, two or four are zero and the rest minus infinity, by the entry's first."""
+    import torch
+
+    kept = 2 ** like[:, :1].abs().clamp(max=2)
+    places = torch.arange(4, device=like.device)
+    return torch.zeros_like(like).masked_fill(places >= kept, -math.inf)
+
+
+@check("sizes.batches", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+def batches(context: Context) -> Measured:
+    """More than 65,535 entries of a batch: each is what it is in a small one, forward and backward."""
+    import torch
+
+    cases, refused = Cases(f"a batch of {BATCH:,}", REMEDY), []
+    for one in batched():
+        exact = [whole_numbers(context, f"{one.name} {shape}", (BATCH, *shape)) for shape in one.inputs]
+        shared = [whole_numbers(context, f"{one.name} all {shape}", shape) for shape in one.fixed]
+        expected = _in_parts(one, exact, shared)
+        for form in FORMATS:
+            dtype = getattr(torch, form)
+            try:
+                found = _all_at_once(one, exact, shared, dtype, context.device)
+            except (NotImplementedError, RuntimeError) as error:
+                # Of 16 bits not every operator is offered, and of float32 each is; a kernel may refuse that size.
+                said = " ".join(str(error).split())
+                if re.search("CUDA error: invalid (argument|configuration)", said):
+                    refused.append(f"{one.name}, {form}")
+                elif form == "float32" or not re.search("not (implemented|supported)", said):
+                    raise
+                continue
+            for number, (actual, wanted) in enumerate(zip(found, expected)):
+                cases.exactly(f"{one.name}, {form}" + (f", gradient {number}" if number else ""), actual, wanted)
+    measured = cases.result()
+    if refused:
+        measured.measured += f"; refused with an error: {'; '.join(refused)}"
+    return measured
+
+
+def _all_at_once(one: Batched, exact: Tensors, shared: Tensors, dtype: torch.dtype, device: str) -> list[torch.Tensor]:
+    import torch
+
+    given = [value.to(device, dtype).requires_grad_(one.backward) for value in (*exact, *shared)]
+    result = one.function(*given)
+    if not one.backward:
+        return [result]
+    # A weight's gradient is a sum over the batch, which 16 bits do not hold.
+    leaves = given if dtype is torch.float32 else given[: len(exact)]
+    upstream = _upstream(result)
+    found = torch.autograd.grad((result * upstream).sum(dtype=torch.float32), leaves, allow_unused=True)
+    return [result, *(one for one in found if one is not None)]
+
+
+def _in_parts(one: Batched, exact: Tensors, shared: Tensors) -> list[torch.Tensor]:
+    """Return the same in float64 on the CPU, from batches that are small."""
+    import torch
+
+    results, found, sums = [], [], []
+    for start in range(0, BATCH, PART):
+        inputs = [value[start : start + PART].clone().requires_grad_(one.backward) for value in exact]
+        fixed = [value.clone().requires_grad_(one.backward) for value in shared]
+        result = one.function(*inputs, *fixed)
+        results.append(result.detach())
+        if one.backward:
+            upstream = _upstream(result, start)
+            gradient = torch.autograd.grad((result * upstream).sum(), [*inputs, *fixed], allow_unused=True)
+            found.append([value for value in gradient[: len(inputs)] if value is not None])
+            sums.append([value for value in gradient[len(inputs) :] if value is not None])
+    whole = [torch.cat(results)]
+    if one.backward:
+        whole += [torch.cat(parts) for parts in zip(*found)]
+        whole += [sum(parts) for parts in zip(*sums)]
+    return whole
+
+
+def _upstream(result: torch.Tensor, start: int = 0) -> torch.Tensor:
+    """Return what is given to go backward: 1 or -1 by the entry, as its number says."""
+    import torch
+
+    numbers = torch.arange(start, start + result.shape[0], device=result.device)
+    signs = (numbers % 3 == 0) * 2 - 1
+    return signs.to(result.dtype).view(-1, *[1] * (result.dim() - 1))
+
+
+@check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+def vocabulary(context: Context) -> Measured:
+    """Rows of 262,147: softmax, the loss, its gradient, the largest, sums and tables."""
+    import torch
+    import torch.nn.functional as f
+
+    cases = Cases(f"a row of {VOCABULARY:,}", REMEDY)
+    for form in FORMATS:
+        dtype = getattr(torch, form)
+        # A power of two of them is zero, from all over the row, and the rest can be nothing.
+        kept = [2**power for power in (0, 3, 10, 16, 17)]
+        logits = torch.full((len(kept), VOCABULARY), -math.inf)
+        for row, count in enumerate(kept):
+            logits[row, torch.linspace(0, VOCABULARY - 1, count).round().long()] = 0.0
+        given = logits.to(context.device, dtype).requires_grad_()
+        share = (logits == 0).double() / torch.tensor(kept).double().view(-1, 1)
+        cases.exactly(f"softmax, {form}", f.softmax(given, -1), share)
+        size = torch.tensor(kept).double().log()
+        # Of the logarithm a few units in the last place.
+        unit = torch.finfo(dtype).eps * 4
+        # In float16 torch's logsumexp anywhere, and its log_softmax on a CPU, keep the sum in float16: up to 65,504.
+        rows = sum(count < 2**16 for count in kept) if form == "float16" else len(kept)
+        cases.compare(f"logsumexp, {form}", given[:rows].logsumexp(-1), size[:rows], unit * (size[:rows] + 1))
+        rows = rows if context.device == "cpu" else len(kept)
+        given, size, share = given[:rows].detach().requires_grad_(), size[:rows], share[:rows]
+        target = torch.zeros(rows, dtype=torch.long, device=context.device)
+        loss = f.cross_entropy(given, target, reduction="none")
+        cases.compare(f"cross entropy, {form}", loss, size, unit * (size + 1))
+        (gradient,) = gradients(loss, (given,), torch.ones_like(loss))
+        wanted = share.clone()
+        wanted[:, 0] -= 1
+        # exp() of a logarithm that is rounded to the format: as far off as that is large.
+        cases.compare(
+            f"gradient of cross entropy, {form}", gradient, wanted, 16 * unit * share + unit * wanted.abs() + 1e-30
+        )
+        _one_row(cases, context, form, dtype)
+    return cases.result()
+
+
+def _one_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) -> None:
+    """Compare what takes a whole row, or a table of as many rows."""
+    import torch
+    import torch.nn.functional as f
+
+    row = whole_numbers(context, "row", (2, VOCABULARY), -1, 2)
+    places = torch.tensor([[VOCABULARY - 2, 65_536, 7], [131_072, VOCABULARY - 1, 65_535]])
+    for rank, value in enumerate((5.0, 4.0, 3.0)):
+        row.scatter_(1, places[:, rank : rank + 1], value)
+    given = row.to(context.device, dtype)
+    top = given.topk(3)
+    cases.exactly(f"the three largest, {form}", top[0], torch.tensor([[5.0, 4.0, 3.0]] * 2))
+    cases.exactly(f"where the three largest are, {form}", top[1], places)
+    cases.exactly(f"where the largest is, {form}", given.argmax(-1), places[:, 0])
+    cases.exactly(f"sorted, {form}", given.sort(-1)[0][:, [0, -3, -2, -1]], row.sort(-1)[0][:, [0, -3, -2, -1]])
+    if dtype is torch.float32:
+        cases.exactly("running sum", given.cumsum(-1), row.cumsum(-1))
+    cases.exactly(f"sum, {form}", given.sum(-1, dtype=torch.float32), row.sum(-1))
+    table = whole_numbers(context, "table", (VOCABULARY, 16))
+    words = places.flatten()
+    weight = table.to(context.device, dtype).requires_grad_()
+    found = f.embedding(words.to(context.device), weight)
+    cases.exactly(f"table, {form}", found, table[words])
+    (gradient,) = gradients(found, (weight,), torch.ones_like(found))
+    wanted = torch.zeros_like(table)
+    wanted[words] = 1
+    cases.exactly(f"gradient of the table, {form}", gradient, wanted)
+    states = whole_numbers(context, "states", (7, 16))
+    product = f.linear(states.to(context.device, dtype), weight.detach())
+    cases.exactly(f"projection, {form}", product, states @ table.t())
+
+
+@check("sizes.sums", devices=("cuda", "cpu"), measured=(H200, X86))
+def sums(context: Context) -> Measured:
+    """Sums that leave the format on their way and come back: they are kept in a wider one. And a product of many."""
+    # On the CPU torch keeps what each thread has summed in the format itself, so that two threads leave it (2.13).
+    with one_thread() if context.device == "cpu" else contextlib.nullcontext():
+        return _sums(context)
+
+
+def _sums(context: Context) -> Measured:
+    import torch
+    import torch.nn.functional as f
+
+    cases = Cases("a sum beyond its format", REMEDY)
+    half, count = 2**16, 2**17
+    turns = torch.cat([torch.full((half,), 8.0), torch.full((half - 64,), -8.0)]).double()
+    for form in ("float16", "bfloat16"):
+        dtype = getattr(torch, form)
+
+        def put(values: torch.Tensor, dtype: torch.dtype = dtype) -> torch.Tensor:
+            return values.to(context.device, dtype)
+
+        there, ones = put(turns), put(torch.ones(count))
+        exact = {
+            "sum that comes back": (there.sum(), 512.0),
+            "sum of rows that comes back": (there.expand(3, -1).contiguous().sum(1), [512.0] * 3),
+            "sum of columns that comes back": (there.view(-1, 1).expand(-1, 3).contiguous().sum(0), [512.0] * 3),
+            "mean of ones": (ones.mean(), 1.0),
+            "norm": (put(torch.full((4,), 256.0)).norm(), 512.0),
+            "inner product": (
+                put(torch.tensor([[256.0] * 8 + [-256.0] * 8])) @ put(torch.full((16, 1), 256.0)),
+                [[0.0]],
+            ),
+            "layer_norm": (f.layer_norm(put(torch.tensor([[512.0, -512.0] * 64])), (128,)), [[1.0, -1.0] * 64]),
+            "softmax": (f.softmax(put(torch.tensor([60000.0, 60000.0, -60000.0])), -1), [0.5, 0.5, 0.0]),
+        }
+        if form == "bfloat16":
+            exact["sum of ones"] = (ones.sum(), float(count))
+        for name, (found, wanted) in exact.items():
+            cases.exactly(f"{name}, {form}", found, torch.tensor(wanted))
+        variance = torch.tensor(2.0**14, dtype=torch.float64)
+        found = put(torch.tensor([128.0, -128.0] * 500)).var(correction=0)
+        cases.compare(f"variance, {form}", found, variance, 2 * torch.finfo(dtype).eps * variance)
+    # Most products of the survey's inputs are zero or infinite.
+    near = 1 + torch.rand(64, generator=context.generator("product")) / 64
+    product = near.double().prod()
+    cases.compare("product", near.to(context.device).prod(), product, 64 * 2.0**-24 * product)
+    whole = torch.full((70_000,), 60_000, dtype=torch.int32, device=context.device)
+    cases.exactly("sum of int32", whole.sum(), torch.tensor(70_000 * 60_000))
+    cases.exactly("running sum of int32", whole.cumsum(0)[-1], torch.tensor(70_000 * 60_000))
+    small = torch.full((3000,), 100, dtype=torch.int8, device=context.device)
+    cases.exactly("sum of int8", small.sum(), torch.tensor(300_000))
+    cases.exactly("sum of truth values", (small > 0).expand(100, -1).sum(), torch.tensor(300_000))
+    return cases.result()

@@ -1,0 +1,481 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How fast the device is, against the profile's floors: a part of what its kind is known for.
+
+A floor says what it rests on. Below one that somebody measured on such a device the check fails; below one that a data
+sheet or nobody vouches for it warns. Once a host was proven, the rates of that run are floors of its own beside the
+profile's: a part of them must be reached again.
+
+The checks measure only on a device that nothing else uses, and say so where it is in use.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import statistics
+import threading
+import time
+import typing as t
+
+from ... import sampler
+from ...check import H200, SLOW, Context, Measured, Skipped, Unanswered, check
+
+if t.TYPE_CHECKING:
+    import torch
+
+#: Seconds of load for a rate, of which the best window counts, and for the clocks.
+LOAD, WINDOW = 1.0, 0.25
+CLOCK_LOAD = 2.5
+#: Seconds from the start of a load until clocks and nvidia-smi's power, a mean over one second, have settled.
+SETTLED = 1.2
+#: Per cent of utilization from which on a device is busy, though nvidia-smi names nobody: a desktop takes some.
+BUSY = 25.0
+
+#: The symptoms of the faults in the field notes, as people report them: W, and MHz.
+POWER_FAULT_W = 35.0
+CLOCK_FAULT_MHZ = (480.0, 870.0)
+
+UNPLUG = "unplug the power supply from the wall and the device for 60 seconds, then plug it in again"
+
+#: Of ``sampler.REASONS``: heat, and an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
+HEAT = {sampler.REASONS[bit] for bit in (0x20, 0x40)}
+CAPPED = sampler.REASONS[0x2]
+
+DEFAULT_RATIO = 0.6
+#: Of what the host itself reached: from run to run rates differ by a tenth, with the room's temperature by more.
+OWN_RATIO = 0.75
+#: Of the greatest clock that the device names for itself, which under full load none of them reaches.
+CLOCK_RATIO = 0.5
+#: By the name of the floor, the check that measures it and the rate's name there.
+RATES = {
+    "matmul_bfloat16_tflops": ("speed.matmul_bfloat16", "tflops"),
+    "matmul_float16_tflops": ("speed.matmul_float16", "tflops"),
+    "copy_gb_per_s": ("speed.copy", "gb_per_s"),
+    "host_to_device_gb_per_s": ("speed.copy", "host_to_device_gb_per_s"),
+    "device_to_host_gb_per_s": ("speed.copy", "device_to_host_gb_per_s"),
+    "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz"),
+}
+
+
+#: The one kind of device that was measured and has no profile: an H200 gave 769 to 798 TFLOP/s, another under a power
+#: cap 664 to 696, and 4245 to 4300 GB/s.
+H200_NOMINAL = {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 4800.0}
+H200_SOURCE = "in the data sheet of the H200"
+H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md"
+
+
+# -- floors
+
+
+@dataclasses.dataclass(frozen=True)
+class Floor:
+    """The least that is enough: ``ratio`` of ``nominal``."""
+
+    nominal: float
+    ratio: float
+    source: str
+    evidence: str = ""
+
+    @property
+    def least(self) -> float:
+        return self.nominal * self.ratio
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a rate below it fails: it was measured on this kind of device, or the site or the host set it."""
+        return not self.evidence or self.evidence.startswith("measured on ")
+
+    def words(self, unit: str) -> str:
+        rests = f": {self.evidence}" if self.evidence else ""
+        return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{rests})"
+
+
+def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | None:
+    """Return the floor that the profile sets, else what is known of the device, else None.
+
+    :param name: of the floor, with its unit: ``copy_gb_per_s``.
+    :param profile: its floors were checked, see :mod:`..settings`.
+    :param device: the device's name.
+    """
+    entry = (profile.get("floors") or {}).get(name)
+    if entry:
+        source = f"of the profile {profile.get('name') or 'without a name'}"
+        return Floor(entry["nominal"], entry["ratio"], source, str(entry.get("evidence") or ""))
+    if device == "NVIDIA H200" and name in H200_NOMINAL:
+        return Floor(H200_NOMINAL[name], DEFAULT_RATIO, H200_SOURCE, H200_EVIDENCE)
+    return None
+
+
+def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
+    """Return the floor that the host set itself when it was first proven."""
+    entry = (profile.get("own_floors") or {}).get(name)
+    return Floor(entry["nominal"], OWN_RATIO, f"that this host reached on {entry['since']}") if entry else None
+
+
+def short_of(value: float, floors: t.Iterable[Floor | None]) -> Floor | None:
+    """Return the floor that a rate is below, one that may block first."""
+    short = [floor for floor in floors if floor is not None and value < floor.least]
+    return next((floor for floor in short if floor.blocks), short[0] if short else None)
+
+
+def judged(
+    what: str, value: float, unit: str, floor: Floor | None, device: str, own: Floor | None = None
+) -> tuple[str, Unanswered | None]:
+    """Return the bound in words, and what is wrong where a rate is below it."""
+    floors = [one for one in (own, floor) if one is not None]
+    if not floors:
+        return f"no floor of {what} is known for {device}, and the profile has none", None
+    bound = "; ".join(one.words(unit) for one in floors)
+    short = short_of(value, floors)
+    if short is None:
+        return bound, None
+    cause = f"{what[0].upper()}{what[1:]} runs at {value:.4g} {unit}, below its floor: {short.words(unit)}."
+    remedy = (
+        "See the check speed.clocks first; then check that nothing else uses the device and the host's memory, and "
+        "that the stack has code for this device (the checks of the family architectures). If it is intentionally "
+        "slower, set the floor in verify_speed_floors."
+    )
+    return bound, Unanswered(SLOW, cause, remedy, f"{value:.4g} {unit}", bound, blocks=short.blocks)
+
+
+def busy(users: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
+    """Return why speed cannot be measured now, None if it can.
+
+    :param users: processes on the device that are not of the proof.
+    :param utilization: per cent, of looks at the device while the proof let it rest.
+    """
+    if users:
+        return f"Not run: the GPU is in use by {', '.join(map(str, users))}."
+    known = [value for value in utilization if value is not None]
+    if known and min(known) >= BUSY:
+        return (
+            f"The device is busy ({min(known):.0f} % while the proof was idle) with a process that nvidia-smi does not "
+            f"show here: stop it and run again to measure speed."
+        )
+    return None
+
+
+def clock_fault(
+    samples: t.Sequence[sampler.Sample],
+    floor: Floor | None,
+    device: str,
+    own: Floor | None = None,
+    caps: sampler.Caps | None = None,
+) -> tuple[float, float | None, Unanswered | None]:
+    """Return the sustained SM clock in MHz, the power in W, and what is wrong with them.
+
+    :param samples: of a device under full load, whose clocks have settled; each with a clock.
+    :param caps: what the owner limits on purpose.
+    """
+    clock = statistics.median(one.sm_clock_mhz for one in samples if one.sm_clock_mhz is not None)
+    drawn = [one.power_w for one in samples if one.power_w is not None]
+    power = max(drawn) if drawn else None
+    # A reason that slows the device in a few samples is no fault.
+    often = collections.Counter(reason for one in samples for reason in one.reasons)
+    reasons = {reason for reason, count in often.items() if 2 * count >= len(samples)}
+    short = short_of(clock, (own, floor))
+    held = short is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
+    # A cap lowers the power as well: at 1400 MHz a sound Spark draws 31 W (owners' measurements of 2026).
+    starved = "GB10" in device and power is not None and power <= POWER_FAULT_W and clock <= CLOCK_FAULT_MHZ[1]
+    # A cap is the owner's: a full load turns some machines off. A GB10 shows no reason for --lock-gpu-clocks.
+    capped = CAPPED in reasons and not starved
+    if capped or (caps and caps.explain(clock, power)) or (short is None and not starved):
+        return clock, power, None
+
+    bound = short.words("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
+    measured = f"SM clock {clock:.0f} MHz" + (f" at {power:.0f} W" if power is not None else "")
+    if starved:
+        cause = (
+            f"The device draws {power:.0f} W under full load with its SM clock at {clock:.0f} MHz: a power delivery "
+            f"fault that limits a Spark to about 30 W."
+        )
+        remedy = f"With its own supply and cable: {UNPLUG}, or else have the device replaced (RMA)."
+    elif held and not HEAT & reasons:
+        cause = (
+            f"The SM clock is limited to {clock:.0f} MHz under load: a Spark that stays at 500 to 850 MHz after a "
+            f"failed USB power delivery negotiation, or a cap."
+        )
+        remedy = (
+            f"If you set a cap (nvidia-smi -q -d CLOCK,POWER shows it), nothing is wrong. Otherwise: {UNPLUG}, or else "
+            f"ask for an RMA."
+        )
+    else:
+        by = f" by {', '.join(sorted(reasons))}" if reasons else ""
+        cause = f"The SM clock is held at {clock:.0f} MHz under load{by}, below its floor: {bound}."
+        remedy = (
+            "Check airflow, fans and power supply, and nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load; raise the "
+            "power limit (nvidia-smi --power-limit), or set verify_speed_floors if it is intended."
+        )
+    if reasons:
+        measured += f", {', '.join(sorted(reasons))}"
+    blocks = short is not None and short.blocks
+    return clock, power, Unanswered(SLOW, cause, remedy, measured, bound, blocks=blocks)
+
+
+# -- measuring
+
+#: What was seen of the device under bfloat16 products: the check of its clocks needs no second load.
+_SEEN: list[sampler.Sample] = []
+
+
+def _index() -> str:
+    """Return what nvidia-smi calls torch's current device, also where CUDA_VISIBLE_DEVICES hides others."""
+    import torch
+
+    identity = str(getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "uuid", ""))
+    if not identity:
+        return "0"
+    return identity if identity.startswith("GPU-") else f"GPU-{identity}"
+
+
+def _rest(index: str) -> None:
+    """Let the device come to rest.
+
+    :raises Skipped: somebody else uses it.
+    """
+    import torch
+
+    torch.cuda.synchronize()
+    utilization: list[float | None] = []
+    try:
+        # The utilization is a mean over up to a second, in which the check before this one may have worked.
+        for _unused in range(8):
+            utilization.append(sampler.sample(index).utilization)
+            if utilization[-1] is None or utilization[-1] < BUSY:
+                break
+            time.sleep(0.25)
+    except sampler.NoSampler:
+        # Without nvidia-smi nobody knows; the check of the clocks says that it is missing.
+        return
+    reason = busy(sampler.others(index), utilization)
+    if reason:
+        raise Skipped(reason)
+
+
+def _bytes(context: Context) -> float:
+    """Return how much of the device's memory may be taken now."""
+    import torch
+
+    free, _unused = torch.cuda.mem_get_info()
+    return float(free) * float(context.limits.get("memory_share") or 0.5)
+
+
+def _took(work: t.Callable[[], object], count: int) -> float:
+    """Return the seconds of ``count`` times ``work`` by the device's own clock."""
+    import torch
+
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    for _unused in range(count):
+        work()
+    end.record()
+    end.synchronize()
+    return max(float(start.elapsed_time(end)) / 1000, 1e-6)
+
+
+def _once(work: t.Callable[[], object]) -> float:
+    """Return roughly the seconds of one ``work``."""
+    _took(work, 2)
+    return _took(work, 3) / 3
+
+
+def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
+    """Return how often ``work`` is done a second, in the best window of a load of some seconds."""
+    count = max(1, round(WINDOW / _once(work)))
+    best = 0.0
+    ends = time.monotonic() + seconds
+    while not best or time.monotonic() < ends:
+        best = max(best, count / _took(work, count))
+    return best
+
+
+def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> tuple[Floor | None, Floor | None]:
+    return floor_of(name, profile, device), own_floor(name, profile)
+
+
+def _told(measured: Measured, *problems: Unanswered | None) -> Measured:
+    """Return what was measured, with the worst of what is wrong with it."""
+    found = sorted((problem for problem in problems if problem is not None), key=lambda one: not one.blocks)
+    return dataclasses.replace(measured, warning=found[0]) if found else measured
+
+
+def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], object]]:
+    """Return the size of a product of square matrices that fills the device for some milliseconds, and the product."""
+    import torch
+
+    def factors(size: int) -> t.Callable[[], object]:
+        a, b = (torch.randn(size, size, device=context.device, dtype=dtype) for _unused in range(2))
+        c = torch.empty_like(a)
+        return lambda: torch.mm(a, b, out=c)
+
+    size = 2048
+    while size < 8192:
+        # Twice the size takes eight times as long.
+        if 8 * _once(factors(size)) > 0.06 or 3 * (2 * size) ** 2 * 2 > _bytes(context):
+            break
+        size *= 2
+    return size, factors(size)
+
+
+def _matmul(context: Context, name: str) -> Measured:
+    import torch
+
+    device = torch.cuda.get_device_name()
+    floor, own = _floors(f"matmul_{name}_tflops", context.profile, device)
+    _rest(_index())
+    size, product = _product(context, getattr(torch, name))
+    rate = 0.0
+    if name == "bfloat16":
+        with contextlib.suppress(sampler.NoSampler):
+            _SEEN[:], rate = _under_load(_index(), product)
+    tflops = (rate or _rate(product)) * 2 * size**3 / 1e12
+    bound, problem = judged(f"the {name} matrix product", tflops, "TFLOP/s", floor, device, own)
+    if problem is not None and _is_capped(product):
+        problem.blocks = False
+        problem.cause += " Its clocks are capped, which explains it if the cap is meant."
+    return _told(Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem)
+
+
+@check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=(H200,))
+def matmul_bfloat16(context: Context) -> Measured:
+    """The rate of large bfloat16 matrix products of random numbers, the best quarter of a second of some."""
+    return _matmul(context, "bfloat16")
+
+
+@check("speed.matmul_float16", numeric=False, seconds=60, measured=(H200,))
+def matmul_float16(context: Context) -> Measured:
+    """The same in float16."""
+    return _matmul(context, "float16")
+
+
+@check("speed.copy", numeric=False, seconds=60, measured=(H200,))
+def copy(context: Context) -> Measured:
+    """Bandwidth within the device's memory, read and written bytes counted, and from and to pinned memory of the host.
+
+    On a GB10 all three are the same memory.
+    """
+    import torch
+
+    device = torch.cuda.get_device_name()
+    names = ("copy_gb_per_s", "host_to_device_gb_per_s", "device_to_host_gb_per_s")
+    floors = [_floors(name, context.profile, device) for name in names]
+    _rest(_index())
+    size = int(min(2**30, _bytes(context) / 4)) // 4096 * 4096
+    source = torch.ones(size, dtype=torch.uint8, device=context.device)
+    target = torch.empty_like(source)
+    host = torch.ones(min(size, 2**28), dtype=torch.uint8, pin_memory=True)
+    part = source[: host.numel()]
+    rates = {
+        "gb_per_s": _rate(lambda: target.copy_(source), 0.6) * 2 * size / 1e9,
+        "host_to_device_gb_per_s": _rate(lambda: part.copy_(host, non_blocking=True), 0.3) * host.numel() / 1e9,
+        "device_to_host_gb_per_s": _rate(lambda: host.copy_(part, non_blocking=True), 0.3) * host.numel() / 1e9,
+    }
+    bounds: list[str] = []
+    places = ("within the device", "from the host", "to the host")
+    problems: list[Unanswered | None] = []
+    for place, rate, (floor, own) in zip(places, rates.values(), floors):
+        bound, problem = judged(f"the copy {place}", rate, "GB/s", floor, device, own)
+        problems.append(problem)
+        # For the two over the bus no kind of device has its own floor.
+        if floor or own or not bounds:
+            bounds.append(bound)
+    measured = (
+        f"{rates['gb_per_s']:.4g} GB/s within the device, {rates['host_to_device_gb_per_s']:.4g} from the host,"
+        f" {rates['device_to_host_gb_per_s']:.4g} to it"
+    )
+    return _told(Measured(measured, "; ".join(bounds), rates=rates), *problems)
+
+
+def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.Sample], float]:
+    """Keep the device at work while a thread looks at it, and return what it saw once the clocks had settled.
+
+    :returns: that, and how often ``work`` was done a second in the best window.
+    :raises sampler.NoSampler: it could not be looked at.
+    """
+    seen: list[tuple[float, sampler.Sample]] = []
+    problems: list[sampler.NoSampler] = []
+    finished = threading.Event()
+    start = time.monotonic()
+
+    def look() -> None:
+        while not finished.wait(0.05):
+            began = time.monotonic() - start
+            try:
+                seen.append((began, sampler.sample(index)))
+            except sampler.NoSampler as problem:
+                problems.append(problem)
+                return
+
+    thread = threading.Thread(target=look, name="sampler", daemon=True)
+    thread.start()
+    settled: list[sampler.Sample] = []
+    best = 0.0
+    try:
+        count = max(1, round(WINDOW / _once(work)))
+        # Where nvidia-smi takes a second for each answer, the load lasts longer.
+        while not problems and time.monotonic() - start < 15:
+            best = max(best, count / _took(work, count))
+            settled = [one for began, one in list(seen) if began > SETTLED]
+            if time.monotonic() - start > CLOCK_LOAD and len(settled) >= 4:
+                break
+    finally:
+        finished.set()
+        thread.join()
+    if problems:
+        raise problems[0]
+    if not settled:
+        raise sampler.NoSampler("nvidia-smi did not answer within 15 seconds of load")
+    return settled, best
+
+
+def _is_capped(work: t.Callable[[], object]) -> bool:
+    """Say whether somebody set the device's clocks."""
+    try:
+        return any(CAPPED in one.reasons for one in _SEEN or _under_load(_index(), work)[0])
+    except sampler.NoSampler:
+        return False
+
+
+@check("speed.clocks", numeric=False, seconds=90, measured=(H200,))
+def clocks(context: Context) -> Measured:
+    """The SM clock and the power that the device keeps under matrix products, as nvidia-smi sees them.
+
+    The profile's floor is sm_clock_mhz; without one it is a part of what its kind is known for, or of the greatest
+    clock that the device names for itself.
+    """
+    import torch
+
+    device = torch.cuda.get_device_name()
+    floor, own = _floors("sm_clock_mhz", context.profile, device)
+    index = _index()
+    _rest(index)
+    try:
+        samples = list(_SEEN) or _under_load(index, _product(context, torch.bfloat16)[1])[0]
+    except sampler.NoSampler as problem:
+        raise Skipped(f"The clocks cannot be read: {problem}.") from problem
+    samples = [one for one in samples if one.sm_clock_mhz is not None]
+    if not samples:
+        raise Skipped("nvidia-smi does not report this device's SM clock.")
+    most = samples[-1].sm_clock_most_mhz
+    if floor is None and most:
+        floor = Floor(most, CLOCK_RATIO, "that the device names as its most", "unknown: an H200 keeps 0.74 of it")
+    caps = sampler.caps()
+    clock, power, fault = clock_fault(samples, floor, device, own, caps)
+    rates = {"sm_clock_mhz": clock}
+    measured = f"SM clock {clock:.0f} MHz"
+    if power is not None:
+        rates["power_w"] = power
+        measured += f" at {power:.0f} W"
+    limit = samples[-1].power_limit_w
+    if limit is not None:
+        measured += f" of {limit:.0f} W"
+    reasons = sorted(set().union(*(one.reasons for one in samples)))
+    measured += f", {', '.join(reasons)}" if reasons else ", not held back"
+    measured += f", capped by the owner to {caps}" if str(caps) else ""
+    words = [one.words("MHz") for one in (own, floor) if one is not None]
+    bound = "; ".join(words) or f"no floor of the SM clock is known for {device}"
+    return _told(Measured(measured, bound, rates=rates), fault)

@@ -1,0 +1,163 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""torchvision and torchaudio compute: one operator of each, against plain loops and float64.
+
+Triton, the third companion, has its own family.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import typing as t
+
+from ...check import CRASH, H200, H200_2_11, X86, X86_2_11, Context, Measured, Skipped, Unanswered, check
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma
+from . import identity
+
+if t.TYPE_CHECKING:
+    import torch
+
+_UNIT = UNIT_ROUNDOFF["float32"]
+#: The defaults of torchaudio's filter: zero crossings on each side, and the edge of its pass band.
+_CROSSINGS, _ROLLOFF = 6, 0.99
+
+
+def _companion(context: Context, module: str) -> t.Any:
+    """Import a companion of torch.
+
+    :raises Skipped: it is not installed.
+    :raises Unanswered: it cannot be imported, or its compiled code was built for another torch.
+    """
+    if not identity.is_installed(module):
+        raise Skipped(f"The package {module} is not installed in this environment.")
+    error = identity.import_error(module)
+    if error:
+        cause, remedy = identity.explain(module, error, context.reference.get("cuda_version"))
+        raise Unanswered(CRASH, cause, remedy, "an error", "an import")
+    return importlib.import_module(module)
+
+
+def _rebuild(module: str) -> str:
+    return f"Use the {module} that matches this torch, or rebuild it with this torch (playbooks/build.yml)."
+
+
+# -- torchvision
+
+
+def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> list[list[float]]:
+    """Return what each two boxes share, as a part of what they cover together."""
+
+    def area(left: float, top: float, right: float, bottom: float) -> float:
+        return max(0.0, right - left) * max(0.0, bottom - top)
+
+    shared = [[area(max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])) for b in boxes] for a in boxes]
+    areas = [area(*box) for box in boxes]
+    return [[part / (areas[i] + areas[j] - part) for j, part in enumerate(row)] for i, row in enumerate(shared)]
+
+
+def kept(boxes: t.Sequence[t.Sequence[int]], scores: t.Sequence[float], threshold: float) -> list[int]:
+    """Return the boxes that non-maximum suppression keeps, the best first."""
+    parts = overlaps(boxes)
+    left: list[int] = []
+    for index in sorted(range(len(boxes)), key=lambda index: -scores[index]):
+        if all(parts[index][better] <= threshold for better in left):
+            left.append(index)
+    return left
+
+
+def between(values: t.Iterable[float], low: float, high: float) -> float:
+    """Return the middle of the widest gap between values in a range, so that rounding decides nothing there."""
+    inside = [low, *sorted({value for value in values if low < value < high}), high]
+    return max((second - first, (first + second) / 2) for first, second in zip(inside, inside[1:]))[1]
+
+
+@check("companions.torchvision", devices=("cuda", "cpu"), measured=(H200_2_11, X86_2_11))
+def torchvision(context: Context) -> Measured:
+    """torchvision's non-maximum suppression keeps the boxes that a plain loop keeps: its compiled code is this torch's.
+
+    Boxes are whole numbers, and no two of them overlap by nearly the threshold, so that there is one right answer.
+    """
+    import torch
+
+    module = _companion(context, "torchvision")
+    cases = Cases("torchvision's non-maximum suppression", _rebuild("torchvision"))
+    for count, size in ((1, 8), (64, 24), (257, 96)):
+        generator = context.generator(f"torchvision {count}")
+        corner = torch.randint(0, 64, (count, 2), generator=generator)
+        boxes = torch.cat([corner, corner + torch.randint(1, size, (count, 2), generator=generator)], 1)
+        # No two are the same.
+        scores = (torch.randperm(count, generator=generator) + 1) / (count + 1)
+        plain = boxes.tolist()
+        threshold = between((part for row in overlaps(plain) for part in row), 0.3, 0.7)
+        found = module.ops.nms(boxes.float().to(context.device), scores.to(context.device), threshold)
+        cases.exactly(f"{count} boxes", found, torch.tensor(kept(plain, scores.tolist(), threshold)))
+    return cases.result()
+
+
+# -- torchaudio
+
+
+def filtered(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a wave at another rate in float64, and how far float32 may be off.
+
+    Each new sample is the sum of the old ones times a sinc below a squared cosine, as torchaudio documents it.
+    Of a tap, t = (k / old - n / new) base is a sum of a few terms below 8, and sinc and cosine are each good to some
+    units: 32 u of its largest value covers them. The sum of L taps adds gamma(L) of their magnitudes.
+    """
+    import torch
+
+    base = min(old, new) * _ROLLOFF
+    length = math.ceil(new * wave.shape[-1] / old)
+    times = (
+        torch.arange(wave.shape[-1], dtype=torch.float64) / old
+        - torch.arange(length, dtype=torch.float64).unsqueeze(1) / new
+    ) * base
+    times = times.clamp(-_CROSSINGS, _CROSSINGS)
+    taps = torch.sinc(times) * (times * math.pi / _CROSSINGS / 2).cos().square() * base / old
+    inside = (times.abs() < _CROSSINGS).double()
+    wide = 2 * math.ceil(_CROSSINGS * old / base) + old
+    off = gamma(wide, _UNIT) * (taps.abs() @ wave.abs()) + 32 * _UNIT * base / old * (inside @ wave.abs())
+    return taps @ wave, off * (1 + 1 / 32)
+
+
+def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the power of each frequency in each frame in float64, and how far float32 may be off.
+
+    A fast Fourier transform of n numbers is off by at most 8 u log2(n) of their norm (Higham, section 24.1), which is
+    sqrt(n) of that of the frame; the window adds 2 u of it. Of a square, that counts twice.
+    """
+    import torch
+
+    size = len(window)
+    frames = wave.unfold(0, size, hop) * window
+    turns = torch.outer(torch.arange(size // 2 + 1), torch.arange(size)).double() * (-2 * math.pi / size)
+    expected = torch.complex(frames @ turns.cos().T, frames @ turns.sin().T).abs().T
+    norm = math.sqrt(size) * frames.norm(dim=1)
+    off = (8 * math.log2(size) + 2) * _UNIT * norm
+    return expected.square(), off * (2 * expected + off) + 4 * _UNIT * expected.square()
+
+
+@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200, X86))
+def torchaudio(context: Context) -> Measured:
+    """torchaudio's change of the sampling rate and its spectrogram equal float64 within what rounding explains."""
+    import torch
+
+    module = _companion(context, "torchaudio")
+    cases = Cases("torchaudio", _rebuild("torchaudio"))
+    wave = torch.randn(600, generator=context.generator("torchaudio"))
+    given = wave.to(context.device)
+    with allow_tf32(torch.backends.cudnn, False):
+        for old, new in ((3, 2), (2, 3), (4, 1)):
+            expected, off = filtered(wave.double(), old, new)
+            cases.compare(f"{old} to {new}", module.functional.resample(given, old, new), expected, off)
+    for size, hop in ((64, 16), (100, 100)):
+        window = torch.hann_window(size)
+        expected, off = spectrum(wave.double(), window.double(), hop)
+        found = module.functional.spectrogram(
+            given, 0, window.to(context.device), size, hop, size, 2.0, False, center=False
+        )
+        cases.compare(f"spectrogram of {size}", found, expected, off)
+    return cases.result()

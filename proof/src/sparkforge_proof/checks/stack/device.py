@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether torch reaches the GPU at all. The runner skips every other check of the GPU where this one fails."""
+
+from __future__ import annotations
+
+import re
+
+from ... import sampler
+from ...check import BUSY, H200, MEMORY, Context, Failed, Measured, Unanswered, check
+
+NAME = "device.cuda"
+#: The messages of torch, CUDA and their libraries when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, the
+#: names of the errors in driver_types.h, cublas_api.h, cudnn.h and cusolver_common.h.
+OUT_OF_MEMORY = re.compile(
+    r"out of memory|OutOfMemory|MemoryAllocation|(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT)_(STATUS_)?ALLOC_FAILED"
+    r"|DefaultCPUAllocator: (can't|not enough)",
+    re.IGNORECASE,
+)
+
+
+def _start() -> None:
+    """Start CUDA, and wait a while for its memory where another program has it."""
+    import torch
+
+    try:
+        torch.cuda.init()
+        torch.zeros(1, device="cuda").item()
+    except RuntimeError as error:
+        if not OUT_OF_MEMORY.search(str(error)):
+            raise
+        sampler.wait_for_others()
+        torch.zeros(1, device="cuda").item()
+
+
+@check("device.cuda", numeric=False, measured=(H200,))
+def cuda(context: Context) -> Measured:
+    """CUDA starts in torch, and its first device is the one that the driver's own tool names."""
+    import torch
+
+    if torch.version.cuda is None:
+        raise Failed(
+            f"torch {torch.__version__} is a CPU build, which cannot use a GPU.",
+            "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source"
+            " (stack_method: build), then run playbooks/deploy.yml.",
+            f"torch {torch.__version__}, CPU build",
+            "a CUDA build",
+        )
+    try:
+        _start()
+        count = torch.cuda.device_count()
+        major, minor = torch.cuda.get_device_capability(0)
+    except (RuntimeError, AssertionError) as error:
+        said = " ".join(str(error).split())[:300].rstrip(".")
+        if OUT_OF_MEMORY.search(said):
+            users = ", ".join(map(str, sampler.others()))
+            raise Unanswered(
+                BUSY if users else MEMORY,
+                f"Not run: the GPU is in use by {users}." if users else f"The GPU has no memory left: {said}.",
+                "Stop what uses it, or run the proof again when that has ended.",
+            ) from error
+        raise Failed(
+            f"CUDA does not start in torch {torch.__version__}: {said}.",
+            "Compare the CUDA version that nvidia-smi shows with torch's; check that CUDA_VISIBLE_DEVICES is not empty "
+            "and that verify_user can open /dev/nvidia*.",
+            "no device",
+            "at least 1",
+        ) from error
+    found = f"{major}.{minor}"
+    seen = context.reference.get("capabilities") or []
+    if seen and found not in seen:
+        raise Failed(
+            f"torch reports compute capability {found} for the GPU, but nvidia-smi reports {', '.join(seen)}.",
+            "Unset CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, and check which libcuda.so.1 is loaded.",
+            found,
+            ", ".join(seen),
+        )
+    return Measured(f"{count} x {torch.cuda.get_device_name(0)}, {found}, CUDA {torch.version.cuda}", "at least 1")

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The catalogue reads from the sources what the checks say of themselves when they are imported."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sparkforge_proof import catalogue, check
+from sparkforge_proof.check import H200, X86
+
+CHECKS = Path(check.__file__).parent / "checks"
+
+
+def test_the_catalogue_has_what_every_check_registers() -> None:
+    for module in catalogue.modules():
+        importlib.import_module(f"sparkforge_proof.{module}")
+    assert catalogue.CHECKS == check.REGISTERED
+
+
+def test_no_check_is_imported_to_know_its_name() -> None:
+    program = "import sys; from sparkforge_proof import catalogue; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=CHECKS.parents[1], capture_output=True, text=True, check=True
+    )
+    imported = {name for name in done.stdout.split() if re.match(r"sparkforge_proof\.checks\.\w+\.", name)}
+    assert imported == {"sparkforge_proof.checks.stack.device"}
+
+
+def test_a_declaration_is_read_over_several_lines() -> None:
+    source = '''
+@check(
+    "matmul.new",
+    devices=("cuda", "cpu"),
+    seconds=90,
+    measured=(H200, X86),
+)
+def new(context):
+    """Return nothing."""
+
+
+@check("matmul.unseen", steps=True)
+def unseen(context):
+    """Return nothing."""
+'''
+    found = catalogue.declared(source, "kernels.matmul")
+    assert list(found) == ["matmul.new", "cpu.matmul.new", "matmul.unseen"]
+    assert (found["matmul.new"].measured, found["cpu.matmul.new"].measured) == ((H200,), (X86,))
+    assert found["matmul.unseen"] == check.Definition(
+        "matmul.unseen", "matmul", "cuda", True, 60, "kernels.matmul", (), True
+    )
+
+
+def test_every_package_of_checks_is_a_room_that_says_what_belongs_there() -> None:
+    packages = {path.parent.name for path in CHECKS.glob("*/__init__.py")}
+    assert packages == set(catalogue.ROOMS)
+    for room in catalogue.ROOMS:
+        assert importlib.import_module(f"sparkforge_proof.checks.{room}").__doc__
+
+
+@pytest.mark.parametrize("room", catalogue.ROOMS)
+def test_a_room_stands_on_those_before_it(room: str) -> None:
+    below = catalogue.ROOMS[: catalogue.ROOMS.index(room)]
+    for path in (CHECKS / room).glob("*.py"):
+        used = re.findall(r"^ *from \.\.(\w+)(?:\.\w+)? import", path.read_text(), re.MULTILINE)
+        assert set(used) <= {"bounds", *below}, path
