@@ -14,6 +14,8 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
+from sparkforge_proof.catalogue import CHECKS
+
 from proof.tests.environment import Environment
 
 Report = t.Mapping[str, t.Any]
@@ -76,12 +78,17 @@ class Fault:
         return environment.prove(*self.patterns, **{**self.options, **options})
 
     def missed(self, report: Report) -> list[str]:
-        """Return in words what the proof did not see; nothing where it is caught."""
+        """Return in words what the proof did not see; nothing where it is caught.
+
+        A check that was never seen to pass only warns, whatever it finds.
+        """
         rows = {row["name"]: row for row in report["checks"]}
-        problems = [] if report["verdict"] == "fail" else [f"the verdict is {report['verdict']}"]
+        unseen = {name for name in self.caught if name in CHECKS and not CHECKS[name].measured}
+        blocks = report["verdict"] == "fail" or unseen == self.caught.keys()
+        problems = [] if blocks else [f"the verdict is {report['verdict']}"]
         for name, pattern in self.caught.items():
             row = rows.get(name)
-            if row is None or row["status"] != "fail":
+            if row is None or row["status"] != ("warn" if name in unseen else "fail"):
                 problems.append(
                     f"{name} is {row['status'] if row else 'absent'}, {row and (row['cause'] or row['measured'])}"
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -12,15 +13,20 @@ import pytest
 from tests.lint.test_collection import BIN, CHECKOUT, copy_of_the_tracked_files, run
 
 RECIPES = sorted((CHECKOUT / "tests/recipes").glob("*.patch"))
-#: Plants a fault in an environment with torch.
-LONG = {"check": [pytest.mark.long]}
+#: How a recipe names its tests; the long ones plant a fault in an environment with torch.
+TESTS = re.compile(r"^(Tests|Long tests): (.+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "recipe", [pytest.param(path, id=path.stem, marks=LONG.get(path.stem, [])) for path in RECIPES]
+    ("recipe", "tests"),
+    [
+        pytest.param(path, tests, id=f"{path.stem}, {kind}", marks=[pytest.mark.long] if kind != "Tests" else [])
+        for path in RECIPES
+        for kind, tests in TESTS.findall(path.read_text())
+    ],
 )
-def test_a_recipe_applies_and_passes(recipe: Path, tmp_path: Path):
-    named = re.findall(r"^Tests: (.+)$", recipe.read_text(), re.MULTILINE)[0].split()
+def test_a_recipe_applies_and_passes(recipe: Path, tests: str, tmp_path: Path):
+    named = shlex.split(tests)
     clone = copy_of_the_tracked_files(tmp_path / "clone")
     run("git", "apply", recipe, cwd=clone)
     changed = re.findall(r"^\+\+\+ b/(.+\.py)$", recipe.read_text(), re.MULTILINE)
