@@ -50,7 +50,7 @@ class Program:
 
     :ivar name: its folder, and the end of its names: ``sparkforge_proof``, ``sparkforge-proof.pyz``.
     :ivar data: returns what it needs besides its code, by paths below its package.
-    :ivar others: returns modules that come along although ``cli``, whose ``main`` begins the file, imports none of them.
+    :ivar others: returns modules that come along although ``cli``, whose ``main`` begins the file, imports none.
     """
 
     name: str
