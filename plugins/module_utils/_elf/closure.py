@@ -10,6 +10,7 @@ import dataclasses
 import os
 import re
 import stat
+import sys
 import time
 import typing as t
 
@@ -26,6 +27,7 @@ class Closure:
 
     :param paths: absolute paths or shell patterns, inside ``root``.
     :param search: directories of ``LD_LIBRARY_PATH``.
+    :param sonames: libraries that a program opens by name, beside what the paths need.
     :param driver: count the driver's libraries as there when they are absent.
     :param ignore_absent: report a path that does not exist instead of failing.
     :param cuda_version: names the packages, ``13.0``.
@@ -37,6 +39,7 @@ class Closure:
         paths: t.Sequence[str],
         search: t.Sequence[str] = (),
         root: str = "/",
+        sonames: t.Sequence[str] = (),
         driver: bool = False,
         ignore_absent: bool = False,
         cuda_version: str | None = None,
@@ -51,7 +54,7 @@ class Closure:
             raise SparkforgeError("No path is given.", "Name at least one file or directory in paths.")
         if not os.path.isdir(root):
             raise SparkforgeError(f"The root {root} is not a directory.", "Name the root of a file system.")
-        self.paths = list(paths)
+        self.paths, self.sonames = list(paths), list(sonames)
         self.driver = driver
         self.ignore_absent = ignore_absent
         self.cuda_version = cuda_version
@@ -120,6 +123,8 @@ class Closure:
                     named.append(match)
         for path in named:
             yield self.loader.load(path), ""
+        if self.sonames:
+            yield self.loader.load(os.path.realpath(sys.executable), self.sonames, "the stack"), ""
         seen = {self.files.identity(path) for path in named}
         loads: list[Load] = []
         for path in walked:

@@ -219,12 +219,14 @@ class Loader:
             raise known
         return known
 
-    def load(self, path: str) -> Load:
+    def load(self, path: str, opened: t.Sequence[str] = (), opener: str = "") -> Load:
         """Put together the process that loading ``path`` would make, breadth first as the loader does.
 
         A library counts as opened by a program that has no RPATH of its own, which is what ``dlopen`` from
         Python is.
 
+        :param opened: SONAMEs that it opens by name, beside what it needs.
+        :param opener: what is said to need these.
         :raises SparkforgeError: the file is not ELF, damaged, static, an object file, or not there.
         """
         file = self.open(path)
@@ -255,13 +257,14 @@ class Loader:
         while position < len(load.loaded):
             current = load.loaded[position]
             position += 1
-            for soname in current.file.needed:
+            needed = [(soname, current.path) for soname in current.file.needed]
+            for soname, needed_by in needed + [(soname, opener) for soname in opened if current is root]:
                 already = names.get(soname)
                 if already is not None:
-                    load.needs.append(Need(soname, current.path, already.path))
+                    load.needs.append(Need(soname, needed_by, already.path))
                     continue
                 found, rejected, directories = self._find(soname, current, root)
-                load.needs.append(Need(soname, current.path, found, rejected, directories))
+                load.needs.append(Need(soname, needed_by, found, rejected, directories))
                 if found is None:
                     continue
                 identity = self.files.identity(found) or (0, 0)

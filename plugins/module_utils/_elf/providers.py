@@ -61,6 +61,18 @@ class Provider:
     archive: str | None
     hint: str
 
+    @property
+    def remedy(self) -> str:
+        """What to do where the library is missing, in one sentence."""
+        package = f"the package {self.package}" if self.package else ""
+        archive = f"the archive {self.archive}" if self.archive else ""
+        source = " or ".join(filter(None, (package, archive)))
+        if self.role == "driver" or not (self.role or source):
+            return self.hint
+        if not self.role:
+            return f"Install {source}."
+        return f"Run the role {self.role}" + (f", which installs {source}." if source else f". {self.hint}")
+
 
 @dataclass(frozen=True)
 class _Entry:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is checked of the host itself, as root and without torch: GPU, driver, receipts, closure, dlopen.
+"""What is checked of the host itself, as root and without torch: GPU, driver, receipts, closure.
 
 Standard library only: Ansible's interpreter runs it, and so does a timer that knows nothing of Ansible. Nothing of the
 host is changed.
@@ -11,30 +11,20 @@ host is changed.
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import json
 import os
-import re
-import select
-import signal
-import time
 import typing as t
 
+from . import verdict
 from ._shared.module_utils._core import digests, receipts, versions
 from ._shared.module_utils._core.errors import SparkforgeError
-from ._shared.module_utils._elf import closure
+from ._shared.module_utils._elf import closure, providers
 from ._shared.module_utils._host import firmware, gpu as _gpu
 from ._shared.module_utils._host.reader import Host, Runner, run_command
 from ._shared.module_utils._wheel import environment as environments, installed as packages
 from ._shared.module_utils._wheel.names import normalised
-from .check import CPU_BUILD_REMEDY, FAIL, MISMATCH, PASS, SKIP, Result
+from .check import FAIL, MISMATCH, PASS, SKIP, Result
 
 Facts = t.Mapping[str, t.Any]
-
-#: Longest that one library may take to open, in seconds: its constructors run, under emulation slowly.
-OPEN_LIMIT = 120.0
-#: How long a killed child may take to go, in seconds: one that the driver holds does not go at all.
-REAP_LIMIT = 5.0
 
 #: The roles that bring libraries in a run of the site; what they bring may be missing in check mode.
 PROVISIONING_ROLES = ("cuda_libraries", "cusparselt", "math_libraries", "build_toolchain", "python_env")
@@ -42,8 +32,6 @@ PROVISIONING_ROLES = ("cuda_libraries", "cusparselt", "math_libraries", "build_t
 UNIT_FORMAT = 1
 NOT_PROVISIONED = "not provisioned yet"
 NO_GPU_REQUIRED = "no GPU is required on this host (sparkforge_gpu_required is false)"
-# The message of ld.so for a missing library, which may be a dependency of the requested one.
-_CANNOT_OPEN = re.compile(r"(\S+): cannot open shared object file: No such file or directory")
 
 
 class HostSide:
@@ -112,13 +100,7 @@ class HostSide:
         """Return every row, once the host was observed."""
         closure = self._closure()
         self.resolved = closure.get("resolved") or {}
-        opened = {soname: open_apart(soname) for soname in self.reference.get("sonames") or []}
-        return [
-            *self.gpu_results(),
-            torch_check(self._receipt, self.reference, self.gpu_required, self.check_mode),
-            *closure_checks(closure, self.check_mode),
-            *open_checks(opened, self.gpu_required, self.check_mode),
-        ]
+        return [*self.gpu_results(), *closure_checks(closure, self.check_mode)]
 
     @property
     def _root(self) -> str:
@@ -132,6 +114,7 @@ class HostSide:
             return closure.Closure(
                 paths=paths,
                 search=(self._receipt or {}).get("library_paths") or [],
+                sonames=self.reference.get("sonames") or [],
                 driver=not self.gpu_required,
                 ignore_absent=True,
                 cuda_version=self.reference.get("cuda_version"),
@@ -199,132 +182,42 @@ def skipped(name: str, reason: str, measured: str = "", bound: str = "") -> Resu
 def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_required: bool) -> list[Result]:
     """Check that there is a GPU of the profile's compute capability and a driver that is new enough."""
     if not gpu_required:
-        return [skipped(name, NO_GPU_REQUIRED) for name in ("gpu", "compute_capability", "driver")]
-    rows: list[Result] = []
+        return [skipped(name, NO_GPU_REQUIRED) for name in verdict.GPU_ROWS]
     devices = gpu.get("devices") or []
-    names = ", ".join(str(device.get("name")) for device in devices)
-    if gpu.get("present") and devices:
-        rows.append(passed("gpu", names, "at least one"))
-    else:
-        rows.append(
-            failed(
-                "gpu",
-                "none",
-                "at least one",
-                "No GPU responds on this host.",
-                "Repair the driver until nvidia-smi lists one, or set sparkforge_gpu_required: false.",
-            )
-        )
-    wanted = profile.get("compute_capability")
-    found = sorted({str(device["compute_capability"]) for device in devices if device.get("compute_capability")})
-    if not wanted:
-        rows.append(
-            skipped("compute_capability", f"the profile {profile.get('name')} accepts any GPU", ", ".join(found))
-        )
-    elif not found:
-        rows.append(skipped("compute_capability", "no GPU reports it", "", str(wanted)))
-    elif found == [str(wanted)]:
-        rows.append(passed("compute_capability", found[0], str(wanted)))
-    else:
-        rows.append(
-            failed(
-                "compute_capability",
-                ", ".join(found),
-                str(wanted),
-                f"The GPU has compute capability {', '.join(found)};"
-                f" the profile {profile.get('name')} is for {wanted}.",
-                "Set stack_profile to this GPU's profile, or to generic.",
-            )
-        )
-    minimum = str(reference.get("driver_minimum") or "")
-    version = driver.get("version")
+    return [_presence(devices), _capability(devices, profile), _driver(driver.get("version"), reference)]
+
+
+def _presence(devices: t.Sequence[Facts]) -> Result:
+    if devices:
+        return passed("gpu", ", ".join(str(device.get("name")) for device in devices), "at least one")
+    remedy = "Repair the driver until nvidia-smi lists one, or set sparkforge_gpu_required: false."
+    return failed("gpu", "none", "at least one", "No GPU responds on this host.", remedy)
+
+
+def _capability(devices: t.Sequence[Facts], profile: Facts) -> Result:
+    name, bound = "compute_capability", str(profile.get("compute_capability") or "")
+    capabilities = {str(device["compute_capability"]) for device in devices if device.get("compute_capability")}
+    measured = ", ".join(sorted(capabilities))
+    if not bound:
+        return skipped(name, f"the profile {profile.get('name')} accepts any GPU", measured)
+    if not measured:
+        return skipped(name, "no GPU reports it", "", bound)
+    if measured == bound:
+        return passed(name, measured, bound)
+    cause = f"The GPU has compute capability {measured}; the profile {profile.get('name')} is for {bound}."
+    return failed(name, measured, bound, cause, "Set stack_profile to this GPU's profile, or to generic.")
+
+
+def _driver(version: str | None, reference: Facts) -> Result:
+    bound = str(reference.get("driver_minimum") or "")
     if not version:
-        rows.append(
-            failed(
-                "driver",
-                "none",
-                minimum,
-                "NVIDIA's driver is not loaded.",
-                "Install or repair it as the vendor describes; this collection never does.",
-            )
-        )
-    elif versions.numbers(str(version)) < versions.numbers(minimum):
-        rows.append(
-            failed(
-                "driver",
-                str(version),
-                minimum,
-                f"The driver {version} is older than {minimum}, which CUDA {reference.get('cuda_version')} needs.",
-                "Upgrade it as the vendor describes, or choose a stack with an older CUDA.",
-            )
-        )
-    else:
-        rows.append(passed("driver", str(version), minimum))
-    return rows
-
-
-def torch_check(receipt: Facts | None, reference: Facts, gpu_required: bool, check_mode: bool) -> Result:
-    """Check that the environment's torch is the stack's, and a CUDA build where a GPU is required."""
-    name = "torch"
-    environment = reference.get("environment")
-    if not environment:
-        return skipped(
-            name, "the interpreter is not from an environment of this collection; identity.* shows what it has"
-        )
-    wanted = str((reference.get("versions") or {}).get("torch") or "")
-    bound = f"{wanted}, CUDA build" if gpu_required else wanted
-    if not receipt:
-        if check_mode:
-            return skipped(name, f"{NOT_PROVISIONED}: there is no environment {environment}", "", bound)
-        return failed(
-            name,
-            "no environment",
-            bound,
-            f"This host has no receipt of an environment {environment}.",
-            "Run playbooks/deploy.yml, or set verify_environment to an existing environment.",
-        )
-    if check_mode and (receipt.get("stack") or {}).get("lock_id") != reference.get("lock_id"):
-        return skipped(name, f"{NOT_PROVISIONED}: the environment would be replaced", "", bound)
-    torch = (receipt.get("modules") or {}).get("torch")
-    if not torch:
-        return skipped(name, "torch was not imported when the environment was created", "", bound)
-    version, cuda = str(torch.get("version")), torch.get("cuda")
-    measured = f"{version}, " + (f"CUDA {cuda}" if cuda else "CPU build")
-    if gpu_required and not cuda:
-        cause = f"torch {version} of the environment {environment} is a CPU build."
-        return failed(name, measured, bound, cause, CPU_BUILD_REMEDY)
-    # 2.10.0+cpu is 2.10.0: what stands behind the plus sign says how it was built.
-    if wanted and version.partition("+")[0] != wanted.partition("+")[0]:
-        return failed(
-            name,
-            measured,
-            bound,
-            f"The environment {environment} has torch {version}, but the stack {reference.get('stack')} says {wanted}.",
-            "Run playbooks/deploy.yml for this stack, or verify with the environment's own stack.",
-        )
-    return passed(name, measured, bound)
-
-
-def remedy_for(missing: Facts) -> str:
-    """Return what provides a missing library, in one sentence."""
-    provided = missing["provided_by"]
-    role, package, archive, hint = (provided[key] for key in ("role", "package", "archive", "hint"))
-    if missing.get("off_path"):
-        directory = str(missing["off_path"][0]).rpartition("/")[0]
-        return (
-            f"{missing['off_path'][0]} exists but is outside the loader's search path: run ldconfig, and if that does "
-            f"not help, first add {directory} to a file in /etc/ld.so.conf.d."
-        )
-    if role == "driver":
-        return str(hint)
-    what = " or ".join(
-        word
-        for word in (f"the package {package}" if package else "", f"the archive {archive}" if archive else "")
-        if word
-    )
-    if role:
-        return f"Run the role {role}" + (f", which installs {what}." if what else f". {hint}")
-    return f"Install {what}." if what else str(hint)
+        remedy = "Install or repair it as the vendor describes; this collection never does."
+        return failed("driver", "none", bound, "NVIDIA's driver is not loaded.", remedy)
+    if versions.numbers(version) >= versions.numbers(bound):
+        return passed("driver", version, bound)
+    cause = f"The driver {version} is older than {bound}, which CUDA {reference.get('cuda_version')} needs."
+    remedy = "Upgrade it as the vendor describes, or choose a stack with an older CUDA."
+    return failed("driver", version, bound, cause, remedy)
 
 
 def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
@@ -334,181 +227,53 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
         return [failed("closure", "not examined", "0 missing", error.cause, error.remedy)]
     if "missing" not in closure:
         return [skipped("closure", "verify_paths is empty")]
-    rows: list[Result] = []
+    again = "Run playbooks/libraries.yml and playbooks/deploy.yml, or correct verify_paths."
+    rows = []
     for path in closure.get("absent") or []:
-        if check_mode:
-            rows.append(skipped(f"path {path}", f"{NOT_PROVISIONED}: {path} does not exist", "", "exists"))
-        else:
-            rows.append(
-                failed(
-                    f"path {path}",
-                    "absent",
-                    "exists",
-                    f"{path} does not exist on this host.",
-                    "Run playbooks/libraries.yml and playbooks/deploy.yml, or correct verify_paths.",
-                )
-            )
+        row = failed(f"path {path}", "absent", "exists", f"{path} does not exist on this host.", again)
+        rows.append(_later(row, f"{path} does not exist") if check_mode else row)
     for entry in closure.get("unreadable") or []:
-        rows.append(
-            failed(
-                f"file {entry['path']}",
-                "damaged",
-                "readable",
-                str(entry["cause"]),
-                "Remove its version and run the role that installed it.",
-            )
-        )
+        remedy = "Remove its version and run the role that installed it."
+        rows.append(failed(f"file {entry['path']}", "damaged", "readable", str(entry["cause"]), remedy))
     others = {entry["soname"]: entry for entry in closure.get("wrong_version") or []}
     for missing in closure["missing"]:
-        soname = missing["soname"]
-        needs = missing["needed_by"]
-        cause = f"The loader does not find {soname}, which {needs[0]} needs"
-        cause += f" and {len(needs) - 1} more." if len(needs) > 1 else "."
-        if soname in others:
-            cause += f" {others[soname]['path']} is {others[soname]['found']}, which does not satisfy it."
-        for rejected in missing.get("rejected") or []:
-            cause += f" {rejected['path']} is not used: {str(rejected['reason']).rstrip('.')}."
-        if check_mode and missing["provided_by"]["role"] in PROVISIONING_ROLES:
-            reason = f"{NOT_PROVISIONED}: {missing['provided_by']['role']} would install {soname}"
-            rows.append(skipped(f"closure {soname}", reason, "missing", "found"))
-        else:
-            rows.append(failed(f"closure {soname}", "missing", "found", cause, remedy_for(missing)))
+        row, role = _missing(missing, others.get(missing["soname"])), missing["provided_by"]["role"]
+        is_to_come = check_mode and role in PROVISIONING_ROLES
+        rows.append(_later(row, f"{role} would install {missing['soname']}") if is_to_come else row)
     for soname in closure.get("driver_provided") or []:
         rows.append(skipped(f"closure {soname}", f"the driver's library; {NO_GPU_REQUIRED}", "missing", "found"))
-    if not closure["missing"]:
-        examined = closure.get("examined", 0)
-        if examined:
-            found = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
-            rows.append(passed("closure", found, "0 missing"))
-        elif check_mode:
-            rows.append(skipped("closure", f"{NOT_PROVISIONED}: none of the paths contains a library"))
-        else:
-            rows.append(
-                failed(
-                    "closure",
-                    "0 files",
-                    "at least one",
-                    "None of the paths contains a library, so nothing was examined.",
-                    "Run playbooks/libraries.yml and playbooks/deploy.yml, or correct verify_paths.",
-                )
-            )
+    examined = closure.get("examined", 0)
+    if examined and not closure["missing"]:
+        found = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
+        rows.append(passed("closure", found, "0 missing"))
+    elif not closure["missing"]:
+        cause = "None of the paths contains a library, so nothing was examined."
+        row = failed("closure", "0 files", "at least one", cause, again)
+        rows.append(_later(row, "none of the paths contains a library") if check_mode else row)
     return rows
 
 
-def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> list[Result]:
-    """Check that ``dlopen`` opened every library.
+def _later(row: Result, why: str) -> Result:
+    """Return a row of a run in check mode for what an earlier role would bring."""
+    return skipped(row.name, f"{NOT_PROVISIONED}: {why}", row.measured, row.bound)
 
-    :param opened: for each SONAME what :func:`open_apart` returned.
+
+def _missing(missing: Facts, other: Facts | None) -> Result:
+    """Return the row of a library that the loader does not find.
+
+    :param other: one of another version that the host has.
     """
-    rows: list[Result] = []
-    for soname, answer in opened.items():
-        name, error = f"open {soname}", answer.get("error")
-        if error is None:
-            rows.append(passed(name, answer.get("path") or "opened", "opens"))
-            continue
-        match = _CANNOT_OPEN.search(error)
-        lacking = match.group(1) if match else ""
-        if lacking in ("libcuda.so.1", "libnvidia-ml.so.1"):
-            reason = f"{soname} needs {lacking}, which is the driver's"
-            if gpu_required:
-                remedy = "Install or repair NVIDIA's driver as the vendor describes; this collection never does."
-                rows.append(failed(name, error, "opens", f"{reason} and is missing.", remedy))
-            else:
-                rows.append(skipped(name, f"{reason}; {NO_GPU_REQUIRED}", error, "opens"))
-        elif check_mode and match:
-            rows.append(skipped(name, f"{NOT_PROVISIONED}: {lacking} is not found", error, "opens"))
-        else:
-            cause = f"dlopen does not open {soname}: {error.rstrip('.')}."
-            if lacking == soname:
-                remedy = "Run playbooks/libraries.yml, and ldconfig if the file is there."
-            elif lacking:
-                remedy = f"Run playbooks/libraries.yml; the closure checks say what provides {lacking}."
-            else:
-                remedy = "Remove the current version and run playbooks/libraries.yml to reinstall it."
-            rows.append(failed(name, error, "opens", cause, remedy))
-    return rows
-
-
-# --- processes -----------------------------------------------------------------------------------------------------
-
-
-def open_apart(soname: str, limit: float = OPEN_LIMIT) -> dict[str, str | None]:
-    """Open a shared library as a program would, in a child: one that crashes or hangs takes only the child with it.
-
-    :return: ``path``, the file that ``dlopen`` took, and ``error``, null where it took one.
-    """
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.close(reading)
-            # Keep what a library prints while it is loaded out of the caller's output.
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for descriptor in (0, 1, 2):
-                os.dup2(nothing, descriptor)
-            with os.fdopen(writing, "w", encoding="utf-8") as stream:
-                json.dump(_open_here(soname), stream)
-            status = 0
-        finally:
-            # Without the exit handlers of this interpreter and the destructors of the library.
-            os._exit(status)
-    os.close(writing)
-    try:
-        said = _read_until(reading, time.monotonic() + limit)
-    finally:
-        os.close(reading)
-    ended = None if said is None else _reap(child)
-    if ended is None:
-        with contextlib.suppress(OSError):
-            os.kill(child, signal.SIGKILL)
-        _reap(child)
-        return {"path": None, "error": f"the process that opened it did not respond within {limit:g} seconds"}
-    if os.WIFSIGNALED(ended):
-        name = signal.Signals(os.WTERMSIG(ended)).name
-        return {"path": None, "error": f"the process that opened it was killed by {name}"}
-    try:
-        return t.cast("dict[str, str | None]", json.loads(said or b""))
-    except ValueError:
-        return {"path": None, "error": "the process that opened it printed nothing"}
-
-
-def _open_here(soname: str) -> dict[str, str | None]:
-    try:
-        # Every symbol is bound now; lazy binding would hide one that is missing.
-        ctypes.CDLL(soname, mode=os.RTLD_NOW)
-    except OSError as error:
-        return {"path": None, "error": str(error)}
-    stem = soname.split(".so", maxsplit=1)[0] + ".so"
-    path = None
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        for line in maps:
-            words = line.split(None, 5)
-            if len(words) == 6 and os.path.basename(words[5].strip()).startswith(stem):
-                path = words[5].strip()
-                break
-    return {"path": path, "error": None}
-
-
-def _read_until(descriptor: int, deadline: float) -> bytes | None:
-    """Return all that is said until the end, None where that does not come in time."""
-    said = b""
-    while True:
-        ready, _unused, _unused = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            return None
-        block = os.read(descriptor, 1 << 16)
-        if not block:
-            return said
-        said += block
-
-
-def _reap(child: int) -> int | None:
-    """Return the status of a child that is ending, None where it does not end."""
-    deadline = time.monotonic() + REAP_LIMIT
-    while time.monotonic() < deadline:
-        process, status = os.waitpid(child, os.WNOHANG)
-        if process:
-            return status
-        time.sleep(0.005)
-    return None
+    soname, needs, off_path = missing["soname"], missing["needed_by"], missing.get("off_path") or []
+    cause = f"The loader does not find {soname}, which {needs[0]} needs"
+    cause += f" and {len(needs) - 1} more." if len(needs) > 1 else "."
+    if other:
+        cause += f" {other['path']} is {other['found']}, which does not satisfy it."
+    for rejected in missing.get("rejected") or []:
+        cause += f" {rejected['path']} is not used: {str(rejected['reason']).rstrip('.')}."
+    remedy = providers.Provider(**missing["provided_by"]).remedy
+    if off_path:
+        remedy = (
+            f"{off_path[0]} exists but is outside the loader's search path: run ldconfig, and if that does not help, "
+            f"first add {os.path.dirname(off_path[0])} to a file in /etc/ld.so.conf.d."
+        )
+    return failed(f"closure {soname}", "missing", "found", cause, remedy)

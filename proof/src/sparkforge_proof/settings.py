@@ -19,8 +19,8 @@ LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.
 OPTIONAL = ("seed",)
 #: The most that the two numbers of a floor of speed may be.
 MOST_OF_A_FLOOR = {"nominal": float("inf"), "ratio": 1.0}
-#: Rows of the host's side that a profile may require, or how their names begin (``open libcudss.so.0``).
-HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure", "open", "path", "python")
+#: Rows of the host's side that a profile may require, or how their names begin (``closure libcudss.so.0``).
+HOST_ROWS = ("gpu", "compute_capability", "driver", "closure", "path", "python")
 
 
 def check(

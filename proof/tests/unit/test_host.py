@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +15,7 @@ from pathlib import Path
 import pytest
 from sparkforge_proof import host
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
+from sparkforge_proof._shared.module_utils._host import reader
 from sparkforge_proof._shared.module_utils._unit import receipt as sealing
 from sparkforge_proof.check import Result
 
@@ -38,7 +37,6 @@ RECEIPT = {
     "stack": STACK,
     "modules": {"torch": {"version": "2.15.0+cu130", "cuda": "13.0"}},
 }
-OPENED: dict[str, t.Any] = {"libcudss.so.0": {"path": "/opt/x/libcudss.so.0", "error": None}}
 CLOSURE: dict[str, t.Any] = {
     "missing": [],
     "wrong_version": [],
@@ -60,24 +58,19 @@ CUDSS: dict[str, t.Any] = {
     "rejected": [],
     "off_path": [],
 }
-FRESH = {"libcudss.so.0": {"path": None, "error": "libcudss.so.0: cannot open shared object file: No such file or directory"}}  # noqa: E501 - what ld.so prints  # fmt: skip
 
 
 def rows(
     gpu: t.Any = GPU,
     driver: t.Any = DRIVER,
-    receipt: t.Any = RECEIPT,
     closure: t.Any = CLOSURE,
-    opened: t.Any = OPENED,
     profile: t.Any = PROFILE,
     gpu_required: bool = True,
     check_mode: bool = False,
 ) -> list[Result]:
     return [
         *host.gpu_checks(gpu, driver, REFERENCE, profile, gpu_required),
-        host.torch_check(receipt, REFERENCE, gpu_required, check_mode),
         *host.closure_checks(closure, check_mode),
-        *host.open_checks(opened, gpu_required, check_mode),
     ]
 
 
@@ -90,10 +83,6 @@ def closure(**changed: t.Any) -> dict[str, t.Any]:
     return {**CLOSURE, **changed}
 
 
-def opened(error: str, soname: str = "libcudss.so.0") -> dict[str, t.Any]:
-    return {soname: {"path": None, "error": error}}
-
-
 def test_a_host_that_has_everything_passes() -> None:
     found = rows()
     assert {row.status for row in found} == {"pass"}
@@ -101,9 +90,7 @@ def test_a_host_that_has_everything_passes() -> None:
         "gpu",
         "compute_capability",
         "driver",
-        "torch",
         "closure",
-        "open libcudss.so.0",
     ]
 
 
@@ -111,7 +98,7 @@ def test_every_row_is_the_hosts_and_each_failure_has_a_remedy() -> None:
     damaged = closure(missing=[CUDSS], absent=["/gone"], unreadable=[{"path": "/cut", "cause": "It is cut off."}])
     for gpu_required, check_mode in ((True, False), (False, True)):
         options = {"gpu_required": gpu_required, "check_mode": check_mode}
-        for row in rows(gpu={}, driver={}, receipt=None, closure=damaged, opened=FRESH, **options):
+        for row in rows(gpu={}, driver={}, closure=damaged, **options):
             assert (row.family, row.numeric) == ("host", False)
             assert all(isinstance(text, str) for text in (row.measured, row.bound, row.cause, row.remedy))
             assert (row.status == "fail") == bool(row.remedy)
@@ -162,26 +149,19 @@ def test_a_library_that_nobody_knows_gets_the_hint_and_no_invented_package() -> 
 
 def test_a_fresh_host_in_check_mode_fails_nothing_and_says_what_is_not_provisioned_yet() -> None:
     absent = closure(absent=["/opt/sparkforge/redist/libcudss/current/lib"], examined=0, found=0)
-    found = judge(receipt=None, opened=FRESH, closure=absent, check_mode=True)
+    found = judge(closure=absent, check_mode=True)
     assert [name for name, row in found.items() if row.status == "fail"] == []
-    for name in (
-        "torch",
-        "closure",
-        "open libcudss.so.0",
-        "path /opt/sparkforge/redist/libcudss/current/lib",
-    ):
+    for name in ("closure", "path /opt/sparkforge/redist/libcudss/current/lib"):
         assert found[name].status == "skip"
         assert found[name].cause.startswith("not provisioned yet")
 
 
 def test_the_same_fresh_host_fails_in_a_real_run() -> None:
     absent = closure(absent=["/opt/sparkforge/redist/libcudss/current/lib"], examined=0, found=0)
-    found = judge(receipt=None, opened=FRESH, closure=absent)
+    found = judge(closure=absent)
     assert [name for name, row in found.items() if row.status == "fail"] == [
-        "torch",
         "path /opt/sparkforge/redist/libcudss/current/lib",
         "closure",
-        "open libcudss.so.0",
     ]
 
 
@@ -193,14 +173,11 @@ def test_check_mode_skips_what_a_role_would_bring_and_fails_what_none_would() ->
 
 
 def test_without_a_required_gpu_its_checks_are_skipped_each_with_the_reason() -> None:
-    cpu = {"stack": {"lock_id": "x"}, "modules": {"torch": {"version": "2.15.0+cpu", "cuda": None}}}
     provided = closure(driver_provided=["libcuda.so.1"])
-    found = judge(gpu=NO_GPU, driver={"version": None}, receipt=cpu, closure=provided, gpu_required=False)
+    found = judge(gpu=NO_GPU, driver={"version": None}, closure=provided, gpu_required=False)
     for name in ("gpu", "compute_capability", "driver", "closure libcuda.so.1"):
         assert found[name].status == "skip"
         assert "sparkforge_gpu_required is false" in found[name].cause
-    assert found["torch"].status == "pass"
-    assert found["torch"].measured == "2.15.0+cpu, CPU build"
 
 
 def test_a_required_gpu_that_is_not_there_fails() -> None:
@@ -232,51 +209,6 @@ def test_a_gpu_of_another_capability_than_the_profiles_fails() -> None:
 def test_a_profile_without_a_capability_takes_any_gpu() -> None:
     row = judge(profile={"name": "generic", "compute_capability": None})["compute_capability"]
     assert (row.status, row.measured) == ("skip", "12.1")
-
-
-def test_a_cpu_build_of_torch_fails_where_a_gpu_is_required() -> None:
-    cpu = {"stack": STACK, "modules": {"torch": {"version": "2.10.0+cpu", "cuda": None}}}
-    row = judge(receipt=cpu)["torch"]
-    assert row.status == "fail"
-    assert "is a CPU build" in row.cause
-    assert "2.11 and newer" in row.remedy
-
-
-def test_another_version_of_torch_than_the_stacks_fails_unless_it_is_about_to_be_replaced() -> None:
-    old = {"stack": {"lock_id": "another"}, "modules": {"torch": {"version": "2.14.1+cu130", "cuda": "13.0"}}}
-    assert judge(receipt=old)["torch"].status == "fail"
-    assert judge(receipt=old, check_mode=True)["torch"].status == "skip"
-    # An environment of the stack's lock stays.
-    assert judge(check_mode=True)["torch"].status == "pass"
-
-
-@pytest.mark.parametrize("lacking", ["libcuda.so.1", "libnvidia-ml.so.1"])
-def test_a_library_that_lacks_only_the_driver_is_tolerated_where_no_gpu_is_required(lacking: str) -> None:
-    error = f"{lacking}: cannot open shared object file: No such file or directory"
-    lenient = judge(opened=opened(error), gpu_required=False)["open libcudss.so.0"]
-    assert (lenient.status, "driver's" in lenient.cause) == ("skip", True)
-    strict = judge(opened=opened(error))["open libcudss.so.0"]
-    assert (strict.status, "as the vendor describes" in strict.remedy) == ("fail", True)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        "libcublas.so.13: cannot open shared object file: No such file or directory",
-        "/x/libcudss.so.0: undefined symbol: cublasLtCreate",
-        "/x/libcudss.so.0: invalid ELF header",
-        "the process that opened it was killed by SIGSEGV",
-    ],
-)
-def test_nothing_else_is_tolerated_without_a_gpu(error: str) -> None:
-    row = judge(opened=opened(error), gpu_required=False)["open libcudss.so.0"]
-    assert row.status == "fail"
-    assert error in row.cause
-
-
-def test_a_library_that_is_there_and_broken_fails_in_check_mode_too() -> None:
-    row = judge(opened=opened("/x/libcudss.so.0: invalid ELF header"), check_mode=True)["open libcudss.so.0"]
-    assert row.status == "fail"
 
 
 def test_no_paths_at_all_is_a_skip_with_its_reason() -> None:
@@ -345,12 +277,18 @@ def test_all_rows_of_a_host_come_from_one_call(root: Path) -> None:
         "gpu": "pass",
         "compute_capability": "pass",
         "driver": "pass",
-        "torch": "pass",
-        "closure": "pass",
-        "open libc.so.6": "pass",
-        "open libnowhere.so.1": "fail",
+        "closure libnowhere.so.1": "fail",
     }
-    assert found.resolved
+    assert os.path.basename(found.resolved["libc.so.6"]).startswith("libc")
+
+
+def test_library_of_the_stack_that_the_loader_does_not_find_is_named(root: Path) -> None:
+    library = next(Path("/").glob("lib*/*/libc.so.6"), None) or next(Path("/").glob("lib*/libc.so.6"))
+    found = side(root, paths=[str(library)], sonames=["libcudss.so.0"])
+    found.observe()
+    row = next(row for row in found.results() if row.name == "closure libcudss.so.0")
+    assert row.cause == "The loader does not find libcudss.so.0, which the stack needs."
+    assert row.remedy.startswith("Run the role math_libraries, which installs ")
 
 
 def test_a_named_file_that_is_no_library_is_a_failed_row_and_not_the_end(root: Path) -> None:
@@ -425,6 +363,13 @@ def test_a_receipt_that_was_changed_is_said_not_to_be_intact(tmp_path: Path) -> 
     assert host.units(str(tmp_path), INSTALLED)["pytorch"]["intact"] is False
 
 
+def test_receipt_of_another_format_is_none(tmp_path: Path) -> None:
+    path = write_unit(tmp_path, "0" * 16)
+    assert json.loads(path.read_text())["format"] == host.UNIT_FORMAT
+    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    assert host.units(str(tmp_path), INSTALLED) == {}
+
+
 def test_a_host_without_units_or_with_a_damaged_receipt_has_none(tmp_path: Path) -> None:
     assert host.units(str(tmp_path), INSTALLED) == {}
     write_unit(tmp_path, "0" * 16).write_text("{")
@@ -436,56 +381,9 @@ def test_a_host_without_units_or_with_a_damaged_receipt_has_none(tmp_path: Path)
 
 
 def test_a_command_has_a_status_an_output_and_a_limit() -> None:
-    assert host.run_command(["sh", "-c", "echo out; echo err >&2; exit 3"]) == (3, "out\n", "err\n")
-    assert host.run_command(["/nonexistent/nvidia-smi"])[0] == 127
+    assert reader.run_command(["sh", "-c", "echo out; echo err >&2; exit 3"]) == (3, "out\n", "err\n")
+    assert reader.run_command(["/nonexistent/nvidia-smi"])[0] == 127
     began = time.monotonic()
-    status, _stdout, said = host.run_command(["sh", "-c", "trap '' TERM; sleep 60"], limit=0.3)
+    status, _stdout, said = reader.run_command(["sh", "-c", "trap '' TERM; sleep 60"], limit=0.3)
     assert (status, "did not respond within 0.3 seconds" in said) == (124, True)
     assert time.monotonic() - began < 10
-
-
-def test_a_library_that_opens_is_told_with_its_file() -> None:
-    found = host.open_apart("libc.so.6")
-    assert found["error"] is None
-    assert os.path.basename(str(found["path"])).startswith("libc")
-
-
-def test_what_a_library_prints_is_not_printed(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(host, "_open_here", lambda _soname: os.write(1, b"welcome") and {"path": None, "error": None})
-    assert host.open_apart("libx.so.1") == {"path": None, "error": None}
-    assert capfd.readouterr().out == ""
-
-
-def test_a_library_that_does_not_open_is_told_in_the_loaders_words() -> None:
-    assert host.open_apart("libnowhere.so.1") == {
-        "path": None,
-        "error": "libnowhere.so.1: cannot open shared object file: No such file or directory",
-    }
-
-
-def test_a_library_that_crashes_hangs_or_says_nothing_takes_only_its_process_with_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    forked: list[int] = []
-    fork = os.fork
-
-    def recorded() -> int:
-        child = fork()
-        if child:
-            forked.append(child)
-        return child
-
-    monkeypatch.setattr(os, "fork", recorded)
-    monkeypatch.setattr(host, "_open_here", lambda _soname: os.kill(os.getpid(), signal.SIGKILL))
-    assert host.open_apart("libx.so.1")["error"] == "the process that opened it was killed by SIGKILL"
-    monkeypatch.setattr(host, "_open_here", lambda _soname: ctypes.CDLL(None).usleep(60_000_000))
-    assert host.open_apart("libx.so.1", 0.3)["error"] == "the process that opened it did not respond within 0.3 seconds"
-    monkeypatch.setattr(host, "_open_here", lambda _soname: os._exit(0))
-    assert host.open_apart("libx.so.1")["error"] == "the process that opened it printed nothing"
-    assert len(forked) == 3
-    # By its own id: other tests of this process may have children of their own.
-    for child in forked:
-        with pytest.raises(ChildProcessError):
-            os.waitpid(child, os.WNOHANG)

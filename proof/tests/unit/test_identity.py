@@ -125,7 +125,7 @@ def _machine() -> int:
         (
             "ImportError: libcudss.so.0: cannot open shared object file: No such file or directory",
             "import torch fails: the loader does not find libcudss.so.0.",
-            "Run the role math_libraries, which installs libcudss0-cuda-13.",
+            "Run the role math_libraries, which installs the package libcudss0-cuda-13 or the archive cudss/redist/libcudss/linux-x86_64.",
         ),
         (
             "ImportError: /e/torchaudio/lib/_torchaudio.so: undefined symbol: _ZN3c1017RegisterOperatorsD1Ev",
@@ -506,7 +506,10 @@ def test_what_does_not_open_is_told_with_its_opener_and_what_brings_it(
         f"{name}, which libcudnn_graph.so.9 opens by name, does not open:"
         f" {name}: cannot open shared object file: No such file or directory."
     )
-    assert problem.remedy("13.0") == "Run the role cuda_libraries, which installs libcudnn9-cuda-13."
+    assert (
+        problem.remedy("13.0")
+        == "Run the role cuda_libraries, which installs the package libcudnn9-cuda-13 or the archive cudnn/redist/cudnn/linux-x86_64."
+    )
     assert not problem.is_driver
     wheel = wheels.make(tmp_path, "nvidia_cudnn_cu13", "9.26.0", {"nvidia/cudnn/lib/libcudnn.so.9": b"x"})
     monkeypatch.setattr(sys, "path", [str(wheels.install(tmp_path / "site-packages", wheel))])

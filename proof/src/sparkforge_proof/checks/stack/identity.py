@@ -173,11 +173,7 @@ def explain(module: str, error: str, cuda_version: str | None = None) -> tuple[s
 
 def provide(soname: str, cuda_version: str | None = None) -> str:
     """Return what provides a library, in one sentence."""
-    provider = providers.provider(soname, platform.machine(), cuda_version)
-    if provider.role and provider.role != "driver":
-        what = provider.package or provider.archive
-        return f"Run the role {provider.role}" + (f", which installs {what}." if what else f". {provider.hint}")
-    return provider.hint
+    return providers.provider(soname, platform.machine(), cuda_version).remedy
 
 
 # --- versions and build --------------------------------------------------------------------------------------------
@@ -707,14 +703,14 @@ def origin(context: Context) -> Measured:
     if torch.version.cuda:
         directory = os.path.join(os.path.dirname(str(torch.__file__)), "lib")
         open_all(origins.openings(origins.mapped(), directory, str(torch.version.cuda)))
-    for soname in context.reference.get("sonames") or []:
-        # One that is missing is told by the host's rows.
-        with contextlib.suppress(OSError):
-            ctypes.CDLL(str(soname))
+    unopened = unopened_of_the_stack(context.reference)
     libraries = origins.mapped()
     allowed = origins.places({**context.reference, "receipt": receipt_of(context.reference)}, torch.version.cuda)
     strays = origins.strays(libraries, allowed)
     bound = "the environment, the stack's directories, the system's packages"
+    if unopened:
+        causes = " ".join(cause for cause, _remedy in unopened[:_NAMED])
+        raise Failed(causes, unopened[0][1], f"{len(unopened)} of the stack's libraries do not open", bound)
     if strays:
         raise Failed(
             " ".join(stray.cause for stray in strays[:_NAMED]),
@@ -723,6 +719,23 @@ def origin(context: Context) -> Measured:
             bound,
         )
     return Measured(f"{len(libraries)} libraries, none from elsewhere", bound)
+
+
+def unopened_of_the_stack(reference: Facts) -> list[tuple[str, str]]:
+    """Open the libraries that the stack brings; return cause and remedy for each that does not open."""
+    problems = []
+    for soname in map(str, reference.get("sonames") or []):
+        try:
+            # Every symbol is bound now; lazy binding would hide one that is missing.
+            ctypes.CDLL(soname, mode=os.RTLD_NOW)
+        except OSError as error:
+            library = _NO_LIBRARY.search(str(error))
+            lacking = library[1] if library else soname
+            # Without a GPU there need be no driver.
+            if reference.get("gpu_required") or not providers.is_driver(lacking):
+                cause = f"dlopen does not open {soname}: {str(error).rstrip('.')}."
+                problems.append((cause, provide(lacking, reference.get("cuda_version"))))
+    return problems
 
 
 # --- small things --------------------------------------------------------------------------------------------------
