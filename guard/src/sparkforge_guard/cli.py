@@ -141,9 +141,9 @@ def main(arguments: t.Sequence[str] | None = None) -> int:
     rest = [word for word in rest if word]
     try:
         if command == "call":
-            from ._shared.module_utils._core import program
+            from ._shared.module_utils._core.answer import answer
 
-            return program.answer({"install": install, "admit": admit}[rest[0]])
+            return answer({"install": install, "admit": admit}[rest[0]])
         if command == "admit":
             from . import admission
 

@@ -193,15 +193,3 @@ def root_of_units(path: str) -> str:
             "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
         )
     return os.path.abspath(path)
-
-
-def answer(work: t.Callable[[t.Mapping[str, t.Any], bool], dict[str, t.Any]]) -> int:
-    """In the program: answer one call; 0 also for a refusal, which the answer holds."""
-    given = json.load(sys.stdin)
-    answered: dict[str, t.Any]
-    try:
-        answered = {"result": work(given["options"], bool(given.get("check_mode")))}
-    except SparkforgeError as error:
-        answered = {"error": {"cause": error.cause, "remedy": error.remedy, **error.details}}
-    sys.stdout.write(json.dumps(answered) + "\n")
-    return 0

@@ -10,16 +10,13 @@ import bz2
 import calendar
 import contextlib
 import gzip
-import io
 import lzma
 import stat
-import struct
 import tarfile
 import typing as t
 import zipfile
-import zlib
 
-from .._core import disk
+from .._core import zip_archive
 
 #: Bytes that the headers of one member may have: long names, pax records and the map of a sparse file among them.
 HEADER_LIMIT = 128 << 10
@@ -33,51 +30,10 @@ TRAILING_LIMIT = 16 << 20
 #: Bytes that decompressing may take; ``xz -9`` takes 65 MiB, and a header may ask for 4 GiB.
 MEMORY_LIMIT = 256 << 20
 
-#: Bytes of a zip archive's directory, which zipfile reads at once.
-DIRECTORY_LIMIT = 32 << 20
-
-#: The errors that these libraries raise for damaged archives. RuntimeError: an encrypted member of a zip
-#: archive, or (NotImplementedError) a compression that zipfile does not know.
-DAMAGED = (
-    tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, struct.error,
-    EOFError, ValueError, ArithmeticError, LookupError, RuntimeError,
-)  # fmt: skip
+#: The errors that these libraries raise for damaged archives.
+DAMAGED = (tarfile.TarError, *zip_archive.DAMAGED)
 
 _BLOCK = 1 << 20
-
-
-class _Bounded(io.FileIO):
-    """A zip archive, of whose directory no more is read than memory holds with ease."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        block: bytes = super().read(DIRECTORY_LIMIT + 1 if size is None or not 0 <= size <= DIRECTORY_LIMIT else size)
-        if len(block) > DIRECTORY_LIMIT:
-            raise zipfile.BadZipFile(f"its directory has more than {DIRECTORY_LIMIT >> 20} MiB")
-        return block
-
-
-@contextlib.contextmanager
-def opened_zip(path: str) -> t.Iterator[zipfile.ZipFile]:
-    """Open a zip archive: a regular file, whose directory is read within a bound.
-
-    :raises OSError: there is none.
-    :raises Exception: one of ``DAMAGED``, for what is not one.
-    """
-    with _Bounded(disk.regular(path, links=True)) as whole, zipfile.ZipFile(whole) as file:
-        yield file
-
-
-def read_member(file: zipfile.ZipFile, name: str, limit: int) -> bytes:
-    """Return the content of a small member of a zip archive.
-
-    :raises KeyError: there is none.
-    :raises Exception: one of ``DAMAGED``; for one of more than ``limit`` bytes, too.
-    """
-    with file.open(name) as stream:
-        content = stream.read(limit + 1)
-    if len(content) > limit:
-        raise zipfile.BadZipFile(f"{name} has more than {limit >> 20} MiB")
-    return content
 
 
 class _Xz:
@@ -149,7 +105,7 @@ def opened(path: str, kind: bytes) -> t.Iterator[Archive]:
     :raises Exception: one of ``DAMAGED``, or an OSError.
     """
     if kind == ZIP:
-        with opened_zip(path) as file:
+        with zip_archive.opened(path) as file:
             yield _Zip(file)
     else:
         with COMPRESSED.get(kind, _plain)(path) as stream:

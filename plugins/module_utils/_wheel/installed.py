@@ -277,16 +277,16 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
     :raises SparkforgeError: it is damaged.
     """
     # The proof asks this of wheels that a build made, and each of its starts compiles what it imports.
-    from .._fetch import archive_reader
+    from .._core import zip_archive
 
     ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
     try:
-        with archive_reader.opened_zip(wheel) as archive:
+        with zip_archive.opened(wheel) as archive:
             names = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
             if len(names) != 1:
                 return None
-            theirs = rows(archive_reader.read_member(archive, names[0], RECORD_LIMIT).decode("utf-8"))
-    except archive_reader.DAMAGED as error:
+            theirs = rows(zip_archive.read_member(archive, names[0], RECORD_LIMIT).decode("utf-8"))
+    except zip_archive.DAMAGED as error:
         raise SparkforgeError(
             f"{wheel} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
             "Remove it; playbooks/deploy.yml brings it again.",

@@ -18,11 +18,10 @@ import stat
 import typing as t
 import zipfile
 
-from .._core import disk
+from .._core import disk, zip_archive
 from .._core.deadline import NEVER, Deadline
 from .._core.errors import SparkforgeError
 from .._elf import reader
-from .._fetch import archive_reader
 from . import installed, metadata
 from .names import normalised
 from .wheel import Wheel
@@ -68,8 +67,8 @@ def retag(path: str, build_tag: str) -> str:
     try:
         with _opened(path) as old:
             info = _dist_info(old, wheel.file)
-            text = _with_build(archive_reader.read_member(old, f"{info}/WHEEL", metadata.LIMIT), build_tag)
-            record = archive_reader.read_member(old, f"{info}/RECORD", installed.RECORD_LIMIT)
+            text = _with_build(zip_archive.read_member(old, f"{info}/WHEEL", metadata.LIMIT), build_tag)
+            record = zip_archive.read_member(old, f"{info}/RECORD", installed.RECORD_LIMIT)
             record = _with_digest(record, f"{info}/WHEEL", text, wheel.file)
             _copy_zip(old, temporary, {f"{info}/WHEEL": text, f"{info}/RECORD": record})
         os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
@@ -90,7 +89,7 @@ def requires(wheel: Wheel) -> list[str]:
     """Return each ``Requires-Dist`` of a wheel's METADATA, none where it has no such file."""
     with _opened(wheel.path) as archive:
         try:
-            text = archive_reader.read_member(archive, f"{_dist_info(archive, wheel.file)}/METADATA", metadata.LIMIT)
+            text = zip_archive.read_member(archive, f"{_dist_info(archive, wheel.file)}/METADATA", metadata.LIMIT)
         except KeyError:
             return []
     return list(metadata.read(text).requires)
@@ -167,9 +166,9 @@ def _parts(path: str) -> re.Match[str]:
 def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
     """Open a wheel, and say in words where it turns out not to be whole."""
     try:
-        with archive_reader.opened_zip(path) as archive:
+        with zip_archive.opened(path) as archive:
             yield archive
-    except archive_reader.DAMAGED as error:
+    except zip_archive.DAMAGED as error:
         raise SparkforgeError(
             f"{path} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
             "Remove it and run again: the build is kept and packaged again.",
@@ -193,7 +192,7 @@ def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
 def _build_of(path: str) -> str | None:
     with _opened(path) as archive:
         info = _dist_info(archive, os.path.basename(path))
-        text = archive_reader.read_member(archive, f"{info}/WHEEL", metadata.LIMIT).decode("utf-8", "replace")
+        text = zip_archive.read_member(archive, f"{info}/WHEEL", metadata.LIMIT).decode("utf-8", "replace")
     match = re.search(r"(?mi)^Build:[ \t]*(\S+)", text)
     return match[1] if match else None
 

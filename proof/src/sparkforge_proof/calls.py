@@ -13,7 +13,7 @@ from __future__ import annotations
 import typing as t
 
 from . import publish, run, scheduled
-from ._shared.module_utils._core import program
+from ._shared.module_utils._core.answer import answer
 
 Options = t.Mapping[str, t.Any]
 
@@ -50,4 +50,4 @@ CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
 
 def main(name: str) -> int:
     """Answer one call."""
-    return program.answer(CALLS[name])
+    return answer(CALLS[name])

@@ -22,7 +22,7 @@ import time
 import typing as t
 
 from . import changed, verdict
-from ._shared.module_utils._core import receipts, units
+from ._shared.module_utils._core import installed_files, receipts
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import FAIL
 from .history import History
@@ -152,7 +152,7 @@ class Publisher:
         before = [path for path in recorded if isinstance(path, str)] if isinstance(recorded, list) else []
         stale = [path for path in before if path not in wanted and os.path.lexists(path)]
         new = [path for path in wanted if not os.path.lexists(path)]
-        files = units.Files(wanted, stale)
+        files = installed_files.Files(wanted, stale)
         if not self.check_mode:
             self._apply(files, stale, before)
         diff = [row for row in files.diff() if row["after_header"] in (*new, *stale)]
@@ -186,7 +186,7 @@ class Publisher:
             found[self.motd_path] = (motd(report, activate, self.program_path, self.url).encode("utf-8"), 0o755)
         return found
 
-    def _apply(self, files: units.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:
+    def _apply(self, files: installed_files.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:
         wanted = files.wanted
         # Before the files, so that one whose writing is interrupted is found again.
         if sorted(wanted) != sorted(before) and wanted:

@@ -119,13 +119,21 @@ def _machine() -> int:
     return {"x86_64": 62, "aarch64": 183}[platform.machine()]
 
 
+def _redist() -> str:
+    """Return what NVIDIA calls this machine's archives."""
+    import platform
+
+    return {"x86_64": "linux-x86_64", "aarch64": "linux-sbsa"}[platform.machine()]
+
+
 @pytest.mark.parametrize(
     ("error", "cause", "remedy"),
     [
         (
             "ImportError: libcudss.so.0: cannot open shared object file: No such file or directory",
             "import torch fails: the loader does not find libcudss.so.0.",
-            "Run the role math_libraries, which installs the package libcudss0-cuda-13 or the archive cudss/redist/libcudss/linux-x86_64.",
+            "Run the role math_libraries, which installs the package libcudss0-cuda-13 or the archive"
+            f" cudss/redist/libcudss/{_redist()}.",
         ),
         (
             "ImportError: /e/torchaudio/lib/_torchaudio.so: undefined symbol: _ZN3c1017RegisterOperatorsD1Ev",
@@ -506,9 +514,9 @@ def test_what_does_not_open_is_told_with_its_opener_and_what_brings_it(
         f"{name}, which libcudnn_graph.so.9 opens by name, does not open:"
         f" {name}: cannot open shared object file: No such file or directory."
     )
-    assert (
-        problem.remedy("13.0")
-        == "Run the role cuda_libraries, which installs the package libcudnn9-cuda-13 or the archive cudnn/redist/cudnn/linux-x86_64."
+    assert problem.remedy("13.0") == (
+        "Run the role cuda_libraries, which installs the package libcudnn9-cuda-13 or the archive"
+        f" cudnn/redist/cudnn/{_redist()}."
     )
     assert not problem.is_driver
     wheel = wheels.make(tmp_path, "nvidia_cudnn_cu13", "9.26.0", {"nvidia/cudnn/lib/libcudnn.so.9": b"x"})

@@ -33,6 +33,13 @@ def test_imports_make_no_circle_and_no_arrow_up() -> None:
     assert all(relative for path in collection for _file, relative in house.imports(path, house.CHECKOUT))
 
 
+def test_proof_stands_on_few_packages_of_the_collection() -> None:
+    below = house.below_the_proof()
+    assert house.lines(*below) <= 6500
+    packages = {path.relative_to(house.PLUGINS).parts[1] for path in below}
+    assert packages == {"_core", "_elf", "_wheel", "_host", "_diagnosis"}
+
+
 def test_closure_follows_imports_within_functions_and_links(tmp_path: Path) -> None:
     shared = tmp_path / "plugins/module_utils/_core"
     shared.mkdir(parents=True)

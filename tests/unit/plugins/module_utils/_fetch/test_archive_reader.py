@@ -19,6 +19,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import zip_archive
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader, unpack
 
@@ -145,7 +146,7 @@ def test_a_zip_archive_with_a_directory_beyond_memory_is_refused(
     with zipfile.ZipFile(tmp_path / "archive", "w") as file:
         for number in range(2000):
             file.writestr(f"top/{number}", b"")
-    monkeypatch.setattr(archive_reader, "DIRECTORY_LIMIT", 70_000)
+    monkeypatch.setattr(zip_archive, "DIRECTORY_LIMIT", 70_000)
     with pytest.raises(SparkforgeError, match="its directory has more than"):
         unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"), "sources", unpack.SOURCES)
 

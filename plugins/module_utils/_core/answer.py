@@ -1,0 +1,25 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The program's side of a call: ``program`` is that of the module that calls it, and says what form a call has."""
+
+from __future__ import annotations
+
+import json
+import sys
+import typing as t
+
+from .errors import SparkforgeError
+
+
+def answer(work: t.Callable[[t.Mapping[str, t.Any], bool], dict[str, t.Any]]) -> int:
+    """Answer one call; 0 also for a refusal, which the answer holds."""
+    given = json.load(sys.stdin)
+    answered: dict[str, t.Any]
+    try:
+        answered = {"result": work(given["options"], bool(given.get("check_mode")))}
+    except SparkforgeError as error:
+        answered = {"error": {"cause": error.cause, "remedy": error.remedy, **error.details}}
+    sys.stdout.write(json.dumps(answered) + "\n")
+    return 0

@@ -1,0 +1,61 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Zip archives read within bounds of memory: some hundred bytes can stand for gigabytes of names."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import lzma
+import struct
+import typing as t
+import zipfile
+import zlib
+
+from . import disk
+
+#: Bytes of an archive's directory, which zipfile reads at once.
+DIRECTORY_LIMIT = 32 << 20
+
+#: The errors that are raised for damaged archives. RuntimeError: an encrypted member, or (NotImplementedError) a
+#: compression that zipfile does not know.
+DAMAGED = (
+    zipfile.BadZipFile, lzma.LZMAError, zlib.error, struct.error,
+    EOFError, ValueError, ArithmeticError, LookupError, RuntimeError,
+)  # fmt: skip
+
+
+class _Bounded(io.FileIO):
+    """A zip archive, of whose directory no more is read than memory holds with ease."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        block: bytes = super().read(DIRECTORY_LIMIT + 1 if size is None or not 0 <= size <= DIRECTORY_LIMIT else size)
+        if len(block) > DIRECTORY_LIMIT:
+            raise zipfile.BadZipFile(f"its directory has more than {DIRECTORY_LIMIT >> 20} MiB")
+        return block
+
+
+@contextlib.contextmanager
+def opened(path: str) -> t.Iterator[zipfile.ZipFile]:
+    """Open a zip archive: a regular file, whose directory is read within a bound.
+
+    :raises OSError: there is none.
+    :raises Exception: one of ``DAMAGED``, for what is not one.
+    """
+    with _Bounded(disk.regular(path, links=True)) as whole, zipfile.ZipFile(whole) as file:
+        yield file
+
+
+def read_member(file: zipfile.ZipFile, name: str, limit: int) -> bytes:
+    """Return the content of a small member of a zip archive.
+
+    :raises KeyError: there is none.
+    :raises Exception: one of ``DAMAGED``; for one of more than ``limit`` bytes, too.
+    """
+    with file.open(name) as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise zipfile.BadZipFile(f"{name} has more than {limit >> 20} MiB")
+    return content
