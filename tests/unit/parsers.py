@@ -25,7 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, ldcache, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
-    git_trouble,
+    git_errors,
     index,
     redist_plan,
     unpack,
@@ -316,7 +316,7 @@ PARSERS: dict[str, Parser] = {
     ),
     "submodule URL": of_text(lambda text: urls.absolute_url("https://example.com/org/one.git", text), "../../two.git"),
     "git's words": of_text(
-        lambda text: (git_trouble.of_remote(text, 128), git_trouble.of_local(text, 128)),
+        lambda text: (git_errors.of_remote(text, 128), git_errors.of_local(text, 128)),
         "fatal: unable to access 'https://a/': The requested URL returned error: 403\n",
     ),
     "pinned commit": of_text(

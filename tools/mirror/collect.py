@@ -20,7 +20,7 @@ from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._fetch import git_tree, index, redist_plan, urls
 from ...plugins.module_utils._fetch.git import Repositories
-from ...plugins.module_utils._fetch.git_trouble import GitError, Patience, explained
+from ...plugins.module_utils._fetch.git_errors import GitError, Patience, explained
 from ...plugins.module_utils._wheel.requirement import Requirement
 from ..lock import resolve, upstream
 from . import pages

@@ -17,8 +17,8 @@ from .._core import disk, receipts
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .git_command import Commands
+from .git_errors import GitError, Kind, Patience, Retry, Say, explained
 from .git_tree import check_out, submodules
-from .git_trouble import GitError, Kind, Patience, Retry, Say, explained
 from .urls import Remote, Wanted, make_wanted
 
 #: Files that are asked for at once on a network that breaks off: some MB.
@@ -145,14 +145,10 @@ class Repositories:
                 self.fetch_pieces(wanted, store)
         except GitError as error:
             _sweep(store)
-            if error.kind is Kind.UNADVERTISED:
-                if not self.fetch_walking(wanted, store):
-                    self.fetch_all(wanted, store, error)
-            elif error.kind is Kind.UNKNOWN:
+            if error.kind is Kind.UNKNOWN:
                 # Perhaps the store is to blame: it tells, or what git said stands.
                 self.git.local("--git-dir", store, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
-                raise
-            else:
+            if error.kind is not Kind.UNADVERTISED or not self.fetch_walking(wanted, store):
                 raise
         if not self.has(wanted, store):
             raise GitError(Kind.CORRUPT, f"{wanted.commit} is missing after the fetch")
@@ -215,26 +211,6 @@ class Repositories:
             return False
         return True
 
-    def fetch_all(self, wanted: Wanted, store: str, refusal: GitError) -> None:
-        """Fetch all branches and tags, from a server that gives no single commit (old, or a plain file server)."""
-        self.say(f"{wanted.label}: the server does not serve single commits; fetching all branches and tags")
-        if os.path.exists(os.path.join(store, "shallow")):
-            # The server would never send the parents of the shallow commits.
-            disk.remove(store)
-            self.make_repository(store)
-        kinds = ("heads", "tags")
-        refs = [f"+refs/{kind}/*:refs/sparkforge/{kind}/*" for kind in kinds]
-        self.retry(wanted, lambda: self.ask(wanted, store, ["--prune", wanted.remote.url, *refs]))
-        try:
-            self.git.local("--git-dir", store, "cat-file", "commit", wanted.commit)
-        except GitError as error:
-            namespaces = [f"refs/sparkforge/{kind}" for kind in kinds]
-            if not self.git.local("--git-dir", store, "for-each-ref", "--count=1", *namespaces):
-                # git takes a login page for a file server without a branch.
-                raise GitError(Kind.MISSING, "the repository there has neither branches nor tags") from error
-            raise GitError(Kind.UNADVERTISED, refusal.output) from error
-        self.git.local("--git-dir", store, "update-ref", f"{_COMPLETE}{wanted.commit}", wanted.commit)
-
     def fetch_pieces(self, wanted: Wanted, store: str) -> None:
         """Fetch the commit's directories, then its files some thousand at a time; what has arrived is kept.
 
@@ -260,19 +236,11 @@ class Repositories:
             self.retry(wanted, lambda: self.ask(wanted, pieces, ["--depth=1", "--filter=blob:none", "origin", ref]))
         missing = self.missing(wanted, pieces)
         total = len(missing)
-        try:
-            for start in range(0, total, PIECE):
-                data = "".join(f"{name}\n" for name in missing[start : start + PIECE]).encode("ascii")
-                some = ["--filter=blob:none", "--stdin", "origin"]
-                self.retry(wanted, functools.partial(self.ask, wanted, pieces, some, data))
-                self.say(f"{wanted.label}: {min(start + PIECE, total)} of {total} missing files")
-        except GitError as error:
-            if error.kind is not Kind.UNADVERTISED:
-                raise
-            # It filters and then gives no single file: only a whole transfer is left.
-            disk.remove(pieces)
-            self.retry(wanted, lambda: self.fetch_commit(wanted, store))
-            return
+        for start in range(0, total, PIECE):
+            data = "".join(f"{name}\n" for name in missing[start : start + PIECE]).encode("ascii")
+            some = ["--filter=blob:none", "--stdin", "origin"]
+            self.retry(wanted, functools.partial(self.ask, wanted, pieces, some, data))
+            self.say(f"{wanted.label}: {min(start + PIECE, total)} of {total} missing files")
         local = dataclasses.replace(wanted, remote=Remote(pieces, "file"))
         self.ask(local, store, ["--depth=1", pieces, ref])
         disk.remove(pieces)

@@ -23,7 +23,7 @@ import typing as t
 import urllib.parse
 
 from .._core.errors import SparkforgeError
-from .git_trouble import Say, of_local, of_remote
+from .git_errors import Say, of_local, of_remote
 from .urls import Remote
 
 #: Seconds between two lines about a transfer that continues.

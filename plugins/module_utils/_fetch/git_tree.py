@@ -17,7 +17,7 @@ import typing as t
 from .._core import disk
 from .._core.errors import SparkforgeError
 from .git_command import Commands
-from .git_trouble import KEPT, GitError, Kind, Say
+from .git_errors import KEPT, GitError, Kind, Say
 from .urls import Wanted, absolute_url, clean, make_wanted
 
 

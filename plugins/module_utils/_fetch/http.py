@@ -29,7 +29,7 @@ import urllib.request
 from .._core import deadline, disk
 from .._core.errors import SparkforgeError, UnreachableError
 from .._core.redact import redact
-from . import http_trouble
+from . import http_errors
 
 #: Bytes per read: large enough that Python's share of a download does not show.
 BLOCK = 1 << 20
@@ -179,7 +179,8 @@ def fetch(
             os.fsync(stream.fileno())
     except OSError as error:
         disk.remove(path)
-        raise http_trouble.not_written(url, directory, error) from error
+        what = f"The download of {redact(url)} cannot be written to {directory}"
+        raise http_errors.not_written(what, directory, error) from error
     except BaseException as error:
         if not partial or not is_transient(error):
             disk.remove(path)
@@ -274,7 +275,7 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
             sink.restart()
         try:
             appended, validator = _attempt(url, sink, validator, timeout)
-        except http_trouble.TransientError as error:
+        except http_errors.TransientError as error:
             if sink.size >= most + BLOCK:
                 # A connection that breaks now and then brings a large file too.
                 attempt, most = 0, sink.size
@@ -304,12 +305,12 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     except Exception as error:
         if isinstance(error, urllib.error.HTTPError) and error.code == 416:
             sink.restart()
-        raise http_trouble.explained(url, error, timeout, sink.setting) from error
+        raise http_errors.explained(url, error, timeout, sink.setting) from error
     with response:
         appended = _goes_on(response, sink)
         if response.status == 206 and not appended:
             sink.restart()
-            raise http_trouble.TransientError(
+            raise http_errors.TransientError(
                 SparkforgeError(
                     f"{redact(url)} returned a different part of the file than requested.",
                     "Check the server and the proxy, then run again.",
@@ -320,7 +321,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         length = response.headers.get("Content-Length", "")
         expected = sink.size + int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
         if expected is not None and expected > sink.limit:
-            raise http_trouble.too_large(url, sink.limit, expected)
+            raise http_errors.too_large(url, sink.limit, expected)
         if expected is not None and sink.directory:
             disk.check_space(sink.directory, expected - sink.size, redact(url))
         etag = response.headers.get("ETag")
@@ -332,13 +333,13 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
                 sink.write(block)
                 pace.check(len(block))
                 if sink.size > sink.limit:
-                    raise http_trouble.too_large(url, sink.limit, sink.size)
+                    raise http_errors.too_large(url, sink.limit, sink.size)
         except (http.client.HTTPException, OSError) as error:
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
                 raise
-            raise http_trouble.cut_off(url, sink.size, expected, strong, str(error) or type(error).__name__) from error
+            raise http_errors.cut_off(url, sink.size, expected, strong, str(error) or type(error).__name__) from error
         if expected is not None and sink.size != expected:
-            raise http_trouble.cut_off(url, sink.size, expected, strong, "the server closed the connection")
+            raise http_errors.cut_off(url, sink.size, expected, strong, "the server closed the connection")
     return appended, strong
 
 
@@ -417,7 +418,7 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
             for block in iter(lambda: stream.read(BLOCK), b""):
                 sink.write(block)
                 if sink.size > sink.limit:
-                    raise http_trouble.too_large(url, sink.limit, sink.size)
+                    raise http_errors.too_large(url, sink.limit, sink.size)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.filename is None:
             raise

@@ -16,7 +16,6 @@ import contextlib
 import dataclasses
 import difflib
 import errno
-import importlib
 import math
 import os
 import re
@@ -26,10 +25,10 @@ import urllib.parse
 from .._core import digests, disk, receipts, words
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
-from . import http, unpack
+from . import http, http_errors, unpack
 from .git import COMMIT, LOCK_SECONDS, Git, Repositories
 from .git_command import Commands
-from .git_trouble import GitError, Patience, Retry, Say, explained, not_written
+from .git_errors import GitError, Patience, Retry, Say, explained
 from .urls import Wanted, make_wanted, rewritten
 
 #: Seconds for which a lost network is waited for where a person waits for the answer.
@@ -98,7 +97,7 @@ def fetch(
         disk.remove(old)
     except OSError as error:
         place = error.filename if isinstance(error.filename, str) else destination
-        raise not_written(f"The source cannot be written to {place}", place, error) from error
+        raise http_errors.not_written(f"The source cannot be written to {place}", place, error) from error
     return found
 
 
@@ -193,16 +192,13 @@ def resolve(
 
 
 def build_backend(pyproject: str) -> str | None:
-    """Return the build backend that the text of a ``pyproject.toml`` names, None where it names none."""
-    try:
-        toml = importlib.import_module("tomllib")  # Python 3.11
-        system = toml.loads(pyproject).get("build-system", {})
-        named = system.get("build-backend") if isinstance(system, dict) else None
-        return named if isinstance(named, str) else None
-    except (ImportError, ValueError):
-        section = re.search(r"^[ \t]*\[build-system\][^\n]*\n(.*?)(?=^[ \t]*\[|\Z)", f"{pyproject}\n", re.M | re.S)
-        found = re.search(r"^[ \t]*build-backend[ \t]*=[ \t]*([\"'])(.+?)\1", section[1] if section else "", re.M)
-        return found[2] if found else None
+    """Return the build backend that the text of a ``pyproject.toml`` names, None where it names none.
+
+    Python before 3.11 has no reader of TOML.
+    """
+    section = re.search(r"^[ \t]*\[build-system\][^\n]*\n(.*?)(?=^[ \t]*\[|\Z)", f"{pyproject}\n", re.M | re.S)
+    found = re.search(r"^[ \t]*build-backend[ \t]*=[ \t]*([\"'])(.+?)\1", section[1] if section else "", re.M)
+    return found[2] if found else None
 
 
 def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: bool = True) -> None:

@@ -42,48 +42,6 @@ pattern =
 cause = A server requires a login, or rejects this one ({found}).
 remedy = Use a URL that needs no login or a mirror; builds never ask for a password.
 
-[git-no-such-commit]
-keys =
-    not our ref
-    reference is not a tree
-    Could not parse object
-    unable to read tree
-    failed to unpack tree object
-pattern =
-    not our ref (\w+)
-    reference is not a tree: (\w+)
-    Could not parse object '(\w+)'
-    unable to read tree \(?(\w+)
-    failed to unpack tree object (\w+)
-cause = The repository has no commit {found}.
-remedy = Correct source.version (playbooks/lock.yml resolves a tag again), or the repository: a fork lacks commits.
-
-[git-no-such-ref]
-keys =
-    not found in upstream
-    couldn't find remote ref
-    did not match any file(s) known to git
-pattern =
-    Remote branch (\S+) not found in upstream
-    couldn't find remote ref (\S+)
-    pathspec '([^'\n]+)' did not match
-cause = The repository has no tag or branch {found}.
-remedy = Correct source.version: git ls-remote lists the tags and branches.
-
-[repository-missing]
-keys =
-    does not appear to be a git repository
-    repository '
-    Repository not found
-    returned error: 404
-pattern =
-    '?(\S+?)'? does not appear to be a git repository
-    repository '([^'\n]+)' (?:not found|does not exist)
-    Repository not found
-    returned error: 404
-cause = There is no such repository or file: {found}.
-remedy = Correct source.repo (or the archive's URL), or the mirror used for it.
-
 [patch-failed]
 keys =
     patch failed:

@@ -74,7 +74,6 @@ def names(log: str) -> set[str | None]:
         # Others that builds meet.
         ("fatal: unable to access 'https://a/': Could not resolve host: a", "host-unknown"),
         ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed (_ssl.c:1)", "certificate"),
-        ("fatal: reference is not a tree: 5811a8d", "git-no-such-commit"),
         ("virtual memory exhausted: Cannot allocate memory", "out-of-memory"),
         ("g++: internal compiler error: Killed (program cc1plus)", "compiler-killed"),
         ("collect2: fatal error: ld terminated with signal 9 [Killed]", "linker-killed"),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, http_trouble
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, http_errors
 
 from tests.unit.web_server import Server
 
@@ -158,7 +158,7 @@ def test_a_final_http_state_is_not_tried_again(server: Server, tmp_path: Path, s
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("status", sorted(http_trouble.TRANSIENT_HTTP))
+@pytest.mark.parametrize("status", sorted(http_errors.TRANSIENT_HTTP))
 def test_a_server_that_is_busy_is_asked_again(server: Server, tmp_path: Path, status: t.Any) -> None:
     server.statuses["/file"] = [status]
     assert http.fetch(f"{server.url}/file", str(tmp_path))

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What went wrong with a download, with cause and remedy, and whether a later attempt may help."""
+"""What a failed download means, with cause and remedy, and whether a later attempt may help."""
 
 from __future__ import annotations
 
+import errno
 import http.client
 import os
 import socket
@@ -20,6 +21,13 @@ from .._core.redact import redact
 
 #: HTTP states that a later attempt may find changed (RFC 9110, RFC 6585).
 TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+CERTIFICATE_REMEDY = (
+    "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and the "
+    "ca-certificates package. Verification is never turned off."
+)
+PROXY_REMEDY = "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy."
 
 
 class TransientError(Exception):
@@ -51,8 +59,7 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
         )
         return SparkforgeError(
             f"The TLS certificate of {name}{through} cannot be verified: {text.rstrip('.')}.{missing}",
-            "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
-            "the ca-certificates package. Verification is never turned off.",
+            CERTIFICATE_REMEDY,
         )
     if isinstance(reason, ssl.SSLError):
         return SparkforgeError(
@@ -62,7 +69,7 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
     if "Tunnel connection failed" in text:
         return SparkforgeError(
             f"The proxy {via or 'in use'} refused to connect to {name}: {text.rstrip('.')}.",
-            "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy.",
+            PROXY_REMEDY,
         )
     if isinstance(reason, socket.gaierror):
         host = urllib.parse.urlsplit(via or url).hostname
@@ -150,8 +157,23 @@ def too_large(url: str, limit: int, size: int) -> SparkforgeError:
     )
 
 
-def not_written(url: str, directory: str, error: OSError) -> SparkforgeError:
+def free_space(directory: str) -> str:
+    """Return how much space is left there, as the end of a sentence."""
+    try:
+        numbers = os.statvfs(directory)
+    except OSError:
+        return ""
+    return f" ({numbers.f_bavail * numbers.f_frsize / 1e6:.0f} MB are free)"
+
+
+def not_written(what: str, place: str, error: OSError) -> SparkforgeError:
+    """Map what the disk refused to a cause and a remedy; ``what`` begins the cause."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    while not os.path.isdir(place) and place != "/":
+        place = os.path.dirname(place) or "/"
     return SparkforgeError(
-        f"The download of {redact(url)} cannot be written to {directory}: {error.strerror or error}.",
-        "Free some space on that file system, or make it writable, and run again.",
+        f"{what}: {error.strerror or error}{free_space(place) if full else ''}.",
+        "Free some space there and run again: completed downloads are kept."
+        if full
+        else "Make sure that this account (for a build, the build user) can write there, and run again.",
     )
