@@ -22,18 +22,6 @@ _REMEDY = (
 )
 
 
-class Choice(t.NamedTuple):
-    """What provides cuSPARSELt.
-
-    :ivar backend: "apt", "local_repo" or "redist"; "none" where nothing serves, "" where apt has to be asked first.
-    :ivar packages: to install, or to ask apt about.
-    """
-
-    backend: str
-    reason: str
-    packages: t.Sequence[str] = ()
-
-
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return what provides cuSPARSELt, and what is taken back where another backend has taken over.
 
@@ -91,8 +79,11 @@ def choose(
     version: str,
     archive: t.Mapping[str, t.Any],
     local_repos: t.Sequence[str],
-) -> Choice:
-    """Choose the first backend that serves; none in check mode, since an apt source that a real run adds may serve.
+) -> tuple[str, str, list[str]]:
+    """Return the first backend that serves, why, and the packages to install, or to ask apt about.
+
+    The backend is "" where apt has to be asked first, and "none" in check mode where nothing serves: an apt source that
+    a real run adds first may serve.
 
     :param archive: what ``archives.select`` says of the stack's archive of this version.
     :param local_repos: the packages of local repositories that are installed.
@@ -113,10 +104,10 @@ def choose(
     by_package = [backend for backend in backends if backend != "redist"]
     if by_package and all(satisfied(text, installed) for text in packages):
         backend = "local_repo" if in_use and "local_repo" in by_package else by_package[0]
-        return Choice(backend, f"{found} is already installed as a package, with the SONAME {soname}")
+        return backend, f"{found} is already installed as a package, with the SONAME {soname}", []
     path = str((observation.get("loader") or {}).get("libraries", {}).get(soname))
     if "redist" in backends and archive["archives"] and path.startswith(f"{settings['sparkforge_root']}/"):
-        return Choice("redist", f"the loader already finds the archive's {path}")
+        return "redist", f"the loader already finds the archive's {path}", []
     lacking = [
         package.name
         for package in (parse_wanted(text)[0] for text in packages)
@@ -138,7 +129,7 @@ def choose(
     # After an interrupted run apt offers what the local repository has, which would be removed as another backend's.
     for backend in sorted(backends, key=lambda name: name != "local_repo") if in_use and not newer else backends:
         if backend == "apt" and not offers:
-            return Choice("", "apt has not been asked yet", packages)
+            return "", "apt has not been asked yet", packages
         obstacle = obstacles.get(backend, f"{backend} is not one of {', '.join(obstacles)}")
         if obstacle:
             skipped.append(str(obstacle))
@@ -150,8 +141,8 @@ def choose(
                 "cusparselt_state: absent.",
             )
         reason = ". Skipped: ".join([reasons[backend], "; ".join(skipped)] if skipped else [reasons[backend]])
-        return Choice(backend, reason, [] if backend == "redist" else packages)
+        return backend, reason, [] if backend == "redist" else packages
     why = "; ".join(skipped)
     if settings["ansible_check_mode"]:
-        return Choice("none", f"nothing serves it as the host is now ({why})")
+        return "none", f"nothing serves it as the host is now ({why})", []
     raise SparkforgeError(f"No backend serves cuSPARSELt {version} ({why}).", _REMEDY)
