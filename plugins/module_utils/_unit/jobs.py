@@ -11,23 +11,19 @@ What a process may use is the least of the host's memory and of the limits of it
 those around it (``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst`` of the kernel).
 """
 
-# Runs in the detached worker too, where there is no module to run commands.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import math
 import os
 import posixpath
 import re
-import subprocess
 import typing as t
 from dataclasses import dataclass
 
 from .._core import words
 from .._core.errors import SparkforgeError
 from .._host.gpu import Gpu
-from .._host.reader import Host
+from .._host.reader import Host, run_command
 from . import model
 
 MEMORY_PER_JOB_MIB = 4096
@@ -162,15 +158,7 @@ def _gib(mib: int) -> str:
 
 def live() -> Host:
     """Return the host that this process runs on; a program on it may be run."""
-    return Host(run=_run)
-
-
-def _run(argv: list[str]) -> tuple[int, str, str]:
-    try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return 127, "", str(error)
-    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+    return Host(run=run_command)
 
 
 def memory(host: Host | None = None, service: str = "") -> Memory:
