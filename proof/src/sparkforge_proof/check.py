@@ -81,6 +81,8 @@ X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
 #: A machine without a GPU.
 X86_CPU = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.13.0+cpu")
 X86_CPU_LATER = Evidence("an x86_64 CPU", "x86_64", "2026-11-26", "2.13.0+cpu")
+#: What a CPU was asked more of since: float64, other ways of least squares, Fourier transforms by their definition.
+X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
 
 
 class Skipped(Exception):
