@@ -71,58 +71,39 @@ def modules() -> list[str]:
 ALONE = ("tensors.memory", "speed.")
 #: From so many cores on, what takes long has lanes of its own.
 MANY_CORES = 8
-#: Lanes beside ``host`` and ``others``, by the beginning of a check's name; the first that fits. Checks of a family in
-#: one lane share a process, and with it the kernels that a context loads at their first use, which takes more of a
+#: Lanes beside ``host`` and ``others``, with how names of their checks begin; the longest that fits. Checks of a family
+#: in one lane share a process, and with it the kernels that a context loads at their first use, which takes more of a
 #: core's time than most checks compute: those are together that use the same. Split by the processor's seconds on a
 #: host of 16 cores and an H200 (docs/evidence/survey.md): some 40 in a lane that comes first, 25 in another.
 LANES = {
-    "attention.cudnn_float16": "cuDNN in float16",
-    "attention.cudnn": "cuDNN",
-    "attention.": "attention",
-    "compilation.": "compiler",
-    "survey.float32": "survey in float32",
-    "survey.float64": "survey in float64",
-    "survey.optimizers": "survey in float64",
-    "survey.complex64": "survey in complex64",
-    "survey.modules": "survey in complex64",
-    "survey.": "survey in 16 bits",
-    "training.transformer": "sequences",
-    "training.recurrent": "sequences",
-    "training.compiled_": "convolutions",
-    "training.compiled": "compiled network",
-    "training.": "convolutions",
-    "sizes.": "sizes",
-    "inference.": "inference",
-    "chance.": "inference",
-    "movement.large": "streams",
-    "movement.": "movement",
-    "streams.": "streams",
-    "search.": "streams",
-    "formats.": "formats",
-    "specials.": "layouts",
-    "layouts.": "layouts",
-    "algebra.fft": "transforms",
-    "algebra.": "algebra",
-    "fastpaths.": "fast ways",
-    "triton.": "fast ways",
-    "companions.": "fast ways",
-    "collectives.": "fast ways",
-    "storage.": "fast ways",
-    "cpu.training.": "networks on the host",
-    "cpu.inference.": "networks on the host",
-    "cpu.survey.": "survey on the host",
-    "cpu.sizes.": "sizes on the host",
-    "cpu.algebra.": "algebra on the host",
-    "cpu.chance.": "algebra on the host",
-    "cpu.movement.": "algebra on the host",
-    "cpu.fastpaths.": "algebra on the host",
-    "cpu.formats.": "formats on the host",
-    "cpu.specials.": "formats on the host",
-    "cpu.search.": "formats on the host",
-    "cpu.layouts.": "formats on the host",
+    "cuDNN in float16": ("attention.cudnn_float16",),
+    "cuDNN": ("attention.cudnn",),
+    "attention": ("attention.",),
+    "compiler": ("compilation.",),
+    "survey in float32": ("survey.float32",),
+    "survey in float64": ("survey.float64", "survey.optimizers"),
+    "survey in complex64": ("survey.complex64", "survey.modules"),
+    "survey in 16 bits": ("survey.",),
+    "sequences": ("training.transformer", "training.recurrent"),
+    "convolutions": ("training.compiled_", "training."),
+    "compiled network": ("training.compiled",),
+    "sizes": ("sizes.",),
+    "inference": ("inference.", "chance."),
+    "streams": ("movement.large", "streams.", "search."),
+    "movement": ("movement.",),
+    "formats": ("formats.",),
+    "layouts": ("specials.", "layouts."),
+    "transforms": ("algebra.fft",),
+    "algebra": ("algebra.",),
+    "fast ways": ("fastpaths.", "triton.", "companions.", "collectives.", "storage."),
+    "networks on the host": ("cpu.training.", "cpu.inference."),
+    "survey on the host": ("cpu.survey.",),
+    "sizes on the host": ("cpu.sizes.",),
+    "algebra on the host": ("cpu.algebra.", "cpu.chance.", "cpu.movement.", "cpu.fastpaths."),
+    "formats on the host": ("cpu.formats.", "cpu.specials.", "cpu.search.", "cpu.layouts."),
 }
 #: The same with few cores.
-FEW_LANES = {"attention.": "attention"}
+FEW_LANES = {"attention": ("attention.",)}
 
 
 def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[str]]:
@@ -133,12 +114,13 @@ def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[s
     :param cores: of this host, by default those that this process may use.
     """
     table = LANES if (cores or len(os.sched_getaffinity(0))) >= MANY_CORES else FEW_LANES
-    groups: dict[str, list[str]] = {"host": [], **{lane: [] for lane in table.values()}, "others": [], "alone": []}
+    groups: dict[str, list[str]] = {"host": [], **{lane: [] for lane in table}, "others": [], "alone": []}
     for name in names:
         one = CHECKS[name]
         if name == device.NAME:
             continue
-        lane = next((lane for start, lane in table.items() if name.startswith(start)), "")
+        fits = [(len(start), lane) for lane, starts in table.items() for start in starts if name.startswith(start)]
+        lane = max(fits, default=(0, ""))[1]
         if one.device == "cuda" and name.startswith(ALONE):
             lane = "alone"
         groups[lane or ("others" if one.device == "cuda" else "host")].append(name)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every model does with tensors besides products: functions, sums, normalisations, orders, memory."""
+"""What every model does with tensors besides products: functions, sums, normalisations, memory."""
 
 from __future__ import annotations
 
@@ -191,32 +191,9 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     cases.compare("tanh, backward", backward, g.double() * (1 - y.square()), bound)
 
 
-def _orders(cases: Cases, context: Context, generator: torch.Generator) -> None:
-    """Compare sorting and indexing, which move values without changing them: zero tolerance."""
+def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> None:
+    """Compare what adds and writes by index, several at one place: exact for integers."""
     import torch
-
-    grid = torch.randn(13, 2053, generator=generator)
-    there = grid.to(context.device)
-    values, places = there.sort(1)
-    cases.exactly("sort", values, torch.tensor([sorted(row) for row in grid.tolist()]))
-    cases.exactly("sort, places", there.gather(1, places), values)
-    cases.exactly("sort, every place once", places.sort(1).values, torch.arange(2053.0).expand(13, 2053))
-    values, places = there.topk(17, 1)
-    wanted = torch.tensor([sorted(row, reverse=True)[:17] for row in grid.tolist()])
-    cases.exactly("topk", values, wanted)
-    cases.exactly("topk, places", there.gather(1, places), wanted)
-    index = torch.randint(0, 2053, (13, 300), generator=generator)
-    rows = torch.arange(13).unsqueeze(1)
-    picked = grid[rows, index]
-    cases.exactly("gather", there.gather(1, index.to(context.device)), picked)
-    cases.exactly("index", there[rows.to(context.device), index.to(context.device)], picked)
-    chosen = torch.randint(0, 13, (40,), generator=generator)
-    wanted = torch.stack([grid[int(row)] for row in chosen])
-    cases.exactly("index_select", there.index_select(0, chosen.to(context.device)), wanted)
-    cases.exactly("embedding", torch.nn.functional.embedding(chosen.to(context.device), there), wanted)
-    cases.exactly(
-        "masked_select", there[there > 0.5], torch.tensor([v for row in grid.tolist() for v in row if v > 0.5])
-    )
 
     # Integers, so that atomic additions in any order are exact.
     base = torch.randint(-9, 9, (61,), generator=generator).float()
@@ -248,16 +225,16 @@ def _orders(cases: Cases, context: Context, generator: torch.Generator) -> None:
 
 @check("tensors.elementwise", devices=("cuda", "cpu"), measured=(H200, X86))
 def elementwise(context: Context) -> Measured:
-    """Show that functions, sums, normalisations, sorting and indexing are right, some with their gradients.
+    """Show that functions, sums, normalisations and sums by index are right, some with their gradients.
 
-    Bounds: ulps of the functions (see ULP), gamma(n) of sums, zero for what only moves values.
+    Bounds: ulps of the functions (see ULP), gamma(n) of sums, zero for integers.
     """
     generator = context.generator("tensors.elementwise")
     cases = Cases("the elementwise operation", _remedy(context))
     _functions(cases, context, generator)
     _sums(cases, context, generator)
     _normalisations(cases, context, generator)
-    _orders(cases, context, generator)
+    _by_index(cases, context, generator)
     return cases.result()
 
 

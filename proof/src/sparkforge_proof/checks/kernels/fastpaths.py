@@ -149,7 +149,7 @@ def modules(context: Context) -> Measured:
                                 shares,
                                 bound[..., :1] * torch.ones_like(shares),
                             )
-        _folded(cases, context)
+        _cells(cases, context)
     return cases.result()
 
 
@@ -168,24 +168,11 @@ class _plainly:
         torch.backends.mha.set_fastpath_enabled(self.before)
 
 
-def _folded(cases: Cases, context: Context) -> None:
-    """A convolution with its normalisation folded in; cells one after the other against a whole recurrence."""
-    import copy
-
+def _cells(cases: Cases, context: Context) -> None:
+    """A recurrence, whole and packed, against its cells one after the other."""
     import torch
 
-    device, generator = context.device, context.generator("fastpaths folded")
-    convolution, norm = torch.nn.Conv2d(3, 6, 3), torch.nn.BatchNorm2d(6)
-    norm.running_mean.copy_(torch.randn(6, generator=generator))
-    norm.running_var.copy_(torch.rand(6, generator=generator) + 0.5)
-    pair = torch.nn.Sequential(convolution, norm).eval()
-    x = torch.randn(2, 3, 9, 9, generator=generator)
-    wanted = copy.deepcopy(pair).double()(x.double())
-    folded = torch.nn.utils.fuse_conv_bn_eval(*copy.deepcopy(pair).to(device))
-    bound = 128 * UNIT_ROUNDOFF["float32"] * (wanted.abs() + 2)
-    if device == "cuda" and torch.backends.cudnn.allow_tf32:
-        bound = 64 * UNIT_ROUNDOFF["tf32"] * (wanted.abs() + 2)
-    cases.compare("a convolution with its normalisation", folded(x.to(device)), wanted, bound)
+    device, generator = context.device, context.generator("fastpaths cells")
     for name in ("LSTM", "GRU", "RNN"):
         whole = getattr(torch.nn, name)(5, 7, batch_first=True)
         cell = getattr(torch.nn, f"{name}Cell")(5, 7).double()
