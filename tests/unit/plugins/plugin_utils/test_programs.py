@@ -112,7 +112,6 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("program", "path", "said"),
     [
         ("proof", "proof/src/sparkforge_proof/runner.py", "sparkforge_proof.runner"),
-        ("proof", "plugins/plugin_utils/fleet/report/report.css", "{}"),
         ("proof", "roles/stack/vars/profiles.yml", "{}"),
         ("guard", "guard/src/sparkforge_guard/units/sparkforge-guard-caps.timer", "{}"),
     ],
