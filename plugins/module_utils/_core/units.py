@@ -18,8 +18,8 @@ from . import detached
 from .errors import SparkforgeError
 from .installed_files import Files
 
-#: What is stopped before its file is removed. A mount stays as long as a service needs it.
-_STOPPED = (".service", ".timer", ".path")
+#: What is stopped before its file is removed: systemd forgets with the file how to.
+_STOPPED = (".service", ".timer", ".path", ".mount")
 
 
 class Units(Files):

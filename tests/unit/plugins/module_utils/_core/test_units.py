@@ -79,12 +79,12 @@ def test_units_that_do_not_run_are_started_again(tmp_path: Path, systemd: System
     assert ["restart", "a.timer"] in systemd.told()
 
 
-def test_units_are_stopped_before_they_are_removed_but_for_mounts(tmp_path: Path, systemd: Systemd) -> None:
+def test_units_are_stopped_before_they_are_removed(tmp_path: Path, systemd: Systemd) -> None:
     install(tmp_path, a_service="[Service]\n", b_timer="[Timer]\n", c_mount="[Mount]\n", d_conf="x")
     systemd.told()
     removed = install(tmp_path)
     assert removed["changed"] and removed["files"] == [] and not list(tmp_path.iterdir())
-    assert systemd.told() == [["disable", "--now", "a.service", "b.timer"], ["daemon-reload"]]
+    assert systemd.told() == [["disable", "--now", "a.service", "b.timer", "c.mount"], ["daemon-reload"]]
     assert not install(tmp_path)["changed"]
 
 
