@@ -21,8 +21,8 @@ _NINJA_RECORDS = (".ninja_log", ".ninja_deps")
 def take_stock(attempt: Attempt) -> None:
     """Mark as not done what has to be done again, and remove what must not be trusted."""
     state = attempt.state
-    if not state.data["attempts"]:
-        # No state: a power loss took it, say, or the unit is to be built again from the beginning.
+    if not state.data["attempts"] or not os.path.isdir(attempt.paths.inside("source")):
+        # A power loss took the state, the unit is to be built again from the beginning, or the sources are elsewhere.
         _begin_anew(attempt)
     elif state.data.get("boot_id") != detached.boot_id():
         _after_power_loss(attempt, float(state.data.get("checkpoint") or 0))

@@ -290,6 +290,15 @@ def test_where_a_power_loss_took_the_state_nothing_that_lies_there_is_trusted(ho
     assert host.built(source)["status"] == "built"
 
 
+def test_a_state_whose_sources_are_gone_begins_anew(host: EngineHost) -> None:
+    source = host.project(2, broken=True)
+    failed = host.failed(source)
+    # Where the version before kept them.
+    (host.directory(failed) / "source").rename(host.directory(failed).parent / "tree-0123456789abcdef")
+    assert "no_such_header.h" in host.failed(source)["cause"]
+    assert len(host.compiled()) == 4
+
+
 def test_a_clock_that_went_back_is_told_and_harms_nothing(host: EngineHost) -> None:
     source = host.project(UNITS)
     started = interrupted(host, source)
