@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import time
 import typing as t
 
@@ -103,6 +104,7 @@ class Failed(Exception):
     """
 
     reason = ""
+    blocks = False
 
     def __init__(
         self, cause: str, remedy: str, measured: str = "", bound: str = "", ratio: float | None = None
@@ -179,6 +181,39 @@ class Result:
     blocks: bool = False
     covered: list[str] = dataclasses.field(default_factory=list)
 
+    def as_row(self) -> dict[str, t.Any]:
+        """Return what the runner and a report say of it; JSON has no infinity."""
+        row = dataclasses.asdict(self)
+        row["ratio"] = self.ratio if self.ratio is not None and math.isfinite(self.ratio) else None
+        row["rates"] = {name: rate for name, rate in self.rates.items() if math.isfinite(rate)}
+        if not self.blocks:
+            del row["blocks"]
+        return row
+
+    @classmethod
+    def from_row(cls, row: t.Mapping[str, t.Any]) -> Result:
+        """Return what a row says; the environment that is proven may have written anything in its place.
+
+        :raises ValueError: it is no row.
+        """
+        try:
+            result = cls(**row)
+            numbers = [result.seconds, *result.rates.values(), *([] if result.ratio is None else [result.ratio])]
+            words = [result.name, result.measured, result.bound, result.cause, result.remedy, result.family]
+            words += [result.evidence, *result.covered]
+            is_sound = all(map(math.isfinite, numbers)) and all(isinstance(text, str) for text in words)
+        except (TypeError, AttributeError) as error:
+            raise ValueError("its fields have other types") from error
+        is_sound = is_sound and isinstance(result.covered, list) and result.status in (PASS, WARN, FAIL, SKIP)
+        if not is_sound or result.reason not in ("", WRONG, MISMATCH, *UNANSWERED):
+            raise ValueError("its fields have other values")
+        return result
+
+
+def mismatch(name: str, measured: str, bound: str, cause: str, remedy: str) -> Result:
+    """Return the row of what is installed and is not what the stack says."""
+    return Result(name, FAIL, measured, bound, cause, remedy, reason=MISMATCH)
+
 
 def is_full(samples: float) -> bool:
     """Return whether so many inputs of each operator are those of a full proof."""
@@ -249,6 +284,12 @@ class Definition:
     module: str
     measured: tuple[Evidence, ...] = ()
     steps: bool = False
+
+    def result(
+        self, status: str, measured: str = "", bound: str = "", cause: str = "", remedy: str = "", **more: t.Any
+    ) -> Result:
+        """Return its row of the report."""
+        return Result(self.name, status, measured, bound, cause, remedy, self.family, self.numeric, **more)
 
 
 #: By name, those of the files that were imported, and what computes them.

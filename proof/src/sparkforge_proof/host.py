@@ -22,7 +22,7 @@ from ._shared.module_utils._host import firmware, gpu as _gpu
 from ._shared.module_utils._host.reader import Host, Runner, run_command
 from ._shared.module_utils._wheel import environment as environments, installed as packages
 from ._shared.module_utils._wheel.names import normalised
-from .check import FAIL, MISMATCH, PASS, SKIP, Result
+from .check import PASS, SKIP, Result, mismatch
 
 Facts = t.Mapping[str, t.Any]
 
@@ -171,10 +171,6 @@ def passed(name: str, measured: str, bound: str) -> Result:
     return Result(name, PASS, measured, bound)
 
 
-def failed(name: str, measured: str, bound: str, cause: str, remedy: str) -> Result:
-    return Result(name, FAIL, measured, bound, cause, remedy, reason=MISMATCH)
-
-
 def skipped(name: str, reason: str, measured: str = "", bound: str = "") -> Result:
     return Result(name, SKIP, measured, bound, reason)
 
@@ -191,7 +187,7 @@ def _presence(devices: t.Sequence[Facts]) -> Result:
     if devices:
         return passed("gpu", ", ".join(str(device.get("name")) for device in devices), "at least one")
     remedy = "Repair the driver until nvidia-smi lists one, or set sparkforge_gpu_required: false."
-    return failed("gpu", "none", "at least one", "No GPU responds on this host.", remedy)
+    return mismatch("gpu", "none", "at least one", "No GPU responds on this host.", remedy)
 
 
 def _capability(devices: t.Sequence[Facts], profile: Facts) -> Result:
@@ -205,36 +201,36 @@ def _capability(devices: t.Sequence[Facts], profile: Facts) -> Result:
     if measured == bound:
         return passed(name, measured, bound)
     cause = f"The GPU has compute capability {measured}; the profile {profile.get('name')} is for {bound}."
-    return failed(name, measured, bound, cause, "Set stack_profile to this GPU's profile, or to generic.")
+    return mismatch(name, measured, bound, cause, "Set stack_profile to this GPU's profile, or to generic.")
 
 
 def _driver(version: str | None, reference: Facts) -> Result:
     bound = str(reference.get("driver_minimum") or "")
     if not version:
         remedy = "Install or repair it as the vendor describes; this collection never does."
-        return failed("driver", "none", bound, "NVIDIA's driver is not loaded.", remedy)
+        return mismatch("driver", "none", bound, "NVIDIA's driver is not loaded.", remedy)
     if versions.numbers(version) >= versions.numbers(bound):
         return passed("driver", version, bound)
     cause = f"The driver {version} is older than {bound}, which CUDA {reference.get('cuda_version')} needs."
     remedy = "Upgrade it as the vendor describes, or choose a stack with an older CUDA."
-    return failed("driver", version, bound, cause, remedy)
+    return mismatch("driver", version, bound, cause, remedy)
 
 
 def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
     """Check that every path is there and that the loader finds all that is below them needs."""
     error = closure.get("error")
     if error is not None:
-        return [failed("closure", "not examined", "0 missing", error.cause, error.remedy)]
+        return [mismatch("closure", "not examined", "0 missing", error.cause, error.remedy)]
     if "missing" not in closure:
         return [skipped("closure", "verify_paths is empty")]
     again = "Run playbooks/libraries.yml and playbooks/deploy.yml, or correct verify_paths."
     rows = []
     for path in closure.get("absent") or []:
-        row = failed(f"path {path}", "absent", "exists", f"{path} does not exist on this host.", again)
+        row = mismatch(f"path {path}", "absent", "exists", f"{path} does not exist on this host.", again)
         rows.append(_later(row, f"{path} does not exist") if check_mode else row)
     for entry in closure.get("unreadable") or []:
         remedy = "Remove its version and run the role that installed it."
-        rows.append(failed(f"file {entry['path']}", "damaged", "readable", str(entry["cause"]), remedy))
+        rows.append(mismatch(f"file {entry['path']}", "damaged", "readable", str(entry["cause"]), remedy))
     others = {entry["soname"]: entry for entry in closure.get("wrong_version") or []}
     for missing in closure["missing"]:
         row, role = _missing(missing, others.get(missing["soname"])), missing["provided_by"]["role"]
@@ -248,7 +244,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
         rows.append(passed("closure", found, "0 missing"))
     elif not closure["missing"]:
         cause = "None of the paths contains a library, so nothing was examined."
-        row = failed("closure", "0 files", "at least one", cause, again)
+        row = mismatch("closure", "0 files", "at least one", cause, again)
         rows.append(_later(row, "none of the paths contains a library") if check_mode else row)
     return rows
 
@@ -276,4 +272,4 @@ def _missing(missing: Facts, other: Facts | None) -> Result:
             f"{off_path[0]} exists but is outside the loader's search path: run ldconfig, and if that does not help, "
             f"first add {os.path.dirname(off_path[0])} to a file in /etc/ld.so.conf.d."
         )
-    return failed(f"closure {soname}", "missing", "found", cause, remedy)
+    return mismatch(f"closure {soname}", "missing", "found", cause, remedy)

@@ -10,7 +10,6 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import json
-import math
 import os
 import pwd
 import select
@@ -22,10 +21,10 @@ import threading
 import time
 import typing as t
 
-from . import catalogue
+from . import catalogue, endings
 from ._shared.module_utils._core import bundle, disk, processes, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
-from .check import CRASH, FAIL, MISMATCH, PASS, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
+from .check import CRASH, FAIL, SKIP, TIMEOUT, Result, mismatch
 
 #: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
 IMPORT_SECONDS = 300.0
@@ -91,13 +90,13 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = N
     if not os.access(lanes.python, os.X_OK):
         cause = f"The interpreter {lanes.python} does not exist."
         remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
-        return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy, reason=MISMATCH))
+        return _nothing(names, mismatch("python", "absent", "starts", cause, remedy))
     directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
         with _account(lanes) as own:
             return _run_in(lanes, directory, groups, gate, own)
     except SparkforgeError as error:
-        return _nothing(names, Result("python", FAIL, "an error", "starts", error.cause, error.remedy, reason=MISMATCH))
+        return _nothing(names, mismatch("python", "an error", "starts", error.cause, error.remedy))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -164,7 +163,7 @@ def _run_in(
         remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
         if isinstance(error, PermissionError):
             remedy = "Set verify_user to an account that can read the environment."
-        return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy, reason=MISMATCH))
+        return _nothing(names, mismatch("python", "an error", "starts", cause, remedy))
     finally:
         for writing in (printing, *(writing for _reading, writing in pipes)):
             os.close(writing)
@@ -317,18 +316,15 @@ def _collect(
     # After its end: the pipe is closed before Python prints what it ends with.
     printed = [line for line in disk.tail(output).splitlines() if line.strip()]
     last = " ".join(printed[-1].split())[:400] if printed else ""
-    how = "did not respond in time" if late else _how(status) if status is not None else "exited"
+    how = "did not respond in time" if late else endings.how_it_ended(status) if status is not None else "exited"
     if not ready:
         return found + _nothing(missing, _import_failure(lanes.python, last, how))
     cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
         f" It printed: {last}" if last else ""
     )
     remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
-    for name in missing:
-        row = skipped(name, cause, False)
-        row.status, row.remedy, row.reason = FAIL, remedy, TIMEOUT if late else CRASH
-        found.append(row)
-    return found
+    reason = TIMEOUT if late else CRASH
+    return found + [catalogue.CHECKS[name].result(FAIL, cause=cause, remedy=remedy, reason=reason) for name in missing]
 
 
 def _event(line: bytes) -> Result | dict[str, t.Any] | None:
@@ -340,16 +336,9 @@ def _event(line: bytes) -> Result | dict[str, t.Any] | None:
         said = json.loads(line)
         if said.pop("event") == "ready":
             return {str(name): version and str(version) for name, version in said["software"].items()}
-        row = Result(**said)
+        return Result.from_row(said)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    texts = (row.name, row.status, row.measured, row.bound, row.cause, row.remedy, row.family, row.evidence)
-    sound = all(isinstance(text, str) for text in texts) and row.status in (PASS, WARN, FAIL, SKIP)
-    sound = sound and row.reason in ("", WRONG, MISMATCH, *UNANSWERED)
-    sound = sound and isinstance(row.covered, list) and all(isinstance(one, str) for one in row.covered)
-    numbers = [row.seconds, *(row.rates.values() if isinstance(row.rates, dict) else [None])]
-    numbers += [] if row.ratio is None else [row.ratio]
-    return row if sound and all(isinstance(one, (int, float)) and math.isfinite(one) for one in numbers) else None
 
 
 def _status(process: subprocess.Popen[bytes], seconds: float) -> int | None:
@@ -378,22 +367,10 @@ def _import_failure(python: str, last: str, how: str) -> Result:
         remedy = "Run playbooks/libraries.yml; the closure checks say what is missing and what provides it."
     else:
         remedy = f"Run {python} -c 'import torch' on the host; run playbooks/deploy.yml to recreate the environment."
-    return Result("python", FAIL, how if not last else "an error", "imports torch", cause, remedy, reason=MISMATCH)
+    return mismatch("python", "an error" if last else how, "imports torch", cause, remedy)
 
 
 def _nothing(names: t.Iterable[str], why: Result) -> list[Result]:
     """Return a failure and, for every check that it kept from running, a skip."""
     cause = f"Not run, see {why.name}."
-    return [why, *(skipped(name, cause, True) for name in names)]
-
-
-def skipped(name: str, cause: str, blocked: bool) -> Result:
-    """Return the row of a check that has not run."""
-    check = catalogue.CHECKS[name]
-    return Result(name, SKIP, cause=cause, family=check.family, numeric=check.numeric, blocked=blocked)
-
-
-def _how(status: int) -> str:
-    if status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
-    return f"exited with status {status}"
+    return [why, *(catalogue.CHECKS[name].result(SKIP, cause=cause, blocked=True) for name in names)]

@@ -19,7 +19,7 @@ import typing as t
 from . import catalogue, changed, history as _history, host, lane, settings, verdict
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
-from .check import FAIL, PASS, Result
+from .check import FAIL, PASS, SKIP, Result
 from .checks.speed import rates
 
 #: Operators that are named of those that another run computed.
@@ -109,7 +109,7 @@ class Proof:
             "seconds": round(time.monotonic() - began, 1),
             **observed,
             "software": software,
-            "checks": [_as_row(result) for result in results],
+            "checks": [result.as_row() for result in results],
             "notices": self._notices(unselected),
             "resolved": self.host.resolved,
         }
@@ -198,7 +198,7 @@ class Proof:
             elif definition.device == "cuda" and gpu_fails and gpu_fails.name == "gpu":
                 reason, blocked = f"Not run: no GPU responds, see {gpu_fails.name}.", True
             if reason:
-                results[name] = lane.skipped(name, reason, blocked)
+                results[name] = definition.result(SKIP, cause=reason, blocked=blocked)
         wanted = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]
         beside, alone = catalogue.lanes(wanted)
         lanes = lane.Lanes(self.python, self.profile, self.reference, self.limits, self.user, max(1, len(beside)))
@@ -217,8 +217,3 @@ class Proof:
         results.update({result.name: result for result in sorted(found, key=lambda one: one.status != PASS)})
         software = lanes.software or by_itself.software
         return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software
-
-
-def _as_row(result: Result) -> dict[str, t.Any]:
-    """Return a check as the report has it; what blocks is in its status by then."""
-    return {key: value for key, value in dataclasses.asdict(result).items() if key != "blocks"}

@@ -18,13 +18,10 @@ torch is imported, then for each check ``{"event": "result", …}`` with the fie
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import faulthandler
 import importlib.util
 import json
-import math
 import os
-import re
 import resource
 import select
 import signal
@@ -33,9 +30,9 @@ import time
 import traceback
 import typing as t
 
-from . import check, sampler
+from . import check, endings, sampler
 from ._shared.module_utils._core import disk
-from .check import BUSY, CRASH, FAIL, MEMORY, MISMATCH, PASS, REFUSED, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
+from .check import BUSY, FAIL, MEMORY, MISMATCH, PASS, SKIP, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
 
 #: By name, those of the families that were imported: a lane imports its own.
@@ -53,69 +50,6 @@ LONGEST = {
     *("training.transformer", "training.convolutional", "sizes.many"),
 }
 BEHIND = 5
-
-
-class Fatal(t.NamedTuple):
-    """What makes a check's numbers void once it is printed, as a pattern, and the name of its remedy."""
-
-    said: str
-    cause: str
-    remedy: str
-    reason: str = CRASH
-
-
-FATAL = (
-    # A kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has computed nothing, and
-    # torch returns what was in that memory before.
-    Fatal(r"\bFATAL\b", "A kernel printed", "empty", WRONG),
-    Fatal(r"Assertion `.*` failed", "A kernel was given an index or a value that it does not take", "assertion"),
-    # The C library's.
-    Fatal("corrupted|double free", "The heap was damaged", "heap"),
-)
-#: The messages of torch and its libraries for operations that they do not offer on this GPU; no illegal access.
-_NOT_OFFERED = re.compile(
-    r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
-    re.IGNORECASE,
-)
-#: After these the CUDA context answers every call with the same error.
-_STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
-
-
-class Remedies(t.NamedTuple):
-    """What to do when a check ended with an error, printed one of ``FATAL``, hung, or ran out of memory."""
-
-    crash: str
-    empty: str
-    hang: str
-    memory: str
-    assertion: str = "An operation before it computed that wrong: use another stack, and test the memory if it recurs."
-    heap: str = "Use another stack, and test the host's memory if it recurs."
-
-
-ON_GPU = Remedies(
-    crash="Read its output in the report's details; if the driver or a kernel is at fault, build or use a stack for "
-    "this GPU's compute capability, and run the proof again.",
-    empty="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
-    "guard patch, or use a stack with torch 2.12 or newer.",
-    hang="Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: "
-    "reboot the host, and use another stack if it recurs. limits.factor gives slow hosts more time.",
-    memory="Find programs that use memory (nvidia-smi, free -h) and stop them; on a Spark, drop the page cache "
-    "(sync; echo 3 | sudo tee /proc/sys/vm/drop_caches). Then run the proof again.",
-)
-ON_CPU = Remedies(
-    crash="Read its output in the report's details; if memory ran out, stop other programs; otherwise use another "
-    "stack, and run the proof again.",
-    empty="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
-    "memory if it recurs.",
-    hang="Check with top whether other programs use the CPU or the memory, and stop them. limits.factor gives slow "
-    "hosts more time; if it recurs on an idle host, use another stack.",
-    memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
-)
-
-
-def remedies(name: str) -> Remedies:
-    """Return the remedies for a check, by where it computes."""
-    return ON_GPU if CHECKS[name].device == "cuda" else ON_CPU
 
 
 def main(path: str) -> None:
@@ -202,7 +136,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             for name in names:
                 cause = "Importing torch initialised CUDA, so no processes can be forked for the checks."
                 remedy = "Find the cause with python -X importtime: a .pth file or sitecustomize of the environment."
-                say_result(results, Result(name, FAIL, cause=cause, remedy=remedy), CHECKS[name])
+                say_result(results, CHECKS[name].result(FAIL, cause=cause, remedy=remedy))
             continue
         passed_over: dict[str, dict[str, str]] = {}
         queue: list[tuple[list[str], Result | None]] = [(names, None)]
@@ -211,7 +145,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             for name in [name for name in left if blocked and CHECKS[name].device == "cuda"]:
                 left.remove(name)
                 cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
-                say_result(results, Result(name, SKIP, cause=cause, blocked=True), CHECKS[name])
+                say_result(results, CHECKS[name].result(SKIP, cause=cause, blocked=True))
             if not left:
                 continue
             if first is not None and first.reason == MEMORY:
@@ -245,31 +179,9 @@ def say(stream: t.TextIO, **words: t.Any) -> None:
     stream.flush()
 
 
-def say_result(stream: t.TextIO, result: Result, definition: check.Definition) -> None:
-    """Say what a check found; JSON has no infinity."""
-    result.family, result.numeric = definition.family, definition.numeric
-    if result.ratio is not None and not math.isfinite(result.ratio):
-        result.ratio = None
-    result.rates = {name: rate for name, rate in result.rates.items() if math.isfinite(rate)}
-    say(stream, event="result", **dataclasses.asdict(result))
-
-
-def failure(definition: check.Definition, error: Exception) -> Result:
-    """Return the row of a check that raised ``error``: what it found wrong, or why it has no answer."""
-    name = definition.name
-    if isinstance(error, check.Failed):
-        reason = error.reason or (WRONG if definition.numeric else MISMATCH)
-        row = Result(name, FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
-        row.reason, row.blocks = reason, getattr(error, "blocks", False)
-        return row
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    cause = f"{name} ended with an error: {said[:400]}".rstrip(".") + "."
-    row = Result(name, FAIL, "an error", "a result", cause, remedies(name).crash, reason=CRASH)
-    if device.OUT_OF_MEMORY.search(said):
-        row.reason, row.remedy = MEMORY, remedies(name).memory
-    elif _NOT_OFFERED.search(said):
-        row.reason = REFUSED
-    return row
+def say_result(stream: t.TextIO, result: Result) -> None:
+    """Say what a check found."""
+    say(stream, event="result", **result.as_row())
 
 
 class Child:
@@ -333,7 +245,7 @@ class Child:
             result, usable = self._one(definition, pipe)
             result.seconds = round(time.monotonic() - began, 3)
             self._read_output(result, offset)
-            say_result(pipe, result, definition)
+            say_result(pipe, result)
             if not usable or (name == device.NAME and result.status == FAIL):
                 return
 
@@ -353,21 +265,19 @@ class Child:
             found = check.FUNCTIONS[name](context)
             if definition.device == "cuda":
                 importlib.import_module("torch").cuda.synchronize()
-            result = Result(
-                name, PASS, measured=found.measured, bound=found.bound, ratio=found.ratio, rates=found.rates
-            )
+            result = definition.result(PASS, found.measured, found.bound, ratio=found.ratio, rates=found.rates)
             result.covered = list(found.covered)
-            if found.warning is not None:
-                warning = found.warning
+            if warning := found.warning:
                 result.status, result.cause, result.remedy = WARN, warning.cause, warning.remedy
-                result.reason, result.blocks = warning.reason, getattr(warning, "blocks", False)
+                result.reason, result.blocks = warning.reason, warning.blocks
             return result, True
         except check.Skipped as skipped:
-            return Result(name, SKIP, cause=str(skipped)), True
+            return definition.result(SKIP, cause=str(skipped)), True
         except Exception as error:
             if not isinstance(error, check.Failed):
                 traceback.print_exc()
-            return failure(definition, error), self._usable(definition) and not _STICKY.search(str(error))
+            usable = self._usable(definition) and not endings.STICKY.search(str(error))
+            return endings.failure(definition, error), usable
 
     @staticmethod
     def _usable(definition: check.Definition) -> bool:
@@ -384,10 +294,10 @@ class Child:
         """Fail a check that printed one of ``FATAL``, whatever the numbers were."""
         sys.stdout.flush()
         sys.stderr.flush()
-        fatal, line = telling(disk.tail(self.output, offset))
+        fatal, line = endings.telling(disk.tail(self.output, offset))
         if fatal and result.reason not in (WRONG, MISMATCH):
             result.status, result.reason, result.cause = FAIL, fatal.reason, f"{fatal.cause}: {line.rstrip('.')}."
-            result.remedy = getattr(remedies(result.name), fatal.remedy)
+            result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
 
     # -- in the parent
 
@@ -411,17 +321,17 @@ class Child:
                     deadline = time.monotonic() + self._limit(current)
                 else:
                     del said["event"]
-                    self._tell(Result(**said))
+                    self._tell(Result.from_row(said))
                     left.remove(said["name"])
                     current = None
             # Processes that it started may hold the pipe open after its end.
             if (ready and not block) or (not ready and has_ended(process)):
                 status = self._end(process)
                 lost = current or (left[0] if left == self.names else None)
-                if lost and self._passes_over(lost, how_it_ended(status)):
+                if lost and self._passes_over(lost, endings.how_it_ended(status)):
                     return left
                 if lost:
-                    self._lost(ended_by(lost, status))
+                    self._lost(endings.ended_by(CHECKS[lost], status))
                     left.remove(lost)
                 return left
             if not ready and time.monotonic() >= deadline:
@@ -430,7 +340,7 @@ class Child:
                 seconds = self._limit(lost)
                 if self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
                     return left
-                self._lost(hung(lost, seconds))
+                self._lost(endings.hung(CHECKS[lost], seconds))
                 left.remove(lost)
                 return left
 
@@ -447,11 +357,11 @@ class Child:
 
     def _lost(self, result: Result) -> None:
         """Tell what became of a check whose process ended."""
-        fatal, line = telling(disk.tail(self.output))
+        fatal, line = endings.telling(disk.tail(self.output))
         if fatal and fatal.reason == WRONG:
             result.reason = WRONG
         if fatal and result.reason == fatal.reason:
-            result.remedy = getattr(remedies(result.name), fatal.remedy)
+            result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
         if line:
             result.cause = f"{result.cause} It printed: {line}"
         self._tell(result)
@@ -476,11 +386,11 @@ class Child:
                 result.remedy = "Stop it, or run the proof again when it has ended."
         elif first is not None:
             result.measured += f" (at the second try; the first: {first.reason})"
-        say_result(self.results, result, definition)
+        say_result(self.results, result)
 
     @staticmethod
     def _end(process: int) -> int:
-        """Kill what is left of the process and of what it started, and return its status."""
+        """Kill what is left of the process and of what it started, and return its code."""
         deadline = time.monotonic() + REAP
         while not has_ended(process) and time.monotonic() < deadline - REAP + 1:
             time.sleep(0.01)
@@ -490,46 +400,12 @@ class Child:
                 kill(process, signal.SIGKILL)
         while not has_ended(process) and time.monotonic() < deadline:
             time.sleep(0.01)
-        return os.waitpid(process, os.WNOHANG)[1]
-
-
-def ended_by(name: str, status: int) -> Result:
-    """Return the row of a check whose process ended with a status of ``waitpid``.
-
-    Nobody but the kernel kills it with SIGKILL: memory ran out.
-    """
-    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-    reason, remedy = (MEMORY, remedies(name).memory) if killed else (CRASH, remedies(name).crash)
-    cause = f"The process that ran {name} {how_it_ended(status)}."
-    return Result(name, FAIL, "a crash", "a result", cause, remedy, reason=reason)
-
-
-def telling(printed: str) -> tuple[Fatal | None, str]:
-    """Return the line that tells most of what a check printed, and which of ``FATAL`` it is: the first if none."""
-    lines = [line for line in printed.splitlines() if line.strip()]
-    found = ((fatal, line) for fatal in FATAL for line in lines if re.search(fatal.said, line))
-    fatal, line = next(found, (None, lines[0] if lines else ""))
-    return fatal, " ".join(line.split())[:300]
-
-
-def hung(name: str, seconds: float) -> Result:
-    """Return the row of a check that did not end in its time."""
-    cause = f"{name} did not respond within {seconds:.0f} seconds and was stopped."
-    row = Result(name, FAIL, "no answer", f"{seconds:.0f} s", cause, remedies(name).hang, reason=TIMEOUT)
-    row.seconds = seconds
-    return row
+        return os.waitstatus_to_exitcode(os.waitpid(process, os.WNOHANG)[1])
 
 
 def has_ended(process: int) -> bool:
     """Say whether a child has ended, without reaping it."""
     return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def how_it_ended(status: int) -> str:
-    """Return in words what a status of ``waitpid`` says."""
-    if os.WIFSIGNALED(status):
-        return f"was killed by {signal.Signals(os.WTERMSIG(status)).name}"
-    return f"exited with status {os.WEXITSTATUS(status)} before returning a result"
 
 
 if __name__ == "__main__":

@@ -76,6 +76,8 @@ def judge(
         if result.status == FAIL and result.name in accepted:
             result.status, result.accepted = WARN, True
             result.cause += " This site accepts it (verify_accept)."
+        # It is in the status by now.
+        result.blocks = False
 
 
 def wrong(report: Report) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from sparkforge_proof import catalogue, cli, runner, verdict
+from sparkforge_proof import catalogue, cli, endings, verdict
 from sparkforge_proof.check import FAIL, PASS, Failed, Result
 
 CHECKOUT = Path(__file__).parents[3]
@@ -74,27 +74,26 @@ def ends(report: dict[str, Any]) -> tuple[str, int, bool, bool]:
 
 @pytest.mark.parametrize("name", COMPUTING)
 def test_a_check_without_an_answer_never_keeps_a_gb10_from_its_stack(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str,
 ) -> None:
-    monkeypatch.setattr(runner, "CHECKS", catalogue.CHECKS)
     definition = catalogue.CHECKS[name]
     lost: list[Callable[[], Result]] = [
-        lambda: runner.hung(name, definition.seconds),
-        lambda: runner.ended_by(name, signal.SIGSEGV),
-        lambda: runner.ended_by(name, signal.SIGKILL),
+        lambda: endings.hung(definition, definition.seconds),
+        lambda: endings.ended_by(definition, -signal.SIGSEGV),
+        lambda: endings.ended_by(definition, -signal.SIGKILL),
     ]
     assert [one().reason for one in lost] == ["timeout", "crash", "memory"]
     for one in lost:
         assert ends(proven(one())) == ("proven", 0, True, True)
     for words, reason in WORDS.items():
-        row = runner.failure(definition, RuntimeError(words))
+        row = endings.failure(definition, RuntimeError(words))
         assert row.reason == reason
         assert ends(proven(row)) == ("proven", 0, True, True)
 
 
 @pytest.mark.parametrize("name", [name for name in COMPUTING if catalogue.CHECKS[name].numeric])
 def test_a_wrong_number_keeps_every_host_from_the_stack(name: str) -> None:
-    row = runner.failure(catalogue.CHECKS[name], Failed("It is wrong.", "Mend it.", ratio=2.0))
+    row = endings.failure(catalogue.CHECKS[name], Failed("It is wrong.", "Mend it.", ratio=2.0))
     expected = ("fail", 1, False, False) if catalogue.CHECKS[name].measured else ("proven", 0, True, True)
     assert ends(proven(row)) == expected
 

@@ -402,3 +402,19 @@ def test_root_s_group_is_no_group_of_the_checks(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(os, "stat", lambda path, **how: device if path == "/dev/nvmap" else stat(path, **how))
     lanes = lane.Lanes(interpreter.PYTHON, {}, {}, {}, "nobody")
     assert 0 not in lane._identity(lanes, str(tmp_path), str(tmp_path), None)["extra_groups"]
+
+
+STORED = Path(__file__).parents[3] / "docs/evidence/pytorch-gpu-host/report.json"
+
+
+def test_stored_report_with_rows_that_are_gone_is_still_read(tmp_path: Path) -> None:
+    stored = json.loads(STORED.read_text())
+    assert {"torch", "closure"} <= {row["name"] for row in stored["checks"]} and "firmware" not in stored
+    (tmp_path / "2026-11-22T142012Z.000000001.json").write_text(STORED.read_text())
+    history = _history.History(str(tmp_path))
+    report = history.last(stored["environment_id"])
+    assert report == stored and verdict.wrong(report) == []
+    assert history.baseline([device["name"] for device in stored["devices"]]) == stored
+    assert history.covered(stored["environment_id"]) == (1, {})
+    changes = verdict.drift(report, {**report, "driver": "999.1"})["changes"]
+    assert [change["what"] for change in changes] == ["driver"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sparkforge_proof import runner
+from sparkforge_proof import endings, runner
 
 PROGRAM = """
 import os, signal, sys, time
@@ -259,9 +259,9 @@ def test_an_empty_kernel_an_assertion_and_a_damaged_heap_have_a_cause_and_a_reme
     )
     assert damaged["cause"] == "The heap was damaged: double free or corruption (out). It was run twice."
     assert "was killed by SIGABRT. It printed: double free or corruption (out)" in ended["cause"]
-    assert empty["remedy"] == runner.ON_GPU.empty
-    assert asserted["remedy"] == runner.ON_GPU.assertion
-    assert damaged["remedy"] == ended["remedy"] == runner.ON_CPU.heap
+    assert empty["remedy"] == endings.ON_GPU.empty
+    assert asserted["remedy"] == endings.ON_GPU.assertion
+    assert damaged["remedy"] == ended["remedy"] == endings.ON_CPU.heap
 
 
 def test_why_a_check_has_no_answer_is_told_and_only_a_number_is_wrong(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -
     ("status", "words"), [(11, "was killed by SIGSEGV"), (9, "was killed by SIGKILL"), (3 << 8, "exited with status 3")]
 )
 def test_a_status_in_words(status: int, words: str) -> None:
-    assert runner.how_it_ended(status).startswith(words)
+    assert endings.how_it_ended(os.waitstatus_to_exitcode(status)).startswith(words)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

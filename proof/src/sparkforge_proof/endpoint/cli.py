@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 import signal
@@ -247,7 +246,7 @@ def _report(
         "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "seconds": round(seconds, 1),
         "summary": {one: sum(row.status == one for row in results) for one in (PASS, WARN, FAIL, SKIP)},
-        "checks": [dataclasses.asdict(row) for row in results],
+        "checks": [row.as_row() for row in results],
     }
 
 

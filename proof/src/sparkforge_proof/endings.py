@@ -1,0 +1,128 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a check may end without a number, and what to do then: it crashed, hung, ran out of memory, or said so."""
+
+from __future__ import annotations
+
+import re
+import signal
+import typing as t
+
+from .check import CRASH, FAIL, MEMORY, MISMATCH, REFUSED, TIMEOUT, WRONG, Definition, Failed, Result
+from .checks.stack.device import OUT_OF_MEMORY
+
+
+class Fatal(t.NamedTuple):
+    """What makes a check's numbers void once it is printed, as a pattern, and the name of its remedy."""
+
+    said: str
+    cause: str
+    remedy: str
+    reason: str = CRASH
+
+
+FATAL = (
+    # A kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has computed nothing, and
+    # torch returns what was in that memory before.
+    Fatal(r"\bFATAL\b", "A kernel printed", "empty", WRONG),
+    Fatal(r"Assertion `.*` failed", "A kernel was given an index or a value that it does not take", "assertion"),
+    # The C library's.
+    Fatal("corrupted|double free", "The heap was damaged", "heap"),
+)
+#: The messages of torch and its libraries for operations that they do not offer on this GPU; no illegal access.
+_NOT_OFFERED = re.compile(
+    r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
+    re.IGNORECASE,
+)
+#: After these the CUDA context answers every call with the same error.
+STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
+
+
+class Remedies(t.NamedTuple):
+    """What to do when a check ended with an error, printed one of ``FATAL``, hung, or ran out of memory."""
+
+    crash: str
+    empty: str
+    hang: str
+    memory: str
+    assertion: str = "An operation before it computed that wrong: use another stack, and test the memory if it recurs."
+    heap: str = "Use another stack, and test the host's memory if it recurs."
+
+
+ON_GPU = Remedies(
+    crash="Read its output in the report's details; if the driver or a kernel is at fault, build or use a stack for "
+    "this GPU's compute capability, and run the proof again.",
+    empty="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
+    "guard patch, or use a stack with torch 2.12 or newer.",
+    hang="Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: "
+    "reboot the host, and use another stack if it recurs. limits.factor gives slow hosts more time.",
+    memory="Find programs that use memory (nvidia-smi, free -h) and stop them; on a Spark, drop the page cache "
+    "(sync; echo 3 | sudo tee /proc/sys/vm/drop_caches). Then run the proof again.",
+)
+ON_CPU = Remedies(
+    crash="Read its output in the report's details; if memory ran out, stop other programs; otherwise use another "
+    "stack, and run the proof again.",
+    empty="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
+    "memory if it recurs.",
+    hang="Check with top whether other programs use the CPU or the memory, and stop them. limits.factor gives slow "
+    "hosts more time; if it recurs on an idle host, use another stack.",
+    memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
+)
+
+
+def remedies(definition: Definition) -> Remedies:
+    """Return the remedies for a check, by where it computes."""
+    return ON_GPU if definition.device == "cuda" else ON_CPU
+
+
+def failure(definition: Definition, error: Exception) -> Result:
+    """Return the row of a check that raised ``error``: what it found wrong, or why it has no answer."""
+    if isinstance(error, Failed):
+        row = definition.result(FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
+        row.reason = error.reason or (WRONG if definition.numeric else MISMATCH)
+        row.blocks = error.blocks
+        return row
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    cause = f"{definition.name} ended with an error: {said[:400]}".rstrip(".") + "."
+    row = definition.result(FAIL, "an error", "a result", cause, remedies(definition).crash, reason=CRASH)
+    if OUT_OF_MEMORY.search(said):
+        row.reason, row.remedy = MEMORY, remedies(definition).memory
+    elif _NOT_OFFERED.search(said):
+        row.reason = REFUSED
+    return row
+
+
+def ended_by(definition: Definition, code: int) -> Result:
+    """Return the row of a check whose process ended with a code, as ``Popen.returncode`` has it.
+
+    Nobody but the kernel kills it with SIGKILL: memory ran out.
+    """
+    known = remedies(definition)
+    reason, remedy = (MEMORY, known.memory) if code == -signal.SIGKILL else (CRASH, known.crash)
+    cause = f"The process that ran {definition.name} {how_it_ended(code)}"
+    cause += "." if code < 0 else " before returning a result."
+    return definition.result(FAIL, "a crash", "a result", cause, remedy, reason=reason)
+
+
+def telling(printed: str) -> tuple[Fatal | None, str]:
+    """Return the line that tells most of what a check printed, and which of ``FATAL`` it is: the first if none."""
+    lines = [line for line in printed.splitlines() if line.strip()]
+    found = ((fatal, line) for fatal in FATAL for line in lines if re.search(fatal.said, line))
+    fatal, line = next(found, (None, lines[0] if lines else ""))
+    return fatal, " ".join(line.split())[:300]
+
+
+def hung(definition: Definition, seconds: float) -> Result:
+    """Return the row of a check that did not end in its time."""
+    cause = f"{definition.name} did not respond within {seconds:.0f} seconds and was stopped."
+    bound, remedy = f"{seconds:.0f} s", remedies(definition).hang
+    return definition.result(FAIL, "no answer", bound, cause, remedy, seconds=seconds, reason=TIMEOUT)
+
+
+def how_it_ended(code: int) -> str:
+    """Return in words how a process ended, from its code as ``Popen.returncode`` has it."""
+    if code < 0:
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"exited with status {code}"
