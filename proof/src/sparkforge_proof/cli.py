@@ -177,18 +177,41 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
             f"{sys.executable} has no torch.", "Run this file with the interpreter of the environment: …/bin/python."
         )
     devices = gpu.Gpu(Host(run=run_command)).observe()["devices"]
+    report = _proved(given, known, sys.executable, sys.prefix, torch.submodule_search_locations, devices)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {**report, "host": socket.gethostname(), "written": now}
+
+
+def prove_other(python: str, folder: str, devices: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
+    """Return the report on another interpreter, for who records a host.
+
+    :param folder: where its torch is.
+    """
+    known = profiles()
+    prefix = os.path.dirname(os.path.dirname(os.path.abspath(python)))
+    return _proved(parser(known).parse_args([]), known, python, prefix, [folder], devices)
+
+
+def _proved(
+    given: argparse.Namespace,
+    known: t.Mapping[str, t.Mapping[str, t.Any]],
+    python: str,
+    prefix: str,
+    folders: t.Iterable[str],
+    devices: t.Sequence[t.Mapping[str, t.Any]],
+) -> dict[str, t.Any]:
     name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
     profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
     if given.family or given.check:
         # A user who selects some checks does not require the others.
         profile["required_checks"] = []
     options = {
-        "python": sys.executable,
+        "python": python,
         "checks": patterns(given.family, given.check),
         "profile": profile,
         "reference": {
-            "paths": [os.path.join(path, "lib") for path in torch.submodule_search_locations],
-            **of_the_role(os.path.realpath(sys.prefix)),
+            "paths": [os.path.join(folder, "lib") for folder in folders],
+            **of_the_role(os.path.realpath(prefix)),
         },
         "limits": {
             "factor": given.factor,
@@ -198,25 +221,6 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
         },
         "gpu_required": (given.gpu or bool(devices)) and not given.cpu,
         "accept": given.accept,
-    }
-    report = run.Proof(options).run()
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return {**report, "host": socket.gethostname(), "written": now}
-
-
-def prove_other(python: str, folder: str, devices: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
-    """Return the report on another interpreter, by the profile of the devices; for who records a host.
-
-    :param folder: where its torch is.
-    """
-    known = profiles()
-    name = chosen(known, "auto", [str(device["compute_capability"]) for device in devices])
-    prefix = os.path.dirname(os.path.dirname(os.path.abspath(python)))
-    options = {
-        "python": python,
-        "profile": {"required_checks": [], "speed_floors": {}, **known[name], "name": name},
-        "reference": {"paths": [os.path.join(folder, "lib")], **of_the_role(os.path.realpath(prefix))},
-        "gpu_required": bool(devices),
     }
     return run.Proof(options).run()
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sparkforge_proof import catalogue, changed, history as _history, lane, run, verdict
+from sparkforge_proof import catalogue, changed, cli, history as _history, lane, run, verdict
 from sparkforge_proof._shared.module_utils._core import unprivileged
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof.check import Result
@@ -418,3 +418,30 @@ def test_stored_report_with_rows_that_are_gone_is_still_read(tmp_path: Path) -> 
     assert history.covered(stored["environment_id"]) == (1, {})
     changes = verdict.drift(report, {**report, "driver": "999.1"})["changes"]
     assert [change["what"] for change in changes] == ["driver"]
+
+
+def test_another_interpreter_is_proven_by_the_profile_of_the_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Asked:
+        def __init__(self, given: dict[str, Any]) -> None:
+            asked.append(given)
+
+        def run(self) -> dict[str, Any]:
+            return {"verdict": "proven"}
+
+    known = {"gb10": {"compute_capability": "12.1", "required_checks": ["gpu"]}, "generic": {}}
+    monkeypatch.setattr(cli, "profiles", lambda: known)
+    monkeypatch.setattr(run, "Proof", Asked)
+    receipts = tmp_path / "receipts"
+    receipts.mkdir()
+    (receipts / "env-torch.json").write_text("{}")
+    python = tmp_path / "envs/torch/5d41402abc4b/bin/python"
+    assert cli.prove_other(str(python), "/e/torch", [{"compute_capability": "12.1"}]) == {"verdict": "proven"}
+    (given,) = asked
+    assert (given["python"], given["profile"]["name"], given["gpu_required"]) == (str(python), "gb10", True)
+    assert given["profile"]["required_checks"] == ["gpu"] and given["checks"] == ["*"]
+    place = {"root": str(tmp_path), "environment": "torch", "environment_id": "5d41402abc4b"}
+    assert given["reference"] == {"paths": ["/e/torch/lib"], **place}
