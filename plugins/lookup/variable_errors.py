@@ -116,6 +116,8 @@ GONE = {
     },
     **OF_UPDATE,
     **OF_MIRROR,
+    "cusparselt_local_repo_key_fingerprint": "set cusparselt_local_repo_sha256, which alone proves the .deb",
+    "math_libraries_keep_previous": "remove it; the previous version is always kept",
 }
 ROOT = Path(__file__).parents[2]
 

@@ -131,6 +131,8 @@ def test_what_a_playbook_gives_a_default_is_said_to_be_a_variable() -> None:
 def test_a_variable_of_a_former_version_is_an_error_with_a_remedy() -> None:
     (found,) = errors(llvm_follow=False, stack_name="lab")
     assert found.startswith("llvm_follow is no longer a variable: remove it")
+    (found,) = errors(cusparselt_local_repo_key_fingerprint="AB" * 20)
+    assert found.endswith("is no longer a variable: set cusparselt_local_repo_sha256, which alone proves the .deb")
     assert errors("lock", llvm_follow=False) == []
     (found,) = errors("mirror", mirror_directory="/srv/mirror", mirror_apt_snapshot="spark.tar")
     assert found.startswith("mirror_apt_snapshot is no longer a variable: mirror apt repositories with aptly")
