@@ -137,6 +137,12 @@ def test_a_climb_behind_another_link_is_refused_though_its_words_stay_inside(tmp
     assert "'top/a/out' to 'up/../x', outside" in refused(tmp_path, up, out)
 
 
+@pytest.mark.parametrize(("path", "target"), [("l", "../x"), ("a/l", "../../x"), ("a/b/l", "../../../x")])
+def test_a_symlink_leaves_no_archive_with_several_entries_at_its_top(tmp_path: Path, path: str, target: str) -> None:
+    link = (member(path, tarfile.SYMTYPE, target), b"")
+    assert "outside the archive" in refused(tmp_path, (member("other"), b""), link, kind=unpack.SOURCES)
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
