@@ -25,7 +25,7 @@ import coverage
 import hypothesis
 
 CHECKOUT = Path(__file__).parents[1]
-sys.path[:0] = [str(CHECKOUT / ".collections")]
+sys.path[:0] = [str(CHECKOUT / path) for path in (".collections", "guard/src", "proof/src")]
 
 # What atheris is to be guided by is imported under its eyes.
 if __name__ == "__main__" and "--guided" in sys.argv:
