@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
 import posixpath
 import resource
 import signal
@@ -24,8 +23,7 @@ from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._wheel.wheel import Manifest, of_manifest
 from ..plugin_utils.action import OnController
 from ..plugin_utils.wheelhouse.cache import Cache
-from ..plugin_utils.wheelhouse.find import Found, find_manifest
-from ..plugin_utils.wheelhouse.served import Served
+from ..plugin_utils.wheelhouse.find import Found, Served, find_manifest
 from ..plugin_utils.wheelhouse.wanted import Wanted
 
 #: The space that ssh itself needs, in bytes, for its log and known_hosts.
@@ -50,20 +48,13 @@ class ActionModule(OnController):
         signers = [str(signer) for signer in arguments["signers"]]
         wanted = Wanted(text["stack"], text["lock_id"], text["platform"], text["python"], signers)
         cache = Cache(text["cache"], wanted.platform)
-        if text["transport"] == "pull" and not text["url"]:
-            raise SparkforgeError(
-                "sparkforge_wheelhouse_transport is pull, but sparkforge_wheelhouse_url is empty.",
-                "Give the URL that the hosts pull from, or set the transport to push.",
-            )
-        served = None
-        if text["url"]:
-            served = Served(text["url"], text["username"], text["password"], text["manifest_sha256"])
+        served = Served(text["url"], text["username"], text["password"]) if text["url"] else None
         builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
         if arguments["manifest"]:
             label = "The manifest of this run"
             # As text: the marks that Ansible puts on its values are not part of the content.
             given = wanted.check(_plain(arguments["manifest"]), label)
-            found = Found(given, "given", [], None)
+            found = Found(given, "given", [])
         else:
 
             def ask(name: str) -> bytes | None:
@@ -81,7 +72,7 @@ class ActionModule(OnController):
         if not self._task.check_mode:
             saved = cache.save(wanted, manifest)
             if arguments["wheels"]:
-                wheels = self._bring(wanted, manifest, cache, served, text["root"], builder)
+                wheels = self._bring(wanted, manifest, cache, text["root"], builder)
             if text["used_by"]:
                 saved = cache.record(text["used_by"], manifest, int(arguments["keep"])) or saved
         listed = [
@@ -92,41 +83,29 @@ class ActionModule(OnController):
         result = {"wheels": listed, "saved": saved or wheels, "in_use": cache.in_use()}
         return {"changed": False, **found._asdict(), **result}
 
-    def _bring(
-        self,
-        wanted: Wanted,
-        manifest: Manifest,
-        cache: Cache,
-        served: Served | None,
-        root: str,
-        builder: str,
-    ) -> bool:
-        """Bring the wheels that the cache lacks, from the URL or the builder; tell whether there were any.
+    def _bring(self, wanted: Wanted, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
+        """Bring the wheels that the cache lacks from the builder; tell whether there were any.
 
-        :raises SparkforgeError: saying of each place why a wheel did not come from there.
+        :raises SparkforgeError: saying why a wheel did not come.
         """
         missing = cache.missing(manifest)
         for wheel in missing:
             with cache.bringing(wheel) as target:
                 if target is None:
                     continue
-                said = []
-                if served is not None:
-                    said = served.wheel(wheel, wanted.platform, target)
-                if served is None or said:
-                    path = posixpath.join(root, "wheelhouse", wanted.platform, *wheel.relative.split("/"))
-                    with _no_file_larger(wheel.size):
-                        said += self._fetch(path, target, builder)
-                if not os.path.exists(target):
+                path = posixpath.join(root, "wheelhouse", wanted.platform, *wheel.relative.split("/"))
+                with _no_file_larger(wheel.size):
+                    reason = self._fetch(path, target, builder)
+                if reason:
                     raise SparkforgeError(
-                        f"The wheel {wheel.file} is not available: {'; '.join(said)}.",
+                        f"The wheel {wheel.file} is not available: {reason}.",
                         f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. If the wheels are "
                         f"lost, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
                     )
         return bool(missing)
 
-    def _fetch(self, path: str, target: str, builder: str) -> list[str]:
-        """Fetch a file of the builder; return why not, where that failed.
+    def _fetch(self, path: str, target: str, builder: str) -> str:
+        """Fetch a file of the builder; return why that failed, empty where it did not.
 
         Not by ssh's third way, a pipe, unless a person chose that: all that comes through it is kept in memory first.
         """
@@ -140,13 +119,13 @@ class ActionModule(OnController):
                 if method:
                     self._connection.set_option("ssh_transfer_method", method)
                 self._connection.fetch_file(path, target)
-                return []
+                return ""
             except (AnsibleError, OSError) as error:
                 said = said or f"{builder} did not return {path}: {_words(error)}"
             finally:
                 if method:
                     self._connection.set_option("ssh_transfer_method", "smart")
-        return [said]
+        return said
 
     def _slurp(self, path: str, builder: str, task_vars: dict[str, t.Any]) -> bytes | None:
         """Return a file of the builder, None where it is not there.

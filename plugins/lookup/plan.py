@@ -20,7 +20,7 @@ options:
   _terms:
     description:
       - Names of roles that have a plan, without the collection's name.
-      - V(bridge) is the plan of C(playbooks/bridge.yml), V(publication) whether the builds may be published.
+      - V(bridge) is the plan of C(playbooks/bridge.yml).
     required: true
 """
 
@@ -54,7 +54,7 @@ from ..plugin_utils import plans
 #: Each is a module of ``plugin_utils.plans``; only the one that is asked for is imported.
 ROLES = (
     "bridge build_toolchain cuda_libraries cusparselt fabric llvm math_libraries network_access preflight "
-    "publication python_env pytorch serving source_unit torch_extensions triton verify wheelhouse"
+    "python_env pytorch serving source_unit torch_extensions triton verify wheelhouse"
 ).split()
 #: Where the defaults and the data of a role are, what counts less first.
 PARTS = ("defaults", "vars")

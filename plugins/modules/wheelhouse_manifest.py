@@ -14,8 +14,8 @@ version_added: "0.1.0"
 description:
   - Looks for the manifest of a stack and its lock in O(places), in order, and verifies its seal, platform, stack and
     lock id. The controller's cache keeps it.
-  - With O(wheels) the wheels are fetched to the cache too, from O(url) or the builder, each verified by its sha256.
-    This is for hosts that cannot reach one another.
+  - With O(wheels) the wheels are fetched from the builder to the cache too, each verified by its sha256. This is for
+    hosts that cannot reach one another.
   - A place that does not answer, or has no manifest, is skipped and named in RV(tried). A place that answers something
     else, such as an HTML page, a refused password or the manifest of another platform, fails the task.
   - This is an action plugin. It connects to the builder, which is the host of the task or the one that it is delegated
@@ -51,8 +51,7 @@ options:
   url:
     description:
       - The URL of the served wheelhouse; empty if it is not served.
-      - A manifest from there is accepted only if one of O(signers) signed it, the cache has one with the same seal, or
-        O(manifest_sha256) is its seal.
+      - It is asked only if O(signers) is set, since only a signature vouches for what a server sends.
     type: str
     default: ""
   username:
@@ -61,15 +60,6 @@ options:
     default: ""
   password:
     description: The password of O(username).
-    type: str
-    default: ""
-  transport:
-    description: How the hosts get the wheels. V(pull) without O(url) is refused; it has no other effect here.
-    type: str
-    choices: [auto, pull, push]
-    default: auto
-  manifest_sha256:
-    description: The seal that the manifest of O(url) must have; empty if none is pinned.
     type: str
     default: ""
   signers:
@@ -171,11 +161,6 @@ where:
   returned: success
   type: str
   sample: url
-served:
-  description: Whether it is served under O(url); null if the server was not queried or did not answer.
-  returned: success
-  type: bool
-  sample: true
 tried:
   description: The places that were searched, and what each answered.
   returned: always

@@ -119,16 +119,6 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
     assert "[third]" not in after
 
 
-def test_wheels_that_do_not_fit_the_lock_are_told_before_they_are_published(fleet: Fleet) -> None:
-    wheel = {"name": "torch", "version": "2.6.0", "requires": ["sympy==1.13.1"]}
-    output = fleet.build(fails=True, sparkforge_built={"pytorch": {"fingerprint": "0" * 16, "wheels": [wheel]}})
-    assert (
-        'did not come to its end at "Compare what was built with the lock": What was built does not fit the lock of the'
-        " stack none: torch 2.6.0 requires sympy ==1.13.1, which the lock does not have. Correct requires" in output
-    )
-    assert "TASK [Publish the wheels" not in output
-
-
 @pytest.mark.long
 def test_a_limit_that_leaves_the_builder_out_makes_the_first_of_the_play_build_and_says_so(fleet: Fleet) -> None:
     output = fleet.build("-l", "second,third", builders=["first"])

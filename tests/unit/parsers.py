@@ -48,6 +48,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
 from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
 from sparkforge_guard import model_files, models
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError as GuardError
@@ -112,6 +113,9 @@ def _packed(mode: str) -> bytes:
 
 def _unpacked(path: str) -> object:
     return unpack.unpack(path, str(Path(path).parent / "unpacked"))
+
+
+_WANTED = Wanted("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64")
 
 
 def _manifest() -> bytes:
@@ -269,7 +273,7 @@ PARSERS: dict[str, Parser] = {
         lambda text: index.read_page(text, "https://example.com/simple/x/"),
         '{"files": [{"url": "x-1-py3-none-any.whl", "hashes": {"sha256": "0"}, "size": 1}]}',
     ),
-    "manifest": Parser([_manifest()], lambda data, _place: publication.read(data)),
+    "manifest": Parser([_manifest()], lambda data, _place: _WANTED.check(publication.read(data), "It")),
     "manifest of NVIDIA": Parser([json.dumps(_REDIST).encode()], _redist),
     "state": of_file(state_file.read, json.dumps({"format": state_file.FORMAT, "status": "failed"}).encode()),
     "receipt of a unit": Parser([json.dumps(_UNIT).encode()], _sealed),

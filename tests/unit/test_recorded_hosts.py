@@ -125,7 +125,7 @@ def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[s
 #: Both ways to the default PyTorch.
 WAYS = ("build", "wheel")
 DEFAULT = yaml.safe_load((Path(load.SHIPPED) / "defaults/main.yml").read_text())["stack_default"]
-BUILT = {"llvm", "triton", "pytorch", "torch_extensions", "publication"}
+BUILT = {"llvm", "triton", "pytorch", "torch_extensions"}
 #: What a plan may refuse: what a Spark can be at the moment of its record, what other roles bring before, and what only
 #: an inventory of several hosts has …
 AT_THE_MOMENT = re.compile(

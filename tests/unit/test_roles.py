@@ -200,5 +200,5 @@ def test_what_is_included_of_a_role_alone_is_there():
                 named.add(
                     f"{included['name'].removeprefix('sparkforge.dgx_spark.')}/tasks/{included['tasks_from']}.yml"
                 )
-    assert "wheelhouse/tasks/served.yml" in named
+    assert "wheelhouse/tasks/observe.yml" in named
     assert [name for name in sorted(named) if not (ROLES[0].parent / name).is_file()] == []

@@ -50,8 +50,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         attempt.need_room(sum(wheel.size for wheel in wheels))
         for wheel in wheels:
             shutil.copyfile(wheel.path, os.path.join(partial, wheel.file))
-            requires = tuple(wheel_file.requires(wheel))
-            made = dataclasses.replace(wheel, sha256=digests.of_file(wheel.path), requires=requires)
+            made = dataclasses.replace(wheel, sha256=digests.of_file(wheel.path))
             outputs.append(made.as_output())
         sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
         disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))

@@ -26,7 +26,6 @@ class Wheel:
     :ivar name: of the project, as the index writes it (PEP 503); empty where only the file name is known.
     :ivar version: with the local part: ``2.9.1+spark``.
     :ivar size: bytes.
-    :ivar requires: its ``Requires-Dist``; None where nobody said.
     :ivar path: where it lies, or is to lie, on the machine at hand.
     :ivar place: below the wheelhouse of its platform: ``<unit>/<fingerprint>``; empty for one that no unit made.
     """
@@ -36,7 +35,6 @@ class Wheel:
     name: str = ""
     version: str = ""
     size: int = 0
-    requires: tuple[str, ...] | None = None
     path: str = ""
     place: str = ""
 
@@ -57,7 +55,7 @@ class Wheel:
     def as_output(self) -> dict[str, t.Any]:
         """Return the row of the receipt of a unit."""
         row = {"name": self.name, "version": self.version, "sha256": self.sha256, "size": self.size}
-        return {"path": self.file, **row, **({} if self.requires is None else {"requires": list(self.requires)})}
+        return {"path": self.file, **row}
 
     def as_result(self) -> dict[str, t.Any]:
         """Return what the module that built it says of it."""
@@ -110,9 +108,8 @@ def built(receipt: t.Mapping[str, t.Any], directory: str = "") -> list[Wheel]:
             item["name"],
             item["version"],
             item["size"],
-            tuple(item["requires"]) if "requires" in item else None,
-            os.path.join(directory, item["path"]) if directory else "",
-            f"{receipt['name']}/{receipt['fingerprint']}",
+            path=os.path.join(directory, item["path"]) if directory else "",
+            place=f"{receipt['name']}/{receipt['fingerprint']}",
         )
         for item in receipt["outputs"]
         if "sha256" in item and "version" in item

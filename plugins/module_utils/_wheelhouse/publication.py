@@ -20,43 +20,23 @@ import dataclasses
 import html
 import json
 import re
-import time
 import typing as t
 import urllib.parse
 
 from .._core import digests
 from .._core.errors import SparkforgeError
-from .._wheel.names import normalised, parse_wheel_name
+from .._wheel.names import normalised
 from .._wheel.wheel import Manifest, Unit, Wheel
 
 #: Raised when the meaning of a manifest changes.
 FORMAT = 1
 
+#: What becomes part of paths and URLs.
 _STACK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _LOCK_ID = re.compile(r"[0-9a-f]{8,64}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
-_UNIT = re.compile(r"[a-z][a-z0-9_]*")
-_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_PROJECT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
-_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
-#: The most bytes that a wheel can have, for who fetches one must know when to stop: ten times the largest PyTorch.
-LARGEST = 16 << 30
-#: A host, by its name in an inventory, which messages show.
-_HOST = re.compile(r"[\w\[][\w.:@%+\[\]-]{0,254}")
 #: Of ``written``: these are in the order of their texts.
 TIME = "%Y-%m-%dT%H:%M:%SZ"
-_WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_TEXTS = {
-    "stack": _STACK,
-    "lock_id": _LOCK_ID,
-    "platform": _PLATFORM,
-    "python": re.compile(r"\d+\.\d+"),
-    "written": _WRITTEN,
-    "host": _HOST,
-}
-_WHEEL_TEXTS = {"name": _PROJECT, "version": _VERSION, "file": _FILE, "sha256": _SHA256}
 
 # --------------------------------------------------------------------------------------------------------- manifest
 
@@ -74,8 +54,14 @@ def manifest(
     """Return the manifest of a stack, with its seal.
 
     :param units: of each its ``name``, ``fingerprint`` and ``wheels``, in any order.
-    :raises SparkforgeError: for what no manifest can say.
+    :raises SparkforgeError: if stack or lock cannot be part of a file's name.
     """
+    for key, text, pattern in (("stack", stack, _STACK), ("lock_id", lock_id, _LOCK_ID)):
+        if not pattern.fullmatch(text):
+            raise SparkforgeError(
+                f"The option {key} is {text!r}, which cannot be part of the name of a manifest.",
+                "Pass stack.name and stack.lock.id.",
+            )
     rows: list[Unit] = []
     for unit in sorted(units, key=lambda unit: str(unit["name"])):
         name, mark = str(unit["name"]), str(unit["fingerprint"])
@@ -94,7 +80,7 @@ def manifest(
         "seal": "",
     }
     made["seal"] = seal(made)
-    return check(made)
+    return made
 
 
 def seal(manifest: t.Mapping[str, t.Any]) -> str:
@@ -140,104 +126,34 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
             f"{where} is {what}.",
             "Check what answers there: this looks like a proxy or a login page.",
         ) from error
-    return check(data, where=where)
+    return check(data, where)
 
 
-def check(
-    manifest: t.Any,
-    *,
-    stack: str | None = None,
-    lock_id: str | None = None,
-    platform: str | None = None,
-    where: str = "The manifest",
-) -> Manifest:
-    """Return ``manifest`` if it is whole, unchanged, and of what is asked for.
+def check(manifest: t.Any, where: str = "The manifest") -> Manifest:
+    """Return ``manifest`` if it has this version's format and was not changed.
 
-    Its texts become paths, URLs and requirement lines: each is checked for what it may hold.
+    What else a manifest of another machine may hold, the controller checks (``plugin_utils.wheelhouse.wanted``).
 
-    :param stack, lock_id, platform: what it must be of, where that is given.
     :param where: how messages call it.
-    :raises SparkforgeError: naming what is wrong first.
+    :raises SparkforgeError: if it is none, or was changed.
     """
-    _check_shape(manifest, where)
-    if seal(manifest) != manifest["seal"]:
+    reason = ""
+    if not isinstance(manifest, dict):
+        reason = "it is not a JSON object"
+    elif manifest.get("format") != FORMAT:
+        reason = f"its format is {manifest.get('format')!r}, but this collection reads {FORMAT}"
+    if reason:
         raise SparkforgeError(
-            f"{where} was changed after it was written: its seal is {manifest['seal'][:12]}…, its content's "
+            f"{where} is not a wheelhouse manifest: {reason}.",
+            "Publish it again on the builder with playbooks/build.yml.",
+        )
+    if seal(manifest) != manifest.get("seal"):
+        raise SparkforgeError(
+            f"{where} was changed after it was written: its seal is {str(manifest.get('seal'))[:12]}…, its content's "
             f"{seal(manifest)[:12]}….",
             "Publish it again on the builder with playbooks/build.yml, and find out who changed it.",
         )
-    for key, wanted in (("platform", platform), ("stack", stack), ("lock_id", lock_id)):
-        if wanted is not None and manifest[key] != wanted:
-            words = {"platform": "the platform", "stack": "the stack", "lock_id": "the lock"}[key]
-            raise SparkforgeError(
-                f"{where} is for {words} {manifest[key]}, not {wanted}.",
-                "Set the URL or cache of a wheelhouse that has it, or build it with playbooks/build.yml.",
-            )
     return t.cast(Manifest, dict(manifest))
-
-
-def _check_shape(manifest: t.Any, where: str) -> None:
-    def refuse(what: str) -> SparkforgeError:
-        return SparkforgeError(
-            f"{where} is not a wheelhouse manifest: {what}.",
-            "Publish it again on the builder with playbooks/build.yml.",
-        )
-
-    if not isinstance(manifest, dict):
-        raise refuse("it is not a JSON object")
-    if manifest.get("format") != FORMAT:
-        raise refuse(f"its format is {manifest.get('format')!r}, but this collection reads {FORMAT}")
-    for key, pattern in _TEXTS.items():
-        if not _fits(pattern, manifest.get(key)):
-            raise refuse(f"{key} is {_shown(manifest.get(key))}")
-    try:
-        time.strptime(manifest["written"], TIME)
-    except ValueError:
-        raise refuse(f"written is {_shown(manifest['written'])}") from None
-    if not _fits(_SHA256, manifest.get("seal")):
-        raise refuse(f"seal is {_shown(manifest.get('seal'))}")
-    if not isinstance(manifest.get("signature", ""), str):
-        raise refuse(f"signature is {_shown(manifest['signature'])}")
-    units = manifest.get("units")
-    if not isinstance(units, list) or not all(isinstance(unit, dict) for unit in units):
-        raise refuse("units is not a list of units")
-    for unit in units:
-        if not _fits(_UNIT, unit.get("name")) or not _fits(_FINGERPRINT, unit.get("fingerprint")):
-            raise refuse(f"it names the unit {_shown(unit.get('name'))} {_shown(unit.get('fingerprint'))}")
-        wheels = unit.get("wheels")
-        if not isinstance(wheels, list) or not all(isinstance(wheel, dict) for wheel in wheels):
-            raise refuse(f"the wheels of {unit['name']} are not a list")
-        for wheel in wheels:
-            for key, pattern in _WHEEL_TEXTS.items():
-                if not _fits(pattern, wheel.get(key)):
-                    raise refuse(f"{key} of a wheel of {unit['name']} is {_shown(wheel.get(key))}")
-            if not _is_of(wheel["file"], wheel["name"], wheel["version"]):
-                raise refuse(f"{wheel['file']} is no wheel of {wheel['name']} {wheel['version']}")
-            # pylint: disable-next=unidiomatic-typecheck  # a truth value is an int, too
-            if type(wheel.get("size")) is not int or not 0 <= wheel["size"] <= LARGEST:
-                raise refuse(f"the size of {wheel['file']} is {_shown(wheel.get('size'))}")
-            if wheel.get("path") != f"{unit['name']}/{unit['fingerprint']}/{wheel['file']}":
-                raise refuse(f"the path of {wheel['file']} is {_shown(wheel.get('path'))}")
-    names = [unit["name"] for unit in units]
-    if len(set(names)) < len(names):
-        raise refuse("it lists a unit twice")
-
-
-def _fits(pattern: t.Pattern[str], value: t.Any) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
-def _is_of(file: str, name: str, version: str) -> bool:
-    """Say whether a file is of a project and its version: a host installs what the file's name says."""
-    try:
-        parsed = parse_wheel_name(file)
-    except SparkforgeError:
-        return False
-    return parsed.distribution == normalised(name) and parsed.version.replace("_", "-") == version.replace("_", "-")
-
-
-def _shown(value: t.Any) -> str:
-    return "missing" if value is None else repr(value)[:80]
 
 
 # ----------------------------------------------------------------------------------------------------- simple index

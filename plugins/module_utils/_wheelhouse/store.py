@@ -236,8 +236,8 @@ class Store:
         candidates += [one for one, _time in others]
         for candidate in candidates:
             with contextlib.suppress(SparkforgeError):
-                one = publication.check(candidate, platform=self.platform)
-                if one["seal"] not in {other["seal"] for other in found}:
+                one = publication.check(candidate)
+                if one["platform"] == self.platform and one["seal"] not in {other["seal"] for other in found}:
                     found.append(one)
         return found
 

@@ -178,10 +178,7 @@ def _way(settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheel
         return ""
     if manifest["host"] == settings["inventory_hostname"]:
         return "own"
-    if settings["sparkforge_wheelhouse_transport"] != "auto":
-        return str(settings["sparkforge_wheelhouse_transport"])
-    served = (settings.get("sparkforge_found") or {}).get("served")
-    return "pull" if settings["sparkforge_wheelhouse_url"] and served is not False else "push"
+    return "pull" if settings["sparkforge_wheelhouse_url"] else "push"
 
 
 def _places(way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Sequence[Wheel]) -> list[str]:

@@ -27,11 +27,10 @@ Fault = tuple[str, str]
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return what there is to serve the wheelhouse with; certificate and key are read on the controller.
 
-    Steps: ``site`` with its ``addresses``, its ``url`` on the host itself, its ``configuration``, which stands for
-    all that nginx reads when it is reloaded, and its ``content``; ``tls``, the certificate with its chain and its key,
-    for no output; ``salt``, of the password; ``packages``; ``first``, that nginx is not there. Of an observation
-    (``__wheelhouse_observed``) follow ``serve``, that anything differs, ``reload``, that nginx has not read this
-    configuration, and ``stale``, the files to remove.
+    Steps: ``site`` with its ``addresses``, its ``url`` on the host itself, and its ``content``; ``tls``, the
+    certificate with its chain and its key, for no output; ``salt``, of the password; ``packages``; ``first``, that
+    nginx is not there. Of an observation (``__wheelhouse_observed``) follow ``serve``, that anything differs,
+    ``reload``, that nginx does not listen, and ``stale``, the files to remove.
     """
     pem, faults = _pem([str(settings[f"wheelhouse_tls_{part}"] or "") for part in ("certificate", "key")])
     username, password = str(settings["wheelhouse_username"]), str(settings["wheelhouse_password"])
@@ -41,36 +40,33 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if faults:
         return Plan(refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in faults])
     url = f"http{'s' if pem else ''}://{_LOCAL.get(addresses[0], addresses[0])}:{port}"
-    read = [TEMPLATE.read_text(encoding="utf-8").rstrip(), root, addresses, int(port), pem, bool(password)]
-    site: dict[str, t.Any] = {
-        "addresses": addresses,
-        "url": url,
-        "configuration": hashlib.sha256(json.dumps(read).encode()).hexdigest(),
-    }
+    site: dict[str, t.Any] = {"addresses": addresses, "url": url}
     directory = settings["__wheelhouse_directory"]
     site["content"] = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True).from_string(  # noqa: S701
         TEMPLATE.read_text(encoding="utf-8")
     ).render(
         sparkforge_root=root, wheelhouse_port=port, wheelhouse_password=bool(password),
-        __wheelhouse_addresses=addresses, __wheelhouse_configuration=site["configuration"], __wheelhouse_tls=bool(pem),
-        __wheelhouse_directory=directory,
+        __wheelhouse_addresses=addresses, __wheelhouse_tls=bool(pem), __wheelhouse_directory=directory,
     )  # fmt: skip
     missing = packages(["nginx", *(["openssl"] if password else [])], observation)
     # The same each time, so that a password is the same line each time; another one on each host.
     salt = hashlib.sha256(f"{settings['inventory_hostname']}{username}".encode()).hexdigest()[:16]
-    found = _observed(settings)
-    reads = found is None or found["configuration"] == site["configuration"]
-    wanted = {settings["__wheelhouse_site"]: site["content"], f"{directory}/tls.pem": f"{pem}\n" if pem else ""}
-    serves = found is None or (reads and found["enabled"] and _has(found, wanted, f"{directory}/htpasswd", password))
-    stale = [f"{directory}/{name}" for name, has in (("tls.pem", pem), ("htpasswd", password)) if not has]
+    tls, htpasswd = f"{directory}/tls.pem", f"{directory}/htpasswd"
+    expected = _described(settings["__wheelhouse_site"], site["content"], "644") | {"listening", "enabled"}
+    expected |= _described(tls, f"{pem}\n", "600") if pem else set()
+    expected |= {"password", f"640 root:www-data {htpasswd}"} if password else set()
+    observed = (settings.get("__wheelhouse_observed") or {}).get("stdout")
+    lines = set(observed.splitlines()) if observed is not None else expected
+    stale = [path for path, wanted in ((tls, pem), (htpasswd, password)) if not wanted and _has(lines, path)]
+    serves = expected <= lines and not stale
     steps = {
         "site": site,
         "tls": pem,
         "salt": salt if password else "",
         "first": "nginx" not in observation["apt"]["packages"],
         "serve": not serves,
-        "reload": not reads,
-        "stale": [] if reads else stale,
+        "reload": "listening" not in lines,
+        "stale": stale,
         **missing.steps,
     }
     note = (
@@ -84,22 +80,13 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     )
 
 
-def _observed(settings: t.Mapping[str, t.Any]) -> dict[str, t.Any] | None:
-    """Return what roles/wheelhouse/files/observe.py printed; None where it was not run."""
-    observed = settings.get("__wheelhouse_observed") or {}
-    return json.loads(observed["stdout"]) if observed.get("stdout") else None
+def _described(path: str, content: str, mode: str) -> set[str]:
+    """Return the lines that roles/wheelhouse/files/observe.sh prints of a file that is as it is to be."""
+    return {f"{mode} root:root {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"}
 
 
-def _has(found: t.Mapping[str, t.Any], wanted: t.Mapping[str, str], htpasswd: str, password: str) -> bool:
-    """Tell whether the files of the site are as they are to be."""
-    files = found["files"]
-    for path, content in wanted.items():
-        mode = "0600" if path.endswith(".pem") else "0644"
-        if files[path] != (f"{hashlib.sha256(content.encode()).hexdigest()} {mode} root:root" if content else ""):
-            return False
-    if not password:
-        return bool(files[htpasswd] == "")
-    return bool(found["password"] and files[htpasswd].endswith(" 0640 root:www-data"))
+def _has(lines: t.Iterable[str], path: str) -> bool:
+    return any(line.endswith(f" {path}") for line in lines)
 
 
 def _address(text: str) -> str:

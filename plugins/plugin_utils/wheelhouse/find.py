@@ -2,28 +2,102 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the manifest of a stack is found."""
+"""Where the manifest of a stack is found: under a URL, in the controller's cache, or on the builder."""
 
 from __future__ import annotations
 
 import typing as t
+import urllib.parse
 from collections.abc import Callable
 
-from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._core.errors import SparkforgeError, UnreachableError
+from ...module_utils._core.redact import redact
+from ...module_utils._fetch import http
 from ...module_utils._wheel.wheel import Manifest
 from ...module_utils._wheelhouse import publication
 from .cache import Cache
-from .served import Served, is_passed_over
+from .signed import SETTING
 from .wanted import Wanted
+
+#: Seconds without an answer: the hosts' fast network may be none of the controller's.
+PATIENCE = 10.0
 
 
 class Found(t.NamedTuple):
-    """A manifest and where it was; ``served`` None where nobody was asked, or nobody answered."""
+    """A manifest, where it was, and what each place that was asked answered."""
 
     manifest: Manifest | None
     where: str | None
     tried: list[dict[str, str]]
-    served: bool | None
+
+
+class Served:
+    """A wheelhouse that is served under a URL; only a signature vouches for what it serves."""
+
+    def __init__(self, url: str, username: str = "", password: str = "") -> None:
+        self.url = url.rstrip("/")
+        self.username = username
+        self.password = password
+        try:
+            parts = urllib.parse.urlsplit(self.url)
+        except ValueError:
+            parts = urllib.parse.urlsplit("")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SparkforgeError(
+                f"sparkforge_wheelhouse_url is {redact(url)!r}, which is not the URL of a wheelhouse.",
+                "Write it as https://host/path, the parent of the platform directories.",
+            )
+        if "@" in parts.netloc:
+            raise SparkforgeError(
+                f"sparkforge_wheelhouse_url ({redact(url)}) contains a user name.",
+                "Move it to sparkforge_wheelhouse_username and sparkforge_wheelhouse_password, which are never "
+                "printed.",
+            )
+
+    def manifest(self, wanted: Wanted) -> Manifest | None:
+        """Return the manifest that is served; None where the server has none.
+
+        :raises SparkforgeError: if something else is served, or nothing answers; see ``is_passed_over``.
+        """
+        parts = [self.url, *(urllib.parse.quote(part) for part in (wanted.platform, "manifests", wanted.file))]
+        url = "/".join(parts)
+        try:
+            content = http.fetch_bytes(self._with_credentials(url), timeout=PATIENCE, retries=0, html=True)
+        except SparkforgeError as error:
+            if error.details.get("status") in (404, 410):
+                return None
+            raise self._explained(error, url) from error
+        label = f"The manifest at {url}"
+        return wanted.check(publication.read(content, label), label)
+
+    def _with_credentials(self, url: str) -> str:
+        if not self.username:
+            return url
+        scheme, rest = url.split("://", 1)
+        user, password = (urllib.parse.quote(text, safe="") for text in (self.username, self.password))
+        return f"{scheme}://{user}:{password}@{rest}"
+
+    def _explained(self, error: SparkforgeError, url: str) -> SparkforgeError:
+        status = error.details.get("status")
+        if status in (401, 403):
+            refusal = "refused the user name and password" if self.username else "requires a user name and password"
+            return SparkforgeError(
+                f"The wheelhouse {refusal} for {url} (HTTP {status}).",
+                "Correct sparkforge_wheelhouse_username and sparkforge_wheelhouse_password.",
+                status=status,
+            )
+        return type(error)(
+            error.cause,
+            "Check what answers at sparkforge_wheelhouse_url, and, if its certificate is not trusted, "
+            "sparkforge_ca_certificate.",
+            **({} if status is None else {"status": status}),
+        )
+
+
+def is_passed_over(error: SparkforgeError) -> bool:
+    """Tell whether the next place may be asked: not where somebody answered and said something wrong."""
+    status = error.details.get("status")
+    return int(status) >= 500 if status is not None else isinstance(error, UnreachableError)
 
 
 def find_manifest(
@@ -43,39 +117,33 @@ def find_manifest(
     :raises SparkforgeError: if a place has something that is not a manifest, one of another stack, or an older one.
     """
     tried: list[dict[str, str]] = []
-    is_served: bool | None = None
-    manifest = where = None
     for place in places:
-        name, label = place, f"The manifest of {wanted.stack} on {builder}"
-        if place == "url":
-            if served is None:
-                continue
-            name, label = served.url, f"The manifest of {wanted.stack} at {served.url}"
-            try:
-                cached = None if served.pinned or wanted.signers else cache.load(wanted)
-                manifest = served.manifest(wanted, cached)
-                is_served = manifest is not None
-                said = "has it" if manifest else "does not have it"
-            except SparkforgeError as error:
-                if not is_passed_over(error):
-                    raise
-                said = error.cause
-        elif place == "cache":
-            name = cache.path_of(wanted)
-            manifest = cache.load(wanted)
-            said = "has it" if manifest else "does not have it"
-        else:
-            name = builder
-            try:
+        if place == "url" and served is None:
+            continue
+        manifest, name, answer = None, builder, ""
+        label = f"The manifest of {wanted.stack} on {builder}"
+        try:
+            if place == "url" and served is not None:
+                name, label = served.url, f"The manifest of {wanted.stack} at {served.url}"
+                if wanted.signers:
+                    manifest = served.manifest(wanted)
+                else:
+                    answer = f"is not asked, since {SETTING} names no key that its manifest must be signed with"
+            elif place == "cache":
+                name = cache.path_of(wanted)
+                manifest = cache.load(wanted)
+            else:
                 content = ask_builder(wanted.file)
                 manifest = wanted.check(publication.read(content, label), label) if content is not None else None
-                said = "has it" if manifest else "does not have it"
-            except OSError as error:
-                said = str(error)
-        tried.append({"place": name, "said": said})
+        except OSError as error:
+            answer = str(error)
+        except SparkforgeError as error:
+            if place != "url" or not is_passed_over(error):
+                raise
+            answer = error.cause
+        tried.append({"place": name, "said": answer or ("has it" if manifest else "does not have it")})
         if manifest:
             if not allow_older:
                 cache.check_not_older(wanted, manifest, label)
-            where = place
-            break
-    return Found(manifest, where, tried, is_served)
+            return Found(manifest, place, tried)
+    return Found(None, None, tried)

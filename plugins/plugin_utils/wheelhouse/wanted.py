@@ -2,18 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the manifest of a stack must be of."""
+"""What the manifest of a stack must be of, and what it may hold: its texts become paths, URLs and requirement lines."""
 
 from __future__ import annotations
 
+import time
 import typing as t
 
 from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._wheel.names import normalised, parse_wheel_name
 from ...module_utils._wheel.wheel import Manifest
 from ...module_utils._wheelhouse import publication
+from .. import schema
 from . import signed
 
-_FIELDS = ("stack", "lock_id", "platform")
+_FIELDS = {"platform": "the platform", "stack": "the stack", "lock_id": "the lock", "python": "Python"}
 
 
 class Wanted(t.NamedTuple):
@@ -28,17 +31,56 @@ class Wanted(t.NamedTuple):
     def check(self, manifest: t.Any, where: str) -> Manifest:
         """Return the manifest.
 
-        :raises SparkforgeError: if it is of something else, was changed, or is not signed by one of ``signers``.
+        :param where: how messages call it.
+        :raises SparkforgeError: if it holds what it must not, was changed, is of something else, or is not signed by
+            one of ``signers``.
         """
-        found = publication.check(manifest, where=where, **{key: getattr(self, key) for key in _FIELDS})
-        if self.python and found["python"] != self.python:
+        checked = publication.check(manifest, where)
+        problems = schema.problems("manifest", checked) or contradictions(checked)
+        if problems:
             raise SparkforgeError(
-                f"{where} is for Python {found['python']}, not {self.python}.",
-                "Build the stack for this Python with playbooks/build.yml.",
+                f"{where} is not a wheelhouse manifest: {'; '.join(problems[:3])}.",
+                "Publish it again on the builder with playbooks/build.yml.",
             )
-        signed.check(found, self.signers, where)
-        return found
+        for key, noun in _FIELDS.items():
+            expected = getattr(self, key)
+            if expected and checked[key] != expected:  # type: ignore[literal-required]
+                raise SparkforgeError(
+                    f"{where} is for {noun} {checked[key]}, not {expected}.",  # type: ignore[literal-required]
+                    "Set the URL or cache of a wheelhouse that has it, or build it with playbooks/build.yml.",
+                )
+        signed.check(checked, self.signers, where)
+        return checked
 
     @property
     def file(self) -> str:
         return publication.file_of(self.stack, self.lock_id)
+
+
+def contradictions(manifest: Manifest) -> list[str]:
+    """Return what of a manifest that fits the schema cannot be."""
+    problems = []
+    try:
+        time.strptime(manifest["written"], publication.TIME)
+    except ValueError:
+        problems.append(f"written is {manifest['written']!r}")
+    names = [unit["name"] for unit in manifest["units"]]
+    if len(set(names)) < len(names):
+        problems.append("it lists a unit twice")
+    for unit in manifest["units"]:
+        for wheel in unit["wheels"]:
+            file = wheel["file"]
+            if not _is_of(file, wheel["name"], wheel["version"]):
+                problems.append(f"{file} is no wheel of {wheel['name']} {wheel['version']}")
+            if wheel["path"] != f"{unit['name']}/{unit['fingerprint']}/{file}":
+                problems.append(f"the path of {file} is {wheel['path']!r:.80}")
+    return problems
+
+
+def _is_of(file: str, name: str, version: str) -> bool:
+    """Say whether a file is of a project and its version: a host installs what the file's name says."""
+    try:
+        parsed = parse_wheel_name(file)
+    except SparkforgeError:
+        return False
+    return parsed.distribution == normalised(name) and parsed.version.replace("_", "-") == version.replace("_", "-")

@@ -97,7 +97,8 @@ def test_check_mode_writes_nothing(site: Site) -> None:
 
 
 def test_where_no_place_has_it_each_is_named(site: Site) -> None:
-    found = site.find(host="gone", url="http://127.0.0.1:1/")
+    signers = ["ssh-ed25519 AAAA"]
+    found = site.find(host="gone", url="http://127.0.0.1:1/", signers=signers)
     assert found["failed"] is True
     assert "No build of mine (lock 0123456789ab) for debian13-x86_64 was found" in found["cause"]
     assert "http://127.0.0.1:1: No connection" in found["cause"]
@@ -116,11 +117,6 @@ def test_a_wheel_that_is_gone_or_was_changed_is_named(site: Site) -> None:
     found = site.find(wheels=True)
     assert f"The wheel {FILE} is not available: builder did not return {wheel}" in found["cause"]
     assert not list(site.cache.rglob("*.whl"))
-
-
-def test_pull_without_a_url_is_refused(site: Site) -> None:
-    found = site.find(transport="pull")
-    assert "sparkforge_wheelhouse_url is empty" in found["cause"]
 
 
 @pytest.fixture(scope="module")

@@ -136,3 +136,5 @@ def test_a_variable_of_a_former_version_is_an_error_with_a_remedy() -> None:
     assert errors("lock", llvm_follow=False) == []
     (found,) = errors("mirror", mirror_directory="/srv/mirror", mirror_apt_snapshot="spark.tar")
     assert found.startswith("mirror_apt_snapshot is no longer a variable: mirror apt repositories with aptly")
+    (found,) = errors(sparkforge_wheelhouse_manifest_sha256="0" * 64, stack_name="lab")
+    assert "is no longer a variable: set sparkforge_wheelhouse_signers" in found

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import os
 import threading
@@ -16,14 +17,15 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, of_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, find_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, Served, find_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
 
 WHEEL = b"not much of a wheel"
+FILE = "torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl"
 WANTED = Wanted("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64", "3.12")
 LOGIN = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
 PLACES = ["url", "cache", "builder"]
@@ -33,7 +35,7 @@ def manifest(content: bytes = WHEEL, **changes: t.Any) -> dict[str, t.Any]:
     wheel = {
         "name": "torch",
         "version": "2.9.1+sf.4b5c1f0e",
-        "file": "torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl",
+        "file": FILE,
         "sha256": hashlib.sha256(content).hexdigest(),
         "size": len(content),
     }
@@ -80,11 +82,8 @@ class Server:
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}/wheelhouse"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def publish(self, made: dict[str, t.Any], wheel: bytes = WHEEL) -> None:
-        base = f"/wheelhouse/{made['platform']}"
-        self.files[f"{base}/manifests/{WANTED.file}"] = publication.text_of(made)
-        for item in of_manifest(made):
-            self.files[f"{base}/{item.relative.replace('+', '%2B')}"] = wheel
+    def publish(self, made: dict[str, t.Any]) -> None:
+        self.files[f"/wheelhouse/{made['platform']}/manifests/{WANTED.file}"] = publication.text_of(made)
 
 
 @pytest.fixture
@@ -110,8 +109,23 @@ def lacks(_name: str) -> bytes | None:
     return None
 
 
-def find(cache: Cache, served: Served | None = None, builder: t.Callable[[str], bytes | None] = lacks) -> Found:
-    return find_manifest(WANTED, PLACES, cache, served, builder, "spark01")
+@pytest.fixture(scope="module")
+def signer(tmp_path_factory: pytest.TempPathFactory) -> signature.Signer:
+    """The key of the builder."""
+    made = signature.Signer(str(tmp_path_factory.mktemp("builder")))
+    assert made.make(check_mode=False)
+    return made
+
+
+@pytest.fixture
+def wanted(signer: signature.Signer) -> Wanted:
+    return WANTED._replace(signers=[str(signer.public_key)])
+
+
+def find(
+    wanted: Wanted, cache: Cache, served: Served | None = None, builder: t.Callable[[str], bytes | None] = lacks
+) -> Found:
+    return find_manifest(wanted, PLACES, cache, served, builder, "spark01")
 
 
 # --------------------------------------------------------------------------------------------------------- places
@@ -126,73 +140,76 @@ def test_no_platform_that_a_host_names_leads_out_of_the_cache(tmp_path: Path, pl
     assert failure.value.remedy and list(tmp_path.iterdir()) == []
 
 
-def test_the_url_comes_first_then_the_cache_then_the_builder(server: Server, cache: Cache) -> None:
-    made = manifest()
-    found = find(cache, Served(server.url), lambda _name: publication.text_of(made))
-    assert (found.where, found.served) == ("builder", False)
-    assert [one["place"] for one in found.tried] == [server.url, cache.path_of(WANTED), "spark01"]
-    cache.save(WANTED, made)
-    assert find(cache, Served(server.url), nobody).where == "cache"
+def test_find_asks_the_url_then_the_cache_then_the_builder(
+    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+) -> None:
+    made = signer.sign(manifest())
+    found = find(wanted, cache, Served(server.url), lambda _name: publication.text_of(made))
+    assert found.where == "builder"
+    assert [row["place"] for row in found.tried] == [server.url, cache.path_of(WANTED), "spark01"]
+    cache.save(wanted, made)
+    assert find(wanted, cache, Served(server.url), nobody).where == "cache"
     server.publish(made)
-    found = find(cache, Served(server.url), nobody)
-    assert (found.where, found.served, found.manifest) == ("url", True, made)
+    found = find(wanted, cache, Served(server.url), nobody)
+    assert (found.where, found.manifest) == ("url", made)
 
 
-def test_where_nobody_has_it_each_place_says_so(server: Server, cache: Cache) -> None:
+def test_where_nobody_has_it_each_place_says_so(server: Server, cache: Cache, wanted: Wanted) -> None:
     def silent(_name: str) -> bytes | None:
         raise OSError("spark01 cannot be asked: no route to host")
 
-    found = find(cache, Served(server.url), silent)
+    found = find(wanted, cache, Served(server.url), silent)
     assert found.manifest is None
-    assert [one["said"] for one in found.tried] == [
+    assert [row["said"] for row in found.tried] == [
         "does not have it",
         "does not have it",
         "spark01 cannot be asked: no route to host",
     ]
 
 
-def test_a_server_that_does_not_answer_is_passed_over(server: Server, cache: Cache) -> None:
+def test_a_server_that_does_not_answer_is_passed_over(
+    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+) -> None:
     url = server.url
     server.server.shutdown()
     server.server.server_close()
-    cache.save(WANTED, manifest())
-    found = find(cache, Served(url), nobody)
-    assert (found.where, found.served) == ("cache", None)
+    cache.save(wanted, signer.sign(manifest()))
+    found = find(wanted, cache, Served(url), nobody)
+    assert found.where == "cache"
     assert "No connection" in found.tried[0]["said"]
 
 
 # ------------------------------------------------------------------------------------------- what is no manifest
 
 
-def test_an_html_page_with_status_200_is_no_manifest(server: Server, cache: Cache) -> None:
+def test_an_html_page_with_status_200_is_no_manifest(server: Server, cache: Cache, wanted: Wanted) -> None:
     server.login = True
     with pytest.raises(SparkforgeError, match="is an HTML page") as caught:
-        find(cache, Served(server.url))
+        find(wanted, cache, Served(server.url))
     assert "proxy or a login page" in caught.value.remedy
 
 
 @pytest.mark.parametrize("given", ["", "wrong"])
-def test_a_refused_password_is_said_and_never_shown(server: Server, cache: Cache, given: str) -> None:
+def test_a_refused_password_is_said_and_never_shown(server: Server, cache: Cache, wanted: Wanted, given: str) -> None:
     server.password = "secret"
     with pytest.raises(SparkforgeError, match="user name and password") as caught:
-        find(cache, Served(server.url, "lab" if given else "", given))
+        find(wanted, cache, Served(server.url, "lab" if given else "", given))
     said = f"{caught.value} {caught.value.details}"
     assert "HTTP 401" in said
     assert "wrong" not in said
     assert "sparkforge_wheelhouse_password" in caught.value.remedy
 
 
-def test_with_the_password_it_is_found(server: Server, cache: Cache) -> None:
+def test_with_the_password_it_is_found(server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer) -> None:
     server.password = "p@ss/word:"
-    made = manifest()
-    server.publish(made)
-    assert find(cache, Served(server.url, "lab", server.password, made["seal"]), nobody).where == "url"
+    server.publish(signer.sign(manifest()))
+    assert find(wanted, cache, Served(server.url, "lab", server.password), nobody).where == "url"
 
 
-def test_a_server_that_forbids_is_not_passed_over(server: Server, cache: Cache) -> None:
+def test_a_server_that_forbids_is_not_passed_over(server: Server, cache: Cache, wanted: Wanted) -> None:
     server.refuses = True
     with pytest.raises(SparkforgeError, match="HTTP 403"):
-        find(cache, Served(server.url))
+        find(wanted, cache, Served(server.url))
 
 
 @pytest.mark.parametrize(
@@ -205,16 +222,75 @@ def test_a_server_that_forbids_is_not_passed_over(server: Server, cache: Cache) 
     ],
 )
 def test_a_manifest_of_something_else_is_refused(cache: Cache, changes: dict[str, str], said: str) -> None:
-    with pytest.raises(SparkforgeError, match=said):
-        find(cache, None, lambda _name: publication.text_of(manifest(**changes)))
+    with pytest.raises(SparkforgeError, match=said) as caught:
+        find(WANTED, cache, None, lambda _name: publication.text_of(manifest(**changes)))
+    assert caught.value.cause.startswith("The manifest of torch-2.9.1 on spark01 is for") and caught.value.remedy
 
 
-def test_a_manifest_that_was_changed_is_refused(server: Server, cache: Cache) -> None:
-    made = manifest()
+def test_a_manifest_that_was_changed_is_refused(
+    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+) -> None:
+    made = signer.sign(manifest())
     made["units"][-1]["wheels"][0]["sha256"] = "0" * 64
     server.publish(made)
     with pytest.raises(SparkforgeError, match="was changed after it was written"):
-        find(cache, Served(server.url))
+        find(wanted, cache, Served(server.url))
+
+
+def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
+    made = copy.deepcopy(manifest())
+    change(made)
+    # Sealed anew: whoever serves it can do that.
+    made["seal"] = publication.seal(made)
+    return made
+
+
+def renamed(made: dict[str, t.Any], file: str) -> None:
+    """Have the row of a wheel name another file: what a host installs is what its name says."""
+    made["units"][1]["wheels"][0].update(file=file, path=f"pytorch/4b5c1f0e9a37d286/{file}")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda made: made.update(format=2), "its format is 2"),
+        (lambda made: made.update(stack="../../etc"), "stack is '../../etc'"),
+        (lambda made: made.update(python="3.12; rm"), "python is"),
+        (lambda made: made.pop("host"), "host is missing"),
+        (lambda made: made.update(host="spark01\nspark02"), "host is 'spark01"),
+        (lambda made: made.update(host="{{ lookup('pipe', 'id') }}"), 'host is "{{'),
+        (lambda made: made.update(host="\x1b[2J"), "host is '\\x1b"),
+        (lambda made: made.update(host="a" * 300), "host is 'aaa"),
+        (lambda made: made.update(written="yesterday"), "written is 'yesterday'"),
+        (lambda made: made.update(written="2026-13-45T10:00:00Z"), "written is '2026-13-45T10:00:00Z'"),
+        (lambda made: made.update(units={}), "units"),
+        (lambda made: made["units"].append(made["units"][0]), "lists a unit twice"),
+        (lambda made: made["units"][0].update(name="a/b"), "units[0].name is 'a/b'"),
+        (lambda made: made["units"][0].update(fingerprint="1"), "units[0].fingerprint is '1'"),
+        (lambda made: made["units"][0].update(wheels=None), "units[0].wheels"),
+        (lambda made: made["units"][1]["wheels"][0].update(file="../x.whl"), "units[1].wheels[0].file is"),
+        (lambda made: made["units"][1]["wheels"][0].update(name="torch --index-url http://x"), "wheels[0].name is"),
+        (lambda made: made["units"][1]["wheels"][0].update(version="1 --hash=sha256:0"), "wheels[0].version is"),
+        (lambda made: made["units"][1]["wheels"][0].update(sha256="A" * 64), "wheels[0].sha256 is"),
+        (lambda made: made["units"][1]["wheels"][0].update(size=True), "wheels[0].size"),
+        (lambda made: made["units"][1]["wheels"][0].update(size=10**30), "wheels[0].size"),
+        (lambda made: made["units"][1]["wheels"][0].update(path="pytorch/../../x.whl"), "the path of torch"),
+        (lambda made: renamed(made, "pip-99-py3-none-any.whl"), "pip-99-py3-none-any.whl is no wheel of torch 2.9.1"),
+        (lambda made: renamed(made, FILE.replace("2.9.1", "2.9.2")), "is no wheel of torch 2.9.1"),
+        (lambda made: renamed(made, "torch.whl"), "torch.whl is no wheel of torch 2.9.1"),
+    ],
+)
+def test_a_manifest_with_a_wrong_path_or_requirement_is_refused(cache: Cache, change: t.Any, message: str) -> None:
+    with pytest.raises(SparkforgeError, match="is not a wheelhouse manifest") as caught:
+        find(WANTED, cache, None, lambda _name: publication.text_of(broken(change)))
+    assert message in caught.value.cause
+    # What no schema can say.
+    beyond = "is no wheel of" in message or message in (
+        "lists a unit twice",
+        "the path of torch",
+        "written is '2026-13-45T10:00:00Z'",
+    )
+    assert bool(schema.problems("manifest", broken(change))) is not beyond
 
 
 def test_a_spoilt_cache_names_the_file_to_remove(cache: Cache) -> None:
@@ -222,39 +298,33 @@ def test_a_spoilt_cache_names_the_file_to_remove(cache: Cache) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("{")
     with pytest.raises(SparkforgeError) as caught:
-        find(cache)
+        find(WANTED, cache)
     assert str(path) in caught.value.remedy
 
 
 # ------------------------------------------------------------------------------------------------------ trust
 
 
-def test_a_manifest_is_taken_only_where_its_seal_is_known(server: Server, cache: Cache) -> None:
+def test_a_url_is_asked_only_where_a_signature_can_vouch_for_its_manifest(server: Server, cache: Cache) -> None:
     made = manifest()
     server.publish(made)
-    found = find(cache, Served(server.url))
+    server.refuses = True
+    found = find(WANTED, cache, Served(server.url))
     assert found.manifest is None
-    assert made["seal"] in found.tried[0]["said"]
-    assert find(cache, Served(server.url, pinned=made["seal"].upper())).where == "url"
+    assert "sparkforge_wheelhouse_signers names no key" in found.tried[0]["said"]
+    # Nor where the cache has the same one.
     cache.save(WANTED, made)
-    assert find(cache, Served(server.url)).where == "url"
+    assert find(WANTED, cache, Served(server.url)).where == "cache"
 
 
-def test_a_manifest_that_a_pinned_key_signed_is_taken(server: Server, cache: Cache, tmp_path: Path) -> None:
-    signer = signature.Signer(str(tmp_path / "builder"))
-    signer.make(check_mode=False)
-    wanted = WANTED._replace(signers=[str(signer.public_key)])
+def test_a_manifest_that_a_pinned_key_signed_is_taken(
+    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+) -> None:
     server.publish(signer.sign(manifest()))
-    assert find_manifest(wanted, PLACES, cache, Served(server.url), lacks, "spark01").where == "url"
+    assert find(wanted, cache, Served(server.url)).where == "url"
     server.publish(manifest())
     with pytest.raises(SparkforgeError, match="is not signed"):
-        find_manifest(wanted, PLACES, cache, Served(server.url), lacks, "spark01")
-
-
-def test_a_manifest_of_another_seal_than_the_pin_is_refused(server: Server, cache: Cache) -> None:
-    server.publish(manifest())
-    with pytest.raises(SparkforgeError, match="sparkforge_wheelhouse_manifest_sha256 says"):
-        find(cache, Served(server.url, pinned="0" * 64))
+        find(wanted, cache, Served(server.url))
 
 
 @pytest.mark.parametrize("url", ["spark01/wheelhouse", "ftp://spark01/x", "https://me:secret@spark01/x"])
@@ -287,22 +357,6 @@ def test_a_wheel_is_verified_before_it_has_its_name(cache: Cache) -> None:
     assert Path(cache.wheel(wheel)).parent.name == wheel.sha256
     with cache.bringing(wheel) as target:
         assert target is None
-
-
-def test_a_wheel_comes_from_the_url(server: Server, cache: Cache) -> None:
-    made = manifest()
-    server.publish(made)
-    (wheel,) = cache.missing(made)
-    with cache.bringing(wheel) as target:
-        assert target
-        assert Served(server.url).wheel(wheel, WANTED.platform, target) == []
-    assert Path(cache.wheel(wheel)).read_bytes() == WHEEL
-    server.files.clear()
-    (reason,) = Served(server.url).wheel(wheel, WANTED.platform, str(Path(cache.directory) / "x"))
-    assert "does not exist" in reason
-    server.refuses = True
-    with pytest.raises(SparkforgeError, match="HTTP 403"):
-        Served(server.url).wheel(wheel, WANTED.platform, str(Path(cache.directory) / "x"))
 
 
 def test_the_cache_keeps_the_latest_manifests_of_a_stack_and_what_they_name(cache: Cache) -> None:

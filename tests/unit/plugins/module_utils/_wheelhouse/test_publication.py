@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import copy
 import html.parser
 import json
 import typing as t
@@ -65,23 +64,8 @@ def test_the_seal_does_not_depend_on_the_order_of_keys_and_units() -> None:
 def test_a_manifest_is_read_as_it_was_written() -> None:
     made = make()
     assert publication.read(publication.text_of(made)) == made
-    assert publication.check(made, stack="torch-2.9.1", lock_id="0123456789ab", platform="ubuntu24.04-aarch64") == made
+    assert publication.check(made) == made
     assert publication.file_of(made["stack"], made["lock_id"]) == "torch-2.9.1-0123456789ab.json"
-
-
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        ({"platform": "debian13-x86_64"}, "platform ubuntu24.04-aarch64, not debian13-x86_64"),
-        ({"stack": "torch-2.10.0"}, "stack torch-2.9.1, not torch-2.10.0"),
-        ({"lock_id": "ba9876543210"}, "lock 0123456789ab, not ba9876543210"),
-    ],
-)
-def test_one_of_something_else_is_refused(wanted: dict[str, str], message: str) -> None:
-    with pytest.raises(SparkforgeError, match=message) as caught:
-        publication.check(make(), where="The manifest at http://spark01/", **wanted)
-    assert caught.value.cause.startswith("The manifest at http://spark01/ is for")
-    assert caught.value.remedy
 
 
 def test_one_that_was_changed_is_refused() -> None:
@@ -89,61 +73,6 @@ def test_one_that_was_changed_is_refused() -> None:
     made["units"][1]["wheels"][0]["sha256"] = "b" * 64
     with pytest.raises(SparkforgeError, match=f"was changed after it was written: its seal is {made['seal'][:12]}"):
         publication.check(made)
-
-
-def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
-    made = copy.deepcopy(make())
-    change(made)
-    # Sealed anew: whoever serves it can do that.
-    made["seal"] = publication.seal(made)
-    return made
-
-
-def renamed(made: dict[str, t.Any], file: str) -> None:
-    """Have the row of a wheel name another file: what a host installs is what its name says."""
-    made["units"][1]["wheels"][0].update(file=file, path=f"pytorch/4b5c1f0e9a37d286/{file}")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda one: one.update(format=2), "its format is 2"),
-        (lambda one: one.update(stack="../../etc"), "stack is '../../etc'"),
-        (lambda one: one.update(python="3.12; rm"), "python is"),
-        (lambda one: one.pop("host"), "host is missing"),
-        (lambda one: one.update(host="spark01\nspark02"), "host is 'spark01"),
-        (lambda one: one.update(host="{{ lookup('pipe', 'id') }}"), 'host is "{{'),
-        (lambda one: one.update(host="\x1b[2J"), "host is '\\x1b"),
-        (lambda one: one.update(host="a" * 300), "host is 'aaa"),
-        (lambda one: one.update(written="yesterday"), "written is 'yesterday'"),
-        (lambda one: one.update(written="2026-13-45T10:00:00Z"), "written is '2026-13-45T10:00:00Z'"),
-        (lambda one: one.update(units={}), "units is not a list"),
-        (lambda one: one["units"].append(one["units"][0]), "lists a unit twice"),
-        (lambda one: one["units"][0].update(name="a/b"), "names the unit 'a/b'"),
-        (lambda one: one["units"][0].update(wheels=None), "the wheels of llvm are not a list"),
-        (lambda one: one["units"][1]["wheels"][0].update(file="../x.whl"), "file of a wheel of pytorch"),
-        (lambda one: one["units"][1]["wheels"][0].update(name="torch --index-url http://x"), "name of a wheel"),
-        (lambda one: one["units"][1]["wheels"][0].update(version="1 --hash=sha256:0"), "version of a wheel"),
-        (lambda one: one["units"][1]["wheels"][0].update(sha256="A" * 64), "sha256 of a wheel"),
-        (lambda one: one["units"][1]["wheels"][0].update(size=True), "the size of torch"),
-        (lambda one: one["units"][1]["wheels"][0].update(size=10**30), "the size of torch"),
-        (lambda one: one["units"][1]["wheels"][0].update(path="pytorch/../../x.whl"), "the path of torch"),
-        (lambda one: renamed(one, "pip-99-py3-none-any.whl"), "pip-99-py3-none-any.whl is no wheel of torch 2.9.1"),
-        (lambda one: renamed(one, FILE.replace("2.9.1", "2.9.2")), "is no wheel of torch 2.9.1"),
-        (lambda one: renamed(one, "torch.whl"), "torch.whl is no wheel of torch 2.9.1"),
-    ],
-)
-def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any, message: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not a wheelhouse manifest") as caught:
-        publication.check(broken(change))
-    assert message in caught.value.cause
-    # What a schema can say; the modules that read manifests have no library for it on a host.
-    beyond = "is no wheel of" in message or message in (
-        "lists a unit twice",
-        "the path of torch",
-        "written is '2026-13-45T10:00:00Z'",
-    )
-    assert SCHEMA.is_valid(broken(change)) is beyond
 
 
 def test_the_schema_is_that_of_what_is_written() -> None:

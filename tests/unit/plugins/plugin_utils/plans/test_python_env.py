@@ -191,16 +191,8 @@ def test_a_lock_without_wheels_for_the_host_is_refused() -> None:
     assert "playbooks/lock.yml" in refusal["remedy"]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"sparkforge_wheelhouse_url": URL, "sparkforge_wheelhouse_transport": "push"},
-        {"sparkforge_wheelhouse_url": URL, "sparkforge_found": {"served": False}},
-    ],
-)
-def test_the_wheels_of_another_host_go_through_the_controller(settings: dict[str, t.Any]) -> None:
-    steps = elsewhere(**settings, sparkforge_wheelhouse_username="lab", sparkforge_wheelhouse_password="word").steps
+def test_the_wheels_of_another_host_go_through_the_controller() -> None:
+    steps = elsewhere(sparkforge_wheelhouse_username="lab", sparkforge_wheelhouse_password="word").steps
     assert set(steps) == {"environment", "push", "record"}
     assert steps["push"] == "spark02"
     assert [wheel["file"] for wheel in steps["environment"]["wheels"]] == [
@@ -208,18 +200,17 @@ def test_the_wheels_of_another_host_go_through_the_controller(settings: dict[str
     ]  # fmt: skip
     assert steps["environment"]["find_links"] == []
     # A builder that left the inventory is not asked: the cache has them.
-    assert elsewhere(**settings, groups={"all": ["spark01"]}).steps["push"] == "spark01"
+    assert elsewhere(groups={"all": ["spark01"]}).steps["push"] == "spark01"
 
 
-@pytest.mark.parametrize("served", [{}, {"sparkforge_found": {"served": None}}])
-def test_or_are_pulled_from_the_url(served: dict[str, t.Any]) -> None:
-    steps = elsewhere(sparkforge_wheelhouse_url=URL, **served).steps
+def test_or_are_pulled_from_the_url() -> None:
+    steps = elsewhere(sparkforge_wheelhouse_url=URL).steps
     assert steps["environment"]["find_links"] == [
         f"{URL}ubuntu24.04-aarch64/simple/{name}/" for name in ("torch", "torch-vision", "triton")
     ]
     assert set(steps) == {"environment", "record"}
     account = {"sparkforge_wheelhouse_username": "lab", "sparkforge_wheelhouse_password": "word"}
-    steps = elsewhere(sparkforge_wheelhouse_url=URL, **served, **account).steps
+    steps = elsewhere(sparkforge_wheelhouse_url=URL, **account).steps
     assert steps["credentials"] == [{"url": URL, "username": "lab", "password": "word"}]
     # What status.yml hands on has no password in it.
     assert "word" not in str(steps["environment"])

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import typing as t
 from pathlib import Path
 
@@ -108,47 +107,33 @@ def test_addresses_are_as_nginx_and_a_url_have_them(listen: t.Any, addresses: li
     assert (site["addresses"], site["url"]) == ([f"[{one}]" if one == "::1" else one for one in addresses], url)
 
 
-def test_what_stands_for_the_configuration_is_as_earlier_versions_had_it(
-    tmp_path: Path, tls: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another one would have nginx reloaded everywhere; these two are what the variables of the role once said."""
-    (tmp_path / "site.j2").write_text("server { listen é; }\n\n")
-    (tmp_path / "cert.pem").write_text("CERT\n")
-    (tmp_path / "key.pem").write_text("KEY\n")
-    monkeypatch.setattr(wheelhouse, "TEMPLATE", tmp_path / "site.j2")
+def test_wheelhouse_salt_and_certificate_are_the_same_each_time(tls: dict[str, str]) -> None:
     steps = plan(**tls, **PLAIN, wheelhouse_listen=["::", "192.0.2.1"]).steps
-    assert steps["site"]["configuration"] == "848d7ff2439f1cd534ed12b4ef3077b359509ac023810b4061fffbbaab7411d6"
     assert steps["salt"] == "ff05372dac43698c"
     assert steps["site"]["url"] == "https://[::1]:8629"
-    assert steps["tls"] == "CERT\nKEY"
+    assert steps["tls"] == f"{CERTIFICATE}{KEY}".rstrip()
 
 
-def observed(steps: t.Mapping[str, t.Any], **changes: t.Any) -> dict[str, t.Any]:
-    """Return what the role observes of a host that serves what ``steps`` say, but for the changes."""
+SITE = "/etc/nginx/conf.d/sparkforge-wheelhouse.conf"
+TLS, HTPASSWD = (f"/etc/nginx/sparkforge-wheelhouse/{name}" for name in ("tls.pem", "htpasswd"))
 
-    def file(content: str, attributes: str) -> str:
-        return f"{hashlib.sha256(content.encode()).hexdigest()} {attributes}"
 
-    place = "/etc/nginx/sparkforge-wheelhouse"
-    files = {
-        "/etc/nginx/conf.d/sparkforge-wheelhouse.conf": file(steps["site"]["content"], "0644 root:root"),
-        f"{place}/tls.pem": file(steps["tls"] + "\n", "0600 root:root") if "tls" in steps else "",
-        f"{place}/htpasswd": file("user:hash\n", "0640 root:www-data") if "salt" in steps else "",
-    }
-    found = {
-        "configuration": steps["site"]["configuration"],
-        "enabled": True,
-        "password": "salt" in steps,
-        "files": files,
-    }
-    files.update(changes.pop("files", {}))
-    return {"__wheelhouse_observed": {"stdout": json.dumps({**found, **changes})}}
+def observed(steps: t.Mapping[str, t.Any], *lines: str, without: str = "") -> dict[str, t.Any]:
+    """Return what the role observes of a host that serves what ``steps`` say, without some lines and with others."""
+
+    def file(path: str, content: str, attributes: str) -> list[str]:
+        return [f"{attributes} {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"]
+
+    found = ["listening", "enabled", *file(SITE, steps["site"]["content"], "644 root:root")]
+    found += file(TLS, steps["tls"] + "\n", "600 root:root") if "tls" in steps else []
+    found += ["password", *file(HTPASSWD, "user:hash\n", "640 root:www-data")] if "salt" in steps else []
+    kept = [line for line in found if not without or without not in line]
+    return {"__wheelhouse_observed": {"stdout": "\n".join([*kept, *lines])}}
 
 
 def test_what_is_missing_is_a_reason_and_what_is_served_is_none() -> None:
     steps = plan().steps
-    nothing = dict.fromkeys(json.loads(observed(steps)["__wheelhouse_observed"]["stdout"])["files"], "")
-    fresh = plan(**observed(steps, configuration="", enabled=False, files=nothing))
+    fresh = plan(__wheelhouse_observed={"stdout": ""})
     assert fresh.steps["packages"] == ["nginx"] and {"first", "serve", "reload"} <= set(fresh.steps)
     assert fresh.reasons == ["install nginx", "serve the wheelhouse at http://127.0.0.1:8629"]
     served = plan("nginx", **observed(steps))
@@ -158,30 +143,30 @@ def test_what_is_missing_is_a_reason_and_what_is_served_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "reload"),
+    ("without", "line", "reload"),
     [
-        ({"configuration": "another"}, True),
-        ({"enabled": False}, False),
-        ({"password": False}, False),
-        ({"files": {"/etc/nginx/conf.d/sparkforge-wheelhouse.conf": ""}}, False),
-        ({"files": {"/etc/nginx/sparkforge-wheelhouse/tls.pem": "0 0600 root:root"}}, False),
-        ({"files": {"/etc/nginx/sparkforge-wheelhouse/htpasswd": "0 0644 root:www-data"}}, False),
+        ("listening", "", True),
+        ("enabled", "", False),
+        ("password", "", False),
+        (SITE, "", False),
+        (TLS, f"600 root:root {TLS}", False),
+        ("640 root:www-data", f"644 root:www-data {HTPASSWD}", False),
     ],
 )
-def test_whatever_differs_is_applied_and_what_nginx_has_not_read_reloaded(
-    tls: dict[str, str], change: dict[str, t.Any], reload: bool
+def test_whatever_differs_is_applied_and_an_nginx_that_does_not_listen_reloaded(
+    tls: dict[str, str], without: str, line: str, reload: bool
 ) -> None:
     settings = {**PLAIN, **tls}
     steps = plan("nginx", "openssl", **settings).steps
     assert "serve" not in plan("nginx", "openssl", **settings, **observed(steps)).steps
-    differs = plan("nginx", "openssl", **settings, **observed(steps, **change))
+    differs = plan("nginx", "openssl", **settings, **observed(steps, line, without=without))
     assert differs.steps["serve"] and ("reload" in differs.steps) == reload and differs.reasons
 
 
-def test_with_another_site_served_the_files_that_it_no_longer_has_go() -> None:
+def test_the_files_that_a_site_no_longer_has_go() -> None:
     steps = plan("nginx", "openssl", **PLAIN).steps
-    other = plan("nginx", "openssl", **PLAIN, **observed(steps, configuration="another"))
-    assert other.steps["stale"] == ["/etc/nginx/sparkforge-wheelhouse/tls.pem"]
+    other = plan("nginx", "openssl", **PLAIN, **observed(steps, f"600 root:root {TLS}"))
+    assert other.steps["stale"] == [TLS] and "serve" in other.steps
     assert "packages" not in other.steps and "first" not in other.steps
 
 
