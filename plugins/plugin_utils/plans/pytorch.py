@@ -15,8 +15,8 @@ import typing as t
 
 from ..stack.model import Stack
 from . import Plan
-from .pytorch_build import Build, true
-from .pytorch_libraries import LIBRARIES, blas, libraries
+from .pytorch_build import KNOWN, Build, true
+from .pytorch_libraries import blas, libraries
 from .pytorch_variables import given_variables
 from .units import COMPUTE_LIBRARY, TOOLS, combined, platform_of, units
 
@@ -108,9 +108,9 @@ def _check_stack(build: Build) -> None:
     if not build.release:
         build.problems.append(f"{build.version!r} is not a version of PyTorch: set pytorch_version, for example 2.9.1.")
     for name in build.settings.get("libraries") or []:
-        if name not in LIBRARIES:
+        if name not in KNOWN["libraries"]:
             build.problems.append(
-                f"pytorch_libraries names {name}, which is not one of {', '.join(LIBRARIES)}: remove it."
+                f"pytorch_libraries names {name}, which is not one of {', '.join(KNOWN['libraries'])}: remove it."
             )
     for name in build.settings.get("fixes") or {}:
         if name not in FIXES:
@@ -120,34 +120,12 @@ def _check_stack(build: Build) -> None:
 def _options(build: Build) -> None:
     """What is neither a library nor an architecture. Every option that CMake would decide by what it happens to
     find on the host is said."""
-    cuda = "1" if build.cuda else "0"
     arm = build.machine == "aarch64"
-    build.environment.update(
-        {
-            "USE_CUDA": cuda,
-            "USE_ROCM": "0",
-            "USE_XPU": "0",
-            "USE_DISTRIBUTED": "1",
-            "USE_TENSORPIPE": "1",
-            "USE_GLOO": "1",
-            "USE_MPI": "0",
-            "USE_NVSHMEM": "0",
-            "USE_MAGMA": "0",
-            "USE_NUMA": "0",
-            "USE_NUMPY": "1",
-            "USE_FLASH_ATTENTION": cuda,
-            "USE_MEM_EFF_ATTENTION": cuda,
-            # FBGEMM is for x86-64; elsewhere CMake turns it off with a warning.
-            "USE_FBGEMM": "0" if arm else "1",
-            "BUILD_TEST": "0",
-        }
-    )
-    if arm:
-        build.environment["USE_PRIORITIZED_TEXT_FOR_LD"] = "1"
-        if true(build.given.get("USE_FBGEMM") or "0"):
-            build.notes.append(
-                "USE_FBGEMM=1 has no effect: PyTorch turns it off on aarch64, where FBGEMM does not run."
-            )
+    cuda = "1" if build.cuda else "0"
+    options = {**KNOWN["options"], **KNOWN["options_of_machine"]["aarch64" if arm else "x86_64"]}
+    build.environment.update({name: cuda if value == "cuda" else value for name, value in options.items()})
+    if arm and true(build.given.get("USE_FBGEMM") or "0"):
+        build.notes.append("USE_FBGEMM=1 has no effect: PyTorch turns it off on aarch64, where FBGEMM does not run.")
     _onednn(build, arm)
 
 

@@ -7,10 +7,15 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
+
+import yaml
 
 from ...module_utils._core.versions import numbers
 from ..stack.model import Stack
 
+#: What is known of PyTorch's build without a host.
+KNOWN: dict[str, t.Any] = yaml.safe_load(Path(__file__).with_name("pytorch.yml").read_text(encoding="utf-8"))
 _FALSE = ("0", "off", "no", "false", "n", "")
 
 

@@ -12,126 +12,69 @@ import typing as t
 from ...module_utils._apt.deb_version import compare_versions
 from ...module_utils._core.versions import numbers
 from . import archives
-from .pytorch_build import Build, asks_for, true
+from .pytorch_build import KNOWN, Build, asks_for, true
 
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
 #: From here on Eigen is no submodule either (tools/optional_submodules.py clones it).
 EIGEN_CLONED = (2, 8)
 
 
-def _cudnn(build: Build) -> None:
-    package = f"libcudnn9-dev-cuda-{build.stack['cuda']['major']}"
-    _need(build, "cuDNN", package, "libcudnn.so.*", "cuda_libraries")
-    _against(build, "cudnn", "cuDNN", package)
-    # A hint that comes before all other directories: NVIDIA's packages have the headers beside the libraries'.
-    build.environment.update(
-        {"CUDNN_INCLUDE_DIR": f"/usr/include/{build.multiarch}", "CUDNN_LIBRARY": f"/usr/lib/{build.multiarch}"}
-    )
-    build.libraries.append("libcudnn.so.*")
-    build.cache["USE_CUDNN"] = "ON"
+def libraries(build: Build) -> None:
+    """Work out the libraries of CUDA that are asked for."""
+    cuda = build.stack["cuda"]
+    for name, row in KNOWN["libraries"].items():
+        on = asks_for(build, name)
+        build.environment[f"USE_{name.upper()}"] = "1" if on else "0"
+        if not on:
+            continue
+        package = row["package"].format(**cuda)
+        if name == "nccl" and not true(build.given.get("USE_SYSTEM_NCCL") or "1"):
+            build.cache["USE_NCCL"] = "ON"  # the submodule's, linked statically
+            continue
+        build.cache.update(row["cache"])
+        if name in ("cudnn", "nccl", "cusparselt"):
+            _against(build, name, row["title"], package)
+        if "variable" in row:
+            _place(build, name, row, package)
+        else:
+            _need(build, row["title"], package, row["soname"], "cuda_libraries")
+            values = {key: value.format(multiarch=build.multiarch) for key, value in row["environment"].items()}
+            build.environment.update(values)
+            build.libraries.append(row["soname"])
+    build.libraries += [f"libcudart.so.{cuda['major']}", f"libcublas.so.{cuda['major']}"]
+    build.cache["USE_CUDA"] = "ON"
 
 
-def _nccl(build: Build) -> None:
-    build.cache["USE_NCCL"] = "ON"
-    if not true(build.given.get("USE_SYSTEM_NCCL") or "1"):
-        return  # the submodule's, linked statically
-    _against(build, "nccl", "NCCL", "libnccl-dev")
-    _need(build, "NCCL", "libnccl-dev", "libnccl.so.*", "cuda_libraries")
-    build.environment.update(
-        {"USE_SYSTEM_NCCL": "1", "NCCL_INCLUDE_DIR": "/usr/include", "NCCL_LIB_DIR": f"/usr/lib/{build.multiarch}"}
-    )
-    build.libraries.append("libnccl.so.*")
-    build.cache["USE_SYSTEM_NCCL"] = "ON"
-
-
-def _cufile(build: Build) -> None:
-    # A part of the toolkit, which CMake finds there; it stops where it does not.
-    _need(build, "cuFile", f"libcufile-dev-{build.stack['cuda']['suffix']}", "libcufile.so.*", "cuda_libraries")
-    build.libraries.append("libcufile.so.*")
-    build.cache["USE_CUFILE"] = "ON"
-
-
-def _cusparselt(build: Build) -> None:
-    row = build.stack["cusparselt"]
-    _against(build, "cusparselt", "cuSPARSELt", f"libcusparselt0-dev-cuda-{build.stack['cuda']['major']}")
-    soname, archive = row["soname"], row.get("archive")
-    _place(build, "CUSPARSELT", "cuSPARSELt", "cusparselt", soname, archive, "libcusparseLt", "libcusparselt0")
-    build.cache["USE_CUSPARSELT"] = "ON"
-
-
-def _cudss(build: Build) -> None:
-    archive = _archive(build, "libcudss")
-    soname = (archive or {}).get("soname") or "libcudss.so.0"
-    # USE_CUDSS itself stays 1 in the cache where cuDSS was dropped (2.9.1 sets a variable over it), so that
-    # the path that CMake found, and the linked SONAME, are what tells.
-    _place(build, "CUDSS", "cuDSS", "math_libraries", soname, archive, "libcudss", "libcudss0")
-
-
-def _place(
-    build: Build,
-    variable: str,
-    title: str,
-    role: str,
-    soname: str,
-    archive: t.Mapping[str, t.Any] | None,
-    directory: str,
-    package: str,
-) -> None:
+def _place(build: Build, name: str, row: t.Mapping[str, t.Any], package: str) -> None:
     """Say where a library is whose packages keep it out of the compiler's way.
 
     NVIDIA's packages have it in ``<directory>/<CUDA major>`` below /usr/include and /usr/lib/<multiarch>, the
     archives below ``<root>/redist``. ``_ROOT`` comes before the host's own directories, ``_LIBRARY`` after them.
     """
-    major = build.stack["cuda"]["major"]
+    variable, major = row["variable"], build.stack["cuda"]["major"]
+    if name == "cusparselt":
+        archive, soname = build.stack["cusparselt"].get("archive"), build.stack["cusparselt"]["soname"]
+    else:
+        archive = _archive(build, "libcudss")
+        soname = (archive or {}).get("soname") or "libcudss.so.0"
     loaded = str(build.loader.get(soname) or "")
-    by_package = f"{package}-dev-cuda-{major}" in build.packages
+    by_package = package in build.packages
     by_archive = loaded.startswith(f"{build.root}/") or (not by_package and archives.exists(archive, build.machine))
+    file = f"{soname.split('.so')[0]}.so"
     if by_archive and archive:
         prefix = archives.directory(build.root, archive)
-        build.environment.update(
-            {
-                f"{variable}_ROOT": prefix,
-                f"{variable}_INCLUDE_DIR": f"{prefix}/include",
-                f"{variable}_LIBRARY": f"{prefix}/lib",
-            }
-        )
-        build.cache[f"{variable}_LIBRARY_PATH"] = f"{prefix}/lib/{soname.split('.so')[0]}.so"
-        if not loaded:
-            build.missing.append(f"{title}, {soname} (role {role})")
+        include, library, found = f"{prefix}/include", f"{prefix}/lib", f"{prefix}/lib/{file}"
+        build.environment[f"{variable}_ROOT"] = prefix
+        lacks = "" if loaded else soname
     else:
-        build.environment.update(
-            {
-                f"{variable}_INCLUDE_DIR": f"/usr/include/{directory}/{major}",
-                f"{variable}_LIBRARY": f"/usr/lib/{build.multiarch}/{directory}/{major}",
-            }
-        )
-        build.cache[f"{variable}_LIBRARY_PATH"] = f"*/{soname.split('.so')[0]}.so"
-        if not by_package:
-            build.missing.append(f"{title}, {package}-dev-cuda-{major} (role {role})")
+        include = f"/usr/include/{row['directory']}/{major}"
+        library, found = f"/usr/lib/{build.multiarch}/{row['directory']}/{major}", f"*/{file}"
+        lacks = "" if by_package else package
+    build.environment.update({f"{variable}_INCLUDE_DIR": include, f"{variable}_LIBRARY": library})
+    build.cache[f"{variable}_LIBRARY_PATH"] = found
+    if lacks:
+        build.missing.append(f"{row['title']}, {lacks} (role {row['role']})")
     build.libraries.append(soname)
-
-
-#: One function for each library that the build may be linked with.
-LIBRARIES: dict[str, t.Callable[[Build], None]] = {
-    "cudnn": _cudnn,
-    "nccl": _nccl,
-    "cufile": _cufile,
-    "cusparselt": _cusparselt,
-    "cudss": _cudss,
-}
-
-
-def libraries(build: Build) -> None:
-    """Work out the libraries of CUDA that are asked for."""
-    for name, work_out in LIBRARIES.items():
-        option = f"USE_{name.upper()}"
-        on = asks_for(build, name)
-        build.environment[option] = "1" if on else "0"
-        if on:
-            work_out(build)
-    major = build.stack["cuda"]["major"]
-    build.libraries += [f"libcudart.so.{major}", f"libcublas.so.{major}"]
-    build.cache["USE_CUDA"] = "ON"
 
 
 def blas(build: Build) -> None:
