@@ -15,7 +15,6 @@ import pathlib
 import typing as t
 
 from ansible.errors import AnsibleError
-from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.utils.display import Display
 
 from ..module_utils._core.errors import SparkforgeError
@@ -34,7 +33,7 @@ class ActionModule(OnHost):
             arguments = expanded(self._task.args, "wanted")
             arguments.pop("transferred", None)
             wanted = arguments.get("state", "present") == "present"
-            if wanted and arguments.get("wheels") and not boolean(arguments.get("remote_src", False)):
+            if wanted and arguments.get("wheels"):
                 arguments["wheels"], local = self._resolved(arguments["wheels"])
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}
@@ -70,12 +69,12 @@ class ActionModule(OnHost):
             raise SparkforgeError("The option wheels is not a list.", "Set it to a list of paths.")
         resolved, local = [], {}
         for item in wheels:
-            path = item.get("path") if isinstance(item, dict) else item
-            if not isinstance(path, str) or (isinstance(item, dict) and set(item) - {"path", "sha256"}):
+            path = item.get("path") or item.get("file") if isinstance(item, dict) else item
+            if not isinstance(path, str) or (isinstance(item, dict) and set(item) - {"path", "file", "sha256"}):
                 raise SparkforgeError(
                     f"The wheel {item!r} has no path.", "Give a path, or a mapping of path and sha256."
                 )
-            if isinstance(item, dict) and self._is_cached(path, str(item.get("sha256"))):
+            if isinstance(item, dict) and item.get("sha256") and self._is_cached(path, str(item["sha256"])):
                 resolved.append({"file": pathlib.Path(path).name, "sha256": str(item["sha256"])})
                 local[str(item["sha256"])] = path
                 continue
@@ -86,7 +85,7 @@ class ActionModule(OnHost):
             except (AnsibleError, OSError):
                 raise SparkforgeError(
                     f"The wheel {path} is not on the controller.",
-                    "Give the path of an existing file, or set remote_src if it is on the host.",
+                    "Give the path of an existing file.",
                 ) from None
             pin = str(item.get("sha256") or actual).lower() if isinstance(item, dict) else actual
             if pin != actual:

@@ -22,16 +22,11 @@ class ActionModule(PythonEnv):
         wanted = arguments.get("wanted")
         try:
             if isinstance(wanted, dict) and wanted.get("wheels"):
-                arguments["wanted"] = {**wanted, "wheels": self._with_digests(wanted["wheels"])}
+                arguments["wanted"] = {**wanted, "wheels": self._resolved(wanted["wheels"])[0]}
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}
-        done: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
-        return done
+        return dict(self._execute_module(module_args=arguments, task_vars=task_vars))
 
-    def _with_digests(self, wheels: t.Any) -> list[t.Any]:
-        """Return the wheels, each with a sha256; one that has it already need not be on the controller."""
-        if not isinstance(wheels, list):
-            raise SparkforgeError("The option wheels is not a list.", "Set it to a list of paths.")
-        return [
-            item if isinstance(item, dict) and item.get("sha256") else self._resolved([item])[0][0] for item in wheels
-        ]
+    def _is_cached(self, path: str, sha256: str) -> bool:
+        """Nothing is sent, so that a wheel whose sha256 is known need not be on the controller."""
+        return True

@@ -67,21 +67,18 @@ class ActionModule(OnController):
         if manifest is None:
             if arguments["required"]:
                 raise not_found(wanted, found)
-            return {"changed": False, **found._asdict(), "wheels": [], "saved": False, "in_use": cache.in_use()}
+            return {"changed": False, **found._asdict(), "wheels": [], "saved": False}
         saved = wheels = False
         if not self._task.check_mode:
             saved = cache.save(wanted, manifest)
             if arguments["wheels"]:
                 wheels = self._bring(wanted, manifest, cache, text["root"], builder)
-            if text["used_by"]:
-                saved = cache.record(text["used_by"], manifest, int(arguments["keep"])) or saved
         listed = [
             {"path": cache.wheel(wheel), "sha256": wheel.sha256}
             for wheel in (of_manifest(manifest) if arguments["wheels"] else [])
         ]
         # The cache is the controller's; no host is another one for it.
-        result = {"wheels": listed, "saved": saved or wheels, "in_use": cache.in_use()}
-        return {"changed": False, **found._asdict(), **result}
+        return {"changed": False, **found._asdict(), "wheels": listed, "saved": saved or wheels}
 
     def _bring(self, wanted: Wanted, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
         """Bring the wheels that the cache lacks from the builder; tell whether there were any.

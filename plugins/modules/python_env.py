@@ -89,15 +89,11 @@ options:
     description:
       - Wheel files, as paths or as mappings of C(path) and C(sha256). The action plugin names those that it sends as
         mappings of C(file) and C(sha256).
-      - They are on the controller and are sent only if the host lacks them, unless O(remote_src) is set.
+      - They are on the controller and are sent only if the host lacks them.
       - One that O(requirements) name by its hash is not fetched.
     type: list
     elements: raw
     default: []
-  remote_src:
-    description: Whether the O(wheels) are already on the host.
-    type: bool
-    default: false
   find_links:
     description: Directories on the host, or URLs of pages, that are searched for wheels before the index.
     type: list
@@ -131,11 +127,6 @@ options:
         description: The password.
         type: str
         required: true
-  packages:
-    description:
-      - apt packages that the environment needs, and their versions. O(state=previous) compares them with the host's.
-      - If unset, its Python's, and those of CUDA, cuDNN, NCCL and cuSPARSELt whose libraries its files load.
-    type: dict
   stack:
     description:
       - What to record about the environment's stack, such as C(name), C(lock_id) and C(method), for proving it after a
@@ -148,7 +139,6 @@ options:
       - If unset, the first 12 digits of the sha256 over the version of Python, the machine, the requirements
         and the wheels.
     type: str
-    aliases: [lock_id]
   imports:
     description: Modules that must be importable before switching to the environment. Their versions are recorded.
     type: list
@@ -205,10 +195,6 @@ options:
       - The previous one, a staged one, and any that a process uses are always kept.
     type: int
     default: 2
-  force:
-    description: Whether V(absent) also removes an environment that a process uses.
-    type: bool
-    default: false
   transferred:
     description: Set by the action plugin - where the wheels that it sent lie, by sha256.
     type: dict
@@ -380,7 +366,6 @@ def main() -> None:
             "requirements": {"type": "list", "elements": "str", "default": []},
             "override": {"type": "list", "elements": "str", "default": []},
             "wheels": {"type": "list", "elements": "raw", "default": []},
-            "remote_src": {"type": "bool", "default": False},
             "find_links": {"type": "list", "elements": "str", "default": []},
             "index_url": {"type": "str"},
             "credentials": {
@@ -396,9 +381,8 @@ def main() -> None:
                 "mutually_exclusive": [["url", "host"]],
                 "required_one_of": [["url", "host"]],
             },
-            "packages": {"type": "dict"},
             "stack": {"type": "dict"},
-            "environment_id": {"type": "str", "aliases": ["lock_id"]},
+            "environment_id": {"type": "str"},
             "imports": {"type": "list", "elements": "str", "default": []},
             "require_cuda": {"type": "bool", "default": False},
             "library_paths": {"type": "list", "elements": "str"},
@@ -409,7 +393,6 @@ def main() -> None:
             "jupyter": {"type": "bool", "default": False},
             "kernel_dir": {"type": "path", "default": "/usr/local/share/jupyter/kernels"},
             "keep": {"type": "int", "default": 2},
-            "force": {"type": "bool", "default": False},
             "transferred": {"type": "dict", "default": {}},
         },
         supports_check_mode=True,

@@ -22,8 +22,8 @@ description:
     host has no ssh-keygen, manifests are not signed and a warning says so.
   - Before that, computes the sha256 of each wheel and compares it with the receipt of its unit. If one differs, nothing
     is published. A file with unchanged size and times is not read again.
-  - Prunes by O(keep). A build is never removed if an environment of this host points to it through its receipt, if
-    O(in_use) names it, or if a kept build depends on it.
+  - Prunes by O(keep). A build is never removed if an environment of this host points to it through its receipt, or if
+    a kept build depends on it.
   - One call does all of this. It runs on the host that builds, after M(sparkforge.dgx_spark.source_build).
 options:
   log_root:
@@ -59,11 +59,6 @@ options:
       - A build that was never published is removed once that many manifests with its unit are newer.
     type: int
     default: 2
-  in_use:
-    description: Fingerprints that environments of other hosts use.
-    type: list
-    elements: str
-    default: []
   state:
     description:
       - V(absent) removes manifests and index, and without O(platform) the key that signed them. The artefacts are
@@ -186,7 +181,6 @@ def main() -> None:
             "python": {"type": "str"},
             "units": {"type": "dict"},
             "keep": {"type": "int", "default": 2},
-            "in_use": {"type": "list", "elements": "str", "default": []},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
         },
         required_if=[("state", "present", ("platform", "name", "stack", "lock_id", "python", "units"))],

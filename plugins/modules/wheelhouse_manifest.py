@@ -99,16 +99,6 @@ options:
     description: Whether to fetch the wheels to the cache.
     type: bool
     default: false
-  used_by:
-    description:
-      - The host whose environment was just created from this manifest. The cache remembers it, so that a builder does
-        not prune wheels that a repair of that host may need.
-    type: str
-    default: ""
-  keep:
-    description: How many environments of O(used_by) are remembered.
-    type: int
-    default: 2
   required:
     description: Whether to fail if no place has the manifest.
     type: bool
@@ -173,12 +163,6 @@ wheels:
   type: list
   elements: dict
   sample: [{path: /home/me/.cache/sparkforge/wheelhouse/…/torch-2.9.1-cp312-cp312-linux_aarch64.whl, sha256: 6f1d…}]
-in_use:
-  description: The fingerprints from which environments of hosts were created, as far as this controller knows.
-  returned: success
-  type: list
-  elements: str
-  sample: [4b5c1f0e9a37d286]
 saved:
   description: Whether the controller's cache changed. No host changed.
   returned: success

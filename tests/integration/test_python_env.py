@@ -244,7 +244,7 @@ def test_absent_is_refused_while_a_job_runs_and_leaves_the_host_as_it_was(host: 
     host.execute(f"setsid {ROOT}/bin/torch-python -c 'import time; time.sleep(600)' & echo $! > /tmp/job.pid; sleep 1")
     play = make(host, python_env_state="absent").failed()
     assert "The environment torch is used by 1 process(es)" in play.text
-    assert "Stop them first, or set force to true." in play.text
+    assert "Stop them first." in play.text
     assert current(host)
     host.execute("kill $(cat /tmp/job.pid); gpasswd -d worker sparkforge || true")
     assert make(host, "--check", "--diff", python_env_state="absent").succeeded().changed == 1

@@ -65,7 +65,7 @@ ROLES: dict[str, list[dict[str, t.Any]]] = {
         {
             "ansible.builtin.set_fact": {
                 "sparkforge_found": {
-                    "manifest": {"host": "spark1"}, "served": None, "in_use": [], "tried": [],
+                    "manifest": {"host": "spark1"}, "tried": [],
                 }
             }
         }

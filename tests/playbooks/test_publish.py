@@ -23,7 +23,6 @@ def preview(place: Path) -> dict[str, t.Any]:
         "sparkforge_root": str(place / "root"),
         "sparkforge_built": units,
         "sparkforge_builder": {"platform": PLATFORM},
-        "sparkforge_found": {"in_use": []},
         "stack": {"name": "mine", "python": {"version": "3.13"}, "lock": {"id": "0123456789ab"}},
     }
     say = {

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import json
 import os
@@ -19,13 +18,12 @@ import typing as t
 from .._core import digests, disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from .._fetch import http
-from .._wheel.environment import OWN_ALONE, SCHEMA, Own, Receipt, text_of
+from .._wheel.environment import OWN_ALONE, Own, Receipt, text_of
 from .._wheel.requirement import SHA256, short
 from .._wheel.wheel import Wheel, given
 from . import access, fit, model, observation, tree
 from .download import UnfinishedError
-from .failures import import_failure
-from .installer import Installer
+from .installer import Installer, import_failure
 from .model import Facts, Options, Paths, Run
 from .plan import Plan, check_cuda
 from .render import has_ipykernel, triton_links
@@ -69,7 +67,6 @@ class Apply:
     run: Run
     installer: Installer
     sent: t.Mapping[str, str]
-    new_wheels: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def paths(self) -> Paths:
@@ -161,10 +158,13 @@ class Apply:
     def _install(self, plan: Plan) -> Own:
         receipt, place = plan.receipt, self.paths.of(plan.environment_id)
         partial, aside = (self.paths.of(f".{plan.environment_id}.{end}") for end in ("partial", "replaced"))
-        self.installer.install(partial, dataclasses.replace(plan.identity, wheels=self._store(plan)))
+        self._store(plan.identity.wheels)
+        self.installer.install(partial, plan.identity)
         tree.relocate(partial, partial, place)
         _make_links(triton_links(partial, receipt["environment"]))
-        _sync(partial)
+        # One call, not one for each of a torch's 20,000 files.
+        if self.run(["sync", "--file-system", partial])[0] != 0:
+            os.sync()
         if os.path.lexists(place):
             disk.remove(aside)
             os.rename(place, aside)
@@ -178,56 +178,35 @@ class Apply:
                 os.rename(aside, place)
             raise
         disk.remove(aside)
-        # This host has them elsewhere too.
-        for digest in self.new_wheels if self.options.remote_src else ():
-            disk.remove(os.path.join(self.paths.wheels, digest))
-        own = Own(
-            schema=SCHEMA,
-            environment_id=plan.environment_id,
-            fingerprint=receipt["fingerprint"],
-            python=receipt["python"],
-            machine=self.options.machine,
-            requirements=receipt["requirements"],
-            wheels=receipt["wheels"],
-            packages=tree.installed_packages(place),
-            entries=sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
-            modules=modules,
-            library_paths=receipt["library_paths"],
-            environment=receipt["environment"],
-            stack=receipt["stack"],
-            host_packages=self._host_packages(receipt),
+        return {
+            **plan.own,
+            "packages": tree.installed_packages(place),
+            "entries": sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
+            "modules": modules,
+            "library_paths": receipt["library_paths"],
+            "environment": receipt["environment"],
+            "host_packages": self._host_packages(receipt),
             # For the next run, should this one end before the receipt of the host is there.
-            made={"directories": receipt["directories"]},
-            installed=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        )
-        if "override" in receipt:
-            own["override"] = receipt["override"]
-        return own
+            "made": {"directories": receipt["directories"]},
+            "installed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
 
     def _host_packages(self, receipt: Receipt) -> dict[str, str]:
         """Return the packages of the host that the environment takes something from, and their versions."""
-        if self.options.packages is not None:
-            return {str(name): str(version) for name, version in self.options.packages.items()}
         place, version = receipt["paths"]["environment"], receipt["python"]["version"]
         return fit.needed(place, version, receipt["library_paths"], receipt["environment"].values())
 
-    def _store(self, plan: Plan) -> list[Wheel]:
-        """Return the wheels as they lie in the store: verified there, where nobody but root can change them."""
-        stored = []
-        for wheel in plan.identity.wheels:
-            kept = os.path.join(self.paths.wheels, wheel.sha256, wheel.file)
-            source = wheel.path if wheel.is_here else self.sent.get(wheel.sha256, wheel.path)
-            if source == kept and os.path.isfile(kept):
-                try:
-                    verify(wheel, kept, kept, "It was removed; run again to fetch it.")
-                except SparkforgeError:
-                    disk.remove(kept)
-                    raise
-            else:
-                self.new_wheels.append(wheel.sha256)
-                _copy_verified(wheel, source, kept)
-            stored.append(dataclasses.replace(wheel, path=kept))
-        return stored
+    def _store(self, wheels: t.Iterable[Wheel]) -> None:
+        """Bring the wheels to where nobody but root can change them, and verify them there."""
+        for wheel in wheels:
+            if not wheel.is_here:
+                _copy_verified(wheel, self.sent.get(wheel.sha256, ""), wheel.path)
+                continue
+            try:
+                verify(wheel, wheel.path, wheel.path, "It was removed; run again to fetch it.")
+            except SparkforgeError:
+                disk.remove(wheel.path)
+                raise
 
     def _write_files(self, plan: Plan) -> None:
         kernel, receipt = self.paths.kernel, plan.receipt
@@ -343,9 +322,7 @@ def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
             raise _another_sha256(wheel, actual, source, _BRING_ANEW.format(source))
         os.replace(temporary, kept)
     except FileNotFoundError as error:
-        raise SparkforgeError(
-            f"The wheel {source} is not on this host.", "Copy it there, or set remote_src to false."
-        ) from error
+        raise SparkforgeError(f"The wheel {wheel.file} was not sent to this host.", "Run again.") from error
     except OSError as error:
         raise disk.failed(f"The wheel {source} cannot be copied to {kept}", error) from error
     finally:
@@ -432,16 +409,3 @@ def _missing_directories(paths: t.Iterable[str]) -> list[str]:
             path = os.path.dirname(path)
         missing.update(dict.fromkeys(reversed(chain)))
     return list(missing)
-
-
-def _sync(path: str) -> None:
-    """Make the file system of ``path`` durable: one call, not one for each of a torch's 20,000 files."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        failed = ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0
-    except AttributeError:  # a C library without it
-        failed = True
-    finally:
-        os.close(descriptor)
-    if failed:
-        os.sync()

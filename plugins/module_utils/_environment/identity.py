@@ -12,7 +12,6 @@ import re
 import shutil
 import typing as t
 
-from .._core import digests
 from .._core.errors import SparkforgeError
 from .._wheel import names, requirement
 from .._wheel.environment import fingerprint
@@ -119,7 +118,7 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
     found = []
     for item in options.wheels:
         entry = {"path": item} if isinstance(item, str) else dict(item)
-        # Only the name of a wheel that the controller sends: its path there says nothing here.
+        # Only its name: the path on the controller, which sends it, says nothing here.
         path, digest = str(entry.get("path") or entry.get("file") or ""), str(entry.get("sha256") or "").lower()
         if set(entry) not in ({"path"}, {"path", "sha256"}, {"file", "sha256"}) or not path:
             raise SparkforgeError(
@@ -132,18 +131,7 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
                 f"{digest!r} is not the sha256 of {name.file}.", "Use the 64 hexadecimal digits that sha256sum prints."
             )
         if not digest:
-            if not options.remote_src:
-                raise SparkforgeError(
-                    f"The wheel {name.file} has no sha256.", "Run this module through its action plugin."
-                )
-            if not os.path.isfile(path):
-                if options.check_mode:
-                    raise UndeterminedError
-                raise SparkforgeError(
-                    f"The wheel {path} is not on this host.", "Copy it there, or set remote_src to false."
-                )
-            digest = digests.of_file(path)
-        if not options.remote_src:
-            path = os.path.join(options.paths.wheels, digest, name.file)
+            raise SparkforgeError(f"The wheel {name.file} has no sha256.", "Run this module through its action plugin.")
+        path = os.path.join(options.paths.wheels, digest, name.file)
         found.append(Wheel(name.file, digest, name.distribution, name.version, path=path))
     return found

@@ -93,11 +93,9 @@ class Options:
     requirements: t.Sequence[requirement.Requirement] = ()
     override: t.Sequence[str] = ()
     wheels: t.Sequence[t.Any] = ()
-    remote_src: bool = False
     find_links: t.Sequence[str] = ()
     index_url: str | None = None
     credentials: t.Sequence[t.Mapping[str, t.Any]] = ()
-    packages: t.Mapping[str, t.Any] | None = None
     stack: t.Mapping[str, t.Any] | None = None
     environment_id: str | None = None
     imports: t.Sequence[str] = ()
@@ -109,7 +107,6 @@ class Options:
     compile: bool = True
     jupyter: bool = False
     keep: int = 2
-    force: bool = False
     transferred: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
@@ -143,8 +140,6 @@ def read(
     )
     options = dataclasses.replace(
         options,
-        # Its name where receipts have schema 1; a mapping ``wanted`` may still have it.
-        environment_id=options.environment_id or given.get("lock_id"),
         python=str(options.python),
         requirements=[requirement.parse_requirement(line) for line in given.get("requirements") or []],
         environment=_variables(options.environment),

@@ -37,6 +37,8 @@ class Plan:
     staged: str | None = None
     actions: list[str] = dataclasses.field(default_factory=list)
     missing_wheels: list[Wheel] = dataclasses.field(default_factory=list)
+    #: The receipt in the environment, but for what only making it shows.
+    own: Own = dataclasses.field(default_factory=Own)
     receipt: Receipt = dataclasses.field(default_factory=Receipt)
     files: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
     links: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -112,7 +114,8 @@ def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     if own and options.stack and own.get("stack") != options.stack:
         plan.actions.append("stack")
         own["stack"] = dict(options.stack)
-    plan.receipt = _receipt(plan, options, own, libraries, values)
+    plan.own = own or _new(plan.identity, options)
+    plan.receipt = _receipt(plan, options, libraries, values)
     if not plan.actions and not plan.stages and observation.last_receipt(paths) != plan.receipt:
         plan.actions.append("receipt")
     return plan
@@ -230,13 +233,11 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
     return newer
 
 
-def _receipt(plan: Plan, options: Options, own: Own | None, libraries: list[str], values: dict[str, str]) -> Receipt:
-    """Return the receipt of the current environment as it will be, but for what only making it shows."""
-    paths, identity = options.paths, plan.identity
-    made = observation.made(paths)
-    body = own or Own(
+def _new(identity: Identity, options: Options) -> Own:
+    """Return the receipt of an environment that is to be made, as far as it is known before."""
+    own = Own(
         schema=SCHEMA,
-        environment_id=plan.environment_id,
+        environment_id=identity.environment_id,
         fingerprint=identity.fingerprint,
         python={"path": identity.python, "version": f"{identity.version[0]}.{identity.version[1]}"},
         machine=options.machine,
@@ -249,10 +250,14 @@ def _receipt(plan: Plan, options: Options, own: Own | None, libraries: list[str]
         host_packages={},
     )
     # Only where there is one, so that receipts of older versions are still as they would be.
-    if options.override and not own:
-        body["override"] = sorted(options.override)
+    return {**own, "override": sorted(options.override)} if options.override else own
+
+
+def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[str, str]) -> Receipt:
+    """Return the receipt of the current environment as it will be, but for what only making it shows."""
+    paths, made = options.paths, observation.made(options.paths)
     place = paths.of(plan.environment_id)
-    kept = t.cast("Receipt", {key: value for key, value in body.items() if key not in OWN_ALONE})
+    kept = t.cast("Receipt", {key: value for key, value in plan.own.items() if key not in OWN_ALONE})
     return {
         **kept,
         "name": paths.name,

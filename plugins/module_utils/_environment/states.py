@@ -115,7 +115,7 @@ def present(options: Options, run: Run) -> Facts:
         }
     sent = {} if options.check_mode else options.transferred
     needs = [wheel.as_pin() for wheel in wanted.missing_wheels if wheel.sha256 not in sent]
-    if needs and not options.check_mode and not options.remote_src:
+    if needs and not options.check_mode:
         return {"changed": False, "missing_wheels": needs}
     fetched: Facts = {}
     if wanted.actions and not options.check_mode:
@@ -175,7 +175,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
 def absent(options: Options, run: Run) -> Facts:
     """Remove every environment of the name and all that came with it.
 
-    :raises SparkforgeError: if a process uses one of them and ``force`` is not set.
+    :raises SparkforgeError: if a process uses one of them.
     """
     paths = options.paths
     before = observation.shown(paths)
@@ -187,13 +187,13 @@ def absent(options: Options, run: Run) -> Facts:
         if os.path.lexists(path) and not path.startswith(paths.directory + os.sep)
     ]
     changed = bool(os.path.lexists(paths.directory) or files or receipt)
-    if changed and not options.force:
+    if changed:
         users = processes_using([paths.directory])[paths.directory]
         if users:
             pid, command = sorted(users.items())[0]
             raise SparkforgeError(
                 f"The environment {paths.name} is used by {len(users)} process(es), such as {pid} ({short(command)}).",
-                "Stop them first, or set force to true.",
+                "Stop them first.",
             )
     if changed and not options.check_mode:
         from . import apply

@@ -115,13 +115,13 @@ def plan(
     )
 
 
-def used(root: str, builds: t.Mapping[Key, Build], in_use: t.Iterable[str]) -> dict[Key, str]:
+def used(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
     """Return the builds that environments use, and which.
 
     An environment knows its wheels by their sha256. Every receipt of one counts: what is current, what it can be
     rolled back to, and what is not switched to yet.
     """
-    found = {key: "in_use names it" for key in builds if key[1] in set(in_use)}
+    found: dict[Key, str] = {}
     pattern = glob.escape(root)
     paths = [
         *glob.glob(f"{pattern}/receipts/env-*.json"),

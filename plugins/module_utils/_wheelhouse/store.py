@@ -25,7 +25,6 @@ from .._unit import outcome, state_file
 from .._wheel.wheel import Manifest, of_manifest
 from . import files, keep, publication, signature
 
-_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
 
 _UNSIGNED = "The manifest is not signed: this host has no ssh-keygen. Install openssh-client."
@@ -91,11 +90,6 @@ class Store:
                     f"The unit {name} has no fingerprint.",
                     "Set for each unit the fingerprint and the wheels that source_build returned.",
                 )
-        for mark in self.options["in_use"]:
-            if not _FINGERPRINT.fullmatch(str(mark)):
-                raise SparkforgeError(
-                    f"{mark!r} in in_use is not a fingerprint.", "Use fingerprints of 16 hexadecimal digits."
-                )
 
     def _publish(self) -> dict[str, t.Any]:
         with self.account.acting():
@@ -118,7 +112,7 @@ class Store:
         published = [self.signer.sign(one) for one in published]
         manifest = next(one for one in published if one["seal"] == manifest["seal"])
 
-        used = keep.used(self.root, builds, self.options["in_use"])
+        used = keep.used(self.root, builds)
         rule = keep.plan(list(builds.values()), published, self.options["keep"], used, unfinished)
         gone = {build.key for build in rule.goes}
         kept = keep.newest(published, self.options["keep"])

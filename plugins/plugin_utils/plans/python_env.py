@@ -29,9 +29,9 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     """Return the options of the module ``python_env``, and how the wheels come.
 
     Steps: ``environment``, the module's options; ``credentials``, which no status prints; ``push``, the host whose
-    wheels go through the controller; ``record``, that the controller notes which builds the host uses. In check mode
-    a unit that is still to be built is a reason and no refusal. ``sparkforge_manifest`` says what was built, here or
-    elsewhere, and its sha256; what that needs besides is in the lock.
+    wheels go through the controller. In check mode a unit that is still to be built is a reason and no refusal.
+    ``sparkforge_manifest`` says what was built, here or elsewhere, and its sha256; what that needs besides is in the
+    lock.
     """
     stack: Stack = settings["stack"]
     if refused := replaces_newer(settings, observation):
@@ -86,8 +86,6 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if way == "pull" and settings["sparkforge_wheelhouse_username"]:
         keys = ("url", "username", "password")
         steps["credentials"] = [{key: settings[f"sparkforge_wheelhouse_{key}"] for key in keys}]
-    if wheels:
-        steps["record"] = True
     return Plan(steps)
 
 

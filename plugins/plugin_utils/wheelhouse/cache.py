@@ -8,7 +8,6 @@
 
     <cache>/<platform>/manifests/<stack>-<lock id>.json
     <cache>/<platform>/wheels/<sha256>/<file>          only where wheels go through the controller
-    <cache>/<platform>/hosts/<host>.json               the fingerprints that its latest environments were made of
 
 A wheel below a directory named by its sha256 was verified when it was put there.
 """
@@ -19,7 +18,6 @@ import contextlib
 import json
 import os
 import shutil
-import urllib.parse
 from collections.abc import Iterator
 
 from ...module_utils._core import digests, disk, receipts
@@ -39,7 +37,7 @@ class Cache:
     """The controller's cache of one platform."""
 
     def __init__(self, directory: str, platform: str) -> None:
-        # A host that named a platform ../x would have its manifests and notes written elsewhere.
+        # A host that named a platform ../x would have its manifests written elsewhere.
         place = os.path.abspath(os.path.expanduser(directory))
         self.directory = os.path.join(place, publication.checked_platform(platform))
 
@@ -128,22 +126,6 @@ class Cache:
             if name not in needed and len(name) == 64:
                 shutil.rmtree(os.path.join(store, name), ignore_errors=True)
 
-    def record(self, host: str, manifest: Manifest, keep: int) -> bool:
-        """Note what an environment of a host was made of; tell whether that is new. The ``keep`` latest are known."""
-        path = os.path.join(self.directory, "hosts", f"{urllib.parse.quote(host, safe='')}.json")
-        used = sorted(unit["fingerprint"] for unit in manifest["units"])
-        known = [one for one in _read_lists(path) if one != used]
-        if _read_lists(path)[:1] == [used]:
-            return False
-        disk.write_file(path, json.dumps([used, *known][: max(1, keep)]).encode("ascii"))
-        return True
-
-    def in_use(self) -> list[str]:
-        """Return the fingerprints that some host's environment was made of, as far as this controller knows."""
-        folder = os.path.join(self.directory, "hosts")
-        files = os.listdir(folder) if os.path.isdir(folder) else []
-        return sorted({mark for file in files for one in _read_lists(os.path.join(folder, file)) for mark in one})
-
     def wheel(self, wheel: Wheel) -> str:
         """Return where a wheel is, or is to lie."""
         return os.path.join(self.directory, "wheels", wheel.sha256, wheel.file)
@@ -182,15 +164,6 @@ class Cache:
                 ) from error
             finally:
                 disk.remove(temporary)
-
-
-def _read_lists(path: str) -> list[list[str]]:
-    try:
-        with open(path, encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError):
-        return []
-    return [one for one in data if isinstance(one, list)] if isinstance(data, list) else []
 
 
 def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:

@@ -58,7 +58,7 @@ def test_stack_status_hashes_wheels_of_the_controller_and_takes_others_by_their_
 ) -> None:
     wheel = tmp_path / "tool-1.0-py3-none-any.whl"
     wheel.write_bytes(b"a wheel")
-    pinned = {"path": "other-1.0-py3-none-any.whl", "sha256": "b" * 64}
+    pinned = {"file": "other-1.0-py3-none-any.whl", "sha256": "b" * 64}
     wanted = {"python": "/usr/bin/python3.12", "wheels": [str(wheel), pinned]}
     place = {"root": str(open_path / "root"), "history": str(tmp_path / "history")}
     found = act(stack_status.ActionModule, {"wanted": wanted, **place}, answer=here)

@@ -79,6 +79,11 @@ def pin(path: pathlib.Path) -> str:
     return f"{name}=={version} --hash=sha256:{sha256(path)}"
 
 
+def sent(path: pathlib.Path, digest: str) -> dict[str, t.Any]:
+    """Return the options of a wheel as the action plugin gives them once it has sent the file."""
+    return {"wheels": [{"file": path.name, "sha256": digest}], "transferred": {digest: str(path)}}
+
+
 def tree(directory: pathlib.Path) -> dict[str, str]:
     """Return everything below ``directory``: path -> what it is."""
     found = {}
@@ -493,8 +498,7 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_made_again(host: Host) -> 
     assert not host.succeed(**asked, stack={"name": "tiny-2.0"})["changed"]
     assert tree(host.directory) == before
 
-    # The option has its older name as well.
-    back = host.succeed(state="previous", lock_id=first)
+    back = host.succeed(state="previous", environment_id=first)
     assert (back["environment_id"], back["previous"], back["actions"]) == (first, second, ["switch", "files"])
     assert (host.receipt()["schema"], host.receipt()["environment_id"]) == (2, first)
     assert "lock_id" not in host.receipt()
@@ -568,9 +572,9 @@ def test_without_any_environment_there_is_nothing_to_go_back_to(host: Host) -> N
         ({"imports": ["os; evil"]}, "is not a module name"),
         ({"keep": 0}, "keep is less than 1"),
         ({"wheels": [{"path": "a-1-py3-none-any.whl", "sha256": "xyz"}]}, "'xyz' is not the sha256"),
-        ({"wheels": ["/nowhere/a-1-py3-none-any.whl"], "remote_src": True}, "is not on this host"),
-        ({"wheels": ["a-1-py3-none-win_amd64.whl"], "remote_src": True}, "is not for this platform"),
-        ({"wheels": [{"file": "a"}], "remote_src": True}, "neither a path nor a mapping"),
+        ({"wheels": ["/nowhere/a-1-py3-none-any.whl"]}, "has no sha256"),
+        ({"wheels": ["a-1-py3-none-win_amd64.whl"]}, "is not for this platform"),
+        ({"wheels": [{"file": "a"}]}, "neither a path nor a mapping"),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_made(host: Host, options: dict[str, t.Any], cause: str) -> None:
@@ -642,9 +646,8 @@ def failing_installations() -> list[t.Any]:
         wheel.write_bytes(wheel.read_bytes()[:200])
         return {"requirements": [pin(wheel)]}
 
-    def other_wheel_on_host(host: Host) -> dict[str, t.Any]:
-        wheel = write_wheel(host.links, "tiny", "2.0")
-        return {"wheels": [{"path": str(wheel), "sha256": "0" * 64}], "remote_src": True}
+    def another_wheel_was_sent(host: Host) -> dict[str, t.Any]:
+        return sent(write_wheel(host.links, "tiny", "2.0"), "0" * 64)
 
     return [
         pytest.param(wrong_hash, "The sha256 of tiny==2.0 is", id="wrong hash"),
@@ -655,7 +658,7 @@ def failing_installations() -> list[t.Any]:
         pytest.param(cpu_build, "torch 2.0 is a CPU build", id="CPU build"),
         pytest.param(no_library_path, "/nowhere/lib", id="no library path"),
         pytest.param(damaged_wheel, "pip failed", id="damaged wheel"),
-        pytest.param(other_wheel_on_host, "expected 0000", id="other wheel on the host"),
+        pytest.param(another_wheel_was_sent, "expected 0000", id="another wheel was sent"),
     ]
 
 
@@ -1033,13 +1036,13 @@ def test_what_is_hashed_is_what_is_installed(host: Host, with_pin: bool) -> None
     """The wheel lies where another account writes, who changes it once it was hashed."""
     wheel = write_wheel(host.directory / "house", "tiny", script=False)
     forged = write_wheel(host.directory / "forged", "tiny", code="FORGED = 1", script=False)
-    asked = {"path": str(wheel), "sha256": sha256(wheel)}
+    asked = sent(wheel, sha256(wheel))
     pins = [pin(wheel)] if with_pin else []
     # Made of the interpreter, so that it runs between hashing and installing.
     fake = host.directory / f"python{VERSION}"
     fake.write_text(f'#!/bin/sh\ncp {forged} {wheel}\nexec {interpreter.PYTHON} "$@"\n')
     fake.chmod(0o755)
-    host.succeed(requirements=pins, wheels=[asked], remote_src=True, python=str(fake), imports=["tiny"])
+    host.succeed(requirements=pins, **asked, python=str(fake), imports=["tiny"])
     [installed] = host.root.glob("envs/torch/current/lib/python3*/site-packages/tiny.py")
     assert "FORGED" not in installed.read_text()
 
@@ -1047,8 +1050,8 @@ def test_what_is_hashed_is_what_is_installed(host: Host, with_pin: bool) -> None
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_a_wheel_that_is_no_file_is_refused(host: Host, kind: str) -> None:
     wheel = write_wheel(host.directory / "house", "tiny", script=False)
-    asked = {"path": str(wheel), "sha256": sha256(wheel)}
+    asked = sent(wheel, sha256(wheel))
     wheel.unlink()
     os.mkfifo(wheel) if kind == "pipe" else wheel.symlink_to(write_wheel(host.links, "tiny", script=False))
-    failed = host.run(wheels=[asked], remote_src=True)
+    failed = host.run(**asked)
     assert failed["failed"] and str(wheel) in failed["msg"] and not host.environments.exists()

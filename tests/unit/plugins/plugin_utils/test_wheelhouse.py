@@ -378,20 +378,6 @@ def test_the_cache_keeps_the_latest_manifests_of_a_stack_and_what_they_name(cach
     assert cache.load(other) is not None
 
 
-def test_what_hosts_use_is_remembered_for_as_many_environments_as_they_keep(cache: Cache) -> None:
-    def made_of(mark: str) -> dict[str, t.Any]:
-        return manifest(units=[{"name": "pytorch", "fingerprint": mark * 16, "wheels": []}])
-
-    assert cache.in_use() == []
-    assert cache.record("spark02", made_of("a"), 2) is True
-    assert cache.record("spark02", made_of("a"), 2) is False
-    for mark in "bc":
-        cache.record("spark02", made_of(mark), 2)
-    cache.record("../spark03", made_of("d"), 2)
-    assert cache.in_use() == ["b" * 16, "c" * 16, "d" * 16]
-    assert sorted(os.listdir(cache.directory)) == ["hosts"]
-
-
 def test_a_cached_wheel_is_durable_with_its_name(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[int | str] = []
     replace = os.replace

@@ -17,7 +17,7 @@ import sys
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import (
-    failures,
+    installer,
     render,
     tree,
 )
@@ -174,7 +174,7 @@ PIP = [
 
 @pytest.mark.parametrize(("output", "cause"), PIP)
 def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> None:
-    error = failures.pip_failure(output)
+    error = installer.pip_failure(output)
     assert cause in error.cause
     assert error.remedy.endswith(".")
 
@@ -194,7 +194,7 @@ def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> 
     ],
 )
 def test_a_missing_venv_names_the_package_that_brings_it(output: str, cause: str, remedy: str) -> None:
-    error = failures.venv_failure("/usr/bin/python3.12", (3, 12), output)
+    error = installer.venv_failure("/usr/bin/python3.12", (3, 12), output)
     assert cause in error.cause
     assert remedy in error.remedy
 
@@ -210,7 +210,7 @@ def test_a_missing_venv_names_the_package_that_brings_it(output: str, cause: str
     ],
 )
 def test_an_import_that_misses_a_library_names_the_role_that_brings_it(library: str, role: str) -> None:
-    error = failures.import_failure(
+    error = installer.import_failure(
         "torch", f"ImportError: {library}: cannot open shared object file: No such file or directory"
     )
     assert library in error.cause

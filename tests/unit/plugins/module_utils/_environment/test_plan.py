@@ -104,5 +104,5 @@ def test_what_only_looks_brings_no_code_that_fetches_or_installs() -> None:
     found = bundle.files(*(f"{bundle.PACKAGE}._environment.{name}" for name in ("plan", "status")))
     names = {path.partition("module_utils/")[2] for path in found}
     assert "_environment/observation.py" in names
-    assert not names & {f"_environment/{name}.py" for name in ("apply", "failures", "fit", "installer", "states")}
+    assert not names & {f"_environment/{name}.py" for name in ("apply", "fit", "installer", "states")}
     assert not [name for name in names if name.startswith(("_fetch/", "_diagnosis/rules/", "_elf/"))]

@@ -42,7 +42,6 @@ def run(tree: WheelTree, units: t.Any, check_mode: bool = False, **options: t.An
         "python": "3.12",
         "units": units,
         "keep": 2,
-        "in_use": [],
         **options,
     }
     try:
@@ -143,7 +142,6 @@ def test_bad_input_has_one_error_and_publishes_nothing(tree: WheelTree, spoil: t
     [
         ({"keep": 0}, "keep is 0"),
         ({"platform": "../x"}, "is not a platform"),
-        ({"in_use": ["torch"]}, "in in_use is not a fingerprint"),
         ({"stack": "a/b"}, "stack is 'a/b'"),
         ({"lock_id": ""}, "lock_id is ''"),
     ],
@@ -261,14 +259,6 @@ def test_the_receipt_of_the_current_environment_holds_what_it_names(tree: WheelT
     assert {row for row in tree.there() if row[1] == 1} == {("llvm", 1), ("triton", 1), ("pytorch", 1)}
     # All that its manifest names is there, so that it can still be installed from.
     assert "torch-2.9.1-000000000001.json" in names(tree, "manifests")
-
-
-def test_what_environments_of_other_hosts_use_stays(tree: WheelTree) -> None:
-    used = {"in_use": [fingerprint("pytorch", 1)]}
-    generations(tree, 3, **used)
-    assert {row for row in tree.there() if row[1] == 1} == {("pytorch", 1)}
-    publish(tree, tree.stack(4), lock_id=f"{4:012x}")
-    assert {number for _unit, number in tree.there()} == {3, 4}
 
 
 def test_a_unit_that_newer_stacks_share_stays(tree: WheelTree) -> None:

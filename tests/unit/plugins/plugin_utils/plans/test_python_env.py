@@ -129,7 +129,7 @@ def test_what_was_built_comes_by_its_sha256_and_what_it_needs_from_the_lock() ->
     assert environment["imports"] == ["torch", "triton"]
     assert environment["environment"] == STACK["activation"]
     assert environment["wheels"] == []
-    assert set(steps) == {"environment", "record"}
+    assert set(steps) == {"environment"}
 
 
 def test_official_wheels_come_from_the_lock_and_bring_their_libraries() -> None:
@@ -193,7 +193,7 @@ def test_a_lock_without_wheels_for_the_host_is_refused() -> None:
 
 def test_the_wheels_of_another_host_go_through_the_controller() -> None:
     steps = elsewhere(sparkforge_wheelhouse_username="lab", sparkforge_wheelhouse_password="word").steps
-    assert set(steps) == {"environment", "push", "record"}
+    assert set(steps) == {"environment", "push"}
     assert steps["push"] == "spark02"
     assert [wheel["file"] for wheel in steps["environment"]["wheels"]] == [
         "t.whl", "v.whl", "tr.whl",
@@ -208,7 +208,7 @@ def test_or_are_pulled_from_the_url() -> None:
     assert steps["environment"]["find_links"] == [
         f"{URL}ubuntu24.04-aarch64/simple/{name}/" for name in ("torch", "torch-vision", "triton")
     ]
-    assert set(steps) == {"environment", "record"}
+    assert set(steps) == {"environment"}
     account = {"sparkforge_wheelhouse_username": "lab", "sparkforge_wheelhouse_password": "word"}
     steps = elsewhere(sparkforge_wheelhouse_url=URL, **account).steps
     assert steps["credentials"] == [{"url": URL, "username": "lab", "password": "word"}]
