@@ -118,8 +118,7 @@ GONE = {
     **OF_MIRROR,
     "cusparselt_local_repo_key_fingerprint": "set cusparselt_local_repo_sha256, which alone proves the .deb",
     "math_libraries_keep_previous": "remove it; the previous version is always kept",
-}
-GONE |= {
+    "python_env_lock_id": "call it python_env_environment_id",
     "sparkforge_wheelhouse_manifest_sha256": "set sparkforge_wheelhouse_signers to the builder's public key, which"
     " playbooks/build.yml prints at its end",
     "sparkforge_wheelhouse_transport": "wheels come from sparkforge_wheelhouse_url where that is set, and through the"
