@@ -22,14 +22,14 @@ UNSAID = "The play failed on it before its state was read; the message is above.
 
 
 def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str, t.Any]:
-    """Return the state of the fleet; a row without a standing is of a host that was not read."""
-    whole = [
-        dict(row)
-        if row.get("standing")
+    """Return the state of the fleet; a row without ``look`` is of a host that was not read."""
+    hosts = [
+        status.row(str(row["host"]), row["look"], row["stack"], row["changes"], row.get("stops") or [])
+        if row.get("look")
         else status.unread(str(row["host"]), str(row.get("problem") or UNSAID), bool(row.get("unreachable")))
         for row in rows
     ]
-    return status.fleet(whole, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
+    return status.fleet(hosts, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
 
 
 class ActionModule(OnController):

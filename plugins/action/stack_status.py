@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Adds the sha256 of the controller's wheels, as python_env does. The work itself is the module's."""
+"""Adds the sha256 of the controller's wheels, and says what changed since the last proof; the rest is the module's."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ..module_utils._core.errors import SparkforgeError
+from ..plugin_utils.fleet import status
 from .python_env import ActionModule as PythonEnv
 
 
@@ -25,7 +26,9 @@ class ActionModule(PythonEnv):
                 arguments["wanted"] = {**wanted, "wheels": self._resolved(wanted["wheels"])[0]}
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}
-        return dict(self._execute_module(module_args=arguments, task_vars=task_vars))
+        done = dict(self._execute_module(module_args=arguments, task_vars=task_vars))
+        observation = ((task_vars or {}).get("ansible_facts") or {}).get("spark_info") or {}
+        return {**done, "changed_since_proof": status.changed(done["proof"], observation)} if "proof" in done else done
 
     def _is_cached(self, path: str, sha256: str) -> bool:
         """Nothing is sent, so that a wheel whose sha256 is known need not be on the controller."""

@@ -12,7 +12,7 @@ module: fleet_status
 short_description: Compare the hosts of a fleet with their stacks
 version_added: "0.1.0"
 description:
-  - Prints one table of all hosts, with stack, environment, units, last proof, drift and what would change, and the
+  - Prints one table of all hosts, with stack, environment, last proof, drift and what would change, and the
     details below it. Or the same as JSON, in one line.
   - A host that could not be read also has a row, with the reason.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
@@ -23,8 +23,10 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   rows:
     description:
-      - One mapping per host, in display order, as P(sparkforge.dgx_spark.host_status#filter)
-        makes it.
+      - One mapping per host, in display order, with C(host); C(look), the result of
+        M(sparkforge.dgx_spark.stack_status); C(stack), the fact that the inventory wants; C(changes), for each role's
+        name a list of phrases that say what it would do; and C(stops), why C(site.yml) would stop before it changes the
+        host, each with C(cause) and C(remedy).
       - A host that could not be read has C(host), C(problem) and C(unreachable) instead.
     type: list
     elements: dict
@@ -49,15 +51,13 @@ attributes:
     details: The JSON contains the time of writing, which never counts as a change.
 seealso:
   - module: sparkforge.dgx_spark.stack_status
-  - plugin: sparkforge.dgx_spark.host_status
-    plugin_type: filter
 """
 
 EXAMPLES = r"""
 - name: Show the hosts
   sparkforge.dgx_spark.fleet_status:
     rows:
-      - "{{ inventory_hostname | sparkforge.dgx_spark.host_status(look, ansible_facts.spark_info, stack, {}) }}"
+      - {host: spark01, look: "{{ look }}", stack: "{{ stack }}", changes: {}}
       - {host: spark09, problem: No route to host, unreachable: true}
     format: json
     path: status.json

@@ -10,11 +10,12 @@ module: stack_status
 short_description: Read which parts of its stack a host has
 version_added: "0.1.0"
 description:
-  - Returns the environments of a name (current, previous, staged), the built units, the running builds, and
-    the last proof that the host kept, in one call.
+  - Returns the environments of a name (current, previous, staged), the running builds, and the last proof that the host
+    kept, in one call.
   - With O(wanted) it also returns what M(sparkforge.dgx_spark.python_env) would do, by that module's own plan.
   - It reads receipts, links and directories. It imports nothing and uses no GPU.
-  - An action plugin of this name adds the sha256 of wheels on the controller.
+  - An action plugin of this name adds the sha256 of wheels on the controller, and compares the proof with what
+    M(sparkforge.dgx_spark.spark_info) observed.
   - A host without any installation has empty lists. A damaged receipt counts as missing.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -36,14 +37,6 @@ options:
         environment.
       - Wheels that have a C(sha256) there need not be on the controller.
     type: dict
-  units:
-    description:
-      - Units whose receipts are on another host, each with C(name), C(fingerprint) and C(wheels), a list of mappings
-        with C(sha256), as the manifest of a wheelhouse has them.
-      - With these a unit in an environment is recognised even if this host did not build it.
-    type: list
-    elements: dict
-    default: []
 seealso:
   - module: sparkforge.dgx_spark.build_info
   - module: sparkforge.dgx_spark.fleet_status
@@ -98,8 +91,7 @@ environments:
   description:
     - The complete environments, first the current one. C(state) is V(current), V(staged), V(previous) or
       V(older).
-    - C(missing) lists what the receipt names and the environment lacks. C(units) has the fingerprint of each
-      unit that it was made from, as far as receipts or O(units) tell.
+    - C(stack) is the stack that it was made of, and C(missing) what its receipt names and it lacks.
   type: list
   elements: dict
   returned: success
@@ -109,30 +101,13 @@ environments:
       installed: "2026-11-21T10:00:00Z"
       python: "3.12"
       packages: {torch: 2.9.1+cu130.sf4b5c1f0e}
+      stack: {name: torch-2.9.1, method: build, lock_id: c1b8cad4e018}
       missing: []
-      units: {pytorch: 4b5c1f0e9a37d286}
-units:
-  description: The receipts of the units built here, shortened, the newest first.
-  type: list
-  elements: dict
-  returned: success
-  sample:
-    - name: pytorch
-      fingerprint: 4b5c1f0e9a37d286
-      platform: ubuntu24.04-aarch64
-      finished: "2026-11-21T09:30:00Z"
-      host: spark01
-      source: {commit: 5811a8d7da873dd699ff6687092c225caffcf1bb}
-      wheels: [{name: torch, version: 2.9.1+cu130.sf4b5c1f0e, sha256: 5c2f…}]
 running:
-  description: The running builds, each with a human-readable C(line).
+  description: The running builds, as M(sparkforge.dgx_spark.build_info) returns them, without their state.
   type: list
   elements: dict
   returned: success
-  sample:
-    - name: pytorch
-      fingerprint: 0f3a56be12c4d789
-      line: "pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, about 0:29 left | 9 jobs, 41 GiB free"
 unfinished:
   description:
     - The stopped builds without an artefact, with the C(phase) they were in and the C(cause) of a failure.
@@ -140,7 +115,7 @@ unfinished:
   elements: dict
   returned: success
 changed_receipts:
-  description: Receipts of units that were changed after they were written; they cannot be trusted.
+  description: As M(sparkforge.dgx_spark.build_info) returns them.
   type: list
   elements: str
   returned: success
@@ -164,6 +139,14 @@ proof:
     failed: []
     accepted: []
     drift: {since: null, changes: []}
+changed_since_proof:
+  description:
+    - What of the driver, the kernel, the firmware and the packages of CUDA is not as RV(proof) saw it. Empty without a
+      proof or an observation.
+  type: list
+  elements: dict
+  returned: success
+  sample: [{what: driver, before: 580.95.05, now: 580.159.04}]
 staged_proof:
   description: The last report on the staged environment, as RV(proof); null if it has not been proven.
   type: dict
@@ -204,7 +187,6 @@ def main() -> None:
             "name": {"type": "str", "default": "torch"},
             "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
             "wanted": {"type": "dict"},
-            "units": {"type": "list", "elements": "dict", "default": []},
         },
         supports_check_mode=True,
     )

@@ -90,7 +90,9 @@ def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) ->
 
     found = platforms(["host"], {"host": {"ansible_facts": {"spark_info": host}}})
     assert found == {"host": f"{host['os']['id']}{host['os']['version']}-{machine}"}
-    row = status.row("host", look(), host, {**fits, "versions": {}}, {}, problems)
+    row = status.row(
+        "host", {**look(), "changed_since_proof": status.changed(look()["proof"], host)}, fits, {}, problems
+    )
     assert row["host"] == "host" and row["standing"]
     assert plans.packages(["no-such-package"], host).reasons == ["install no-such-package"]
     assert archives.select(pytorch_stack()["archives"], host)["platform"].startswith("linux-")

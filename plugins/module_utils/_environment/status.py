@@ -18,10 +18,8 @@ import typing as t
 from .._core import disk, receipts, verdict
 from .._core.errors import SparkforgeError
 from .._host import guarded
-from .._unit import outcome as builds, progress, receipt as sealing
+from .._unit import outcome as builds, progress
 from .._wheel.environment import LINKS, check_name, own_of
-from .._wheel.requirement import split
-from .._wheel.wheel import built, given
 from . import model, observation, plan, tree
 from .identity import UndeterminedError
 from .model import Facts
@@ -45,18 +43,17 @@ class StackStatus:
         self.paths = model.paths_of(self.root, check_name(options["name"], "name"))
         self.wanted: Facts | None = options.get("wanted")
         self.history: str | None = options.get("history")
-        self.known_units: list[Facts] = list(options.get("units") or [])
         self.run_command = run_command
 
     def observe(self) -> Facts:
         """Return what there is, and what ``python_env`` would do where that was asked."""
         built = builds.observe_all(self.root)
-        units = [self._unit(receipt) for receipt in built["receipts"]]
+        links = {link: observation.link(self.paths, link) for link in LINKS}
         return {
             "now": int(time.time()),
             "name": self.paths.name,
-            **self._environments(units),
-            "units": units,
+            **links,
+            "environments": self._environments(links),
             "running": [
                 {"name": row["name"], "fingerprint": row["fingerprint"], "line": progress.describe(row["state"])}
                 for row in built["running"]
@@ -79,52 +76,25 @@ class StackStatus:
 
     # -- environments
 
-    def _environments(self, units: t.Sequence[Facts]) -> Facts:
-        links = {link: observation.link(self.paths, link) for link in LINKS}
-        rows = [self._environment(entry, links) for entry in observation.environments(self.paths)]
-        whole = [row for row in rows if row is not None]
-        for row in whole:
-            row["units"] = self._units_of(row.pop("sha256"), units)
-        whole.sort(key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
-        return {**links, "environments": whole}
-
-    def _environment(self, entry: str, links: t.Mapping[str, str | None]) -> Facts | None:
-        """Return what the receipt in an environment says of it; None for one without, which is no environment."""
-        place = os.path.join(self.paths.directory, entry)
-        receipt = own_of(place)
-        if receipt is None:
-            return None
-        lines = [str(line) for line in receipt.get("requirements") or []]
-        python = receipt.get("python")
-        return {
-            "environment_id": entry,
-            "state": next((state for state in STATES if links.get(state) == entry), "older"),
-            "installed": receipt.get("installed"),
-            "python": python["version"] if python else None,
-            "packages": receipt.get("packages") or {},
-            "missing": tree.lacking(place, receipt),
-            "sha256": {
-                *(digest for line in lines for digest in split(line).hashes),
-                *(wheel.sha256 for wheel in given(receipt)),
-            },
-        }
-
-    def _units_of(self, digests: t.Container[str], units: t.Sequence[Facts]) -> dict[str, str]:
-        """Return name and fingerprint of each unit whose wheel the environment was made from."""
-        found: dict[str, str] = {}
-        for unit in [*reversed(units), *self.known_units]:
-            if any(wheel.get("sha256") in digests for wheel in unit.get("wheels") or []):
-                found[str(unit["name"])] = str(unit["fingerprint"])
-        return dict(sorted(found.items()))
-
-    def _unit(self, receipt: sealing.Receipt) -> Facts:
-        """Return a unit's receipt in short."""
-        row: Facts = {key: receipt.get(key) for key in ("name", "fingerprint", "platform", "finished", "host")}
-        row["source"] = receipt["inputs"].get("source") or {}
-        row["wheels"] = [
-            {"name": wheel.name, "version": wheel.version, "sha256": wheel.sha256} for wheel in built(receipt)
-        ]
-        return row
+    def _environments(self, links: t.Mapping[str, str | None]) -> list[Facts]:
+        """Return what the receipt in each environment says of it; a directory without one is no environment."""
+        rows = []
+        for entry in observation.environments(self.paths):
+            place = os.path.join(self.paths.directory, entry)
+            receipt = own_of(place)
+            if receipt is None:
+                continue
+            row: Facts = {
+                "environment_id": entry,
+                "state": next((state for state in STATES if links.get(state) == entry), "older"),
+                "installed": receipt.get("installed"),
+                "python": receipt["python"]["version"] if receipt.get("python") else None,
+                "packages": receipt.get("packages") or {},
+                "stack": receipt.get("stack") or {},
+                "missing": tree.lacking(place, receipt),
+            }
+            rows.append(row)
+        return sorted(rows, key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
 
     # -- the proof
 

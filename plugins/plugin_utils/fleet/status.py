@@ -14,7 +14,7 @@ import typing as t
 
 from ...module_utils._core import verdict, words
 
-FORMAT = 2
+FORMAT = 3
 #: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
 AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
 STANDINGS = (AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE)
@@ -51,7 +51,6 @@ Facts = t.Mapping[str, t.Any]
 def row(
     host: str,
     look: Facts,
-    observation: Facts,
     stack: Facts,
     changes: t.Mapping[str, t.Sequence[str]],
     stops: t.Sequence[t.Mapping[str, str]] = (),
@@ -59,7 +58,6 @@ def row(
     """Return what is known of a host that was read.
 
     :param look: the result of ``stack_status``.
-    :param observation: ``spark_info``.
     :param stack: what the inventory wants of the host.
     :param changes: role to what it would do, in words.
     :param stops: why ``site.yml`` would change nothing, each with ``cause`` and ``remedy``.
@@ -71,7 +69,8 @@ def row(
     if plan.get("cause"):
         reasons.append({"cause": plan["cause"], "remedy": plan["remedy"]})
     current = _of_state(look, "current")
-    recorded = _recorded_stack(look, observation)
+    recorded = (current or {}).get("stack") or {}
+    is_wanted = look.get("current") == plan.get("environment_id")
     return {
         "host": host,
         "standing": STOPS if reasons else CHANGES if would else AS_WANTED,
@@ -81,19 +80,16 @@ def row(
             "lock": (stack.get("lock") or {}).get("id"),
             "environment": plan.get("environment_id"),
         },
-        "stack": _stack_of(look, plan, stack, recorded),
+        "stack": (stack if current and is_wanted else recorded).get("name"),
         "bridge": recorded.get("method") == "wheel" and stack.get("method") == "build",
         "environment": current,
         "staged": _of_state(look, "staged"),
         "previous": _of_state(look, "previous"),
-        "units": list(look.get("units") or []),
-        "running": list(look.get("running") or []),
-        "unfinished": list(look.get("unfinished") or []),
+        **{key: list(look.get(key) or []) for key in ("running", "unfinished", "stopped")},
         "proof": _proof(look, "proof"),
         "staged_proof": _proof(look, "staged_proof"),
-        "stopped": list(look.get("stopped") or []),
-        "changed": _changed(look, observation),
-        "drift": _drift(look, current, observation),
+        "changed": list(look.get("changed_since_proof") or []),
+        "drift": _drift(look, current),
         "changes": would,
         "stops": reasons,
     }
@@ -102,28 +98,11 @@ def row(
 def unread(host: str, problem: str, unreachable: bool) -> Row:
     """Return the row of a host that could not be read, and why."""
     why = {"standing": UNREACHABLE if unreachable else FAILED, "problem": " ".join(_bare(problem).split())}
-    return {**row(host, {}, {}, {}, {}), **why}
+    return {**row(host, {}, {}, {}), **why}
 
 
 def _of_state(look: Facts, state: str) -> Row | None:
     return next((dict(item) for item in look.get("environments") or [] if item["state"] == state), None)
-
-
-def _recorded_stack(look: Facts, observation: Facts) -> Facts:
-    """Return what the current environment's own receipt says of its stack."""
-    environment = (observation.get("environments") or {}).get(look.get("name")) or {}
-    return environment.get("stack") or {}
-
-
-def _stack_of(look: Facts, plan: Facts, stack: Facts, recorded: Facts) -> str | None:
-    """Return the stack that the current environment is of, as far as it can be told."""
-    current = look.get("current")
-    if current and current == plan.get("environment_id"):
-        return t.cast("str | None", stack.get("name"))
-    if current and recorded.get("name"):
-        return str(recorded["name"])
-    proof = look.get("proof") or {}
-    return proof.get("stack") if current and proof.get("environment_id") == current else None
 
 
 def _environment_changes(look: Facts, plan: Facts) -> dict[str, list[str]]:
@@ -149,26 +128,27 @@ def _proof(look: Facts, key: str) -> Row | None:
     return {**kept, "age": None if began is None else max(0, int(look["now"]) - began)}
 
 
-def _drift(look: Facts, current: Facts | None, observation: Facts) -> list[dict[str, str]]:
+def _drift(look: Facts, current: Facts | None) -> list[dict[str, str]]:
     """Return what is another than what was proven, or than receipts vouch for."""
-    found: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = list(look.get("changed_since_proof") or [])
     proof = look.get("proof")
     if proof:
-        found += _changed(look, observation)
-        found += _unproven(proof, current)
-        found += _between_proofs(proof)
+        rows += [*_unproven(proof, current), *_between_proofs(proof)]
     if current and current["missing"]:
-        what, gone = f"environment {current['environment_id']}", ", ".join(current["missing"][:5])
-        found.append({"what": what, "before": "whole", "now": f"without {gone}"})
-    found += [
-        {"what": path, "before": "sealed", "now": "changed by hand"} for path in look.get("changed_receipts") or []
-    ]
-    return found
+        missing = ", ".join(current["missing"][:5])
+        rows.append(
+            {"what": f"environment {current['environment_id']}", "before": "whole", "now": f"without {missing}"}
+        )
+    changed = look.get("changed_receipts") or []
+    return [*rows, *({"what": path, "before": "sealed", "now": "changed by hand"} for path in changed)]
 
 
-def _changed(look: Facts, observation: Facts) -> list[dict[str, str]]:
-    """Return what an update changed since the last proof."""
-    if not look.get("proof"):
+def changed(proof: Facts | None, observation: Facts) -> list[dict[str, str]]:
+    """Return what an update changed since a proof.
+
+    :param observation: ``spark_info``.
+    """
+    if not proof or not observation:
         return []
     installed = (observation.get("apt") or {}).get("packages") or {}
     # A probe that failed leaves nothing, which is not known.
@@ -176,9 +156,9 @@ def _changed(look: Facts, observation: Facts) -> list[dict[str, str]]:
         "driver": (observation.get("driver") or {}).get("version", ...),
         "kernel": (observation.get("kernel") or {}).get("release", ...),
         "firmware": observation.get("firmware") or {},
-        "packages": {one: installed[one] for one in installed if verdict.PACKAGES.match(one)} if installed else ...,
+        "packages": {name: installed[name] for name in installed if verdict.PACKAGES.match(name)} if installed else ...,
     }
-    return verdict.changed(look["proof"], {name: value for name, value in read.items() if value is not ...})
+    return verdict.changed(proof, {name: value for name, value in read.items() if value is not ...})
 
 
 def _unproven(proof: Facts, current: Facts | None) -> list[dict[str, str]]:
@@ -237,26 +217,18 @@ def _table(rows: t.Sequence[Row]) -> str:
         ("HOST", lambda item: item["host"]),
         ("STACK", _stack_cell),
         ("ENVIRONMENT", lambda item: _environment_id(item["environment"])),
-        ("STAGED", lambda item: _environment_id(item["staged"])),
-        ("UNITS", _units_cell),
         ("LAST PROOF", _proof_cell),
-        ("DRIFT", lambda item: _count(item["drift"])),
+        ("DRIFT", lambda item: str(len(item["drift"]) or "-")),
         ("WOULD CHANGE", _change_cell),
     ]
-    # Columns in which no host has anything say nothing.
-    used = [
-        (title, cell)
-        for title, cell in columns
-        if title not in ("STAGED", "UNITS") or any(cell(item) != "-" for item in rows if not item["problem"])
-    ]
-    lines = [[title for title, _cell in used]]
+    lines = [[title for title, _cell in columns]]
     for item in rows:
         if item["problem"]:
             lines.append([_clean(item["host"]), f"{item['standing']}: {_clean(item['problem'])}"])
         else:
-            lines.append([_clean(cell(item)) for _title, cell in used])
+            lines.append([_clean(cell(item)) for _title, cell in columns])
     widths = [
-        max(len(line[number]) for line in lines if len(line) == len(used) or number == 0) for number in range(len(used))
+        max(len(line[number]) for line in lines if len(line) > 2 or number == 0) for number in range(len(columns))
     ]
     return "\n".join(
         "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False)).rstrip() for line in lines
@@ -271,12 +243,6 @@ def _stack_cell(item: Row) -> str:
 
 def _environment_id(environment: Facts | None) -> str:
     return environment["environment_id"] if environment else "-"
-
-
-def _units_cell(item: Row) -> str:
-    """Return the units that the environment is made of, each with the beginning of its fingerprint."""
-    units = (item["environment"] or {}).get("units") or {}
-    return " ".join(f"{name}:{fingerprint[:8]}" for name, fingerprint in units.items()) or "-"
 
 
 def _proof_cell(item: Row) -> str:
@@ -300,17 +266,13 @@ def _change_cell(item: Row) -> str:
     return ", ".join(f"{role} {len(said)}" for role, said in item["changes"].items())
 
 
-def _count(things: t.Sequence[t.Any]) -> str:
-    return str(len(things)) if things else "-"
-
-
 def _details(item: Row) -> str:
     """Return the lines about one host that the table only counts."""
     lines = [f"building: {build['line']}" for build in item["running"]]
     for build in item["unfinished"]:
         why = f": {build['cause']}" if build.get("cause") else ""
         lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
-    lines += item["stopped"]
+    lines += [*item["stopped"], *([f"staged: {_environment_id(item['staged'])}"] if item["staged"] else [])]
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
     lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])

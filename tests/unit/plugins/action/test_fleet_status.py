@@ -48,6 +48,34 @@ def test_a_file_that_cannot_be_written_is_one_error() -> None:
     assert "status_file" in result["remedy"]
 
 
+def test_a_host_that_was_read_gets_its_row_here() -> None:
+    look = {
+        "now": 1795262700,
+        "current": None,
+        "environments": [],
+        "plan": {"environment_id": "8a2b", "actions": ["install"]},
+    }
+    row = {"host": "spark01", "look": look, "stack": {"name": "torch-2.9.1"}, "changes": {"cusparselt": ["install x"]}}
+    (host,) = act(fleet_status.ActionModule, {"rows": [row]})["hosts"]
+    assert (host["host"], host["standing"], set(host["changes"])) == (
+        "spark01",
+        "changes",
+        {"cusparselt", "python_env"},
+    )
+    (stopped,) = act(fleet_status.ActionModule, {"rows": [{**row, "stops": [{"cause": "No."}]}]})["hosts"]
+    assert stopped["standing"] == "stops"
+
+
+def test_stack_status_compares_the_proof_with_what_was_observed() -> None:
+    def answer(_module: str, _arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+        return {"proof": {"driver": "580.95.05"}}
+
+    seen = {"spark_info": {"driver": {"version": "580.159.04"}}}
+    found = act(stack_status.ActionModule, {}, answer=answer, ansible_facts=seen)
+    assert found["changed_since_proof"] == [{"what": "driver", "before": "580.95.05", "now": "580.159.04"}]
+    assert act(stack_status.ActionModule, {}, answer=answer)["changed_since_proof"] == []
+
+
 def here(_module: str, arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Run stack_status on this machine."""
     return run_module("stack_status", **arguments)

@@ -22,8 +22,8 @@ ENVIRONMENT = {
     "installed": "2026-11-21T10:00:00Z",
     "python": "3.12",
     "packages": {"torch": "2.9.1"},
+    "stack": {"name": "torch-2.9.1", "method": "build", "lock_id": "c1b8cad4e018"},
     "missing": [],
-    "units": {"pytorch": "4b5c1f0e9a37d286"},
 }
 PROOF = {
     "verdict": "proven",
@@ -53,7 +53,6 @@ def look(**changed: t.Any) -> dict[str, t.Any]:
         "previous": None,
         "staged": None,
         "environments": [ENVIRONMENT],
-        "units": [],
         "running": [],
         "unfinished": [],
         "changed_receipts": [],
@@ -61,7 +60,6 @@ def look(**changed: t.Any) -> dict[str, t.Any]:
         "staged_proof": None,
         "scheduled": False,
         "stopped": [],
-        "held": [],
         "plan": PLAN,
         **changed,
     }
@@ -74,7 +72,10 @@ def row(
     stops: list[dict[str, str]] = [],  # noqa: B006 - read alone
     **changed: t.Any,
 ) -> dict[str, t.Any]:
-    return status.row(host, look(**changed), observed, STACK, changes, stops)
+    seen = look(**changed)
+    # As the action plugin of stack_status adds it.
+    since = status.changed(seen["proof"], observed)
+    return status.row(host, {**seen, "changed_since_proof": since}, STACK, changes, stops)
 
 
 def text(*rows: dict[str, t.Any]) -> str:
@@ -86,21 +87,21 @@ def test_a_host_as_the_stack_wants_it() -> None:
     assert (found["standing"], found["changes"], found["drift"], found["stops"]) == ("as wanted", {}, [], [])
     assert found["stack"] == "torch-2.9.1" and found["proof"]["age"] == 7200
     assert text(found) == (
-        "HOST     STACK        ENVIRONMENT   UNITS             LAST PROOF                 DRIFT  WOULD CHANGE\n"
-        "spark01  torch-2.9.1  5d41402abc4b  pytorch:4b5c1f0e  proven (gpu), 2 hours ago  -      nothing\n"
+        "HOST     STACK        ENVIRONMENT   LAST PROOF                 DRIFT  WOULD CHANGE\n"
+        "spark01  torch-2.9.1  5d41402abc4b  proven (gpu), 2 hours ago  -      nothing\n"
         "\n"
         "1 host: 1 as the stack wants it."
     )
 
 
 def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
-    recorded = {"current": "5d41402abc4b", "stack": {"name": "torch-2.14.1", "method": "wheel", "lock_id": "0"}}
-    observed = {**OBSERVED, "environments": {"torch": recorded}}
-    built = status.row("spark01", look(proof=None, plan=None), observed, {**STACK, "method": "build"}, NOTHING)
+    wheels = [{**ENVIRONMENT, "stack": {"name": "torch-2.14.1", "method": "wheel", "lock_id": "0"}}]
+    seen = look(proof=None, plan=None, environments=wheels)
+    built = status.row("spark01", seen, {**STACK, "method": "build"}, NOTHING)
     assert (built["stack"], built["bridge"]) == ("torch-2.14.1", True)
     assert "spark01  torch-2.14.1 (bridge)  5d41402abc4b" in text(built)
     # To whom wheels are all that is wanted, they are no bridge.
-    assert row(observed=observed)["bridge"] is False
+    assert row(environments=wheels)["bridge"] is False
 
 
 def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
@@ -122,7 +123,7 @@ def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
             "remove environment 0cc175b9c0f1",
         ],
     }
-    # The current one is the proof's: its stack is known from there.
+    # The receipt of the current one says what it is of.
     assert found["stack"] == "torch-2.9.1"
     said = text(found)
     assert "cuda_libraries 2, python_env 4\n" in said
@@ -241,7 +242,7 @@ def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None
             unfinished=[{"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}],
         )
     )
-    assert "STAGED" in said and "5d41402abc4b  8a2b11112222" in said
+    assert "  staged: 8a2b11112222\n" in said
     assert "  building: pytorch | build 1/4\n" in said
     assert "  build ended without an artefact: llvm 22222222: No space left.\n" in said
     assert "  failed check of the staged environment: matmul.float32\n" in said
@@ -267,7 +268,8 @@ def test_columns_are_aligned_and_hosts_that_were_not_read_are_rows() -> None:
 
 
 def test_a_stack_that_nobody_knows_is_another() -> None:
-    found = row(plan={**PLAN, "environment_id": "8a2b11112222", "actions": ["install"]}, proof=None)
+    unknown = [{**ENVIRONMENT, "stack": {}}]
+    found = row(plan={**PLAN, "environment_id": "8a2b11112222", "actions": ["install"]}, environments=unknown)
     assert found["stack"] is None and "spark01  another" in text(found)
 
 
@@ -275,7 +277,7 @@ def test_the_json_is_one_line_with_a_summary() -> None:
     line = status.as_json(status.fleet([row(), status.unread("spark02", "gone", True)], "2026-11-21T12:05:00Z", True))
     assert "\n" not in line
     state = json.loads(line)
-    assert (state["format"], state["check_mode"], state["written"]) == (2, True, "2026-11-21T12:05:00Z")
+    assert (state["format"], state["check_mode"], state["written"]) == (3, True, "2026-11-21T12:05:00Z")
     assert state["summary"] == {"hosts": 2, "as wanted": 1, "changes": 0, "stops": 0, "failed": 0, "unreachable": 1}
     assert set(state["hosts"][0]) == set(state["hosts"][1]), "whoever reads it finds the same keys in each"
 
