@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import os
 import re
 import typing as t
@@ -27,6 +28,17 @@ with contextlib.suppress(ImportError):
 METHODS = ("wheel", "build")
 # Those that the roles llvm, triton and pytorch build; every other unit is one of the role torch_extensions.
 CORE_UNITS = ("llvm", "triton", "compute_library", "pytorch")
+
+
+#: Where a Triton that was built here finds its tools below CUDA's directory; the last is of the profiler proton.
+_OF_BUILT_TRITON = {
+    "TRITON_PTXAS_BLACKWELL_PATH": "bin/ptxas",
+    "TRITON_CUOBJDUMP_PATH": "bin/cuobjdump",
+    "TRITON_NVDISASM_PATH": "bin/nvdisasm",
+    "TRITON_CUDACRT_PATH": "include",
+    "TRITON_CUDART_PATH": "include",
+    "TRITON_CUPTI_LIB_PATH": "extras/CUPTI/lib64",
+}
 
 
 class Facts(t.TypedDict):
@@ -60,29 +72,40 @@ def facts(
 
     cuda = definition["cuda"]["version"]
     cuda_home = f"/usr/local/cuda-{cuda}"
-
-    archives, cusparselt = _libraries(name, definition, lock, lock_path, lock_required)
+    built = method == "build"
+    pinned = functools.partial(_with_lock, lock=lock, lock_path=lock_path, name=name, required=lock_required)
+    archives = [pinned(archive) for archive in definition["archives"]]
+    cusparselt = dict(definition["cusparselt"])
+    cusparselt["archive"] = pinned(cusparselt["archive"]) if cusparselt.get("archive") else None
     locked = {
-        "wheels": {platform: sorted(lines) for platform, lines in sorted((lock.get("wheels") or {}).items())},
-        "sources": {key: lock["sources"][key] for key in sorted(lock.get("sources") or {})},
+        "wheels": _sorted(lock.get("wheels")),
+        "sources": dict(sorted((lock.get("sources") or {}).items())),
         "run_requirements": {
-            platform: {unit: sorted(lines) for unit, lines in sorted(units.items())}
-            for platform, units in sorted((lock.get("run_requirements") or {}).items())
+            key: _sorted(units) for key, units in sorted((lock.get("run_requirements") or {}).items())
         },
     }
-    versions = wheel_versions(definition) if method == "wheel" else dict(definition["versions"])
+    versions = dict(definition["versions"]) if built else wheel_versions(definition)
     units = unit_facts(definition, path, lock)
-    pins = {
+    # What a host or an environment is made of: no path, no date, no words. The same pins are the same everywhere.
+    pins: dict[str, t.Any] = {
+        "method": method,
+        "cuda": cuda,
+        "python": definition["python"]["version"],
+        "llvm_major": definition["llvm_major"],
+        **{key: definition[key] for key in ("cudnn", "nccl") if key in definition},
         "versions": versions,
         "cusparselt": cusparselt,
-        "archives": sorted(archives, key=lambda item: item["component"]),
+        "archives": sorted(archives, key=lambda archive: archive["component"]),
         **{key: locked[key] for key in ("wheels", "sources")},
     }
-    if method == "build":
+    if built:
+        pins["units"] = definition.get("units") or {}
         pins["build_requirements"] = lock.get("build_requirements") or {}
         pins["run_requirements"] = locked["run_requirements"]
-    with_libraries = "all" in (libraries, definition["wheel"].get("libraries")) or method == "build"
-    stack: Stack = {
+    with_libraries = "all" in (libraries, definition["wheel"].get("libraries")) or built
+    stack = {
+        **{key: definition[key] for key in ("systems", "machines", "python", "llvm_major")},
+        **{key: definition.get(key) or {} for key in ("cudnn", "nccl")},
         "name": name,
         "method": method,
         "libraries": "all" if with_libraries else "wheels",
@@ -95,10 +118,6 @@ def facts(
             "home": cuda_home,
         },
         "driver_minimum": chosen["driver_minimum"] or definition["driver_minimum"],
-        "systems": definition["systems"],
-        "machines": definition["machines"],
-        "python": definition["python"],
-        "llvm_major": definition["llvm_major"],
         "versions": versions,
         "wheel": {
             "cuda": definition["wheel"]["cuda"],
@@ -106,48 +125,17 @@ def facts(
             "override": sorted(definition["wheel"].get("override") or {}),
         },
         "cusparselt": cusparselt if with_libraries else {**cusparselt, "archive": None},
-        "cudnn": definition.get("cudnn") or {},
-        "nccl": definition.get("nccl") or {},
         "archives": archives if with_libraries else [],
         "units": units,
         "extensions": extensions(definition),
-        "activation": triton_environment(versions["triton"], cuda_home, built=method == "build" and "triton" in units),
-        "lock": t.cast("t.Any", {"id": lock_id({**_named(definition, method), **pins}), **locked}),
+        "activation": triton_environment(versions["triton"], cuda_home, built=built and "triton" in units),
+        "lock": {"id": digests.of_data(pins)[:12], **locked},
     }
-    return {"stack": stack, "files": {"stack": path, "lock": lock_path}}
+    return {"stack": t.cast("Stack", stack), "files": {"stack": path, "lock": lock_path}}
 
 
-def _libraries(
-    name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None, required: bool
-) -> tuple[list[t.Any], dict[str, t.Any]]:
-    """Return the archives and cuSPARSELt of a stack, with the sha256 that its lock has."""
-
-    def pinned(archive: Archive) -> Archive:
-        return _with_lock(archive, lock, lock_path, name, required=required)
-
-    archive = definition["cusparselt"].get("archive")
-    cusparselt = {**definition["cusparselt"], "archive": pinned(archive) if archive else None}
-    return [pinned(archive) for archive in definition["archives"]], cusparselt
-
-
-def _named(definition: t.Mapping[str, t.Any], method: str) -> dict[str, t.Any]:
-    """Return what of a stack's file an environment or a host is made of.
-
-    No path, no date, no words, so that the same pins are the same everywhere.
-    """
-    return {
-        "method": method,
-        "cuda": definition["cuda"]["version"],
-        "python": definition["python"]["version"],
-        "llvm_major": definition["llvm_major"],
-        **{name: definition[name] for name in ("cudnn", "nccl") if name in definition},
-        **({"units": definition.get("units") or {}} if method == "build" else {}),
-    }
-
-
-def lock_id(pins: t.Mapping[str, t.Any]) -> str:
-    """Return the first 12 hexadecimal digits of the sha256 over the pins' canonical JSON."""
-    return digests.of_data(pins)[:12]
+def _sorted(lines: t.Mapping[str, t.Sequence[str]] | None) -> dict[str, list[str]]:
+    return {key: sorted(listed) for key, listed in sorted((lines or {}).items())}
 
 
 def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -> dict[str, t.Any]:
@@ -379,16 +367,9 @@ def triton_environment(version: str | None, cuda_home: str, *, built: bool) -> d
     """
     if version is None:
         return {}
-    found = {}
     old = Version(version).release < (3, 6)
+    paths = _OF_BUILT_TRITON if built else {}
+    paths = {key: path for key, path in paths.items() if not (old and key == "TRITON_PTXAS_BLACKWELL_PATH")}
     if old or built:
-        found["TRITON_PTXAS_PATH"] = f"{cuda_home}/bin/ptxas"
-    if built:
-        if not old:
-            found["TRITON_PTXAS_BLACKWELL_PATH"] = f"{cuda_home}/bin/ptxas"
-        found["TRITON_CUOBJDUMP_PATH"] = f"{cuda_home}/bin/cuobjdump"
-        found["TRITON_NVDISASM_PATH"] = f"{cuda_home}/bin/nvdisasm"
-        found["TRITON_CUDACRT_PATH"] = found["TRITON_CUDART_PATH"] = f"{cuda_home}/include"
-        # Of the profiler proton, where that was built.
-        found["TRITON_CUPTI_LIB_PATH"] = f"{cuda_home}/extras/CUPTI/lib64"
-    return found
+        paths["TRITON_PTXAS_PATH"] = "bin/ptxas"
+    return {key: f"{cuda_home}/{path}" for key, path in paths.items()}
