@@ -204,13 +204,16 @@ spark_info:
       sample:
         /etc/ld.so.conf.d/sparkforge-cudss.conf: 9f86d081…
     environments:
-      description: The current environment of each name, and what it records about its stack and its PyTorch.
+      description:
+        - The current environment of each name, and what it records about its stack, its PyTorch, and the host's
+          packages that it loads libraries from.
       type: dict
       sample:
         torch:
           current: 5d41402abc4b
           stack: {name: torch-2.14.1, lock_id: 1f0c6f3b2a91, method: build}
           torch: 2.14.1+cu130.sf3b1c9a40
+          host_packages: {libnccl2: 2.28.3-1+cuda13.0}
     unread:
       description: What exists but could not be read, with the reason.
       type: list

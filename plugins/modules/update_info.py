@@ -15,13 +15,12 @@ version_added: "0.1.0"
 description:
   - Lets apt simulate the upgrade, with every source, pin, hold and phased update of the host.
   - Reads everything that decides whether the host survives it. This is the space in C(/boot), the driver's modules of
-    each kernel, DKMS, Secure Boot, unattended upgrades, unfinished updates of fwupd, NVIDIA's recipes
-    of the release, and the packages that environments load libraries from.
+    each kernel, DKMS, Secure Boot, unattended upgrades, unfinished updates of fwupd, and NVIDIA's recipes
+    of the release.
   - Changes nothing, locks nothing, and starts no update.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
-  - sparkforge.dgx_spark.root
 author: The sparkforge maintainers (!UNKNOWN)
 options:
   mode:
@@ -90,14 +89,13 @@ def main() -> None:
         argument_spec={
             "mode": {"type": "str", "choices": list(UPGRADES), "default": "full"},
             "refresh": {"type": "bool", "default": False},
-            "root": {"type": "path", "default": "/opt/sparkforge"},
         },
         supports_check_mode=True,
     )
 
     def work() -> dict[str, t.Any]:
         host = of_module(module)
-        look = UpdateInfo(host, module.params["root"], module.params["mode"], module.params["refresh"])
+        look = UpdateInfo(host, module.params["mode"], module.params["refresh"])
         found = look.observe(AptState(host).packages().versions)
         return {"changed": False, "update_info": {**found, "unread": host.unread}}
 

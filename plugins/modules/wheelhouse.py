@@ -98,28 +98,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 manifest:
-  description: The manifest; null in check mode if a unit is not built yet.
+  description:
+    - The manifest, as C(docs/manifest.schema.json) describes it; null in check mode if a unit is not built yet.
   returned: success with O(state=present)
   type: dict
-  sample:
-    format: 1
-    stack: torch-2.9.1
-    lock_id: 0123456789ab
-    platform: ubuntu24.04-aarch64
-    python: "3.12"
-    host: spark01
-    written: "2026-11-21T10:00:00Z"
-    units:
-      - name: pytorch
-        fingerprint: 4b5c1f0e9a37d286
-        wheels:
-          - name: torch
-            version: 2.9.1+sf.4b5c1f0e
-            file: torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl
-            sha256: 6f1d…
-            size: 912345678
-            path: pytorch/4b5c1f0e9a37d286/torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl
-    seal: 0c9a…
 path:
   description: The file of the manifest.
   returned: success with O(state=present)
@@ -142,11 +124,11 @@ pending:
   elements: str
   sample: [pytorch]
 pruned:
-  description: The builds that were removed, or would be in check mode, and their size in bytes.
+  description: The builds that were removed, or would be in check mode.
   returned: success with O(state=present)
   type: list
   elements: dict
-  sample: [{"name": "pytorch", "fingerprint": "0e9a37d2864b5c1f", "size": 912345678}]
+  sample: [{"name": "pytorch", "fingerprint": "0e9a37d2864b5c1f"}]
 kept:
   description: The builds that are kept although the keep rule would remove them, and why.
   returned: success with O(state=present)

@@ -133,19 +133,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 manifest:
-  description: The manifest; null if no place has it.
+  description: The manifest, as M(sparkforge.dgx_spark.wheelhouse) returns it; null if no place has it.
   returned: success
   type: dict
-  sample:
-    format: 1
-    stack: torch-2.9.1
-    lock_id: 0123456789ab
-    platform: ubuntu24.04-aarch64
-    python: "3.12"
-    host: spark01
-    written: "2026-11-21T10:00:00Z"
-    units: []
-    seal: 0c9a…
 where:
   description: The place that had it, or V(given).
   returned: success

@@ -191,7 +191,7 @@ class State:
         if not self.driver(self.before):
             return []
         found = []
-        for name, row in (self.update.get("environments") or {}).items():
+        for name, row in (self.observation.get("environments") or {}).items():
             cuda = re.search(r"\+cu(\d\d)\d", str(row.get("torch") or ""))
             if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0):
                 found.append(f"environment {name} ({row['torch']})")
@@ -203,7 +203,7 @@ class State:
 
     def _environments_misfit(self) -> list[str]:
         found = []
-        for name, row in (self.update.get("environments") or {}).items():
+        for name, row in (self.observation.get("environments") or {}).items():
             recorded = row.get("host_packages") or {}
             known = {key: value for key, value in recorded.items() if key in self.before}
             found += [f"environment {name}: {wrong}" for wrong in misfit(known, self.after).wrong]

@@ -91,8 +91,8 @@ class UpdateInfo:
     :param refresh: fetch the package lists into a temporary directory first; the host's own stay as they are.
     """
 
-    def __init__(self, host: Host, root: str = "/opt/sparkforge", mode: str = "full", refresh: bool = False) -> None:
-        self.host, self.root, self.mode, self.refresh = host, root, mode, refresh
+    def __init__(self, host: Host, mode: str = "full", refresh: bool = False) -> None:
+        self.host, self.mode, self.refresh = host, mode, refresh
 
     def observe(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
         """Return the observation; it never raises for what a host lacks."""
@@ -109,7 +109,6 @@ class UpdateInfo:
             "unattended": self.host.part("unattended", self._unattended),
             "firmware": self.host.part("firmware", self._firmware),
             "ota": self.host.part("ota", lambda: ota.newest(self.host, installed)),
-            "environments": self.host.part("environments", self._environments) or {},
             "cdi": self.host.part("cdi", self._cdi),
             "infiniband": self.host.names("/sys/class/infiniband"),
             "reboot_required": self.host.is_file("/run/reboot-required"),
@@ -250,24 +249,6 @@ class UpdateInfo:
                     "update": str(releases[0].get("Version")) if releases else None,
                 }
             )
-        return found
-
-    def _environments(self) -> dict[str, t.Any]:
-        """Return what each current environment takes from packages of the host, from its receipt."""
-        found: dict[str, t.Any] = {}
-        for name in self.host.names(f"{self.root}/envs"):
-            place = f"{self.root}/envs/{name}"
-            try:
-                current = os.readlink(self.host.path(f"{place}/current"))
-                receipt = json.loads(self.host.read(f"{place}/{current}/receipt.json") or "{}")
-            except (OSError, ValueError):
-                continue
-            if not isinstance(receipt, dict):
-                continue
-            found[name] = {
-                "torch": (receipt.get("packages") or {}).get("torch"),
-                "host_packages": receipt.get("host_packages") or {},
-            }
         return found
 
     def _cdi(self) -> dict[str, t.Any]:

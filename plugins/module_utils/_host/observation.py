@@ -338,7 +338,7 @@ class SparkInfo:
         return dict(sorted(found.items()))
 
     def _environments(self) -> dict[str, t.Any]:
-        """Return the current environment of each name, and the stack and the torch that its receipt records."""
+        """Return the current environment of each name, and what its receipt records of stack, torch and host."""
         found: dict[str, t.Any] = {}
         for name in self.host.names(f"{self.root}/envs"):
             place = f"{self.root}/envs/{name}"
@@ -350,5 +350,10 @@ class SparkInfo:
                 continue
             if isinstance(receipt, dict):
                 torch = (receipt.get("packages") or {}).get("torch")
-                found[name] = {"current": current, "stack": receipt.get("stack") or {}, "torch": torch}
+                found[name] = {
+                    "current": current,
+                    "stack": receipt.get("stack") or {},
+                    "torch": torch,
+                    "host_packages": receipt.get("host_packages") or {},
+                }
         return found

@@ -186,7 +186,7 @@ class Recorder:
     def _update(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
         """Return what the next upgrade would do, as apt and fwupd say it."""
         host = Host(self.host.root, run=lambda argv: self._run(["env", "LC_ALL=C.UTF-8", "LANGUAGE=C", *argv]))
-        found = UpdateInfo(host, ROOT).observe(installed)
+        found = UpdateInfo(host).observe(installed)
         for row in host.unread:
             self.host.note(row["probe"], row["reason"])
         return found

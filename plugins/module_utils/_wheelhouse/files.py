@@ -112,11 +112,3 @@ def remove_build(root: str, directory: str, build: keep.Build) -> None:
     disk.remove(os.path.join(root, "builds", *build.key))
     with contextlib.suppress(OSError):
         os.rmdir(os.path.join(root, "builds", build.name))
-
-
-def tree_bytes(directory: str) -> int:
-    return sum(
-        os.lstat(os.path.join(place, name)).st_size
-        for place, _directories, names in os.walk(directory)
-        for name in names
-    )

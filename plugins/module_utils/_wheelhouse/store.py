@@ -136,8 +136,6 @@ class Store:
             },
         }
         differ, stale = files.compare(self.directory, wanted)
-        with self.account.acting():
-            sizes = {build.key: files.tree_bytes(os.path.join(self.directory, *build.key)) for build in rule.goes}
         result: dict[str, t.Any] = {
             "changed": bool(differ or stale or rule.goes or is_new_key),
             "manifest": manifest,
@@ -146,9 +144,7 @@ class Store:
             "index": self._path(files.SIMPLE, "index.html"),
             "pending": [],
             "warnings": [] if self.signer.program else [_UNSIGNED],
-            "pruned": [
-                {"name": build.name, "fingerprint": build.fingerprint, "size": sizes[build.key]} for build in rule.goes
-            ],
+            "pruned": [{"name": build.name, "fingerprint": build.fingerprint} for build in rule.goes],
             "kept": [
                 {"name": name, "fingerprint": mark, "reason": reason}
                 for (name, mark), reason in sorted(rule.stays.items())

@@ -255,7 +255,8 @@ def test_a_dgx_spark_is_observed_whole(tmp_path: t.Any) -> None:
 
 def test_an_environment_is_current_where_it_was_finished(tmp_path: t.Any) -> None:
     stack = {"name": "torch-2.9.1", "lock_id": "1f0c6f3b2a91", "method": "build"}
-    whole = json.dumps({"stack": stack, "packages": {"torch": "2.9.1+cu130"}})
+    recorded = {"packages": {"torch": "2.9.1+cu130"}, "host_packages": {"libnccl2": "2.28.3-1"}}
+    whole = json.dumps({"stack": stack, **recorded})
     for name, receipt in {"torch": whole, "old": "{}", "cut": '{"stack', "debris": None}.items():
         place = tmp_path / "opt/sparkforge/envs" / name
         (place / "5d41402abc4b").mkdir(parents=True)
@@ -267,8 +268,13 @@ def test_an_environment_is_current_where_it_was_finished(tmp_path: t.Any) -> Non
     (tmp_path / "opt/sparkforge/envs/staged/staged").symlink_to("5d41402abc4b")
     seen = observe(str(tmp_path), Commands({}))
     assert seen["environments"] == {
-        "torch": {"current": "5d41402abc4b", "stack": stack, "torch": "2.9.1+cu130"},
-        "old": {"current": "5d41402abc4b", "stack": {}, "torch": None},
+        "torch": {
+            "current": "5d41402abc4b",
+            "stack": stack,
+            "torch": "2.9.1+cu130",
+            "host_packages": {"libnccl2": "2.28.3-1"},
+        },
+        "old": {"current": "5d41402abc4b", "stack": {}, "torch": None, "host_packages": {}},
     }
     assert seen["unread"] == []
 
