@@ -73,7 +73,7 @@ import typing as t
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules
-from ..module_utils._unit import outcome, progress
+from ..module_utils._unit import progress, receipt
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        found = outcome.observe_all(module.params["root"], module.params["name"])
+        found = receipt.observe_all(module.params["root"], module.params["name"])
         running = [{**build, "line": progress.describe(build["state"])} for build in found["running"]]
         return {"changed": False, **found, "running": running}
 

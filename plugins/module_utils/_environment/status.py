@@ -18,7 +18,7 @@ import typing as t
 from .._core import disk, receipts, verdict
 from .._core.errors import SparkforgeError
 from .._host import guarded
-from .._unit import outcome as builds, progress
+from .._unit import progress, receipt as builds
 from .._wheel.environment import LINKS, check_name, own_of
 from . import model, observation, plan, tree
 from .identity import UndeterminedError

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said of builds: how one goes or how it ended, what its receipt is worth, and which there are on a host.
+"""What is said of a build: how it goes or how it ended, and what its receipt is worth.
 
 Apart from ``_unit.engine``, which it does without: whoever follows a build asks for this alone, and what a call
 imports is compiled each time.
@@ -10,7 +10,6 @@ imports is compiled each time.
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
 import stat
@@ -124,28 +123,3 @@ def take_receipt(paths: model.Paths, receipt: sealing.Receipt) -> None:
 def wheels(receipt: sealing.Receipt | None, artefact: str) -> list[dict[str, t.Any]]:
     """Return the wheels that the receipt names, each with the path where it is."""
     return [wheel.as_result() for wheel in built(receipt, artefact)] if receipt else []
-
-
-def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
-    """Return the receipts, the builds that run and those that did not end."""
-    receipts, changed = sealing.receipts_of(root, name)
-    done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
-    running, unfinished = [], []
-    for directory in sorted(
-        glob.glob(os.path.join(glob.escape(root), "builds", glob.escape(name) if name else "*", "*"))
-    ):
-        unit, fingerprint = directory.split(os.sep)[-2:]
-        state = state_file.state(directory)
-        if not state:
-            continue
-        known = {"name": unit, "fingerprint": fingerprint, "state": state}
-        if state_file.is_running(directory):
-            running.append(known)
-        elif (unit, fingerprint) not in done:
-            unfinished.append({**known, "error": state.get("error")})
-    return {
-        "receipts": receipts,
-        "running": running,
-        "unfinished": unfinished,
-        "changed_receipts": changed,
-    }

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The receipt of a build, which tells whether anybody changed it since.
+"""The receipt of a build, which tells whether anybody changed it since, and which builds a host has.
 
 Apart from what makes them, because whoever only looks needs no engine.
 """
@@ -83,6 +83,30 @@ def receipts_of(root: str, name: str | None = None) -> tuple[list[Receipt], list
             else:
                 receipts.append(receipt)
     return sorted(receipts, key=lambda receipt: (str(receipt["finished"]), receipt["name"]), reverse=True), changed
+
+
+def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
+    """Return the receipts, the builds that run and those that did not end."""
+    receipts, changed = receipts_of(root, name)
+    done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
+    running, unfinished = [], []
+    pattern = os.path.join(glob.escape(root), "builds", glob.escape(name) if name else "*", "*")
+    for directory in sorted(glob.glob(pattern)):
+        unit, fingerprint = directory.split(os.sep)[-2:]
+        state = state_file.state(directory)
+        if not state:
+            continue
+        known = {"name": unit, "fingerprint": fingerprint, "state": state}
+        if state_file.is_running(directory):
+            running.append(known)
+        elif (unit, fingerprint) not in done:
+            unfinished.append({**known, "error": state.get("error")})
+    return {
+        "receipts": receipts,
+        "running": running,
+        "unfinished": unfinished,
+        "changed_receipts": changed,
+    }
 
 
 def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:

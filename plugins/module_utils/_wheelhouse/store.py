@@ -21,7 +21,7 @@ import typing as t
 
 from .._core import accounts, disk, modules, receipts as _receipt
 from .._core.errors import SparkforgeError
-from .._unit import outcome, state_file
+from .._unit import receipt as built, state_file
 from .._wheel.wheel import Manifest, of_manifest
 from . import files, keep, publication, signature
 
@@ -93,7 +93,7 @@ class Store:
 
     def _publish(self) -> dict[str, t.Any]:
         with self.account.acting():
-            found = outcome.observe_all(self.root)
+            found = built.observe_all(self.root)
             receipts = [receipt for receipt in found["receipts"] if receipt["platform"] == self.platform]
             builds = {build.key: build for build in map(keep.Build.of, receipts)}
             unfinished = keep.depends_of(self.root, found["unfinished"] + found["running"])

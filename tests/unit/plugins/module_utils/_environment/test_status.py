@@ -18,7 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import guarded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, progress, receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment as recorded
 from sparkforge_guard import brakes
 from sparkforge_proof import run, scheduled, verdict
@@ -175,7 +175,7 @@ def test_builds_are_those_that_build_info_knows(tree: Tree) -> None:
     running = tree.build("pytorch", "3" * 16, done=1, total=4)
     with (running / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found, known = tree.look(), outcome.observe_all(str(tree.root))
+        found, known = tree.look(), sealing.observe_all(str(tree.root))
     assert found["running"] == [
         {"name": "pytorch", "fingerprint": "3" * 16, "line": progress.describe(known["running"][0]["state"])},
     ]

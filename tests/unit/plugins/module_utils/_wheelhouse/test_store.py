@@ -402,7 +402,7 @@ def test_what_builds_own_is_read_and_removed_with_their_account_s_rights(
 
         return spy
 
-    for module, names in ((store.outcome, ("observe_all",)), (files, ("verify", "remove_build"))):
+    for module, names in ((store.built, ("observe_all",)), (files, ("verify", "remove_build"))):
         for name in names:
             monkeypatch.setattr(module, name, spied(name, getattr(module, name)))
     assert publish(tree, units, lock_id=f"{3:012x}")["pruned"]
