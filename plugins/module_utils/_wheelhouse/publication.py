@@ -25,7 +25,7 @@ import urllib.parse
 
 from .._core import digests
 from .._core.errors import SparkforgeError
-from .._wheel.names import normalised
+from .._wheel.names import normalised, parse_wheel_name
 from .._wheel.wheel import Manifest, Unit, Wheel
 
 #: Raised when the meaning of a manifest changes.
@@ -35,6 +35,7 @@ FORMAT = 1
 _STACK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _LOCK_ID = re.compile(r"[0-9a-f]{8,64}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
 #: Of ``written``: these are in the order of their texts.
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -54,7 +55,7 @@ def manifest(
     """Return the manifest of a stack, with its seal.
 
     :param units: of each its ``name``, ``fingerprint`` and ``wheels``, in any order.
-    :raises SparkforgeError: if stack or lock cannot be part of a file's name.
+    :raises SparkforgeError: if stack or lock cannot be part of a file's name, or what a receipt names is no wheel.
     """
     for key, text, pattern in (("stack", stack, _STACK), ("lock_id", lock_id, _LOCK_ID)):
         if not pattern.fullmatch(text):
@@ -65,6 +66,15 @@ def manifest(
     rows: list[Unit] = []
     for unit in sorted(units, key=lambda unit: str(unit["name"])):
         name, mark = str(unit["name"]), str(unit["fingerprint"])
+        for wheel in unit["wheels"]:
+            # The account that builds wrote the receipt.
+            if not is_of(wheel.file, wheel.name, wheel.version):
+                raise SparkforgeError(
+                    f"The receipt of {name} {mark} names {wheel.file!r:.80}, which is no wheel of {wheel.name!r:.80} "
+                    f"{wheel.version!r:.80}. Nothing was published.",
+                    "Find out who wrote it; then remove that receipt and run playbooks/build.yml, which builds the unit "
+                    "again.",
+                )
         placed = [dataclasses.replace(wheel, place=f"{name}/{mark}") for wheel in unit["wheels"]]
         wheels = [wheel.as_row() for wheel in sorted(placed, key=lambda wheel: wheel.file)]
         rows.append({"name": name, "fingerprint": mark, "wheels": wheels})
@@ -81,6 +91,16 @@ def manifest(
     }
     made["seal"] = seal(made)
     return made
+
+
+def is_of(file: str, name: str, version: str) -> bool:
+    """Say whether a file is a wheel of a project and its version: a host installs what the file's name says."""
+    try:
+        parsed = parse_wheel_name(file)
+    except SparkforgeError:
+        return False
+    same = parsed.distribution == normalised(name) and parsed.version.replace("_", "-") == version.replace("_", "-")
+    return same and _FILE.fullmatch(file) is not None
 
 
 def seal(manifest: t.Mapping[str, t.Any]) -> str:

@@ -10,7 +10,6 @@ import time
 import typing as t
 
 from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._wheel.names import normalised, parse_wheel_name
 from ...module_utils._wheel.wheel import Manifest
 from ...module_utils._wheelhouse import publication
 from .. import schema
@@ -70,17 +69,8 @@ def contradictions(manifest: Manifest) -> list[str]:
     for unit in manifest["units"]:
         for wheel in unit["wheels"]:
             file = wheel["file"]
-            if not _is_of(file, wheel["name"], wheel["version"]):
+            if not publication.is_of(file, wheel["name"], wheel["version"]):
                 problems.append(f"{file} is no wheel of {wheel['name']} {wheel['version']}")
             if wheel["path"] != f"{unit['name']}/{unit['fingerprint']}/{file}":
                 problems.append(f"the path of {file} is {wheel['path']!r:.80}")
     return problems
-
-
-def _is_of(file: str, name: str, version: str) -> bool:
-    """Say whether a file is of a project and its version: a host installs what the file's name says."""
-    try:
-        parsed = parse_wheel_name(file)
-    except SparkforgeError:
-        return False
-    return parsed.distribution == normalised(name) and parsed.version.replace("_", "-") == version.replace("_", "-")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html.parser
 import json
 import typing as t
@@ -73,6 +74,25 @@ def test_one_that_was_changed_is_refused() -> None:
     made["units"][1]["wheels"][0]["sha256"] = "b" * 64
     with pytest.raises(SparkforgeError, match=f"was changed after it was written: its seal is {made['seal'][:12]}"):
         publication.check(made)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"name": "{{ lookup('ansible.builtin.pipe', 'id') }}"},
+        {"file": "../../../../../etc/shadow"},
+        {"file": f"../{FILE}"},
+        {"version": "2.9.1\nRequires-Dist: evil"},
+        {"name": "pip"},
+    ],
+    ids=["template", "path", "directory", "lines", "another project"],
+)
+def test_what_a_receipt_says_of_no_wheel_is_not_published(changed: dict[str, str]) -> None:
+    wheel = dataclasses.replace(Wheel(FILE, "a" * 64, "torch", WHEEL["version"], 1), **changed)
+    units = [{"name": "pytorch", "fingerprint": "1" * 16, "wheels": [wheel]}]
+    with pytest.raises(SparkforgeError, match="which is no wheel of") as refused:
+        make(units=units)
+    assert refused.value.cause.isprintable() and "Nothing was published" in refused.value.cause
 
 
 def test_the_schema_is_that_of_what_is_written() -> None:
