@@ -58,7 +58,8 @@ SAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a unit that leads out": (lambda one: one["units"][0].update(name="../../etc"), "units[0].name is "),
     "a file that leads out": (lambda one: wheel_of(one).update(file="../../x.whl"), "wheels[0].file is "),
     "a path that leads out": (lambda one: wheel_of(one).update(path="../../../etc/shadow"), "the path of triton-1.0"),
-    "an option for a version": (lambda one: wheel_of(one).update(version="1 --index-url http://192.0.2.1"), "wheels[0].version is "),
+    "an option for a version": (
+        lambda one: wheel_of(one).update(version="1 --index-url http://192.0.2.1"), "wheels[0].version is "),
     "a template for a project": (lambda one: wheel_of(one).update(name=EVALUATED), "wheels[0].name is "),
     "a file of another project": (lambda one: wheel_of(one).update(
         file="pip-99-py3-none-any.whl", path=f"triton/{MARK}/pip-99-py3-none-any.whl"), "is no wheel of triton 1.0"),

@@ -72,8 +72,7 @@ def manifest(
                 raise SparkforgeError(
                     f"The receipt of {name} {mark} names {wheel.file!r:.80}, which is no wheel of {wheel.name!r:.80} "
                     f"{wheel.version!r:.80}. Nothing was published.",
-                    "Find out who wrote it; then remove that receipt and run playbooks/build.yml, which builds the unit "
-                    "again.",
+                    "Find out who wrote it; then remove that receipt and run playbooks/build.yml, which builds anew.",
                 )
         placed = [dataclasses.replace(wheel, place=f"{name}/{mark}") for wheel in unit["wheels"]]
         wheels = [wheel.as_row() for wheel in sorted(placed, key=lambda wheel: wheel.file)]
