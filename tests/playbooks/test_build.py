@@ -167,7 +167,8 @@ def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fl
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         url = f"http://127.0.0.1:{server.server_address[1]}"
-        output = fleet.build(fails=True, sparkforge_wheelhouse_url=url)
+        signers = ["ssh-ed25519 AAAA"]
+        output = fleet.build(fails=True, sparkforge_wheelhouse_url=url, sparkforge_wheelhouse_signers=signers)
     finally:
         server.shutdown()
         server.server_close()
