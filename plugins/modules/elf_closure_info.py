@@ -158,11 +158,6 @@ resolved:
   type: dict
   sample:
     libc.so.6: /lib/aarch64-linux-gnu/libc.so.6
-conflicting:
-  description: Libraries that different files load from different paths.
-  returned: success
-  type: list
-  elements: dict
 absent:
   description: Paths that do not exist, with O(ignore_absent=true).
   returned: success
@@ -178,16 +173,6 @@ examined:
   returned: success
   type: int
   sample: 96
-libraries_from:
-  description: V(ld.so.cache), or V(ld.so.conf) if there is no cache and its directories were read instead.
-  returned: success
-  type: str
-  sample: ld.so.cache
-seconds:
-  description: How long it took.
-  returned: success
-  type: float
-  sample: 0.21
 """
 
 from ansible.module_utils.basic import AnsibleModule

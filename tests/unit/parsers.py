@@ -217,7 +217,7 @@ def _image(data: bytes, place: Path) -> object:
     for path in (site / "a-1.dist-info/METADATA", site / "a-1.dist-info/RECORD", site / "x.so", etc / "ld.so.conf"):
         path.write_bytes(data)
     (etc / "ld.so.cache").unlink(missing_ok=True)
-    if data.startswith((ldcache.CACHE_NEW_MAGIC, ldcache.CACHE_OLD_MAGIC)):
+    if data.startswith(ldcache.CACHE_MAGIC):
         (etc / "ld.so.cache").write_bytes(data)
     (site / "b-1.dist-info/METADATA").write_text("Name: b\nVersion: 1\n")
     (site / "b-1.dist-info/RECORD").write_text("x.so,sha256=YQ,1\n")

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 import sys
-import time
 import typing as t
 
 from .._core.deadline import NEVER, Deadline
@@ -45,7 +44,6 @@ class Closure:
         cuda_version: str | None = None,
         deadline: Deadline = NEVER,
     ) -> None:
-        self.started = time.monotonic()
         for what, names in (("path", paths), ("search directory", search)):
             for name in names:
                 if not name.startswith("/"):
@@ -64,7 +62,6 @@ class Closure:
         self.unreadable: list[dict[str, str]] = []
         self.gaps: dict[tuple[str, reader.Architecture], Gap] = {}
         self.resolved: dict[str, str] = {}
-        self.elsewhere: dict[str, list[str]] = {}
 
     def result(self) -> dict[str, t.Any]:
         """Examine everything and return the module's result.
@@ -96,14 +93,9 @@ class Closure:
             "driver_provided": driver_sonames,
             "found": len(self.resolved),
             "resolved": dict(sorted(self.resolved.items())),
-            "conflicting": [
-                {"soname": soname, "paths": paths} for soname, paths in sorted(self.elsewhere.items()) if len(paths) > 1
-            ],
             "absent": self.absent,
             "unreadable": self.unreadable,
             "examined": self.loader.examined,
-            "libraries_from": self.loader.source,
-            "seconds": round(time.monotonic() - self.started, 3),
         }
 
     def _loads(self) -> t.Iterator[tuple[Load, str]]:
@@ -218,11 +210,7 @@ class Closure:
     def _record(self, load: Load, optional: str) -> None:
         for need in load.needs:
             if need.path is not None:
-                path = self._tidy(need.path)
-                self.resolved.setdefault(need.soname, path)
-                paths = self.elsewhere.setdefault(need.soname, [])
-                if not any(self.files.identity(path) == self.files.identity(other) for other in paths):
-                    paths.append(path)
+                self.resolved.setdefault(need.soname, self._tidy(need.path))
                 continue
             key = (need.soname, load.file.architecture)
             gap = self.gaps.get(key)

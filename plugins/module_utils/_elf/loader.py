@@ -186,7 +186,7 @@ class Loader:
         self.hwcaps = tuple(hwcaps)
         self.configured = filesystem.configured_directories(self.files)
         cache = self.files.read_bytes("/etc/ld.so.cache")
-        self.source = "ld.so.conf" if cache is None else "ld.so.cache"
+        self._has_cache = cache is not None
         self.cache: dict[str, list[ldcache.CacheEntry]] = {}
         for entry in ldcache.parse_cache(cache) if cache is not None else []:
             self.cache.setdefault(entry.soname, []).append(entry)
@@ -352,8 +352,8 @@ class Loader:
         if cached and self.files.identity(cached):
             yield cached
         after = [] if current.file.no_default_directories else list(defaults)
-        if self.source == "ld.so.conf":
-            # Without a cache ask what ldconfig would put into it.
+        if not self._has_cache:
+            # Ask what ldconfig would put into it.
             after = self.configured + after
         yield from self._candidates(soname, after, searched)
 

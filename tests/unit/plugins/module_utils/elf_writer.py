@@ -102,13 +102,8 @@ def write_elf(path: pathlib.Path, **description: t.Any) -> pathlib.Path:
     return path
 
 
-def new_cache(
-    entries: t.Sequence[tuple[str, str, int, str]], order: str = "<", declared: bool = True, base: int = 0
-) -> bytes:
-    """Return a ``glibc-ld.so.cache1.1`` of ``(soname, path, flags, glibc-hwcaps name)``.
-
-    :param declared: whether the byte that tells the order is set, as glibc 2.33 and newer do.
-    """
+def new_cache(entries: t.Sequence[tuple[str, str, int, str]]) -> bytes:
+    """Return a ``glibc-ld.so.cache1.1`` of ``(soname, path, flags, glibc-hwcaps name)``."""
     names = sorted({name for _soname, _path, _flags, name in entries if name})
     header_size = 48
     strings = bytearray()
@@ -122,37 +117,17 @@ def new_cache(
     rows = b""
     for soname, path, flags, name in entries:
         hwcap = (1 << 62) | names.index(name) if name else 0
-        rows += struct.pack(order + "iIIIQ", flags, intern(soname), intern(path), 0, hwcap)
+        rows += struct.pack("<iIIIQ", flags, intern(soname), intern(path), 0, hwcap)
     name_offsets = [intern(name) for name in names]
     while (offset + len(strings)) % 4:
         strings.append(0)
     extension = offset + len(strings)
-    tail = struct.pack(order + "II", 0xEAA42174, 2)
+    tail = struct.pack("<II", 0xEAA42174, 2)
     generator = b"ldconfig test\0\0\0"
     data_at = extension + 8 + 2 * 16
-    tail += struct.pack(order + "IIII", 0, 0, data_at, len(generator))
-    tail += struct.pack(order + "IIII", 1, 0, data_at + len(generator), 4 * len(names))
-    tail += generator + b"".join(struct.pack(order + "I", value) for value in name_offsets)
-    flag = (2 if order == "<" else 3) if declared else 0
-    head = b"glibc-ld.so.cache1.1" + struct.pack(order + "II", len(entries), len(strings))
-    head += bytes([flag, 0, 0, 0]) + struct.pack(order + "I", extension) + bytes(12)
+    tail += struct.pack("<IIII", 0, 0, data_at, len(generator))
+    tail += struct.pack("<IIII", 1, 0, data_at + len(generator), 4 * len(names))
+    tail += generator + b"".join(struct.pack("<I", value) for value in name_offsets)
+    head = b"glibc-ld.so.cache1.1" + struct.pack("<II", len(entries), len(strings))
+    head += bytes([2, 0, 0, 0]) + struct.pack("<I", extension) + bytes(12)
     return head + rows + bytes(strings) + tail
-
-
-def old_cache(entries: t.Sequence[tuple[str, str, int]], embedded: bytes = b"", order: str = "<") -> bytes:
-    """Return an ``ld.so-1.7.0`` cache, with a new one behind it where ``embedded`` is given."""
-    strings = bytearray()
-    rows = b""
-
-    def intern(text: str) -> int:
-        position = len(strings)
-        strings.extend(text.encode() + b"\0")
-        return position
-
-    for soname, path, flags in entries:
-        rows += struct.pack(order + "iII", flags, intern(soname), intern(path))
-    head = b"ld.so-1.7.0\0" + struct.pack(order + "I", len(entries)) + rows
-    if embedded:
-        # glibc keeps one table of strings, behind the new part; nobody reads the old rows then.
-        return head + bytes(-len(head) % 8) + embedded
-    return head + bytes(strings)
