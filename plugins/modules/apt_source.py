@@ -14,7 +14,7 @@ module: apt_source
 short_description: Add an apt source with its own pinned key, unless the host has it already
 version_added: "0.1.0"
 description:
-  - If any file below C(/etc/apt) has an enabled source with the same URL and suite, changes nothing. A second source
+  - If any file below C(/etc/apt) has an enabled source with the same URL, changes nothing. A second source
     for the same URL, with another keyring, would make apt fail with "Conflicting values set for option Signed-By"; DGX
     OS has NVIDIA's repository in C(cuda-compute-repo.sources).
   - Otherwise fetches the key, requires that each primary key in it has the pinned fingerprint, writes the keyring to
@@ -27,17 +27,8 @@ options:
     type: str
     required: true
   url:
-    description: URL of the repository. Needed for O(state=present).
+    description: URL of a flat repository, one without suites. Needed for O(state=present).
     type: str
-  suite:
-    description: The suite; V(/) for a flat repository.
-    type: str
-    default: /
-  components:
-    description: The components; none for a flat repository.
-    type: list
-    elements: str
-    default: []
   key_url:
     description: URL of the repository's OpenPGP key, armored or binary. Needed to add the source.
     type: str
@@ -111,8 +102,6 @@ def main() -> None:
         argument_spec={
             "name": {"type": "str", "required": True},
             "url": {"type": "str"},
-            "suite": {"type": "str", "default": "/"},
-            "components": {"type": "list", "elements": "str", "default": []},
             "key_url": {"type": "str", "no_log": False},
             "key_fingerprint": {"type": "str", "no_log": False},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},

@@ -227,7 +227,7 @@ class LocalRepository:
             if names[0].endswith(".list"):
                 content = f"deb [signed-by={keyring}] {url} /\n".encode()
             else:
-                content = sources.render_source(url, "/", [], keyring)
+                content = sources.render_source(url, keyring)
             files.write(names[0], content)
             sources.update_lists(self._apt, names[0], url)
             data = recorded.LocalRepository(

@@ -51,11 +51,6 @@ def canonical(url: str) -> str:
     return urllib.parse.urlunsplit((scheme, parts.netloc.lower(), path, parts.query, ""))
 
 
-def canonical_suite(suite: str) -> str:
-    """Return a suite; that of a flat repository is ``/``, written ``/`` or ``./``."""
-    return "/" if suite.strip() in ("/", "./", "") else suite.strip().strip("/")
-
-
 def lists_prefix(url: str) -> str:
     """Return how the names of the package lists of ``url`` begin in /var/lib/apt/lists."""
     parts = urllib.parse.urlsplit(canonical(url))
@@ -64,30 +59,24 @@ def lists_prefix(url: str) -> str:
     return quoted.replace("/", "_")
 
 
-def find_source(sources: t.Iterable[t.Mapping[str, t.Any]], url: str, suite: str) -> list[t.Mapping[str, t.Any]]:
-    """Return the enabled entries for binary packages that name this URL and suite, whatever their file."""
+def find_source(sources: t.Iterable[t.Mapping[str, t.Any]], url: str) -> list[t.Mapping[str, t.Any]]:
+    """Return the enabled entries for binary packages of the flat repository at this URL, whatever their file."""
     return [
         row
         for row in sources
         if row["enabled"]
         and "deb" in row["types"]
         and canonical(url) in {canonical(uri) for uri in row["uris"]}
-        and (canonical_suite(suite) in {canonical_suite(one) for one in row["suites"]} or not row["suites"])
+        and (not row["suites"] or not {"/", "./"}.isdisjoint(row["suites"]))
     ]
 
 
-def render_source(url: str, suite: str, components: t.Sequence[str], keyring: str) -> bytes:
-    """Return a deb822 source (sources.list(5))."""
-    lines = [
-        "# Written by sparkforge.dgx_spark; `state: absent` takes it away again.",
-        "Types: deb",
-        f"URIs: {url.rstrip('/')}/",
-        f"Suites: {suite}",
-    ]
-    if components:
-        lines.append(f"Components: {' '.join(components)}")
-    lines.append(f"Signed-By: {keyring}")
-    return ("\n".join(lines) + "\n").encode()
+def render_source(url: str, keyring: str) -> bytes:
+    """Return a deb822 source (sources.list(5)) of a flat repository."""
+    return (
+        "# Written by sparkforge.dgx_spark; `state: absent` takes it away again.\n"
+        f"Types: deb\nURIs: {url.rstrip('/')}/\nSuites: /\nSigned-By: {keyring}\n"
+    ).encode()
 
 
 def _lists(url: str) -> list[str]:
@@ -166,7 +155,7 @@ class Source:
     """
 
     def __init__(self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool) -> None:
-        name, url, suite, components = (options[key] for key in ("name", "url", "suite", "components"))
+        name, url = options["name"], options["url"]
         if not _NAME.match(name):
             raise SparkforgeError(
                 f"{name!r} is not a valid name for an apt source.",
@@ -175,18 +164,8 @@ class Source:
         scheme = urllib.parse.urlsplit(url or "").scheme
         if url is not None and (scheme not in ("http", "https", "file") or re.search(r"\s", url)):
             raise SparkforgeError(f"{url!r} is not the URL of an apt repository.", "Use an http, https or file URL.")
-        for value in (suite, *components):
-            if not re.fullmatch(r"[A-Za-z0-9._~+/-]+", value):
-                raise SparkforgeError(f"{value!r} is neither a suite nor a component.", "Correct suite or components.")
-        if canonical_suite(suite) != "/" and not components:
-            raise SparkforgeError(
-                f"The suite {suite} needs components.",
-                "Set components, or the suite '/' for a flat repository.",
-            )
         self._apt, self._check_mode = apt, check_mode
         self._url: str = url or ""
-        self._suite: str = "/" if canonical_suite(suite) == "/" else suite
-        self._components: list[str] = components
         self._key_url: str | None = options["key_url"]
         key = options["key_fingerprint"]
         self._fingerprint = openpgp.normalise_fingerprint(key) if key else None
@@ -195,7 +174,7 @@ class Source:
 
     def present(self) -> dict[str, t.Any]:
         """Add the source where no other file has it; converge our own where it is ours."""
-        found = find_source(self._apt.state.sources(), self._url, self._suite)
+        found = find_source(self._apt.state.sources(), self._url)
         others = sorted({str(row["file"]) for row in found if row["file"] != self.file})
         if others:
             return self._leave_to(others)
@@ -204,7 +183,7 @@ class Source:
                 f"No enabled apt source has {self._url}, and no key is set to add it.",
                 "Set key_url and key_fingerprint.",
             )
-        wanted = render_source(self._url, self._suite, self._components, self.keyring)
+        wanted = render_source(self._url, self.keyring)
         have, ring = disk.read(self.file), disk.read(self.keyring)
         # A run that was killed between the source and its package lists has left the source alone.
         fetched = has_lists(self._url)

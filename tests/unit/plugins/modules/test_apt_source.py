@@ -69,7 +69,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
 
 def source(apt: FakeApt, key: tuple[str, Path], **more: t.Any) -> _apt_source.Source:
     check_mode = more.pop("check_mode", False)
-    options = {"name": "cuda", "url": URL, "suite": "/", "components": []}
+    options = {"name": "cuda", "url": URL}
     options |= {"key_url": key[1].as_uri(), "key_fingerprint": key[0], **more}
     return _apt_source.Source(t.cast(t.Any, apt), options, check_mode)
 
@@ -248,8 +248,6 @@ def test_the_package_lists_are_named_as_apt_names_them(url: str, prefix: str):
         ({"name": "x", "url": "ftp://x.invalid"}, "is not the URL"),
         ({"name": "x", "url": "https://x.invalid/ [trusted=yes]"}, "is not the URL"),
         ({"name": "../x", "url": URL}, "is not a valid name"),
-        ({"name": "x", "url": URL, "suite": "noble"}, "needs components"),
-        ({"name": "x", "url": URL, "suite": "/\nTrusted: yes"}, "neither a suite"),
         ({"name": "x", "url": URL, "key_url": URL, "key_fingerprint": "3BF863CC"}, "not an OpenPGP fingerprint"),
         ({"name": "x", "url": "https://nobody.invalid/none"}, "no key is set to add it"),
         ({"name": "x", "url": URL, "key_url": URL}, "key_fingerprint"),
