@@ -84,6 +84,9 @@ X86_CPU = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.13.0+cpu")
 X86_CPU_LATER = Evidence("an x86_64 CPU", "x86_64", "2026-11-26", "2.13.0+cpu")
 #: What a CPU was asked more of since: float64, other ways of least squares, Fourier transforms by their definition.
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
+#: A GPU's host after one generation of each check was left.
+H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
+X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
 
 
 class Skipped(Exception):

@@ -11,7 +11,7 @@ import random
 import typing as t
 import warnings
 
-from ...check import H200_LATER, X86_CPU, Context, Measured, check
+from ...check import H100_LAST, H200_LATER, X86_CPU, X86_LAST, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread
 
 if t.TYPE_CHECKING:
@@ -88,7 +88,7 @@ def keys(context: Context) -> Measured:
     return result
 
 
-@check("fastpaths.modules", devices=("cuda", "cpu"), measured=(H200_LATER, X86_CPU))
+@check("fastpaths.modules", devices=("cuda", "cpu"), measured=(H100_LAST, X86_LAST))
 def modules(context: Context) -> Measured:
     """Encoders and attention by their own shortcut, in evaluation with masks, against the plain modules in float64."""
     import copy
