@@ -116,6 +116,10 @@ GONE = {
     },
     **OF_UPDATE,
     **OF_MIRROR,
+    **{
+        f"llvm_{name}": "remove it; LLVM is built from source, and triton_llvm_override names another source"
+        for name in ("method", "prebuilt_url", "prebuilt_sha256")
+    },
     "cusparselt_local_repo_key_fingerprint": "set cusparselt_local_repo_sha256, which alone proves the .deb",
     "math_libraries_keep_previous": "remove it; the previous version is always kept",
     "python_env_lock_id": "call it python_env_environment_id",

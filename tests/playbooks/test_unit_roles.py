@@ -111,7 +111,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
         ],
     )
     worker.case("override_by_commit", ["__llvm_plan"], triton_llvm_override={"repo": "https://e.com/l", "version": "x"})
-    worker.case("prebuilt", ["__llvm_plan"], llvm_method="prebuilt", llvm_prebuilt_sha256=SHA)
     worker.case(
         "without_cuda",
         ["__torch_extensions_plan"],
@@ -183,14 +182,6 @@ def test_another_llvm_is_named_beside_the_pinned_one_and_no_password_with_it(
     assert "secret" not in said
     by_commit = unit(found["override_by_commit"], "llvm")["source"]
     assert by_commit == {"repo": "https://e.com/l", "version": "x", "submodules": False}
-
-
-def test_tritons_own_archive_is_taken_by_its_name_and_sha256(found: dict[str, dict[str, t.Any]]) -> None:
-    made = unit(found["prebuilt"], "llvm")
-    assert made["source"]["archive"].endswith("/llvm-7d5de303-ubuntu-arm64.tar.gz")
-    assert made["source"]["sha256"] == SHA
-    assert made["patches"] == ["prebuilt.patch"]
-    assert made["cmake_args"] == []
 
 
 def test_triton_is_built_offline_against_that_llvm(found: dict[str, dict[str, t.Any]]) -> None:

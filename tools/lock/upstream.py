@@ -30,7 +30,6 @@ from ...plugins.plugin_utils.stack.model import pin_of
 GIT_SECONDS = 600.0
 
 _COMMIT = re.compile(r"^[0-9a-f]{40}$")
-_SHA256 = re.compile(r"^[0-9a-f]{64}$")
 _REMOTE_LINE = re.compile(r"^(?P<commit>[0-9a-f]{40})\t(?P<ref>\S+)$")
 # Errors of git after which asking in another way would not help either.
 _NO_ANSWER = re.compile(
@@ -39,10 +38,6 @@ _NO_ANSWER = re.compile(
 )
 # A hook of git, should one run the playbook, names its own repository in these.
 _GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE")
-
-# Triton's own file names of the LLVM that its CI builds, by machine (setup.py, get_llvm_package_info, to 3.7;
-# cmake/llvm-info.json from 3.8 on).
-TRITON_LLVM_SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
 
 
 def manifest_url(nvidia_url: str, product: str, release: str) -> str:
@@ -256,12 +251,10 @@ class Pinned:
     """What a file of a source's tree says of another source.
 
     :ivar repository: its URL, None where the file and its name do not tell.
-    :ivar prebuilt: file and sha256 of what upstream's CI built of that commit, by machine.
     """
 
     commit: str
     repository: str | None = None
-    prebuilt: t.Mapping[str, t.Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
 
 def read_pin(text: str, path: str, where: str) -> Pinned:
@@ -273,7 +266,6 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
     repository = PINNED_REPOSITORIES.get(path)
     if not path.endswith(".json"):
         commit = (text.split() or [""])[0]
-        prebuilt: dict[str, dict[str, str]] = {}
     else:
         try:
             content = json.loads(text)
@@ -283,7 +275,6 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
             content = {}
         commit = str(content.get("llvm_hash") or content.get("commit") or "")
         repository = str(content.get("repository") or "") or repository
-        prebuilt = _prebuilt(commit, content)
     if not _COMMIT.match(commit):
         raise SparkforgeError(
             f"{where} names no commit of 40 hexadecimal digits: {text.strip()[:60]!r}.",
@@ -293,19 +284,7 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
         raise SparkforgeError(
             f"{where} names the repository {repository!r}, which is not a git URL.", "Set its url in the stack."
         )
-    return Pinned(commit, repository, prebuilt)
-
-
-def _prebuilt(commit: str, content: t.Mapping[str, t.Any]) -> dict[str, dict[str, str]]:
-    """Return Triton's own archives of a commit, which llvm-info.json has sha256 of."""
-    sums, number = content.get("sha256sum"), content.get("build_number")
-    if not isinstance(sums, dict) or number is None:
-        return {}
-    found = {}
-    for machine, system in TRITON_LLVM_SYSTEMS.items():
-        if _SHA256.match(str(sums.get(system, ""))):
-            found[machine] = {"file": f"llvm-{commit[:8]}-{system}-{number}.tar.gz", "sha256": str(sums[system])}
-    return found
+    return Pinned(commit, repository)
 
 
 class Sources:
@@ -383,15 +362,12 @@ class Sources:
                 f"Neither the stack nor {path} of {pin.source} says where {name} {found.commit} is.",
                 f"Set sources.{name}.url in the stack.",
             )
-        entry: dict[str, t.Any] = {
+        return {
             "url": url,
             "ref": None,
             "commit": found.commit,
             "pinned_by": {"source": pin.source, "commit": by["commit"], "file": path},
         }
-        if found.prebuilt:
-            entry["prebuilt"] = {machine: dict(archive) for machine, archive in sorted(found.prebuilt.items())}
-        return entry
 
 
 def _ref(ref: str | None) -> str | None:

@@ -136,21 +136,12 @@ def llvm_of(**changed: t.Any) -> plans.Plan:
     return llvm.plan(settings("llvm", **given), host())
 
 
-def test_llvm_is_one_of_three_and_never_two() -> None:
+def test_llvm_is_the_pinned_one_or_another() -> None:
     assert llvm_of().steps["units"][0]["toolchain"]["cc"] == "/usr/lib/llvm-20/bin/clang"
     other = {"repo": "https://user:secret@example.com/llvm.git", "version": "main"}
     plan = llvm_of(llvm_override=other)
     assert plan.steps["override"].startswith("LLVM main from https://example.com/llvm.git in place of 7d5de303")
     assert "at your own risk" in plan.notes[0] and "secret" not in plan.notes[0]
-    two = llvm_of(llvm_override=other, llvm_method="prebuilt").as_result()
-    assert two["steps"] == {} and two["refused"].endswith("names another LLVM. Remove one of them.")
-
-
-def test_the_archive_of_llvm_needs_a_sha256() -> None:
-    refused = llvm_of(llvm_method="prebuilt").as_result()["refused"]
-    assert refused.startswith("No sha256 is known for llvm-7d5de303-ubuntu-arm64.tar.gz: ")
-    [unit] = llvm_of(llvm_method="prebuilt", llvm_prebuilt_sha256="b" * 64).steps["units"]
-    assert (unit["source"]["sha256"], unit["patches"]) == ("b" * 64, ["prebuilt.patch"])
     assert llvm_of(llvm_state="absent") == plans.Plan()
 
 
