@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes docs/update-rules.md of the ledger, and a signed file of it to publish: python -m lab.ledger."""
+"""Makes docs/update-rules.md of the ledger: python -m lab.ledger."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import pathlib
 import sys
 import typing as t
@@ -52,28 +51,14 @@ def section(rule: t.Mapping[str, t.Any]) -> str:
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
-    """Write the page, or a signed file, or with ``--check`` tell whether the page is current."""
+    """Write the page, or with ``--check`` tell whether the page is current."""
     parser = argparse.ArgumentParser(prog="python -m lab.ledger", description="Write the page of the ledger.")
     parser.add_argument("--check", action="store_true", help="only tell whether the page is current")
-    parser.add_argument("--bundle", type=pathlib.Path, metavar="FILE", help="write the ledger as one signed file")
-    parser.add_argument(
-        "--root", type=pathlib.Path, help="the directory with keys/wheelhouse, made where it is missing"
-    )
     given = parser.parse_args(argv)
     sys.path.insert(0, str(ROOT / ".collections"))
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
     from ansible_collections.sparkforge.dgx_spark.tools.forecast import ledger
 
-    shipped = ledger.load()
-    if given.bundle:
-        if not given.root:
-            parser.error("--bundle needs --root")
-        signer = Signer(str(given.root.absolute()))
-        signer.make(check_mode=False)
-        given.bundle.write_text(json.dumps(signer.sign(t.cast(t.Any, ledger.bundle(shipped)))), encoding="utf-8")
-        print(f"{given.bundle}: {len(shipped.rules)} rules of {shipped.date}, signed by {signer.public_key}")
-        return 0
-    return pages.write(PAGE, page(shipped.rules), "lab.ledger", given.check)
+    return pages.write(PAGE, page(ledger.load().rules), "lab.ledger", given.check)
 
 
 if __name__ == "__main__":

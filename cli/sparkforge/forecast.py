@@ -14,7 +14,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("host", nargs="*", help="only these hosts of the inventory")
     add("--record", type=Path, action="append", metavar="FILE", help="forecast a Spark that sparkforge record recorded")
-    add("--ledger", metavar="PLACE", help="another ledger: a folder, a file or a URL")
+    add("--ledger", metavar="FOLDER", help="another ledger")
     add("--accept", action="append", metavar="RULE", help="you have dealt with this rule; may be given again")
     add("--json", action="store_true", help="print JSON in one line")
     add("--file", type=Path, metavar="FILE", help="write the same into this file too")

@@ -45,7 +45,7 @@ class ActionModule(OnController):
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the forecast that was shown."""
         del task_vars
-        rules, today = ledger.load(arguments["ledger"], arguments["signers"]), datetime.date.today()
+        rules, today = ledger.load(arguments["ledger"]), datetime.date.today()
         unknown = sorted(set(arguments["accept"]) - {rule["id"] for rule in rules.rules} - {"ledger-old"})
         if unknown:
             raise SparkforgeError(

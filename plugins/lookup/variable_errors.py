@@ -96,12 +96,13 @@ class LookupModule(LookupBase):
 OF_UPDATE = {
     **{
         f"update_{name}": f"call it forecast_{name}"
-        for name in ("mode", "refresh", "ledger", "ledger_signers", "accept", "records", "format", "file")
+        for name in ("mode", "refresh", "ledger", "accept", "records", "format", "file")
     },
     **{
         f"update_{name}": "remove it; forecast.yml forecasts the upgrade, which NVIDIA's own updaters make"
         for name in ("forecast_only", "without_way_back", "prove", "kernel", "apt_lock_timeout", "reboot_timeout")
     },
+    "forecast_ledger_signers": "remove it; forecast_ledger is a folder, and no ledger is fetched",
 }
 OF_MIRROR = {
     f"mirror_apt_{name}": "mirror apt repositories with aptly or debmirror (docs/how-to.md)"

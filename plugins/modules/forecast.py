@@ -37,15 +37,9 @@ options:
     default: []
   ledger:
     description:
-      - A ledger to use instead of this collection's.
-      - It is a folder with a file for each rule, a sealed JSON file, or the URL of one.
+      - A ledger to use instead of this collection's, a folder with a file for each rule.
     type: str
     default: ""
-  signers:
-    description: OpenSSH public keys. One of them must have signed the ledger. Required for a URL.
-    type: list
-    elements: str
-    default: []
   accept:
     description: The ids of rules that you have dealt with, or whose risk you accept.
     type: list

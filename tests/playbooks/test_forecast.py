@@ -44,8 +44,8 @@ def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("forecast_ledger=/nowhere", "The ledger /nowhere cannot be read"),
-        ("forecast_ledger=https://ledger.invalid/x", "forecast_ledger_signers has no key"),
+        ("forecast_ledger=/nowhere", "The ledger /nowhere is no folder"),
+        ("forecast_ledger_signers=x", "forecast_ledger_signers is no longer a variable"),
         ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is no rule of the ledger"),
     ],
 )

@@ -163,7 +163,7 @@ def _of_ledger(rules: ledger.Ledger, age: int, accept: t.Collection[str]) -> Fin
         "ledger-old",
         f"The ledger is {age} days old",
         "What broke since then is not in it.",
-        "Update this collection, or set forecast_ledger to a newer file, folder or URL.",
+        "Update this collection, or set forecast_ledger to the folder of a newer ledger.",
         "ledger-old" in accept,
     )
 

@@ -4,14 +4,12 @@
 
 """The ledger: what upgrades broke before, a file for each rule, checked against its schema.
 
-A ledger is a folder of rules with ``ledger.yml``, which says when it was last looked through; or one JSON file of all
-of it, sealed and signed as the manifests of a wheelhouse are, which may be fetched.
+A ledger is a folder of rules with ``ledger.yml``, which says when it was last looked through.
 """
 
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import typing as t
 from pathlib import Path
@@ -21,10 +19,7 @@ import yaml
 from ...plugins.module_utils._core import words
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
-from ...plugins.module_utils._fetch import http
-from ...plugins.module_utils._wheelhouse import publication
 from ...plugins.plugin_utils import schema
-from ...plugins.plugin_utils.wheelhouse import signed
 
 #: The one that the collection ships.
 SHIPPED = Path(__file__).parents[2] / "roles/forecast/files/ledger"
@@ -49,29 +44,19 @@ class Ledger(t.NamedTuple):
         return (today - self.date).days
 
 
-def load(source: str = "", signers: t.Sequence[str] = ()) -> Ledger:
+def load(source: str = "") -> Ledger:
     """Return a ledger, checked.
 
-    :param source: a folder, a file or a URL; nothing for the one that is shipped.
-    :param signers: public keys of OpenSSH, one of which must have signed a file. A URL needs them.
-    :raises SparkforgeError: for one that is damaged, or not signed as it should be.
+    :param source: a folder; nothing for the one that is shipped.
+    :raises SparkforgeError: for one that is damaged.
     """
-    if source.startswith(("http://", "https://")):
-        if not signers:
-            raise SparkforgeError(
-                f"The ledger {redact(source)} cannot be trusted: forecast_ledger_signers has no key.",
-                "Set it to the public key of whoever publishes that ledger, or fetch the file and read it yourself.",
-            )
-        return _bundle(http.fetch_bytes(source, limit=LIMIT), signers, redact(source))
-    path = Path(source).expanduser() if source else SHIPPED
-    if path.is_dir():
-        if source and signers:
-            raise SparkforgeError(
-                f"The ledger {path} is a folder, which has no signature, and forecast_ledger_signers is set.",
-                "Give the signed file, or leave forecast_ledger_signers empty for your own folder.",
-            )
-        return _folder(path)
-    return _bundle(_read(path), signers, str(path))
+    folder = Path(source).expanduser() if source else SHIPPED
+    if not folder.is_dir():
+        raise SparkforgeError(
+            f"The ledger {redact(source)} is no folder.",
+            "Set forecast_ledger to a folder with ledger.yml and a file for each rule.",
+        )
+    return _folder(folder)
 
 
 def _read(path: Path) -> bytes:
@@ -80,7 +65,7 @@ def _read(path: Path) -> bytes:
             content = stream.read(LIMIT + 1)
     except OSError as error:
         raise SparkforgeError(
-            f"The ledger {path} cannot be read: {error.strerror}.", "Set forecast_ledger to a folder, a file or a URL."
+            f"The ledger {path} cannot be read: {error.strerror}.", "Set forecast_ledger to a folder that you can read."
         ) from error
     if len(content) > LIMIT:
         raise SparkforgeError(f"The ledger {path} has more than {LIMIT >> 20} MiB.", "Check what that file is.")
@@ -114,19 +99,6 @@ def _folder(folder: Path) -> Ledger:
     return _checked({**head, "rules": rules}, "of this collection" if folder == SHIPPED else str(folder))
 
 
-def _bundle(content: bytes, signers: t.Sequence[str], where: str) -> Ledger:
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise _damaged(where, str(error)) from error
-    if not isinstance(data, dict) or not isinstance(data.get("seal"), str):
-        raise _damaged(where, "it has no seal")
-    if publication.seal(data) != data["seal"]:
-        raise _damaged(where, "its seal is not that of its content")
-    signed.check(t.cast("t.Any", data), signers, f"The ledger {where}", setting="forecast_ledger_signers")
-    return _checked({key: value for key, value in data.items() if key not in ("seal", "signature")}, where)
-
-
 def _checked(data: dict[str, t.Any], where: str) -> Ledger:
     # YAML has dates of its own.
     if isinstance(data.get("date"), datetime.date):
@@ -148,10 +120,3 @@ def _plain(value: t.Any) -> t.Any:
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return value.isoformat() if isinstance(value, datetime.date) else value
-
-
-def bundle(ledger: Ledger) -> dict[str, t.Any]:
-    """Return a ledger as one sealed document, which a signer of manifests can sign."""
-    data = {"format": 1, "date": ledger.date.isoformat(), "rules": list(ledger.rules), "seal": ""}
-    data["seal"] = publication.seal(data)
-    return data

@@ -28,19 +28,16 @@ REMEDY = (
 )
 
 
-def check(
-    manifest: Manifest, signers: t.Sequence[str], where: str, setting: str = SETTING, remedy: str = REMEDY
-) -> None:
+def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
     """Refuse a manifest that none of ``signers`` has signed.
 
     :param signers: public keys of OpenSSH; none, and every manifest is taken.
     :param where: how messages call the manifest.
-    :param setting: the variable that has ``signers``.
     :raises SparkforgeError: also where a signer is not a public key.
     """
     if not signers:
         return
-    allowed = "".join(f"* {_key(signer, setting)}\n" for signer in signers)
+    allowed = "".join(f"* {_key(signer)}\n" for signer in signers)
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as place:
         Path(place, "keys").write_text(allowed, encoding="ascii")
         Path(place, "signature").write_text(manifest.get("signature", ""), encoding="utf-8")
@@ -50,19 +47,19 @@ def check(
             done = subprocess.run(command, input=manifest["seal"], capture_output=True, text=True, check=False)
         except FileNotFoundError as error:
             raise SparkforgeError(
-                f"{setting} is set, but the controller has no ssh-keygen to verify signatures.",
+                f"{SETTING} is set, but the controller has no ssh-keygen to verify signatures.",
                 "Install the OpenSSH client on the controller.",
             ) from error
     if done.returncode != 0:
-        what = f"signed by none of {setting}" if manifest.get("signature") else "not signed"
-        raise SparkforgeError(f"{where} is {what}.", remedy)
+        what = f"signed by none of {SETTING}" if manifest.get("signature") else "not signed"
+        raise SparkforgeError(f"{where} is {what}.", REMEDY)
 
 
-def _key(signer: str, setting: str) -> str:
+def _key(signer: str) -> str:
     found = _KEY.fullmatch(signer.strip())
     if not found:
         raise SparkforgeError(
-            f"{setting} has {signer[:40]!r}, which is not an OpenSSH public key.",
+            f"{SETTING} has {signer[:40]!r}, which is not an OpenSSH public key.",
             "Copy the line that playbooks/build.yml prints at its end: ssh-ed25519 AAAA…",
         )
     return found.group(1)

@@ -83,10 +83,8 @@ def test_a_forecast_is_a_line_of_its_playbook(
     assert variables(line) == {"forecast_format": "json"} and line.endswith("-l spark-1,spark-2")
     line = dry(capsys, "forecast", "--file", str(tmp_path / "out.txt"), "-i", str(inventory))
     assert variables(line) == {"forecast_file": str(tmp_path / "out.txt")}
-    line = dry(
-        capsys, "forecast", "-i", str(inventory), "--accept", "a", "--accept", "b", "--ledger", "https://l/{{ x }}"
-    )
-    assert variables(line) == {"forecast_accept": ["a", "b"], "forecast_ledger": "https://l/{{ x }}"}
+    line = dry(capsys, "forecast", "-i", str(inventory), "--accept", "a", "--accept", "b", "--ledger", "/l/{{ x }}")
+    assert variables(line) == {"forecast_accept": ["a", "b"], "forecast_ledger": "/l/{{ x }}"}
     record = tmp_path / "record.json"
     record.touch()
     line = dry(capsys, "forecast", "--record", str(record))

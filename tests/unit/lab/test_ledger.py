@@ -2,14 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The page of the ledger, and the file that others can fetch."""
+"""The page of the ledger."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import pytest
 from ansible_collections.sparkforge.dgx_spark.tools.forecast import ledger as reader
 
 from lab import ledger
@@ -24,13 +20,3 @@ def test_each_rule_has_a_section_with_its_sources() -> None:
     rules = reader.load().rules
     assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [rule["id"] for rule in rules]
     assert all(source["url"] in text for rule in rules for source in rule["source"])
-
-
-def test_a_file_to_publish_is_taken_with_the_key_that_is_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "ledger.json"
-    assert ledger.main(["--bundle", str(file), "--root", str(tmp_path / "root")]) == 0
-    key = capsys.readouterr().out.strip().rpartition("signed by ")[2]
-    assert reader.load(str(file), [key]).rules == reader.load().rules
-    assert set(json.loads(file.read_text())) == {"format", "date", "rules", "seal", "signature"}

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import datetime
 import json
@@ -16,11 +15,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
 from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger
 from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import State
-
-from tests.unit.web_server import Server
 
 SHIPPED = ledger.load()
 TODAY = datetime.date(2026, 11, 26)
@@ -95,62 +91,25 @@ def test_a_rule_that_was_accepted_blocks_nothing_and_is_still_said() -> None:
 # -- other ledgers
 
 
-def bundle(tmp_path: Path, signer: Signer | None = None, **changed: t.Any) -> Path:
-    data = {**ledger.bundle(SHIPPED), **changed}
-    if signer:
-        data = dict(signer.sign(data))  # type: ignore[arg-type]
-    path = tmp_path / "ledger.json"
-    path.write_text(json.dumps(data))
-    return path
-
-
-@pytest.fixture
-def signer(tmp_path: Path) -> Signer:
-    made = Signer(str(tmp_path / "root"))
-    made.make(check_mode=False)
-    return made
-
-
-def test_a_signed_file_and_a_url_are_the_same_ledger(tmp_path: Path, signer: Signer) -> None:
-    path, key = bundle(tmp_path, signer), str(signer.public_key)
-    assert ledger.load(str(path), [key]).rules == SHIPPED.rules
-    with contextlib.closing(Server()) as server:
-        server.files["/ledger.json"] = path.read_bytes()
-        assert ledger.load(f"{server.url}/ledger.json", [key]).date == SHIPPED.date
-
-
 def test_a_folder_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
     for name in ("ledger.yml", "lists-old.yml"):
         (tmp_path / name).write_bytes((ledger.SHIPPED / name).read_bytes())
     assert [rule["id"] for rule in ledger.load(str(tmp_path)).rules] == ["lists-old"]
 
 
-def refusal(source: t.Any, signers: t.Sequence[str] = ()) -> str:
+def refusal(source: t.Any) -> str:
     with pytest.raises(SparkforgeError) as refused:
-        ledger.load(str(source), signers)
+        ledger.load(str(source))
     assert refused.value.remedy
     return refused.value.cause
 
 
-def test_a_ledger_of_a_stranger_is_refused(tmp_path: Path, signer: Signer) -> None:
-    other = Signer(str(tmp_path / "other"))
-    other.make(check_mode=False)
-    path = bundle(tmp_path, other)
-    assert "signed by none of forecast_ledger_signers" in refusal(path, [str(signer.public_key)])
-    assert "not signed" in refusal(bundle(tmp_path), [str(signer.public_key)])
-    assert "forecast_ledger_signers has no key" in refusal("https://ledger.invalid/ledger.json")
-    assert "forecast_ledger_signers has 'nonsense'" in refusal(path, ["nonsense"])
-
-
-def test_a_damaged_ledger_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
-    path = bundle(tmp_path)
-    path.write_text(path.read_text().replace("kernel-7-kho", "kernel-7-kha"))
-    assert "its seal is not that of its content" in refusal(path)
-    path.write_text("{")
-    assert "is damaged" in refusal(path)
-    path.write_text("[]")
-    assert "it has no seal" in refusal(path)
-    assert "cannot be read" in refusal(tmp_path / "nowhere.json")
+def test_a_ledger_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ledger.json").write_text("{}")
+    assert "is no folder" in refusal(tmp_path / "ledger.json")
+    assert refusal("https://user:secret@ledger.invalid/ledger.json") == (
+        "The ledger https://ledger.invalid/ledger.json is no folder."
+    )
 
 
 @pytest.mark.parametrize(
