@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
-from benchmarks import engine, process
+from benchmarks import engine
 
 CHECKOUT = Path(__file__).parents[3]
-#: Keeps a core busy for a fifth of a second.
-BURN = "import time\nwhile time.process_time() < 0.2: pass"
 
 
 def one_cold(**figures: object) -> engine.Cold:
@@ -89,92 +82,7 @@ def test_every_flag_of_the_benchmark_is_one_of_the_tree() -> None:
 # --- when to kill ------------------------------------------------------------------------------------------------
 
 
-def watch(tmp_path: Path, kill_at: float | None = None, **state: object) -> engine.Watch:
-    place = tmp_path / "root/builds/pytorch/0123456789abcdef"
-    place.mkdir(parents=True, exist_ok=True)
-    whole = {"phase": "build", "status": "running", "pid": os.getpid(), "done": 0, "total": 0, **state}
-    (place / "state.json").write_text(json.dumps(whole))
-    return engine.Watch(tmp_path / "root", tmp_path / "python", tmp_path / "calls", kill_at)
-
-
-def test_a_build_is_killed_once_and_not_before_its_time(tmp_path: Path) -> None:
-    early = watch(tmp_path, 0.5, done=29, total=60)
-    assert not early(os.getpid())
-    assert watch(tmp_path, None, done=59, total=60)(os.getpid()) is False
-    late = watch(tmp_path, 0.5, done=31, total=60)
-    assert late(os.getpid())
-    assert late.killed_at == pytest.approx(31 / 60)
-    assert not late(os.getpid())
-
-
 # --- processes ---------------------------------------------------------------------------------------------------
 
 
-def run_apart(tmp_path: Path, command: str, look: str = "None") -> dict[str, float]:
-    """Let process.run run `sh -c command` in a process of its own, for it becomes the parent of strays."""
-    program = f"""
-        import dataclasses, json, os
-        from pathlib import Path
-        from benchmarks import process
-        process.adopt_orphans()
-        ended = process.run(["sh", "-c", {command!r}], cwd=Path({str(tmp_path)!r}), environment=os.environ,
-                            output=Path({str(tmp_path / "output")!r}), look={look})
-        print(json.dumps(dataclasses.asdict(ended)))
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], cwd=CHECKOUT, env={**os.environ, "BURN": BURN},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return dict(json.loads(done.stdout))
-
-
-def test_what_a_command_waits_for_is_its_own_and_what_it_leaves_behind_is_not(tmp_path: Path) -> None:
-    burn = f'{sys.executable} -c "$BURN"'
-    ended = run_apart(tmp_path, f"{burn}; echo said; (setsid {burn} &); exit 3")
-    assert ended["code"] == 3
-    assert ended["cpu"] >= 0.2
-    assert ended["detached"] >= 0.2
-    assert ended["whole"] >= ended["wall"] > 0.2
-    assert (tmp_path / "output").read_text() == "said\n"
-
-
-def test_what_is_killed_counts_as_well(tmp_path: Path) -> None:
-    python = sys.executable
-    endless = "while True: pass"
-    ended = run_apart(tmp_path, f"(setsid {python} -c '{endless}' &); {python} -c '{endless}'", "lambda _pid: True")
-    assert ended["code"] < 0
-    assert ended["cpu"] > 0
-    assert ended["detached"] > 0
-
-
 # --- the command -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command measure nothing, and this process adopt nobody."""
-    monkeypatch.setattr(process, "adopt_orphans", lambda: None)
-    monkeypatch.setattr(process, "kill_all", lambda: None)
-    monkeypatch.setattr(engine.Bench, "prepare", lambda _self: None)
-    monkeypatch.setattr(engine.upstream, "make", lambda _folder: None)
-    monkeypatch.setattr(engine.Bench, "__init__", lambda _self, _folder, _jobs, _weight: None)
-    monkeypatch.setattr(engine, "measure", lambda *_: ((one_cold(ours=200.0),), ()))
-
-
-def test_the_same_inputs_that_change_something_fail(
-    quiet: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(engine, "measure", lambda *_: ((one_cold(),), (one_later(again_changed=1),)))
-    assert engine.main([]) == 1
-    assert "the same inputs changed something" in capsys.readouterr().err
-
-
-def test_a_build_that_fails_fails_the_command(
-    quiet: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fails(*_: object) -> None:
-        raise engine.BenchmarkError("bash ended with 1.")
-
-    monkeypatch.setattr(engine, "measure", fails)
-    assert engine.main([]) == 1
-    assert "bash ended with 1." in capsys.readouterr().err

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks import fleet
-from benchmarks.noop import BenchmarkError
 
 RECAP = """PLAY RECAP *****
 {}
@@ -59,13 +56,6 @@ def test_the_exponent_is_the_power_with_which_a_cost_grows(power: int, points: l
     assert fleet.exponent(points) == pytest.approx(power)
 
 
-@pytest.mark.parametrize("bad", [{"unreachable": 1}, {"failed": 1}])
-def test_a_host_that_failed_is_named(bad: dict) -> None:
-    output = RECAP.format("\n".join([row("ours01"), row("ours02", **bad)]))
-    with pytest.raises(BenchmarkError, match="ours02 failed"):
-        fleet.changed_tasks(output, 2)
-
-
 @pytest.mark.parametrize(
     ("figures", "figure"),
     [
@@ -89,31 +79,3 @@ def test_a_compile_is_a_fingerprint_that_a_host_did_not_have() -> None:
     assert fleet.compiled(before, after) == {"pytorch": 1}
     assert fleet.compiled(before, {**after, "spark02": {new}}) == {"pytorch": 2}
     assert fleet.compiled(after, after) == {}
-
-
-def test_the_time_of_a_rollback_is_that_of_the_call_which_switches() -> None:
-    def event(action: str, host: str, seconds: float, kind: str = "runner_on_ok") -> dict:
-        return {"event": kind, "event_data": {"task_action": action, "host": host, "duration": seconds}}
-
-    env = "sparkforge.dgx_spark.python_env"
-    events = [
-        event("sparkforge.dgx_spark.cuda_proof", "spark01", 9),
-        event(env, "spark01", 0.7),
-        event(env, "spark01", 0.2),
-        event(env, "spark02", 1.5),
-        event(env, "spark03", 0.1, "runner_on_skipped"),
-        {"event": "playbook_on_stats"},
-    ]
-    assert fleet.switches(events) == {"spark01": 0.7, "spark02": 1.5}
-
-
-def test_a_run_s_cost_is_the_kernel_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tool = tmp_path / "ansible-playbook"
-    tool.write_text(f"#!/bin/sh\ncat <<'END'\n{RECAP.format(row('ours01'))}END\n")
-    tool.chmod(0o755)
-    monkeypatch.setattr(fleet, "BIN", tmp_path)
-    controller = fleet.Controller(tmp_path / "lab.yml", tmp_path / "cp", tmp_path)
-    done = controller.play("site.yml", ["ours01"])
-    assert (done.hosts, done.changed) == (1, 0)
-    assert 0 <= done.cpu < 60
-    assert (tmp_path / "ours01.limit").read_text() == "ours01\n"

@@ -66,13 +66,6 @@ def test_what_a_module_printed_is_not_counted() -> None:
     assert noop.count_calls(output) == noop.Calls(1, 1)
 
 
-@pytest.mark.parametrize(("unreachable", "failed"), [(1, 0), (0, 1)])
-def test_a_host_that_failed_is_an_error(unreachable: int, failed: int) -> None:
-    output = RECAP.format(host="spark01", changed=0, unreachable=unreachable, failed=failed)
-    with pytest.raises(noop.BenchmarkError, match="spark01 failed"):
-        noop.changed_tasks(output, "spark01")
-
-
 @pytest.mark.parametrize(
     ("figures", "said"),
     [
@@ -97,27 +90,6 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(noop.benches, "down", lambda _name, _inventory: asked.append("down"))
     monkeypatch.setattr(noop.Site, "list_hosts", lambda _self: None)
     return asked
-
-
-@pytest.mark.parametrize("side", ["ours_changed", "baseline_changed"])
-def test_a_converged_run_that_changes_something_fails(
-    bench: list[str], side: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(noop, "measure", lambda _site, _runs: result(**{side: 1}))
-    assert noop.main([]) == 1
-    assert "a converged run changed something" in capsys.readouterr().err
-
-
-def test_the_bench_ends_also_when_a_run_fails(
-    bench: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fails(_site: noop.Site, _runs: int) -> noop.Result:
-        raise noop.BenchmarkError("spark02 failed.")
-
-    monkeypatch.setattr(noop, "measure", fails)
-    assert noop.main([]) == 1
-    assert bench[-1] == "down"
-    assert "spark02 failed." in capsys.readouterr().err
 
 
 def test_the_baseline_uses_only_modules_that_come_with_ansible_core() -> None:

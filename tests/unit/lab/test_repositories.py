@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import ssl
 import subprocess
@@ -18,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from lab.host import LabError
 from lab.repositories import Repository, Submodule
 from lab.serve import MirrorServer, make_certificate
 from tests import upstream
@@ -103,39 +101,7 @@ def test_the_same_trees_give_the_same_commits_whoever_makes_them_and_when(
     assert one[0] == "d7cc2bbbc39338e6cf446e8e46153bbf99cbba51"
 
 
-def test_a_path_that_a_repository_cannot_have_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="'a b' cannot be put"):
-        Repository(tmp_path / "x.git").commit({"a b": "1"}, "One")
-
-
 # Serving
-
-
-def test_a_fault_cuts_a_fetch_and_the_next_one_succeeds(client: Client, server: MirrorServer) -> None:
-    url = f"{server.url}/git/inner.git"
-    # The first request of that path lists branches, the second one brings the objects.
-    server.fault("/git/inner.git/git-upload-pack", truncate=40)
-    assert "fatal" in client.git("clone", "-q", url, "clone", fails=True)
-    server.mend()
-    server.fault("/git/inner.git/*", status=503, times=1)
-    assert "503" in client.git("clone", "-q", url, "clone", fails=True)
-    client.git("clone", "-q", url, "clone")
-
-
-def test_a_refused_post_leaves_the_connection_usable(repositories: Path, tmp_path: Path) -> None:
-    with MirrorServer(tmp_path, git=repositories) as running:
-        running.fault("/git/inner.git/git-upload-pack", status=500)
-        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=10)
-        for method, path, expected in (
-            ("POST", "/git/inner.git/git-upload-pack", 500),
-            ("POST", "/git/inner.git/git-receive-pack", 404),
-            ("GET", "/git/inner.git/info/refs?service=git-upload-pack", 200),
-        ):
-            connection.request(method, path, b"0000" * 100 if method == "POST" else None)
-            answer = connection.getresponse()
-            answer.read()
-            assert answer.status == expected
-        connection.close()
 
 
 @pytest.mark.parametrize(
@@ -168,14 +134,6 @@ def status(server: MirrorServer, path: str, data: bytes | None = None) -> int:
 
 
 # The trees of tests/upstream
-
-
-def test_a_repository_that_was_changed_is_made_again(tmp_path: Path) -> None:
-    made = upstream.make(tmp_path)
-    made.repository("triton").commit({"x": "1"}, "Moved on", tag="v3.5.1")
-    assert made.repository("triton").resolve("v3.5.1") != made.commits["triton"]["v3.5.1"]
-    upstream.make(tmp_path)
-    assert made.repository("triton").resolve("v3.5.1") == made.commits["triton"]["v3.5.1"]
 
 
 def test_the_trees_pin_each_other(made: upstream.Upstream) -> None:

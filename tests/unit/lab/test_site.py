@@ -64,17 +64,3 @@ def test_each_failure_has_a_page_that_the_list_names(tmp_path: Path) -> None:
     assert all(text.startswith(f"# {name}\n") and "**Remedy:**" in text for name, text in pages.items())
     listed = re.findall(r"^failures/(.+)$", (tmp_path / "docs/troubleshooting.md").read_text(), re.M)
     assert sorted(listed) == sorted(rules)
-
-
-def test_the_theme_gets_no_second_table_of_contents(tmp_path: Path) -> None:
-    page = tmp_path / "x.rst"
-    page.write_text("New in 0.1.0\n\n.. contents::\n   :local:\n   :depth: 1\n\n.. Deprecated\n")
-    site.without_contents(tmp_path)
-    assert page.read_text() == "New in 0.1.0\n\n\n.. Deprecated\n"
-
-
-def test_a_reference_to_a_module_of_ansible_leads_to_its_site(tmp_path: Path) -> None:
-    (tmp_path / "x.rst").write_text(":ref:`apt <ansible_collections.ansible.builtin.apt_module>`")
-    page = site.ansible(tmp_path)
-    assert ".. _ansible_collections.ansible.builtin.apt_module:" in page
-    assert "collections/ansible/builtin/apt_module.html" in page
