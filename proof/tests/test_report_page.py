@@ -20,7 +20,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
 from playwright import sync_api as playwright
 
@@ -286,38 +285,6 @@ def test_without_a_script_a_square_leads_to_its_check(look: t.Any, reports: Path
     cell.click()
     playwright.expect(target).to_be_visible()
     assert "attention.math_float32" in target.inner_text() and "1 time what rounding explains" in target.inner_text()
-
-
-def test_what_failed_is_seen_first_and_what_passed_is_folded(look: t.Any, reports: Path) -> None:
-    page = look(reports / "example-spark02.html").page
-    tops = [page.locator(f".part.{part}").bounding_box()["y"] for part in ("has-fail", "has-skip", "has-pass")]
-    assert tops == sorted(tops)
-    playwright.expect(page.locator(".has-pass .check").first).to_be_hidden()
-    playwright.expect(page.locator(".has-skip .check").first).to_be_visible()
-    page.locator(".has-pass summary").click()
-    playwright.expect(page.locator(".has-pass .check").first).to_be_visible()
-
-
-def test_on_a_phone_the_check_comes_up_from_below(look: t.Any, reports: Path) -> None:
-    page = look(reports / "index.html", viewport=PHONE, has_touch=True, is_mobile=True).page
-    page.locator(".cell.fail").first.tap()
-    box = page.locator("#panel").bounding_box()
-    assert box and (box["x"], box["width"]) == (0, PHONE["width"])
-    assert abs(box["y"] + box["height"] - PHONE["height"]) < 1
-
-
-def test_a_large_fleet_is_shown(look: t.Any, tmp_path: Path) -> None:
-    hosts = [f"example-spark{number:02}" for number in range(1, 41)]
-    for host in hosts:
-        (tmp_path / f"{host}.json").write_text(_report.text(examples.healthy(host)))
-    save_fleet(tmp_path, hosts)
-    assert (tmp_path / "index.html").stat().st_size < 4_000_000
-    page = look(tmp_path / "index.html").page
-    assert page.locator(".matrix th.host").count() == 40
-    page.get_by_label("Show each check of attention").check(force=True)
-    page.locator(".cell[aria-label^='example-spark40, attention']").last.scroll_into_view_if_needed()
-    assert page.evaluate("document.documentElement.scrollWidth") == DESKTOP["width"]
-    assert page.locator("tr.family th").first.bounding_box()["x"] > 0, "the names of the checks stay in sight"
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -55,12 +55,6 @@ def sources(bench: Bench) -> Sources:
     return Sources(bench.fresh())
 
 
-@pytest.mark.long
-def test_a_key_of_another_fingerprint_is_refused_with_both(sources: Sources) -> None:
-    said = sources.refused(key_fingerprint=sources.other_fingerprint)
-    assert sources.fingerprint in said and sources.other_fingerprint in said
-
-
 def test_a_key_that_did_not_sign_the_repository_is_refused(sources: Sources) -> None:
     site = f"{sources.host.mirror['url']}{sources.host.mirror['summary']['site_repository']['key']}"
     said = sources.refused(key_url=site, key_fingerprint=sources.other_fingerprint)
@@ -69,19 +63,6 @@ def test_a_key_that_did_not_sign_the_repository_is_refused(sources: Sources) -> 
 
 def test_a_repository_that_is_not_there_is_refused(sources: Sources) -> None:
     assert "nowhere" in sources.refused(url=sources.url.replace("compute/", "nowhere/"))
-
-
-@pytest.mark.long
-def test_a_key_that_is_not_there_is_refused(sources: Sources) -> None:
-    assert "404" in sources.refused(key_url=f"{sources.url}missing.pub")
-
-
-@pytest.mark.long
-def test_a_host_without_gpg_is_told_what_to_install(sources: Sources) -> None:
-    sources.host.execute("mv /usr/bin/gpg /usr/bin/gpg.away")
-    said = sources.refused()
-    sources.host.execute("mv /usr/bin/gpg.away /usr/bin/gpg")
-    assert "gpg is not installed" in said and "apt-get install gpg" in said
 
 
 def test_check_mode_announces_the_source_and_writes_nothing(sources: Sources) -> None:

@@ -6,13 +6,10 @@ in which a host may fail is in tests/playbooks/test_bridge.py; here it is what r
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import subprocess
-import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -64,29 +61,6 @@ def add_wheels(fleet: Fleet) -> None:
     torch = f"torch=={version} --hash=sha256:{made.split()[0]}"
     lock["stack_lock"] |= {"stack": "lab-wheels", "wheels": {platform: sorted({*beside, torch})}}
     (fleet.inventory / "locks/lab-wheels.yml").write_text(yaml.safe_dump(lock))
-
-
-def add_extension(fleet: Fleet, place: Path) -> None:
-    """Make the stack lab-extended: lab-fleet and a torchaudio that cannot be built, with an official wheel."""
-    info, wheel = "torchaudio-0.1.0.dist-info", place / "torchaudio-0.1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("torchaudio.py", "ORIGIN = 'official'\n")
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: torchaudio\nVersion: 0.1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", f"torchaudio.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
-    image.podman("cp", wheel, f"{fleet.bench.containers[HOST]}:{WHEELS}/")
-    stack = yaml.safe_load((fleet.inventory / "stacks/lab-fleet.yml").read_text())
-    definition = stack["stack_definition"]
-    definition["versions"]["torchaudio"] = "0.1.0"
-    definition["units"]["torchaudio"] = {**definition["units"]["pytorch"], "source": "pytorch", "depends": ["pytorch"]}
-    (fleet.inventory / "stacks/lab-extended.yml").write_text(yaml.safe_dump(stack))
-    lock = yaml.safe_load((fleet.inventory / "locks/lab-fleet.yml").read_text())
-    locked = lock["stack_lock"]
-    platform = next(iter(locked["run_requirements"]))
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    locked |= {"stack": "lab-extended", "wheels": {platform: [f"torchaudio==0.1.0 --hash=sha256:{digest}"]}}
-    locked["build_requirements"][platform]["torchaudio"] = locked["build_requirements"][platform]["pytorch"]
-    (fleet.inventory / "locks/lab-extended.yml").write_text(yaml.safe_dump(lock))
 
 
 def site(fleet: Fleet, *arguments: str, **variables: object) -> Play:
@@ -144,59 +118,6 @@ def test_people_can_enter_through_a_group_that_was_there(fleet: Fleet, failed: t
     for user in ("spark", "ann"):
         assert computes(fleet, user).returncode == 0
     assert computes(fleet, "nobody").returncode != 0
-
-
-@pytest.mark.long
-def test_a_default_stack_that_is_older_is_refused_until_somebody_names_it(
-    fleet: Fleet, failed: tuple[str, Play]
-) -> None:
-    stack = yaml.safe_load((fleet.inventory / "stacks/lab-wheels.yml").read_text())
-    definition = stack["stack_definition"]
-    definition["versions"]["torch"] = "0.9.0"
-    del definition["sources"], definition["units"]
-    (fleet.inventory / "stacks/lab-older.yml").write_text(yaml.safe_dump(stack))
-    lock = yaml.safe_load((fleet.inventory / "locks/lab-wheels.yml").read_text())
-    ((platform, lines),) = lock["stack_lock"]["wheels"].items()
-    lines = [line for line in lines if not line.startswith("torch==")] + [f"torch==0.9.0 --hash=sha256:{'0' * 64}"]
-    lock["stack_lock"] |= {"stack": "lab-older", "wheels": {platform: lines}, "sources": {}}
-    (fleet.inventory / "locks/lab-older.yml").write_text(yaml.safe_dump(lock))
-    older = {"stack_default": "lab-older", "stack_method": "wheel"}
-    for arguments in (["--check"], []):
-        play = site(fleet, *arguments, stack_name="", **older).failed()
-        assert "spark01 cannot get stack lab-older. Problems: 1. Nothing was changed." in play.text
-        cause = f"The environment torch has PyTorch {lab_fleet.TORCH}+wheels, and the default stack lab-older would"
-        assert f"1. older PyTorch: {cause} replace it by the older 0.9.0." in play.text
-        assert "set stack_name: lab-wheels and stack_method: wheel for this host in the inventory" in play.text
-        assert play.changed == 0
-    assert link(fleet, "current") == failed[0]
-    assert fleet.run("preflight", stack_name="lab-older", **older).succeeded().changed == 0
-
-
-# In short: tests/playbooks/test_unit_roles.py.
-@pytest.mark.long
-def test_an_extension_that_does_not_compile_is_the_official_wheel_in_the_built_environment(
-    fleet: Fleet, failed: tuple[str, Play], tmp_path: Path
-) -> None:
-    add_extension(fleet, tmp_path)
-    # The tree's setup.py knows nothing of this unit, and ends at once.
-    extended = {"stack_name": "lab-extended", "torch_extensions_cuda": False}
-    play = site(fleet, **extended).succeeded()
-    said = [line for line in play.output.splitlines() if line.startswith("report | spark01 did not build")]
-    told = (
-        "report | spark01 did not build torchaudio, so environments get its official wheel; the next run tries again. "
-    )
-    assert len(said) == 1 and said[0].startswith(told)
-    assert "next, on spark01: . /opt/sparkforge/bin/activate-torch" in play.output
-    assert link(fleet, "current") not in ("", failed[0])
-    seen = "import torch, torchaudio; print(torch.__version__, torchaudio.ORIGIN)"
-    version, origin = fleet.execute(HOST, f"/opt/sparkforge/bin/torch-python -c '{seen}'").split()
-    assert "+cpu.sf" in version and origin == "official"
-    # Whoever wants all of it from source says so, and the environment stays.
-    strict = site(fleet, **extended, source_unit_strict=True).failed()
-    assert 'did not come to its end at "Build torchaudio"' in strict.text
-    assert fleet.execute(HOST, f"/opt/sparkforge/bin/torch-python -c '{seen}'").split() == [version, origin]
-    fleet.run("rollback", verify_paths=[], verify_sonames=[]).succeeded()
-    assert link(fleet, "current") == failed[0]
 
 
 @pytest.mark.long

@@ -80,14 +80,6 @@ def test_without_an_accepted_licence_nothing_happens(host: Host, role: Role) -> 
     assert state(host) == earlier
 
 
-@pytest.mark.long
-def test_a_wrong_key_fingerprint_is_refused_and_leaves_the_host_as_it_was(host: Host, role: Role) -> None:
-    earlier = state(host)
-    play = role(cuda_libraries_key_fingerprint="AB" * 20).failed()
-    assert host.mirror["summary"]["key_fingerprint"] in play.text and "AB" * 20 in play.text
-    assert state(host) == earlier
-
-
 def test_a_plan_that_would_remove_a_package_is_refused(host: Host, role: Role, vendor: str, tmp_path: Path) -> None:
     plant(host, tmp_path, package("our-cluster-library", Conflicts=["libnccl2"]))
     earlier = state(host)[1]

@@ -6,12 +6,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import random
 import shutil
-import tarfile
 import typing as t
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,11 +18,9 @@ import yaml
 from lab import bench as benches, image
 from lab.host import native_architecture
 from lab.serve import MirrorServer
-from lab.stand_ins import shared_object
 from tests.integration.conftest import Bench, Host, Play
 
 PLATFORM = {"amd64": "linux-x86_64", "arm64": "linux-sbsa"}[native_architecture()]
-OTHER_PLATFORM = {"linux-x86_64": "linux-sbsa", "linux-sbsa": "linux-x86_64"}[PLATFORM]
 CUDSS = {"0.7.1": ("0.7.1.6", "libcudss.so.0"), "0.8.0": ("0.8.0.10", "libcudss.so.0")}
 CUDSS["1.0.0"] = ("1.0.0.35", "libcudss.so.1")
 REDIST = "/opt/sparkforge/redist"
@@ -92,40 +86,6 @@ def cudss(release: str, mirror: SpoiltMirror, **changes: object) -> dict:
     pin = manifest["libcudss"][PLATFORM]["cuda13"]["sha256"]
     row = {"product": "cudss", "component": "libcudss", "release": release, "version": version, "soname": soname}
     return {**row, "variant": "cuda13", "sha256": {PLATFORM: pin}, **changes}
-
-
-def publish(mirror: SpoiltMirror, release: str, archive: bytes, **changes: str) -> dict:
-    """Put an archive and its manifest into the mirror's tree and return its row."""
-    redist = mirror.tree / "compute/cudss/redist"
-    path = f"libcudss/{PLATFORM}/libcudss-{PLATFORM}-{release}_cuda13-archive.tar.xz"
-    (redist / path).write_bytes(archive)
-    pin = hashlib.sha256(archive).hexdigest()
-    file = {"relative_path": path, "sha256": pin, "size": str(len(archive))}
-    manifest = {"libcudss": {"name": "x", "version": f"{release}.1", PLATFORM: {"cuda13": file}}}
-    (redist / f"redistrib_{release}.json").write_text(json.dumps(manifest))
-    row = {"product": "cudss", "component": "libcudss", "release": release, "version": f"{release}.1"}
-    return {**row, "variant": "cuda13", "sha256": {PLATFORM: pin}, **changes}
-
-
-def tar(*members: tarfile.TarInfo, **files: bytes) -> bytes:
-    """Return an archive of one library and what else is given; ``/`` in a file's name is ``__``."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:xz") as archive:
-        contents = {"lib/libcudss.so.0": shared_object(PLATFORM, "libcudss.so.0")}
-        contents |= {name.replace("__", "/"): content for name, content in files.items()}
-        for name, content in contents.items():
-            member = tarfile.TarInfo(f"top/{name}")
-            member.size, member.mode = len(content), 0o755
-            archive.addfile(member, io.BytesIO(content))
-        for member in members:
-            archive.addfile(member, io.BytesIO(b"x" * member.size))
-    return stream.getvalue()
-
-
-def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "", size: int = 0) -> tarfile.TarInfo:
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname, info.size = kind, target, size
-    return info
 
 
 def version_in_use(host: Host) -> str:
@@ -202,122 +162,6 @@ def test_a_stack_of_the_site_moves_cudss_up_and_down_and_keeps_the_version_befor
 # --- what is refused
 
 
-BAD_PINS: list[tuple[dict, list[str]]] = [
-    ({"sha256": "0" * 64}, ["the stack pins 0000", "Nothing was downloaded"]),
-    ({"soname": "libcudss.so.0"}, ["no library with the SONAME libcudss.so.0", "it has libcudss.so.1"]),
-    ({"version": "1.0.0.36"}, ["has libcudss 1.0.0.35, but the stack pins 1.0.0.36", "playbooks/lock.yml"]),
-    ({"release": "1.0.9"}, ["cudss has no release 1.0.9", "Correct the release"]),
-    ({"variant": "cuda14"}, ["no variant cuda14 of libcudss", "it has cuda13", "Choose one of those variants"]),
-    ({"component": "libcuds"}, ["has no component libcuds", "it has libcudss", "Correct the component"]),
-    ({"sha256": "abc"}, ["has the sha256 'abc', which is not 64 hexadecimal digits"]),
-    ({"component": "../x"}, ["has '../x' as component", "Use letters"]),
-]
-
-
-def attempts(host: Host, mirror: SpoiltMirror, rows: list[dict]) -> list[dict]:
-    """Try to install each row in one play and return the results of the module."""
-    task = {
-        "name": "Try",
-        "sparkforge.dgx_spark.redist_archive": {
-            "base_url": f"{mirror.url}/compute",
-            "prefix": REDIST,
-            "archives": ["{{ item }}"],
-        },
-        "loop": rows,
-        "register": "tried",
-        "ignore_errors": True,
-    }
-    kept = host.reports.parent / "tried.json"
-    keep: dict[str, t.Any] = {"ansible.builtin.copy": {"content": "{{ tried.results | to_json }}", "dest": str(kept)}}
-    keep |= {"delegate_to": "localhost", "become": False, "vars": {"ansible_become": False}}
-    path = host.reports.parent / "attempts.yml"
-    path.write_text(json.dumps([{"hosts": "all", "become": True, "gather_facts": False, "tasks": [task, keep]}]))
-    host.run(str(path)).succeeded()
-    return json.loads(kept.read_text())
-
-
-def test_a_pin_that_does_not_hold_is_refused_and_the_host_stays(installed: Host, mirror: SpoiltMirror) -> None:
-    mirror.mend()
-    before = installed.contents()
-    row = cudss("1.0.0", mirror)
-    row["sha256"] = row["sha256"][PLATFORM]
-    results = attempts(installed, mirror, [{**row, **changes} for changes, _ in BAD_PINS])
-    for result, (_changes, sentences) in zip(results, BAD_PINS, strict=True):
-        assert result["failed"], result
-        for sentence in sentences:
-            assert sentence in result["msg"]
-    assert installed.contents() == before
-
-
-@pytest.mark.long
-def test_an_archive_for_another_platform_alone_is_left_out(installed: Host, install: Callable) -> None:
-    archives = [{"product": "nvpl", "component": "nvpl_fft", "release": "25.5", "sha256": {OTHER_PLATFORM: "0" * 64}}]
-    play = install("-v", math_libraries_archives=archives).succeeded()
-    assert play.changed == 0
-    assert f"NVIDIA has no nvpl_fft for {PLATFORM}: skipped." in play.text
-
-
-@pytest.mark.long
-def test_a_truncated_download_is_resumed_and_one_that_stays_truncated_is_refused(
-    installed: Host, install: Callable, mirror: SpoiltMirror
-) -> None:
-    archives = [publish(mirror, "4.0.0", tar(padding=random.Random(4).randbytes(9000)))]
-    before = installed.contents()
-    mirror.fault("*.tar.xz", truncate=1000)
-    play = install(math_libraries_archives=archives).failed()
-    # Each of the four attempts went on where the one before was cut.
-    assert "was truncated: 4000 of" in play.text
-    assert "Run again; if it fails again, the mirror's file is incomplete" in play.text
-    assert installed.contents() == before
-
-    mirror.mend()
-    mirror.fault("*.tar.xz", truncate=1000, times=1)
-    install(math_libraries_archives=archives).succeeded()
-    assert [request.status for request in mirror.requests] == [200, 200, 206]
-    assert version_in_use(installed) == "4.0.0.1-cuda13"
-
-
-def test_bytes_that_the_mirror_changed_are_refused_with_both_sums(
-    installed: Host, install: Callable, mirror: SpoiltMirror
-) -> None:
-    before = installed.contents()
-    mirror.fault("*.tar.xz", body=b"\xfd7zXZ\x00 something else")
-    play = install(math_libraries_archives=[cudss("1.0.0", mirror)]).failed()
-    actual = hashlib.sha256(b"\xfd7zXZ\x00 something else").hexdigest()
-    assert f"is {actual}, expected {cudss('1.0.0', mirror)['sha256'][PLATFORM]}." in play.text
-    assert installed.contents() == before
-
-
-BAD_ARCHIVES = {
-    "leaves the archive with '..'": tar(member("top/../../etc/cron.d/x", size=1)),
-    "which is absolute": tar(member("/etc/cron.d/x", size=1)),
-    "symlink 'top/lib/x' to '../../../etc', outside": tar(member("top/lib/x", tarfile.SYMTYPE, "../../../etc")),
-    "symlink 'top/x' to '/etc/passwd', outside": tar(member("top/x", tarfile.SYMTYPE, "/etc/passwd")),
-    "and writes through it": tar(member("top/x", tarfile.SYMTYPE, "lib"), member("top/x/y", size=1)),
-    "hard link 'top/x' to 'top/none'": tar(member("top/x", tarfile.LNKTYPE, "top/none")),
-    "device node 'top/null'": tar(member("top/null", tarfile.CHRTYPE)),
-    "named pipe 'top/pipe'": tar(member("top/pipe", tarfile.FIFOTYPE)),
-    "more than one top-level directory": tar(member("beside/x", size=1)),
-    "is damaged or not a tar archive": tar()[:-40],
-    "a Debian package": b"!<arch>\ndebian-binary",
-}
-
-
-@pytest.mark.long
-def test_an_archive_that_reaches_out_of_its_directory_is_refused_and_nothing_of_it_stays(
-    installed: Host, mirror: SpoiltMirror
-) -> None:
-    before = installed.contents()
-    mirror.mend()
-    rows = [publish(mirror, f"9.0.{number}", content) for number, content in enumerate(BAD_ARCHIVES.values())]
-    results = attempts(installed, mirror, [{**row, "sha256": row["sha256"][PLATFORM]} for row in rows])
-    for result, sentence in zip(results, BAD_ARCHIVES, strict=True):
-        assert result["failed"], f"{sentence}: {result}"
-        assert sentence in result["cause"]
-        assert "mirror" in result["remedy"]
-    assert installed.contents() == before
-
-
 def test_without_an_accepted_licence_nothing_is_fetched(
     installed: Host, install: Callable, mirror: SpoiltMirror
 ) -> None:
@@ -342,25 +186,3 @@ def test_absent_leaves_the_host_as_it_was_before_the_first_run(
     assert installed.contents() == factory
     assert "cudss" not in installed.execute("ldconfig -p")
     assert install(math_libraries_state="absent").succeeded().changed == 0
-
-
-# --- what compilers and CMake see; last, for it brings packages
-
-
-@pytest.mark.long
-def test_headers_and_cmake_find_the_libraries(host: Host, install: Callable, mirror: SpoiltMirror) -> None:
-    cmake = b"get_filename_component(CUDSS_PREFIX ${CMAKE_CURRENT_LIST_DIR}/../../.. ABSOLUTE)\n"
-    files = {"include__cudss.h": b"#define CUDSS_VERSION 20000\n", "lib__cmake__cudss__cudss-config.cmake": cmake}
-    install(math_libraries_archives=[publish(mirror, "2.0.0", tar(**files))]).succeeded()
-    host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y cmake make")
-    lists = (
-        "cmake_minimum_required(VERSION 3.18)\nproject(use NONE)\nfind_package(cudss REQUIRED CONFIG)\n"
-        "message(STATUS prefix=${CUDSS_PREFIX})\n"
-    )
-    current = f"{REDIST}/libcudss/current"
-    found = host.execute(
-        f"set -eu; mkdir -p /tmp/use; cd /tmp/use; printf '%s' '{lists}' > CMakeLists.txt\n"
-        f"test -f {current}/include/cudss.h; test -f {current}/lib/libcudss.so.0\n"
-        f"cmake -S . -B build -DCMAKE_PREFIX_PATH={current}"
-    )
-    assert f"prefix={REDIST}/libcudss/" in found

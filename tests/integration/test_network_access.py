@@ -136,9 +136,3 @@ def test_what_cannot_work_is_refused_all_at_once_and_without_the_password(
         assert sentence in play.text
     assert PASSWORD not in play.output
     assert host.contents() == before
-
-
-@pytest.mark.long
-def test_a_certificate_that_is_not_on_the_controller_is_named(host: Host) -> None:
-    play = apply(host, sparkforge_ca_certificate="/nowhere/ca.pem").failed()
-    assert "The CA certificate /nowhere/ca.pem cannot be read (No such file or directory)." in play.text

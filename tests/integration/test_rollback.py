@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 import typing as t
 
 import pytest
@@ -19,7 +18,6 @@ from tests.integration.conftest import Bench, Host, Play
 
 ROOT = "/opt/sparkforge"
 ENVIRONMENTS = f"{ROOT}/envs/torch"
-LIBRARY = "sparkforge-test-library"
 
 
 @pytest.fixture(scope="module")
@@ -101,50 +99,3 @@ def test_back_and_forward_again_each_with_its_proof(host: Host, two: tuple[str, 
     kernel = host.execute("cat /usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json")
     assert f"{ENVIRONMENTS}/{second}/bin/python" in kernel
     assert host.execute(f"stat -c %i {ENVIRONMENTS}/{first} {ENVIRONMENTS}/{second}") == inodes
-
-
-@pytest.mark.long
-def test_the_switch_alone_and_how_long_it_takes(
-    host: Host, two: tuple[str, str], record_property: t.Callable[[str, object], None]
-) -> None:
-    began = time.monotonic()
-    result = host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous")
-    seconds = time.monotonic() - began
-    assert (result["changed"], result["environment_id"]) == (True, two[0])
-    assert host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous")["environment_id"] == two[1]
-    record_property("seconds of a rollback, ansible's start included", round(seconds, 2))
-    print(f"\na rollback by itself, with ansible's start: {seconds:.2f} s")
-
-
-@pytest.mark.long
-def test_libraries_that_no_longer_fit_are_named_and_the_host_stays(host: Host, two: tuple[str, str]) -> None:
-    package(host, "1.4-1")
-    options = {"name": "torch", "environment_id": two[0], "packages": {LIBRARY: "1.4-1"}, "environment": {"FITS": "1"}}
-    host.task("sparkforge.dgx_spark.python_env", group="sparkforge", jupyter=True, imports=["torch"], **options)
-    back(host, rollback_environment_id=two[1]).succeeded()
-    for version in ("2.0-1", "1.3-1"):
-        package(host, version)
-        before = host.contents()
-        play = back(host).failed()
-        assert (
-            f"The host's libraries no longer fit the environment {two[0]} of torch: {LIBRARY} is {version}" in play.text
-        )
-        assert "the environment was created with 1.4-1" in play.text
-        assert "Reinstall them with playbooks/libraries.yml" in play.text
-        assert back(host, "--check").failed().changed == 0
-        assert host.contents() == before
-    # A newer one of the same series goes, with a word of it.
-    package(host, "1.5-1")
-    play = back(host).succeeded()
-    assert f"{LIBRARY} is 1.5-1, but the environment was created with 1.4-1" in play.text
-    assert link(host, "current") == two[0]
-    host.execute(f"dpkg --purge {LIBRARY}")
-
-
-def package(host: Host, version: str) -> None:
-    """Install a package that brings nothing but its version."""
-    control = f"Package: {LIBRARY}\\nVersion: {version}\\nArchitecture: all\\nMaintainer: nobody\\nDescription: none\\n"
-    host.execute(
-        f"rm -rf /tmp/deb && mkdir -p /tmp/deb/DEBIAN && printf '{control}' > /tmp/deb/DEBIAN/control"
-        " && dpkg-deb --build /tmp/deb /tmp/one.deb && dpkg -i /tmp/one.deb"
-    )

@@ -195,24 +195,6 @@ def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Pa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        ({"serving_model": "/srv/models/none"}, "There is no directory /srv/models/none on this host"),
-        ({"serving_model": ""}, "serving_model is empty"),
-        ({"serving_host": "0.0.0.0"}, "there is no key"),
-        ({"serving_arguments": ["--api-key", KEY]}, "serving_arguments has --api-key"),
-    ],
-)
-def test_what_is_wrong_is_said_before_anything_changes(
-    host: Host, wheels: tuple[str, str], variables: dict[str, Any], words: str
-) -> None:
-    before = host.contents()
-    assert words in serve(host, wheels[0], **variables).failed().text
-    assert host.contents() == before
-
-
-@pytest.mark.long
 def test_somebody_else_on_the_port_is_not_taken_for_the_server(host: Host, wheels: tuple[str, str]) -> None:
     host.execute(
         "cd / && { setsid python3 -m http.server --bind 127.0.0.1 8001 >/dev/null 2>&1 & echo $! > /tmp/other.pid; }"
@@ -312,16 +294,6 @@ def test_weights_that_their_owner_keeps_to_himself_are_read_where_they_are(host:
     assert serve(host, wheels[0], serving_model=home).succeeded().changed == 0
     serve(host, wheels[0]).succeeded()
     assert host.execute("mount | grep -c /run/sparkforge", check=False) == "0"
-
-
-@pytest.mark.long
-def test_pickled_weights_are_served_to_who_asks_for_them_alone(host: Host, wheels: tuple[str, str]) -> None:
-    host.execute("mkdir -p /srv/models/old; echo '{}' > /srv/models/old/config.json; touch /srv/models/old/model.bin")
-    before = host.contents()
-    played = serve(host, wheels[0], serving_model="/srv/models/old").failed()
-    assert "run code when they are loaded" in played.text and "serving_allow_pickle" in played.text
-    assert host.contents() == before
-    serve(host, wheels[0], serving_model="/srv/models/old", serving_allow_pickle=True).succeeded()
 
 
 @pytest.mark.long

@@ -86,11 +86,6 @@ def test_an_unknown_stack_ends_before_any_remote_call(site_run: SiteRun) -> None
     assert "Using module file" not in play.output
 
 
-def test_a_role_variable_of_the_wrong_type_is_named(site_run: SiteRun) -> None:
-    play = site_run.host.run("site", cuda_libraries_extra_packages={"not": "a list"}).failed()
-    assert "cuda_libraries_extra_packages" in play.text
-
-
 # --- the way back, last: after it the host has nothing of the site ----------------------------------------------------
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.integration.conftest import Bench, Host, Play
 
@@ -62,45 +61,3 @@ def test_a_definition_of_the_site_wins_over_the_shipped_one_of_the_same_name(hos
         for path in own:
             path.unlink()
     assert "Our site" in play.text
-
-
-@pytest.mark.long
-def test_lock_in_check_mode_says_what_moved_and_writes_nothing(host: Host, site: Path) -> None:
-    path = lock_file(host)
-    pins = yaml.safe_load(path.read_text())["stack_lock"]["archives"]["libcudss"]["sha256"]
-    platform, right = next(iter(pins.items()))
-    path.write_text(path.read_text().replace(right, "a" * 64).replace("sympy==1.14.0", "sympy==1.13.9"))
-    before = path.read_text()
-
-    play = lock(host, "--check", "--diff").succeeded()
-    assert play.changed == 1
-    assert path.read_text() == before
-    assert f"lock site | archives libcudss {platform} 0.7.1.6: sha256 {'a' * 64} -> {right}" in play.output
-    assert "sympy: 1.13.9 -> 1.14.0" in play.output
-    assert play.output.count("\n+ ") == play.output.count("\n- ") == 3, "the diff shows what moved and nothing else"
-
-    lock(host, "--diff").succeeded()
-    written = yaml.safe_load(path.read_text())["stack_lock"]
-    assert set(written["archives"]["libcudss"]["sha256"].values()) == {right}
-    assert lock(host, "--diff").succeeded().changed == 0
-
-
-@pytest.mark.long
-def test_without_a_lock_the_remedy_is_the_command_that_writes_it(host: Host, site: Path) -> None:
-    lock_file(host).unlink()
-    play = host.roles("preflight", stack_name="site").failed()
-    assert "lock" in play.text
-    assert "ansible-playbook sparkforge.dgx_spark.lock -e stack_name=site" in play.text
-    lock(host).succeeded()
-    assert host.roles("preflight", stack_name="site").succeeded().changed == 0
-
-
-@pytest.mark.long
-def test_a_mirror_without_the_manifest_leaves_the_lock_as_it_was(host: Host, site: Path) -> None:
-    before = lock_file(host).read_text()
-    play = host.run(
-        "lock", stack_name="site", stack_lock_host=host.name, sparkforge_nvidia_url=f"{host.mirror['url_here']}/none"
-    ).failed()
-    assert "redistrib_0.7.1.json does not exist (HTTP 404)" in play.text
-    assert "sparkforge_nvidia_url" in play.text
-    assert lock_file(host).read_text() == before

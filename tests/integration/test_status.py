@@ -146,11 +146,3 @@ def test_a_host_that_preflight_refuses_says_that_the_site_would_stop(provisioned
     play = provisioned.run("status", sparkforge_accept_nvidia_license=False).succeeded()
     assert "site.yml would stop: 1 problem" in play.output
     assert "set sparkforge_accept_nvidia_license: true." in play.text
-
-
-@pytest.mark.long
-def test_a_format_that_there_is_none_of_ends_in_one_message(provisioned: Host) -> None:
-    play = provisioned.run("status", "-vvv", status_format="yaml").failed()
-    assert play.output.count("fatal: ") == 1
-    assert "value of status_format must be one of: table, json, got: yaml." in play.text
-    assert "Using module file" not in play.output

@@ -321,12 +321,6 @@ def test_a_port_that_something_else_uses_is_named_with_its_process(served: Build
         served.host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
 
 
-@pytest.mark.long
-def test_an_address_that_is_not_the_host_s_is_refused(served: Builder) -> None:
-    words = ("nginx refuses its configuration: bind() to 192.0.2.1:8629 failed", "Cannot assign requested address")
-    assert_refused(served, *words, wheelhouse_listen=["192.0.2.1"])
-
-
 def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Builder) -> None:
     served.host.execute("echo 'nonsense on;' > /etc/nginx/conf.d/their-own.conf")
     try:
@@ -348,13 +342,6 @@ def test_a_site_that_nginx_does_not_read_is_taken_back(served: Builder) -> None:
     # The handler had let nginx read the file without it.
     assert served.serve().succeeded().changed > 0
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
-
-
-@pytest.mark.long
-def test_a_certificate_and_the_key_of_another_are_refused(served: Builder, tls: dict[str, str], tmp_path: Path) -> None:
-    other = serve.make_certificate(tmp_path / "other", ["127.0.0.1"])
-    words = ("nginx refuses its configuration: ", "tls.pem", "key values mismatch", "are unchanged")
-    assert_refused(served, *words, **{**tls, "wheelhouse_tls_key": str(other.key)})
 
 
 # --- TLS and a password
@@ -459,13 +446,6 @@ def test_another_password_and_another_certificate_are_taken_over(
     assert served.get(page, tls=trusting, Authorization=basic(PASSWORD))[0] == 401
     with pytest.raises(ssl.SSLCertVerificationError):
         served.get(page, tls=ssl.create_default_context(cafile=str(certificate.ca)))
-
-
-@pytest.mark.long
-def test_a_password_without_tls_is_warned_of(served: Builder, guarded: dict[str, str]) -> None:
-    play = served.serve(wheelhouse_username=USER, wheelhouse_password=PASSWORD).succeeded()
-    assert "asks for a password without TLS" in play.text
-    assert served.host.execute(f"ls {SECRETS}").split() == ["default", "htpasswd"]
 
 
 # --- taking it back

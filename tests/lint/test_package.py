@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -70,23 +68,6 @@ def test_the_command_in_the_wheel_runs_the_collection_in_the_wheel(unpacked: Pat
     assert "sparkforge.dgx_spark.verify" in printed
     assert str(CHECKOUT) not in printed.replace(str(BIN), "")
     run(sys.executable, "-m", "sparkforge.record", tmp_path / "record.pyz", cwd=tmp_path, PYTHONPATH=str(unpacked))
-
-
-@pytest.mark.long
-def test_the_wheel_installs_where_nothing_is(wheel: Path, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    subprocess.run([tmp_path / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", wheel], check=True)
-    inventory = tmp_path / "hosts.yml"
-    inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
-    environment = {**os.environ, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    for name in ("ANSIBLE_CONFIG", "ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [tmp_path / "venv/bin/sparkforge", "status", "-i", inventory, "--no-password", "--", "--list-tasks"],
-        env=environment, cwd=tmp_path, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Show all hosts" in done.stdout
 
 
 #: The oldest and the newest of this machine's Pythons that the package takes; uv has others, which it would download.

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,6 @@ CHECKOUT = Path(__file__).parents[2]
 MINE = f"d{os.getpid()}"
 SPARK = f"{MINE}-ab12"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
-OTHER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlJAZ0CjOXPmmRrkPuSFWSKKFScUxVzwDe5iF8f+d8z"
 #: The five questions, with an answer to each.
 QUESTIONS = [("1 of 5", "all"), ("2 of 5", "ada"), ("3 of 5", "y"), ("4 of 5", "wheels"), ("5 of 5", "secret-4711")]
 #: A wheel's name that would run a command if it were evaluated.
@@ -118,36 +116,6 @@ def test_no_spark_in_the_network(person: Person) -> None:
     assert "No Spark answered in this network, and NVIDIA Sync knows none." in person.said
     assert "--host NAME" in person.said
     assert person.wrote_nothing()
-
-
-def test_two_sparks_of_one_name(person: Person) -> None:
-    person.sshd_answers({"127.0.0.1": KEY, "127.0.0.2": OTHER})
-    with mdns.announced(SPARK, addresses=("127.0.0.1", "127.0.0.2")):
-        assert person.run() == Exit.NO_SPARK
-    said = " ".join(person.said.split())
-    assert f"Two machines are called {SPARK}: 127.0.0.1 and 127.0.0.2 have different ssh host keys." in said
-    assert person.wrote_nothing()
-
-
-def test_a_spark_that_answers_mdns_and_not_ssh(person: Person) -> None:
-    with socket.socket() as closed:
-        closed.bind((mdns.HERE, 0))
-        port = closed.getsockname()[1]
-        # Bound and not listening: ssh-keyscan itself is refused.
-        with mdns.announced(SPARK, port=port):
-            assert person.run() == Exit.NO_SSH
-    said = " ".join(person.said.split())
-    assert f"No ssh server answers at {SPARK} (127.0.0.1, port {port})." in said
-    assert "systemctl enable --now ssh" in said
-    assert person.wrote_nothing()
-
-
-def test_a_declined_licence(spark: Person) -> None:
-    started = spark.starts()
-    answer(started, [*QUESTIONS[:2], ("3 of 5", "")])
-    assert spark.ends(started) == Exit.DECLINED
-    assert "NVIDIA's licences were not accepted, and nothing was written." in spark.said
-    assert spark.wrote_nothing()
 
 
 @pytest.mark.parametrize("at", range(5), ids=[question for question, _answer in QUESTIONS])

@@ -265,7 +265,7 @@ def test_a_role_gives_source_build_options_that_it_has(role: str) -> None:
 
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 def test_the_role_goes_on_without_a_unit_that_has_an_official_wheel(tmp_path: Path, strict: bool) -> None:
-    """None of these can be built; tests/integration/test_bridge.py has what an environment is made of then."""
+    """None of these can be built; plans/test_python_env.py has what an environment is made of then."""
     # A source without a commit is refused by the module before anything is made.
     sources = {name: {"name": name, "kind": "wheel", "source": {"repo": "/x"}} for name in ("triton", "pytorch")}
     stack = {

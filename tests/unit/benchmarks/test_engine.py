@@ -1,4 +1,4 @@
-"""What benchmarks/engine.py makes of its measurements, and what benchmarks/process.py counts."""
+"""What benchmarks/engine.py makes of its measurements."""
 
 from __future__ import annotations
 
@@ -77,12 +77,3 @@ def test_every_flag_of_the_benchmark_is_one_of_the_tree() -> None:
         assert f"option({name} " in tree
     for name in engine.FLAG:
         assert name not in engine.OPTIONS
-
-
-# --- when to kill ------------------------------------------------------------------------------------------------
-
-
-# --- processes ---------------------------------------------------------------------------------------------------
-
-
-# --- the command -------------------------------------------------------------------------------------------------

@@ -183,21 +183,6 @@ def test_without_a_stack_the_newest_of_vllm_is_served(inventory: Path, capsys: p
     assert f"stack_name: {newest}," in dry(capsys, "serve", "--model", "a/b", "-i", str(inventory))
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["model", "get", "name"], "neither the name of a model nor a path"),
-        (["serve", "--model", "a/b", "--key-file", "/nonexistent"], "There is no file /nonexistent"),
-        (["model", "get", "a/b", "--token-file", "/nonexistent"], "There is no file /nonexistent"),
-    ],
-)
-def test_what_names_no_model_or_secret_is_refused(
-    words: list[str], said: str, inventory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main([*words, "-i", str(inventory)]) == Exit.USAGE
-    assert said in capsys.readouterr().err
-
-
 def test_a_token_that_is_typed_is_in_a_file_of_this_account_s_until_it_is_used(
     inventory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,11 +222,6 @@ def test_the_exit_status_says_how_the_play_ended(
 ) -> None:
     monkeypatch.setattr(play, "run", lambda *_: play.Outcome(code))
     assert cli.main(["status", "-i", str(inventory), "--no-password"]) == expected
-
-
-def test_every_exit_status_is_in_the_help() -> None:
-    for code in (*Exit, INTERRUPTED):
-        assert re.search(rf"\b{int(code)} [a-z]", cli.EXITS)
 
 
 def test_tab_completes_commands_options_and_hosts(inventory: Path) -> None:

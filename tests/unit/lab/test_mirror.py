@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lab's mirror: what is built, that it is built once, and that apt's and tar's own tools read it."""
+"""The lab's mirror: what a build may take and leave, and what its inputs pin. The integration tests use what it makes."""
 
 from __future__ import annotations
 
@@ -52,15 +52,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("mirror")
     summary = build(folder / "native", folder / "cache")
     return Built(folder / "native", folder / "cache", summary)
-
-
-# Archives and packages
-
-
-# Stand-ins
-
-
-# The tree
 
 
 # Built once

@@ -160,12 +160,6 @@ def test_the_tokens_of_a_search_path_are_replaced(root: pathlib.Path, token: str
     assert closure(root, "/bin/a.so")["missing"] == []
 
 
-def test_a_word_that_only_begins_like_a_token_is_left_alone(root: pathlib.Path) -> None:
-    write_elf(root / "a.so", needed=["libx.so.1"], runpath="$ORIGINAL:$LIBRARY")
-    write_elf(root / "libx.so.1", soname="libx.so.1")
-    assert sonames(closure(root, "/a.so")["missing"]) == ["libx.so.1"]
-
-
 def test_origin_of_a_library_is_where_it_was_opened_and_of_a_program_where_it_lies(
     root: pathlib.Path,
 ) -> None:
@@ -202,11 +196,6 @@ def test_a_candidate_that_is_text_or_damaged_ends_the_search_with_the_reason(roo
     write_elf(root / "a.so", needed=["libx.so.1"], runpath="/one:/two")
     (missing,) = closure(root, "/a.so")["missing"]
     assert missing["rejected"][0]["reason"] == "/one/libx.so.1 is not an ELF file: it is text."
-
-
-def test_nodefaultlib_leaves_the_default_directories_out(root: pathlib.Path) -> None:
-    write_elf(root / "a.so", needed=["libc.so.6"], no_default_directories=True)
-    assert sonames(closure(root, "/a.so")["missing"]) == ["libc.so.6"]
 
 
 def test_a_need_with_a_slash_is_a_path_and_not_searched(root: pathlib.Path) -> None:

@@ -97,17 +97,6 @@ def test_a_connection_that_is_cut_three_times_costs_no_byte_twice(bench: Bench, 
     assert told["finished"] == [{"file": wheel("big"), "size": size}]
 
 
-def test_a_second_run_goes_on_where_the_network_left_the_first(bench: Bench) -> None:
-    lines = [bench.add(wheel("small"), b"s"), bench.add(wheel("big"), bytes(3 * MIB))]
-    bench.server.cuts[f"/files/{wheel('big')}"] = [1000] * 4
-    with pytest.raises(SparkforgeError, match=r"big-1\.0.*truncated: 4000 of") as failure:
-        bench.fetch(*lines)
-    assert http.is_transient(failure.value)
-    assert bench.files(bench.fetch(*lines)[0]) == [wheel("big"), wheel("small")]
-    assert bench.server.sent[f"/files/{wheel('big')}"] == 3 * MIB
-    assert bench.server.sent[f"/files/{wheel('small')}"] == 1
-
-
 def test_a_call_ends_between_two_wheels_and_the_next_one_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "SLICE", -1.0)
     monkeypatch.setattr(download, "DOWNLOADS", 1)

@@ -6,20 +6,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import pathlib
 import shlex
 import shutil
 import subprocess
-import sys
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import (
     installer,
     render,
-    tree,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment, names, requirement
 
@@ -283,30 +280,3 @@ def test_deactivate_gives_back_the_shell_as_it_was(tmp_path: pathlib.Path, shell
     ]
     done = activated(tmp_path, shell, after, {"LD_LIBRARY_PATH": "/mine"})
     assert done.stdout.splitlines()[1] == "/mine"
-
-
-def test_relocation_rewrites_scripts_and_their_hashes_and_leaves_binaries_alone(
-    tmp_path: pathlib.Path,
-) -> None:
-    old, new = "/r/.abc.partial", "/r/abc"
-    info = tmp_path / "lib" / "python3.12" / "site-packages" / "a-1.dist-info"
-    (tmp_path / "bin").mkdir()
-    info.mkdir(parents=True)
-    (tmp_path / "pyvenv.cfg").write_text(f"home = /usr/bin\ncommand = /usr/bin/python -m venv {old}\n")
-    (tmp_path / "bin" / "a").write_text(f"#!{old}/bin/python\n")
-    (tmp_path / "bin" / "a").chmod(0o755)
-    (tmp_path / "bin" / "b").write_text(f"#!/bin/sh\n'''exec' {old}/bin/python \"$0\" \"$@\"\n' '''\n")
-    binary = b"\x7fELF\0" + old.encode()
-    (tmp_path / "bin" / "c").write_bytes(binary)
-    (tmp_path / "bin" / "python").symlink_to(sys.executable)
-    (info / "RECORD").write_text('../../../bin/a,sha256=old,3\n"a,b.py",sha256=x,1\na-1.dist-info/RECORD,,\n')
-    tree.relocate(str(tmp_path), old, new)
-    assert (tmp_path / "bin" / "a").read_text() == "#!/r/abc/bin/python\n"
-    assert (tmp_path / "bin" / "a").stat().st_mode & 0o777 == 0o755
-    assert old not in (tmp_path / "bin" / "b").read_text() + (tmp_path / "pyvenv.cfg").read_text()
-    assert (tmp_path / "bin" / "c").read_bytes() == binary
-    with (info / "RECORD").open(newline="") as stream:
-        rows = list(csv.reader(stream))
-    assert rows[0][1].startswith("sha256=")
-    assert rows[0][2] == str(len("#!/r/abc/bin/python\n"))
-    assert rows[1:] == [["a,b.py", "sha256=x", "1"], ["a-1.dist-info/RECORD", "", ""]]

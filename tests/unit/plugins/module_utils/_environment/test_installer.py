@@ -81,17 +81,6 @@ def test_a_pth_file_that_sleeps_is_killed(bench: Bench) -> None:
         bench.install(bench.wheel("sleepy", "1.0", files))
 
 
-def test_an_interpreter_whose_ensurepip_has_no_wheel_is_named_before_anything_is_fetched(bench: Bench) -> None:
-    bench.monkeypatch.setattr(installer, "_VENV", "print('ensurepip has no wheel of pip')")
-    with pytest.raises(SparkforgeError, match="its modules venv and ensurepip are not installed"):
-        bench.install()
-    assert len(bench.started) == 1
-
-
-def test_modules_are_compiled_where_that_is_wanted(bench: Bench) -> None:
-    assert list(bench.install(compile=True).glob("__pycache__/tiny.*.pyc"))
-
-
 def test_an_environment_looks_as_if_pip_had_taken_it_from_an_index(bench: Bench) -> None:
     site = bench.install()
     assert not list(site.glob("tiny-*.dist-info/direct_url.json"))

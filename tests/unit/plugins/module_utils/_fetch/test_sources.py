@@ -255,20 +255,6 @@ def test_of_a_server_that_gives_no_single_commit_only_the_tip_of_a_branch_can_be
     assert "playbooks/mirror.yml" in error.remedy
 
 
-def test_a_plain_file_server_will_do(bench: Bench) -> None:
-    bench.server.dumb = True
-    one = bench.repository("one")
-    first = one.commit({"file": "1"})
-    one.commit({"file": "2"})
-    git("update-server-info", cwd=one.bare)
-    assert bench.resolve("one", "main") != first
-    bench.fetch(sources.Git(bench.url("one"), first))
-    assert (bench.tree / "file").read_text() == "1"
-    requests = len(bench.server.requests)
-    bench.fetch(sources.Git(bench.url("one"), first))
-    assert len(bench.server.requests) == requests
-
-
 def test_a_repository_on_the_host(bench: Bench) -> None:
     one, library = bench.repository("one"), bench.repository("library")
     inner = library.commit({"code": "x"})
@@ -476,13 +462,6 @@ def test_the_proxy_comes_from_the_environment(bench: Bench) -> None:
     assert "cannot be reached" in error.cause
     assert "127.0.0.1" in error.cause
     assert "secret" not in str(error.as_result())
-
-
-def test_a_redirection_is_followed(bench: Bench) -> None:
-    commit = bench.repository("new/one").commit({"file": "1"})
-    bench.server.redirects["/old/"] = f"{bench.server.url}/new/"
-    bench.fetch(sources.Git(bench.url("old/one"), commit))
-    assert (bench.tree / "file").read_text() == "1"
 
 
 def test_there_must_be_git(bench: Bench, tmp_path: Path) -> None:
@@ -1024,41 +1003,6 @@ def test_a_damaged_store_is_noticed_by_a_fetch_too(bench: Bench, damage: t.Calla
     assert (bench.tree / "data7").read_bytes() == noise(7)
     assert not (bench.tree / "file").exists()
     assert any("damaged" in line for line in bench.said)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a file system")
-def test_a_file_system_without_space(bench: Bench) -> None:
-    one = bench.repository("one")
-    commit = one.commit({f"data{number}": noise(number, 20_000) for number in range(45)})
-    source = sources.Git(bench.url("one"), commit)
-    mounted = bench.path / "small"
-    mounted.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", mounted], check=False).returncode:
-        pytest.skip("mounting is not allowed here")
-    try:
-        # The pack fits, the checkout does not.
-        bench.store = mounted / "store"
-        bench.tree = mounted / "build/source"
-        error = bench.fails(source)
-        cause = (
-            f"The repository {bench.url('one')} cannot be stored in {mounted}/build/.source.partial: unable to write"
-        )
-        assert error.cause.startswith(cause)
-        assert re.search(r" \(\d+ MB are free\)\.$", error.cause)
-        assert "Free some space" in error.remedy
-        # With the pack in the store and more space, nothing is asked for.
-        subprocess.run(["mount", "-o", "remount,size=8m", mounted], check=True)
-        bench.server.requests.clear()
-        bench.fetch(source)
-        assert bench.server.requests == []
-        sources.disk.remove(str(bench.store))
-        sources.disk.remove(str(bench.tree))
-        # Not even the pack fits.
-        subprocess.run(["mount", "-o", "remount,size=500k", mounted], check=True)
-        error = bench.fails(source)
-        assert "No space left on device" in error.cause
-    finally:
-        subprocess.run(["umount", mounted], check=True)
 
 
 # --- archives ---

@@ -157,24 +157,6 @@ def test_a_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> 
     assert state["link"][0] == b"tool.sh"
 
 
-def test_binary_patches_and_bytes_that_are_no_utf_8(sources: Sources) -> None:
-    sources.write("table.bin", bytes(range(256)) * 4)
-    sources.write("latin.c", b"/* \xe9t\xe9 */\nint one;\nint two;\n", 0o600)
-
-    def change(tree: Path) -> None:
-        (tree / "table.bin").write_bytes(bytes(range(255, -1, -1)) * 4)
-        (tree / "new.bin").write_bytes(b"\0\xff" * 50)
-        (tree / "latin.c").write_bytes(b"/* \xe9t\xe9 */\nint one;\nint 2;\n")
-
-    patch = sources.diff(change)
-    damaged = patch.replace("literal 1024\n", "literal 1024\n!", 1)
-    assert "is not a unified diff: corrupt binary patch at line" in sources.fails(damaged).cause
-    sources.apply(patch)
-    assert (sources.tree / "table.bin").read_bytes() == bytes(range(255, -1, -1)) * 4
-    assert (sources.tree / "new.bin").read_bytes() == b"\0\xff" * 50
-    assert (sources.tree / "latin.c").read_bytes() == b"/* \xe9t\xe9 */\nint one;\nint 2;\n"
-
-
 def test_a_patch_that_does_not_apply_names_file_and_hunk_and_shows_the_lines_that_git_looked_for(
     sources: Sources,
 ) -> None:
@@ -285,10 +267,6 @@ def test_a_tree_that_is_a_checkout(sources: Sources) -> None:
     sources.apply(patch)
     assert b"\r" not in (sources.tree / "src/kernel.cu").read_bytes()
     assert "line twenty" in (sources.tree / "src/kernel.cu").read_text()
-
-
-def test_nothing_to_do(sources: Sources) -> None:
-    assert sources.apply() == []
 
 
 # --- edits ---
