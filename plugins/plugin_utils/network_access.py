@@ -9,12 +9,11 @@ No message names a proxy's user or password.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import json
 import os
 import re
+import ssl
 import typing as t
 from urllib.parse import urlsplit
 
@@ -29,7 +28,6 @@ CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 PROXY_KEYS = ("http", "https", "no_proxy")
 
-_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----\s+([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE-----")
 # The characters that a URL may have; quotes, spaces and backslashes would end apt's or a shell's value early.
 _URL_TEXT = re.compile(r"^[A-Za-z0-9._~:/?#\[\]@!$&()*+,=%-]+$")
 _HOST_TEXT = re.compile(r"^[A-Za-z0-9.*_:/\[\]-]+$")
@@ -103,36 +101,17 @@ def proxy_problems(proxies: t.Any) -> list[Problem]:
 
 
 def certificate_problem(text: str) -> str | None:
-    """Return what is wrong with a PEM file of certificates, ``None`` where nothing is.
-
-    Only the armour and the outermost DER length are looked at; the host's TLS library judges the rest.
-    """
+    """Return what is wrong with a PEM file of certificates, ``None`` where nothing is."""
     if "PRIVATE KEY-----" in text:
         return "contains a private key"
-    bodies = _CERTIFICATE.findall(text)
-    begun = text.count("-----BEGIN CERTIFICATE-----")
-    if not begun:
+    if "-----BEGIN CERTIFICATE-----" not in text:
         return "contains no PEM certificate"
-    if len(bodies) != begun:
-        return "is damaged PEM"
-    for body in bodies:
-        try:
-            der = base64.b64decode("".join(body.split()), validate=True)
-        except (binascii.Error, ValueError):
-            return "is damaged PEM"
-        if not _is_der_sequence(der):
-            return "contains something other than an X.509 certificate"
+    try:
+        # What stands between certificates may be in any script, which OpenSSL does not take.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=text.encode("ascii", "ignore").decode())
+    except ssl.SSLError:
+        return "contains something other than an X.509 certificate"
     return None
-
-
-def _is_der_sequence(der: bytes) -> bool:
-    """Whether the bytes are exactly one DER SEQUENCE (X.690), as a certificate is."""
-    if len(der) < 4 or der[0] != 0x30:
-        return False
-    if der[1] < 0x80:
-        return len(der) == 2 + der[1]
-    width = der[1] & 0x7F
-    return 1 <= width <= 4 and len(der) == 2 + width + int.from_bytes(der[2 : 2 + width], "big")
 
 
 def certificate_text(path: str) -> str:

@@ -16,6 +16,8 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.filter import fetch_environment
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.network_access import files, problems
 
+from tests.unit.certificate import PEM
+
 environment = fetch_environment.FilterModule().filters()["fetch_environment"]
 
 APT = "/etc/apt/apt.conf.d/51sparkforge-proxy"
@@ -35,9 +37,9 @@ def pem(der: bytes) -> str:
 
 @pytest.fixture
 def certificate(tmp_path: t.Any) -> str:
-    """A file that has a certificate's outer form: a DER SEQUENCE in PEM armour."""
+    """A file with two certificates, each below its name."""
     path = tmp_path / "ca.pem"
-    path.write_text(pem(b"\x30\x82\x01\x00" + bytes(256)))
+    path.write_text(f"# Büro\n{PEM}\n# Außenstelle\n{PEM}")
     return str(path)
 
 
@@ -135,7 +137,8 @@ def test_faulty_proxies_are_refused_without_telling_a_password(proxies: t.Any, n
         (None, "cannot be read"),
         (b"", "no PEM certificate"),
         (b"\x30\x82\xff\xfe", "is not PEM"),
-        (b"-----BEGIN CERTIFICATE-----\nMIIB\n", "damaged PEM"),
+        (b"-----BEGIN CERTIFICATE-----\nMIIB\n", "something other"),
+        (PEM[:-100].encode(), "something other"),
         (pem(b"\x30\x82\x01\x00" + bytes(10)).encode(), "something other"),
         (pem(b"hello").encode(), "something other"),
         (b"-----BEGIN PRIVATE KEY-----\n", "private key"),

@@ -26,6 +26,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
     triton,
 )
 
+from tests.unit.certificate import PEM
 from tests.unit.plugins.plugin_utils.plans.test_cusparselt import ARCHIVE, OFFERED
 
 ROLES = Path(__file__).parents[5] / "roles"
@@ -239,7 +240,7 @@ def test_what_nobody_wants_any_more_is_removed() -> None:
 
 def test_a_ca_brings_the_list_of_trusted_ones(tmp_path: Path) -> None:
     certificate = tmp_path / "ca.pem"
-    certificate.write_text("-----BEGIN CERTIFICATE-----\nMAMBAf8=\n-----END CERTIFICATE-----\n")
+    certificate.write_text(PEM)
     plan = network(host(apt={"packages": {}}), ca=str(certificate))
     assert plan.steps["ca_certificates"] is True and plan.steps["trust"]["path"] == CA
     assert list(plan.reasons) == ["install ca-certificates", f"write {CA}"]
