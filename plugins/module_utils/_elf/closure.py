@@ -115,8 +115,6 @@ class Closure:
                     named.append(match)
         for path in named:
             yield self.loader.load(path), ""
-        if self.sonames:
-            yield self.loader.load(os.path.realpath(sys.executable), self.sonames, "the stack"), ""
         seen = {self.files.identity(path) for path in named}
         loads: list[Load] = []
         for path in walked:
@@ -138,6 +136,8 @@ class Closure:
             if load.loaded[0].identity not in reached:
                 reached.update(library.identity for library in load.loaded)
                 yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
+        if self.sonames:
+            yield self.loader.load(os.path.realpath(sys.executable), self.sonames, "the stack"), ""
 
     def _load_walked(self, path: str) -> Load | None:
         """Load a file that a directory holds; None for what the loader has nothing to do with."""
@@ -219,7 +219,9 @@ class Closure:
             elif not optional:
                 gap.optional = ""
             needed_by = self._tidy(need.needed_by)
-            if needed_by not in gap.needed_by:
+            identity = self.files.identity(needed_by)
+            # The stack's libraries are found by other names than those in the directories.
+            if needed_by not in gap.needed_by and identity not in map(self.files.identity, gap.needed_by):
                 gap.needed_by.append(needed_by)
             for rejected in need.rejected:
                 gap.rejected[self._tidy(rejected.path)] = rejected.reason

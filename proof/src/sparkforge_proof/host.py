@@ -100,7 +100,8 @@ class HostSide:
         """Return every row, once the host was observed."""
         closure = self._closure()
         self.resolved = closure.get("resolved") or {}
-        return [*self.gpu_results(), *closure_checks(closure, self.check_mode)]
+        environment = environment_checks(self._receipt, self.reference, self.check_mode)
+        return [*self.gpu_results(), *environment, *closure_checks(closure, self.check_mode)]
 
     @property
     def _root(self) -> str:
@@ -214,6 +215,19 @@ def _driver(version: str | None, reference: Facts) -> Result:
     cause = f"The driver {version} is older than {bound}, which CUDA {reference.get('cuda_version')} needs."
     remedy = "Upgrade it as the vendor describes, or choose a stack with an older CUDA."
     return mismatch("driver", version, bound, cause, remedy)
+
+
+def environment_checks(receipt: Facts | None, reference: Facts, check_mode: bool) -> list[Result]:
+    """Check that an environment of this collection has a receipt; what is in it, the checks within it say."""
+    name = reference.get("environment")
+    if not name:
+        return []
+    if receipt:
+        return [passed("environment", str(receipt.get("environment_id") or name), "a receipt")]
+    cause = f"This host has no receipt of an environment {name}."
+    remedy = "Run playbooks/deploy.yml, or set verify_environment to an existing environment."
+    row = mismatch("environment", "none", "a receipt", cause, remedy)
+    return [_later(row, f"there is no environment {name}") if check_mode else row]
 
 
 def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:

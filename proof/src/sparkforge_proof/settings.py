@@ -20,7 +20,7 @@ OPTIONAL = ("seed",)
 #: The most that the two numbers of a floor of speed may be.
 MOST_OF_A_FLOOR = {"nominal": float("inf"), "ratio": 1.0}
 #: Rows of the host's side that a profile may require, or how their names begin (``closure libcudss.so.0``).
-HOST_ROWS = ("gpu", "compute_capability", "driver", "closure", "path", "python")
+HOST_ROWS = ("gpu", "compute_capability", "driver", "environment", "closure", "path", "python")
 
 
 def check(

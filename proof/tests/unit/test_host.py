@@ -211,6 +211,16 @@ def test_a_profile_without_a_capability_takes_any_gpu() -> None:
     assert (row.status, row.measured) == ("skip", "12.1")
 
 
+def test_environment_without_a_receipt_fails_with_the_playbook_to_run() -> None:
+    (row,) = host.environment_checks(None, REFERENCE, False)
+    assert (row.name, row.status) == ("environment", "fail") and "playbooks/deploy.yml" in row.remedy
+    (later,) = host.environment_checks(None, REFERENCE, True)
+    assert later.status == "skip" and later.cause.startswith("not provisioned yet")
+    (found,) = host.environment_checks(RECEIPT, REFERENCE, False)
+    assert (found.status, found.measured) == ("pass", "5d41402abc4b")
+    assert host.environment_checks(None, {}, False) == []
+
+
 def test_no_paths_at_all_is_a_skip_with_its_reason() -> None:
     row = judge(closure={})["closure"]
     assert (row.status, "verify_paths is empty" in row.cause) == ("skip", True)
@@ -277,6 +287,7 @@ def test_all_rows_of_a_host_come_from_one_call(root: Path) -> None:
         "gpu": "pass",
         "compute_capability": "pass",
         "driver": "pass",
+        "environment": "pass",
         "closure libnowhere.so.1": "fail",
     }
     assert os.path.basename(found.resolved["libc.so.6"]).startswith("libc")
