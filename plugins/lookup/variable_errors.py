@@ -122,6 +122,7 @@ GONE = {
         for name in ("method", "prebuilt_url", "prebuilt_sha256")
     },
     "cusparselt_local_repo_key_fingerprint": "set cusparselt_local_repo_sha256, which alone proves the .deb",
+    "fabric_neighbours": "remove it; put both ends of a cable into the play, which measures between hosts of the play",
     "math_libraries_keep_previous": "remove it; the previous version is always kept",
     "python_env_lock_id": "call it python_env_environment_id",
     "sparkforge_wheelhouse_manifest_sha256": "set sparkforge_wheelhouse_signers to the builder's public key, which"

@@ -15,7 +15,6 @@ and the replies leave by whichever the kernel takes first. NVIDIA's own newest e
 from __future__ import annotations
 
 import ipaddress
-import itertools
 import typing as t
 
 from . import Plan
@@ -220,24 +219,17 @@ def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
     return dict(RING_ENVIRONMENT) if len({rail["link"] for rail in rails}) > 1 else {}
 
 
-def rounds(found: t.Sequence[Link], neighbours: t.Collection[str] = ()) -> list[list[dict[str, t.Any]]]:
+def rounds(found: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
     """Return who measures with whom, in rounds in which each host takes part once.
 
     Both ports of a Spark share two PCIe links, so that two measurements at a time on one host would halve each other.
     At a switch each host measures with the next. Each pair goes both ways, since an end can be slow in one direction
     alone (dgx-spark-playbooks pull request 108).
-
-    :param neighbours: the only hosts to measure with, and none of them with another, where only some hosts measure.
     """
     pairs: list[tuple[str, str, str]] = []
     for link in found:
         names = list(dict.fromkeys(host for host, _port in link.ends))
-        near = [name for name in names if name in neighbours]
-        if neighbours:
-            others = [name for name in names if name not in neighbours]
-            chosen = list(zip(others, itertools.cycle(near)))
-        else:
-            chosen = list(zip(names, [*names[1:], names[0]], strict=True)) if len(names) > 2 else [(names[0], names[1])]
+        chosen = list(zip(names, [*names[1:], names[0]], strict=True)) if len(names) > 2 else [(names[0], names[1])]
         pairs += [(link.name, here, there) for here, there in chosen]
     result: list[list[dict[str, t.Any]]] = []
     for link_name, here, there in [pair for one in pairs for pair in (one, (one[0], one[2], one[1]))]:
@@ -259,25 +251,20 @@ def of_host(
     port: int = 0,
     mtu: int = 9000,
     switch_mtu: int = 1500,
-    neighbours: t.Collection[str] = (),
 ) -> dict[str, t.Any]:
     """Return one host's ``rails``, the ``environment`` that NCCL needs, and the ``rounds`` in which it measures.
 
-    :param neighbours: as in :func:`rounds`; then ``neighbours`` has the rails of those that the host measures with.
     :raises PlanError: with every fault of the variables.
     """
     found = find_links(hosts, topology, links, port, mtu, switch_mtu)
     if host not in hosts:
         cause = f"{host} is not a host of the fabric ({', '.join(hosts)})."
         raise PlanError({cause: "Add it to the inventory's group fabric, or exclude it with -l."})
-    every = addresses(found, hosts, subnets)
-    rails = every[host]
+    rails = addresses(found, hosts, subnets)[host]
     if not rails:
         cause = f"No link of fabric_links ends at {host}."
         raise PlanError({cause: "Add its cable, or remove it from the group."})
-    parts = _parts(rounds(found, neighbours), host)
-    near = {part["peer"]: every[part["peer"]] for part in parts if part and part["peer"] in neighbours}
-    return {"rails": rails, "environment": environment(rails), "rounds": parts, "neighbours": near}
+    return {"rails": rails, "environment": environment(rails), "rounds": _parts(rounds(found), host)}
 
 
 def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.Any]]:
@@ -305,7 +292,6 @@ def plan(settings: t.Mapping[str, t.Any], _observation: t.Mapping[str, t.Any]) -
             port=int(settings["fabric_port"]),
             mtu=int(settings["fabric_mtu"]),
             switch_mtu=int(settings["fabric_switch_mtu"]),
-            neighbours=settings["fabric_neighbours"],
         )
     except PlanError as error:
         return Plan(refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in error.faults.items()])

@@ -26,7 +26,7 @@ import math
 import typing as t
 
 from ...check import ABSENT, CRASH, H200, X86, Context, Measured, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, ternary
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary
 
 if t.TYPE_CHECKING:
     import torch
@@ -111,19 +111,6 @@ def _prepare(context: Context) -> str:
     return REMEDY
 
 
-@contextlib.contextmanager
-def _one_thread() -> t.Iterator[None]:
-    """Let torch compute with one thread: thousands of small steps wait for the others longer than they take."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def _slices(start: int, step: int, count: int) -> slice:
     return slice(start, start + step * (count - 1) + 1, step)
 
@@ -159,7 +146,7 @@ def _defined(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.
     return result.flatten(1, 2)
 
 
-@_one_thread()
+@one_thread()
 def _all_of(
     layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, upstream: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -574,7 +561,7 @@ def _recurrence(cases: Cases, context: Context, network: Network) -> None:
         tensors.append((torch.rand(shape, generator=generator) * 2 - 1) * 2 * network.hidden**-0.5)
     upstream = torch.randn(network.steps, network.batch, 2 * network.hidden, generator=generator)
 
-    @_one_thread()
+    @one_thread()
     def reference(noise: _Noise) -> list[torch.Tensor]:
         leaves = [tensor.double().requires_grad_() for tensor in tensors]
         outputs = _unrolled(network, noise, leaves[0], leaves[1:])

@@ -92,23 +92,6 @@ def test_each_pair_measures_both_ways_and_no_host_twice_in_a_round(hosts: list[s
     assert len(rounds) <= 6
 
 
-def test_hosts_measure_with_neighbours_alone_where_there_are_some() -> None:
-    switch = fabric.find_links(FOUR, "switch", [], 0, 9000, 1500)
-    rounds = fabric.rounds(switch, ["spark03", "spark04"])
-    # Both directions, each with a neighbour of its own, and the neighbours not with each other.
-    done = {(entry["server"], entry["client"]) for entries in rounds for entry in entries}
-    assert done == {(a, b) for pair in (("spark01", "spark03"), ("spark02", "spark04")) for a, b in (pair, pair[::-1])}
-    assert len(rounds) == 2
-    plan = fabric.of_host(FOUR, "spark02", SUBNETS, topology="switch", neighbours=["spark03", "spark04"])
-    assert [part["peer"] for part in plan["rounds"]] == ["spark04", "spark04"]
-    assert plan["neighbours"] == {"spark04": fabric.of_host(FOUR, "spark04", SUBNETS, topology="switch")["rails"]}
-    # In a ring over both cables; with nobody else at a link, not over that one.
-    assert {part["link"] for part in fabric.of_host(RING, RING[0], SUBNETS, neighbours=RING[1:])["rounds"]} == {
-        "cable1", "cable3",
-    }  # fmt: skip
-    assert fabric.rounds(fabric.find_links(PAIR, "auto", [], 0, 9000, 1500), ["elsewhere"]) == []
-
-
 def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
     parts = {host: fabric.of_host(RING, host, SUBNETS)["rounds"] for host in RING}
     for host, rounds in parts.items():
