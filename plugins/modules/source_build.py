@@ -148,12 +148,6 @@ options:
     description: The interpreter that the wheel is for.
     type: str
     default: /usr/bin/python3
-  system_site_packages:
-    description:
-      - Whether the build also sees packages installed for O(python), such as a PyTorch built elsewhere. They are not an
-        input of the fingerprint.
-    type: bool
-    default: false
   cmake_args:
     description: Arguments of C(cmake) for O(kind=cmake). The build type is C(Release) by default.
     type: list

@@ -23,14 +23,12 @@ class CacheEntry:
 
     :ivar flags: the entry's flags; the low byte is the kind of library, the next one the architecture.
     :ivar hwcaps: the glibc-hwcaps subdirectory that it is meant for, empty for every processor.
-    :ivar legacy_hwcap: the mask of processor features of the time before glibc-hwcaps; 0 for every processor.
     """
 
     soname: str
     path: str
     flags: int
     hwcaps: str = ""
-    legacy_hwcap: int = 0
 
 
 def parse_cache(data: bytes) -> list[CacheEntry]:
@@ -56,9 +54,8 @@ def _parse_cache(data: bytes) -> list[CacheEntry]:
     names = _cache_hwcaps(data, extension)
     entries = []
     for flags, key, value, _os_version, hwcap in struct.iter_unpack("<iIIIQ", data[48 : 48 + 24 * count]):
-        is_name = bool(hwcap & CACHE_HWCAP_EXTENSION)
-        name, legacy = (names[hwcap & 0xFFFFFFFF], 0) if is_name else ("", hwcap)
-        entries.append(CacheEntry(_c_string(data, key), _c_string(data, value), flags, name, legacy))
+        name = names[hwcap & 0xFFFFFFFF] if hwcap & CACHE_HWCAP_EXTENSION else ""
+        entries.append(CacheEntry(_c_string(data, key), _c_string(data, value), flags, name))
     return entries
 
 

@@ -96,16 +96,13 @@ def best_entry(
     """
     wanted = CACHE_ARCHITECTURES.get((architecture[2], architecture[0]))
     best: str | None = None
-    best_rank = len(hwcaps) + 2
+    best_rank = len(hwcaps) + 1
     for entry in entries:
         if entry.flags & 0xFF not in (1, 3) or (wanted is not None and entry.flags & 0xFF00 not in wanted):
             continue
-        if entry.hwcaps:
-            if entry.hwcaps not in hwcaps:
-                continue
-            rank = hwcaps.index(entry.hwcaps)
-        else:
-            rank = len(hwcaps) + (1 if entry.legacy_hwcap else 0)
+        if entry.hwcaps and entry.hwcaps not in hwcaps:
+            continue
+        rank = hwcaps.index(entry.hwcaps) if entry.hwcaps else len(hwcaps)
         if rank < best_rank:
             best, best_rank = entry.path, rank
     return best

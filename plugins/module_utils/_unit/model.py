@@ -166,7 +166,6 @@ class Unit:
     index_url: str | None = _option("str")
     find_links: tuple[str, ...] = _option("list", elements="str", default=[])
     python: str = _option("str", default="/usr/bin/python3")
-    system_site_packages: bool = _option("bool", "replace", False, default=False)
     cmake_args: tuple[str, ...] = _option("list", "add", elements="str", default=[])
     targets: tuple[str, ...] = _option("list", "add", elements="str", default=[])
     depends: tuple[Depend, ...] = _option("list", "add", elements="raw", default=[])
@@ -296,8 +295,6 @@ class Unit:
             "changes": dict(digest),
             "environment": dict(self.environment),
             "requirements": _by_name(self.requirements),
-            # The host's packages are no input: the user who sets this is responsible for them.
-            **({"system_site_packages": "true"} if self.system_site_packages else {}),
             # No other input stands for the files that the build fetches itself.
             **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),

@@ -25,8 +25,7 @@ def run(attempt: Attempt) -> None:
         return
     place = paths.inside("environment")
     disk.remove(place)
-    shared = ["--system-site-packages"] if unit.system_site_packages else []
-    commands.run(attempt, [unit.python, "-m", "venv", *shared, place])
+    commands.run(attempt, [unit.python, "-m", "venv", place])
     pip = [attempt.python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off"]
     if unit.requirements:
         # In a file of the account's alone, not among the arguments, which ps and the log show: a URL may have a

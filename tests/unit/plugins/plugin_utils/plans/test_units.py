@@ -24,7 +24,7 @@ def test_what_nobody_says_is_empty() -> None:
         "name": "tool", "kind": "wheel", "source": SOURCE, "subdirectory": "", "requirements": [], "patches": [],
         "edits": [], "environment": {}, "cmake_args": [], "targets": [], "depends": [], "toolchain": {}, "minimum": {},
         "libraries": {}, "expect": {}, "memory_per_job": 4096, "free_space": 0, "build_tag": None,
-        "system_site_packages": False, "network": False, "rewrite": {},
+        "network": False, "rewrite": {},
     }  # fmt: skip
 
 
