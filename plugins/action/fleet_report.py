@@ -17,7 +17,8 @@ from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import report as _report
-from ..plugin_utils.fleet.report import fleet as _fleet, page as _page
+from ..plugin_utils.fleet.report import fleet as _fleet
+from ..plugin_utils.programs import PROOF
 from .verify_report import write_files
 
 
@@ -32,7 +33,7 @@ def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]
         upgrade = _forecast.view(_forecast.load(directory), names)
     except SparkforgeError as error:
         upgrade = {"problem": f"{error.cause} {error.remedy}"}
-    page = _page.fleet_page(fleet, directory, upgrade)
+    page = PROOF.module("page.draw").fleet_page(fleet, directory, upgrade)
     path, page_path = write_files(
         directory, {f"{_fleet.FLEET}{kind}.json": _report.text(fleet), f"{_fleet.INDEX}{kind}.html": page}
     )

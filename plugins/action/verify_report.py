@@ -9,6 +9,7 @@ The documentation is in plugins/modules/verify_report.py.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import typing as t
 
@@ -16,7 +17,12 @@ from ..module_utils._core import shown, verdict as _verdict
 from ..plugin_utils.action import OnController
 from ..plugin_utils.files import write_text
 from ..plugin_utils.fleet import report as _report
-from ..plugin_utils.fleet.report import fleet as _fleet, form as _form, page as _page
+from ..plugin_utils.fleet.report import fleet as _fleet, form as _form
+from ..plugin_utils.programs import PROOF
+
+with contextlib.suppress(ImportError):
+    # Before Ansible forks a worker for each host: see its template. The import check of ansible-test runs without it.
+    PROOF.module("page.draw")
 
 
 def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
@@ -42,7 +48,7 @@ def write_report(
     """
     stem = _fleet.file_stem(name, check_mode)
     whole = _form.complete(report, name, check_mode)
-    page = _page.host_page(whole)
+    page = PROOF.module("page.draw").host_page(whole)
     path, page_path = write_files(directory, {f"{stem}.json": _report.text(whole), f"{stem}.html": page})
     return whole, path, page_path
 

@@ -131,7 +131,9 @@ def _of_the_proof() -> dict[str, str]:
     import yaml
 
     profiles = yaml.safe_load((HOME / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]
-    return {"profiles.json": json.dumps(profiles, sort_keys=True)}
+    page = PROOF.module("page")
+    files = {f"page/{name}": page.resource(name) for name in page.FILES}
+    return {**files, "profiles.json": json.dumps(profiles, sort_keys=True)}
 
 
 def _beside_the_proof() -> tuple[str, ...]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -34,9 +35,9 @@ def run(python: Path | str, file: Path, *arguments: str) -> subprocess.Completed
     )
 
 
-def test_the_report_is_that_of_the_module(file: Path, tmp_path: Path) -> None:
+def test_the_report_is_that_of_the_module_with_a_page(file: Path, tmp_path: Path) -> None:
     python = torch.environment() / "bin/python"
-    files = ["--json", str(tmp_path / "report.json")]
+    files = ["--json", str(tmp_path / "report.json"), "--html", str(tmp_path / "report.html")]
     done = run(python, file, "--cpu", "--check", "cpu.matmul.float32", "--check", "identity.import", *files)
     assert done.returncode == cli.PROVEN, done.stdout + done.stderr
     assert done.stdout.startswith("proven (profile generic,")
@@ -44,12 +45,19 @@ def test_the_report_is_that_of_the_module(file: Path, tmp_path: Path) -> None:
     assert form.report_problems(report) == []
     passed = [check["name"] for check in report["checks"] if check["status"] == "pass"]
     assert {"cpu.matmul.float32", "identity.import"} <= set(passed)
+    page = (tmp_path / "report.html").read_text()
+    assert "cpu.matmul.float32" in page
+    assert page == PROOF.module("page.draw").host_page(report)
 
 
-def test_page_is_refused_with_the_way_to_one(file: Path) -> None:
-    done = run(sys.executable, file, "--html", "report.html")
-    assert done.returncode == cli.REFUSED
-    assert "the page is drawn on the controller: use --json, and playbooks/report.yml" in done.stderr
+def test_page_without_jinja2_is_refused_before_anything_runs(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "jinja2.py").write_text("raise ImportError(\"No module named 'jinja2'\", name='jinja2')")
+    python, page = torch.environment() / "bin/python", tmp_path / "report.html"
+    start = f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv[0] = {str(file)!r}"
+    code = f"{start}; runpy.run_path(sys.argv[0], run_name='__main__')"
+    done = run(python, Path("-c"), code, "--cpu", "--check", "identity.import", "--html", str(page))
+    assert (done.returncode, done.stdout, page.exists()) == (cli.REFUSED, "", False)
+    assert done.stderr == "The page cannot be drawn: No module named 'jinja2'. Install jinja2, or use --json.\n"
 
 
 def test_without_a_number_nothing_is_proven(file: Path) -> None:
@@ -65,6 +73,9 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
         (None, ["--family", "matmull"], "Unknown family matmull. Known are architectures, "),
         (None, ["--check", "nothing.*"], "'nothing.*' in checks matches no check."),
         (None, ["--cpu", "--check", "identity.import", "--json", "/nowhere/report.json"], "cannot be written"),
+        (None, ["--html", "/nowhere/report.html"], "/nowhere/report.html cannot be written. Name a file in a dir"),
+        (None, ["--json", "/tmp"], "/tmp cannot be written. Name a file in a directory that exists and that you"),
+        (None, ["--json", "/tmp/report", "--html", "/tmp/report"], "--json and --html both name /tmp/report."),
     ],
 )
 def test_what_cannot_be_done_ends_with_one_sentence(
@@ -73,6 +84,21 @@ def test_what_cannot_be_done_ends_with_one_sentence(
     done = run(python or torch.environment() / "bin/python", file, *arguments)
     assert (done.returncode, done.stdout) == (cli.REFUSED, "")
     assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_files_to_write_are_left_alone_before_the_report(tmp_path: Path) -> None:
+    kept, new = tmp_path / "kept.json", tmp_path / "new.html"
+    kept.write_text("the last report")
+    files = cli.writers(cli.parser([]).parse_args(["--json", str(kept), "--html", str(new)]))
+    assert list(files) == [str(kept), str(new)]
+    assert (kept.read_text(), new.exists()) == ("the last report", False)
+
+
+def test_a_file_that_its_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Root writes everywhere.
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(tmp_path))
+    with pytest.raises(SparkforgeError, match=r"report.json cannot be written\."):
+        cli.writers(cli.parser([]).parse_args(["--json", f"{tmp_path}/report.json"]))
 
 
 def test_every_check_is_listed(file: Path) -> None:

@@ -25,7 +25,9 @@ REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
     "slow",
 )
 UNANSWERED = frozenset((REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW))
-PROVEN, UNPROVEN = "proven", "unproven"
+PROVEN, UNPROVEN, NO_REPORT = "proven", "unproven", "no report"
+#: The verdicts on a host, the worst first.
+VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
 
 #: The limits of a proof that leaves no operator of the survey to another day.
 FULL: dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
@@ -40,6 +42,14 @@ PACKAGES = re.compile(
 RATE_CHANGE = 0.1
 
 Report = t.Mapping[str, t.Any]
+
+
+def summary(statuses: t.Iterable[str]) -> dict[str, int]:
+    """Count the statuses of checks, as a report has it."""
+    counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
+    for status in statuses:
+        counts[status] = counts.get(status, 0) + 1
+    return counts
 
 
 def drift(before: Report | None, now: Report) -> dict[str, t.Any]:

@@ -32,7 +32,10 @@ without a wrong number"""
 
 
 #: Commands of former versions, and what to use instead.
-GONE = {"audit": "Use --family identity, whose checks identity.files and identity.wheels compare installed files."}
+GONE = {
+    "audit": "Use --family identity, whose checks identity.files and identity.wheels compare installed files.",
+    "timer": "Set verify_schedule and run playbooks/verify.yml, or start sparkforge-proof from cron.",
+}
 
 
 def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
@@ -57,7 +60,7 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     made.add_argument("--cpu", action="store_true", help="skip GPU checks, even if there is a GPU")
     made.add_argument("--gpu", action="store_true", help="fail if no GPU responds, instead of skipping its checks")
     made.add_argument("--json", metavar="FILE", help="write the report to this file")
-    made.add_argument("--html", type=_no_page, help=argparse.SUPPRESS)
+    made.add_argument("--html", metavar="FILE", help="write the HTML page to this file")
     made.add_argument("--factor", type=float, default=1.0, help="factor on each check's time limit (default: 1)")
     made.add_argument("--memory-share", type=float, default=0.5, help="maximum share of the free memory (default: 0.5)")
     made.add_argument("--full", action="store_true", help="the full survey of torch's operators, with more inputs each")
@@ -69,12 +72,6 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     )
     made.add_argument("--quiet", action="store_true", help="print only the verdict")
     return made
-
-
-def _no_page(_path: str) -> t.NoReturn:
-    raise argparse.ArgumentTypeError(
-        "the page is drawn on the controller: use --json, and playbooks/report.yml of sparkforge.dgx_spark"
-    )
 
 
 def profiles() -> dict[str, dict[str, t.Any]]:
@@ -138,10 +135,11 @@ def checks(argv: t.Sequence[str]) -> int:
                 seen = str(definition.measured[0]) if definition.measured else "seen to pass nowhere yet"
                 print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'}), {seen}")
             return PROVEN
+        files = writers(given)
         report = prove(given, known)
-        if given.json:
-            with open(given.json, "w", encoding="utf-8") as stream:
-                stream.write(json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n")
+        for path, text in files.items():
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text(report))
     except SparkforgeError as error:
         print(f"{error.cause} {error.remedy}", file=sys.stderr)
         return REFUSED
@@ -157,6 +155,32 @@ def checks(argv: t.Sequence[str]) -> int:
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     print(f"{report['verdict']} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
     return status(report)
+
+
+def writers(given: argparse.Namespace) -> dict[str, t.Callable[[dict[str, t.Any]], str]]:
+    """Return, by the path of each file to write, what makes its text of the report.
+
+    Called before the checks run, which takes minutes, so that their report is not lost.
+
+    :raises SparkforgeError: a file cannot be written, or there is no jinja2 to draw the page.
+    """
+    files: dict[str, t.Callable[[dict[str, t.Any]], str]] = {}
+    if given.json:
+        files[given.json] = lambda report: json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    if given.html:
+        if given.html in files:
+            raise SparkforgeError(f"--json and --html both name {given.html}.", "Name two files.")
+        try:
+            from .page import draw
+        except ImportError as error:
+            raise SparkforgeError(f"The page cannot be drawn: {error}.", "Install jinja2, or use --json.") from error
+        files[given.html] = draw.host_page
+    for path in files:
+        existing = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
+        if os.path.isdir(path) or not os.access(existing, os.W_OK):
+            remedy = "Name a file in a directory that exists and that you can write to."
+            raise SparkforgeError(f"{path} cannot be written.", remedy)
+    return files
 
 
 def status(report: t.Mapping[str, t.Any]) -> int:
@@ -260,22 +284,10 @@ def endpoint(argv: t.Sequence[str]) -> int:
     return cli.main(argv)
 
 
-def timer(argv: t.Sequence[str]) -> int:
-    """Refuse: the role verify installs the units.
-
-    :raises SparkforgeError: always.
-    """
-    raise SparkforgeError(
-        "sparkforge-proof installs no timer.",
-        "Set verify_schedule and run playbooks/verify.yml, or start sparkforge-proof from cron.",
-    )
-
-
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "endpoint": endpoint,
     "call": lambda words: calls.main(words[0]),
     "changed": changed.main,
     "scheduled": scheduled.main,
-    "timer": timer,
 }

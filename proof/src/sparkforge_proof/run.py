@@ -104,7 +104,7 @@ class Proof:
             "check_mode": self.check_mode,
             "verdict": found,
             "scope": verdict.scope(results),
-            "summary": verdict.summary(results),
+            "summary": verdict.summary(result.status for result in results),
             "started": started,
             "seconds": round(time.monotonic() - began, 1),
             **observed,

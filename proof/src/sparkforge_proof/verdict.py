@@ -17,6 +17,7 @@ from ._shared.module_utils._core.verdict import (
     UNPROVEN as UNPROVEN,
     changed as changed,
     drift as drift,
+    summary as summary,
 )
 from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, WARN, WRONG, Definition, Result
 
@@ -148,14 +149,6 @@ def scope(results: t.Iterable[Result]) -> str:
     if any(not name.startswith("cpu.") for name in passed):
         return "gpu"
     return "cpu" if passed else "none"
-
-
-def summary(results: t.Iterable[Result]) -> dict[str, int]:
-    """Count the statuses."""
-    counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
-    for result in results:
-        counts[result.status] += 1
-    return counts
 
 
 def own_floors(baseline: Report | None, rates: t.Mapping[str, tuple[str, str]]) -> dict[str, t.Any]:

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports of hosts: checked and completed (``form``), read and merged for a fleet (``fleet``), shown (``page``).
+"""Reports of hosts: checked and completed (``form``), read and merged for a fleet (``fleet``).
 
-What a report says comes from a host and is trusted in nothing: not in its form, not in its text.
+The proof's ``page`` shows them. What a report says comes from a host and is trusted in nothing: not in its form, not in
+its text.
 """
 
 from __future__ import annotations
@@ -15,21 +16,10 @@ import typing as t
 
 from ....module_utils._core.verdict import FAIL, PASS, PROVEN, SKIP, UNPROVEN, WARN
 
-NO_REPORT = "no report"
-#: The worst first.
-VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
 #: The values of ``require``; a verdict also satisfies the values to its left.
 REQUIREMENTS = ("none", UNPROVEN, PROVEN)
 
 Report = dict[str, t.Any]
-
-
-def summary(checks: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, int]:
-    """Count the checks by status."""
-    counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
-    for check in checks:
-        counts[check["status"]] = counts.get(check["status"], 0) + 1
-    return counts
 
 
 def count_words(counts: t.Mapping[str, int]) -> str:

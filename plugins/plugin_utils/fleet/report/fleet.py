@@ -14,8 +14,8 @@ import typing as t
 
 from ....module_utils._core import shown, words
 from ....module_utils._core.errors import SparkforgeError
-from ....module_utils._core.verdict import FAIL, FORMAT, PROVEN, UNPROVEN
-from . import NO_REPORT, REQUIREMENTS, VERDICTS, Report, count_words, now
+from ....module_utils._core.verdict import FAIL, FORMAT, NO_REPORT, PROVEN, UNPROVEN, VERDICTS
+from . import REQUIREMENTS, Report, count_words, now
 from .form import report_problems
 
 #: Names of the merged files and of the forecast (``update/forecast.py``), which no host's files may have.

@@ -11,9 +11,9 @@ import typing as t
 
 from ....module_utils._core import words
 from ....module_utils._core.errors import SparkforgeError
-from ....module_utils._core.verdict import FORMAT
+from ....module_utils._core.verdict import FORMAT, summary
 from ... import schema
-from . import Report, now, summary
+from . import Report, now
 
 
 def report_problems(report: t.Any) -> list[str]:
@@ -25,7 +25,7 @@ def report_problems(report: t.Any) -> list[str]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         found.append(f"checks has two named {twice[0]}")
-    if report["summary"] != summary(report["checks"]):
+    if report["summary"] != summary(check["status"] for check in report["checks"]):
         found.append("summary does not count what is in checks")
     return found
 
@@ -73,7 +73,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         "written": now(),
     }
     if "summary" not in given and all(isinstance(check, dict) and "status" in check for check in checks):
-        whole["summary"] = summary(checks)
+        whole["summary"] = summary(check["status"] for check in checks)
     found = report_problems(whole)
     if found:
         raise SparkforgeError(

@@ -21,8 +21,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
     fleet as _fleet,
     form as _form,
-    page as _page,
 )
+from sparkforge_proof.page import draw as _page
 
 from tests import example_reports as examples
 

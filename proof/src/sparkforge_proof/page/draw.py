@@ -10,7 +10,6 @@ import base64
 import calendar
 import hashlib
 import os
-import pkgutil
 import re
 import time
 import typing as t
@@ -18,9 +17,11 @@ import typing as t
 import jinja2
 import markupsafe
 
-from ....module_utils._core import shown, words
-from ....module_utils._core.verdict import FAIL, PASS, SKIP, WARN
-from . import NO_REPORT, VERDICTS, Report, summary
+from .._shared.module_utils._core import shown, words
+from .._shared.module_utils._core.verdict import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, summary
+from . import resource
+
+Report = dict[str, t.Any]
 
 #: Of more hosts than this the first, which are the worst, are shown check by check: each takes some 70 kB of the page.
 DETAILED = 50
@@ -59,7 +60,7 @@ def fleet_page(fleet: t.Mapping[str, t.Any], directory: str, upgrade: t.Mapping[
 def _render(
     views: list[Report], fleet: t.Mapping[str, t.Any] | None, upgrade: t.Mapping[str, t.Any] | None = None
 ) -> str:
-    style, script = (_resource(name) for name in ("report.css", "report.js"))
+    style, script = (resource(name) for name in ("report.css", "report.js"))
     detailed = views[:DETAILED]
     page = _TEMPLATE.render(
         hosts=views,
@@ -70,17 +71,12 @@ def _render(
         rates=_rate_columns(views),
         worst=min((view["verdict"] for view in views), key=VERDICTS.index, default=NO_REPORT),
         verdicts=VERDICTS,
-        style=markupsafe.Markup(style),  # noqa: S704 - a file of this collection
-        script=markupsafe.Markup(script),  # noqa: S704 - a file of this collection
+        style=markupsafe.Markup(style),  # noqa: S704 - a file of this package
+        script=markupsafe.Markup(script),  # noqa: S704 - a file of this package
         style_hash=_digest(style),
         script_hash=_digest(script),
     )
     return page + "\n"
-
-
-def _resource(name: str) -> str:
-    # Of whatever brought this module, which may be an archive.
-    return (pkgutil.get_data(__name__, name) or b"").decode("utf-8")
 
 
 def _digest(content: str) -> str:
@@ -90,7 +86,7 @@ def _digest(content: str) -> str:
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_resource),
+        loader=jinja2.FunctionLoader(resource),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -139,7 +135,7 @@ def _grouped(checks: t.Iterable[Report], key: str) -> list[Report]:
 
 def _sums(checks: t.Sequence[Report]) -> Report:
     """Return the counts of some checks, and what of them a reader should see first."""
-    counts = summary(checks)
+    counts = summary(check["status"] for check in checks)
     spoken = ((PASS, "passed"), (WARN, "warned"), (FAIL, "failed"), (SKIP, "skipped"))
     shown = [FAIL] if counts[FAIL] else [status for status in (WARN, PASS, SKIP) if counts[status]]
     return {
