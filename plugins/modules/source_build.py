@@ -243,9 +243,6 @@ options:
       version:
         description: The wheel's version, with its local part.
         type: str
-  build_tag:
-    description: Build tag of the wheel, to distinguish it from the index's if its version cannot.
-    type: str
   rebuild:
     description: Whether to rebuild a fingerprint that was already built.
     type: bool

@@ -180,7 +180,6 @@ class Unit:
     ccache_size: str = _option("str", default="20G")
     network: bool = _option("bool", "replace", False, default=False)
     expect: t.Mapping[str, t.Any] = _option("dict", "merge", options=_EXPECT, default={})
-    build_tag: str | None = _option("str", "replace")
     keep: int = _option("int", default=0)
 
     @classmethod
@@ -238,13 +237,6 @@ class Unit:
                 "TRITON_APPEND_CMAKE_ARGS for Triton.",
                 option="cmake_args",
             )
-        if self.kind == "cmake" and self.build_tag:
-            raise SparkforgeError(f"The unit {self.name} is not a wheel: it takes no build_tag.", "Remove the option.")
-        if self.build_tag and not re.fullmatch(r"\d[a-z0-9_.]*", self.build_tag):
-            raise SparkforgeError(
-                f"{self.build_tag!r} is not a valid build tag.",
-                "Start with a digit, followed by letters, digits, '_' and '.'.",
-            )
         for option in ("jobs", "memory_per_job", "memory_reserve", "free_space", "keep"):
             if getattr(self, option) < 0:
                 raise SparkforgeError(f"The option {option} is {getattr(self, option)}.", "Set it to 0 or more.")
@@ -299,7 +291,8 @@ class Unit:
             **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),
             "targets": list(self.targets),
-            "build_tag": self.build_tag or "",
+            # A constant of every fingerprint, which only another FORMAT may change.
+            "build_tag": "",
             "toolchain": dict(tools),
             # The requested version, not the found one: a newer one of the same SONAME is no reason to build for hours.
             **({"libraries": asked} if (asked := self._libraries("version")) else {}),

@@ -14,8 +14,6 @@ from ..stack.model import Stack
 from . import Plan, packages
 from .units import TOOLS, platform_of, units
 
-#: Those that the role knows how to tell apart by their local version.
-_KNOWN = ("torchvision", "torchaudio", "flash_attention")
 _TOOLCHAIN = {"cc": "/usr/bin/gcc", "cxx": "/usr/bin/g++", **TOOLS}
 
 
@@ -39,8 +37,6 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         return Plan(refusals=[{"cause": cause, "remedy": remedy}])
     layers = [
         _of_role(stack, cuda, architectures),
-        # A unit that we know no variable for its local version of is told apart by its build tag.
-        {name: {"build_tag": "1_{digest}"} for name in names if name not in _KNOWN},
         stack["units"],
         {"*": {"toolchain": settings["torch_extensions_toolchain"]}},
         own,

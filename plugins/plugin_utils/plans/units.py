@@ -6,7 +6,7 @@
 
 Of mappings (``environment``, ``expect``, ``toolchain`` …) a later layer wins key by key, and null takes a key away.
 Lists of changes and arguments add up, but a later ``-DNAME=`` takes the place of an earlier one, and null takes away
-what earlier layers have. All else is the last layer's that has it. ``{digest}`` in ``environment``, ``build_tag`` and
+what earlier layers have. All else is the last layer's that has it. ``{digest}`` in ``environment`` and
 ``expect.version`` stands for eight digits of what is built and how, for a local version that tells a wheel apart from
 the index's.
 """
@@ -111,8 +111,6 @@ def combined(
         key: value.replace("{digest}", digest) if isinstance(value, str) else value
         for key, value in unit["environment"].items()
     }
-    if unit["build_tag"]:
-        unit["build_tag"] = unit["build_tag"].replace("{digest}", digest)
     if unit["expect"].get("version"):
         unit["expect"] = {**unit["expect"], "version": unit["expect"]["version"].replace("{digest}", digest)}
     return unit

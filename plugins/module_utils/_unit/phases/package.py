@@ -29,17 +29,11 @@ def package(attempt: Attempt) -> None:
             disk.remove(staged)
             raise
         return
-    wheels = wheel_file.collect_wheels(paths.inside("out"))
-    if not wheels:
+    if not wheel_file.collect_wheels(paths.inside("out")):
         raise SparkforgeError(
             f"The build of {paths.name} succeeded but created no wheel.",
             "Check the end of the log for where it was written.",
         )
-    if unit.build_tag:
-        for wheel in wheels:
-            if wheel_file.tag_of(wheel) != unit.build_tag:
-                attempt.need_room(wheel.size)
-                wheel_file.retag(wheel.path, unit.build_tag)
 
 
 def check(attempt: Attempt) -> None:

@@ -118,7 +118,7 @@ def test_a_host_that_stays_away_is_unreachable_and_the_build_goes_on(monkeypatch
 
 
 def test_a_unit_is_given_as_a_mapping_beside_which_options_win() -> None:
-    host = Host([BUILT], unit={"kind": "wheel", "jobs": 1, "build_tag": None}, jobs=4)
+    host = Host([BUILT], unit={"kind": "wheel", "jobs": 1, "subdirectory": None}, jobs=4)
     assert host.run()["status"] == "built"
     assert host.calls[0] | {"patches": None} == {
         "name": "tiny", "user": "sparkforge", "kind": "wheel", "jobs": 4, "patches": None,

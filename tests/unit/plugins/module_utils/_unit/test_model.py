@@ -48,7 +48,6 @@ def mark(asked: model.Unit, **others: t.Any) -> str:
         {"environment": {"USE_CUFILE": "1", "BLAS": "NVPL"}},
         {"requirements": ["setuptools==80.9.1", "wheel==0.45.1"]},
         {"subdirectory": "python"},
-        {"build_tag": "1spark"},
         {"source": {**REQUEST["source"], "submodules": False}},
     ],
 )
@@ -144,7 +143,6 @@ def test_placeholders_become_paths_and_other_braces_stay() -> None:
         ({"depends": [{"name": "llvm", "fingerprint": "xyz"}]}, "not a valid dependency"),
         ({"subdirectory": "../elsewhere"}, "outside the source"),
         ({"cmake_args": ["-DA=1"]}, "takes no cmake_args"),
-        ({"build_tag": "spark"}, "is not a valid build tag"),
         ({"jobs": -1}, "jobs is -1"),
         ({"environment": {"LLVM_SYSPATH": "{depends.llvm.prefix}"}}, "does not depend on llvm"),
         ({"environment": {"MAX_JOBS": "4"}}, "set by the engine itself"),

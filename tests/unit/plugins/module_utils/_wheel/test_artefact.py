@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 import base64
-import csv
 import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import typing as t
 import zipfile
 from pathlib import Path
@@ -81,7 +79,7 @@ def test_wheels_are_collected_by_name(tmp_path: Path) -> None:
     (tmp_path / "build.log").write_text("no wheel")
     found = wheel_file.collect_wheels(str(tmp_path))[0]
     assert (found.path, found.file) == (str(path), path.name)
-    assert (found.name, found.version, wheel_file.tag_of(found)) == ("flash-attn", "2.8.3.post2+spark", "")
+    assert (found.name, found.version) == ("flash-attn", "2.8.3.post2+spark")
     assert found.size == path.stat().st_size
     assert [wheel.name for wheel in wheel_file.collect_wheels(str(tmp_path))] == ["flash-attn", "another"]
     assert wheel_file.collect_wheels(str(tmp_path / "absent")) == []
@@ -105,97 +103,6 @@ def test_a_zip_file_without_a_record_is_refused(tmp_path: Path) -> None:
         archive.writestr("torch-1.dist-info/WHEEL", "Wheel-Version: 1.0\n")
     with pytest.raises(SparkforgeError, match=r"not have exactly one \.dist-info directory with WHEEL and RECORD"):
         wheel_file.collect_wheels(str(tmp_path))
-
-
-def assert_record_is_true(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        assert archive.testzip() is None
-        record = next(name for name in archive.namelist() if name.endswith("/RECORD"))
-        rows = list(csv.reader(archive.read(record).decode().splitlines()))
-        assert sorted(row[0] for row in rows) == sorted(archive.namelist())
-        for name, expected, size in rows:
-            if name != record:
-                assert (expected, int(size)) == (digest(archive.read(name)), archive.getinfo(name).file_size), name
-
-
-def install(path: Path, directory: Path) -> str:
-    """Install a wheel with pip as an environment does, and return what Python finds of it."""
-    python = directory / "venv/bin/python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", directory / "venv"], check=True)
-    requirements = directory / "requirements.txt"
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    requirements.write_text(f"tiny-torch==2.9.1+spark --hash=sha256:{sha256}\n")
-    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-index", "--require-hashes"]
-    subprocess.run([*command, "--find-links", str(path.parent), "-r", str(requirements)], check=True)
-    probe = (
-        "import importlib.metadata as m, tiny_torch;"
-        "print(tiny_torch.answer, [line for line in m.distribution('tiny_torch').read_text('WHEEL').splitlines()])"
-    )
-    return subprocess.run([python, "-c", probe], check=True, capture_output=True, text=True).stdout
-
-
-def test_pip_installs_a_wheel_with_another_build_tag(tmp_path: Path) -> None:
-    old = write_wheel(tmp_path / "out", {"tiny_torch_data/a,b.txt": b"a comma", "tiny_torch_data/é.txt": b"accent"})
-    new = Path(wheel_file.retag(str(old), "1d3adbeef"))
-    assert new.name == f"tiny_torch-2.9.1+spark-1d3adbeef-{TAG}.whl"
-    assert os.listdir(tmp_path / "out") == [new.name]
-    assert_record_is_true(new)
-    said = install(new, tmp_path)
-    assert said.startswith("42 ")
-    assert "'Build: 1d3adbeef', 'Tag: py3-none-any'" in said
-    assert wheels(new)[0].file == new.name
-
-
-def test_a_build_tag_is_replaced_and_set_only_once(tmp_path: Path) -> None:
-    first = wheel_file.retag(str(write_wheel(tmp_path, header="build: 0\r\n")), "1a")
-    inode = os.stat(first).st_ino
-    assert wheel_file.retag(first, "1a") == first
-    assert os.stat(first).st_ino == inode
-    second = Path(wheel_file.retag(first, "2b"))
-    assert os.listdir(tmp_path) == [second.name]
-    assert_record_is_true(second)
-    with zipfile.ZipFile(second) as archive:
-        text = archive.read("tiny_torch-2.9.1+spark.dist-info/WHEEL").decode()
-    assert [line for line in text.splitlines() if "uild" in line] == ["Build: 2b"]
-
-
-def test_the_other_members_are_copied_as_they_are_compressed(tmp_path: Path) -> None:
-    old = write_wheel(tmp_path, {"tiny_torch/lib.so": linked("libc.so.6") * 100, "empty": b""})
-    old.chmod(0o640)
-    with zipfile.ZipFile(old, "a") as archive:  # written to a pipe, a member has its sizes behind it
-        with archive.open("streamed.txt", "w") as stream:
-            stream.write(b"streamed")
-        record = next(name for name in archive.namelist() if name.endswith("RECORD"))
-    with zipfile.ZipFile(old) as archive:
-        before = {item.filename: (item.CRC, item.compress_size, item.external_attr) for item in archive.infolist()}
-    new = wheel_file.retag(str(old), "1")
-    with zipfile.ZipFile(new) as archive:
-        assert archive.testzip() is None
-        after = {item.filename: (item.CRC, item.compress_size, item.external_attr) for item in archive.infolist()}
-        assert archive.namelist()[-1] == record
-        assert archive.getinfo(record).date_time == (2026, 11, 21, 12, 0, 0)
-    changed = {name for name in before if before[name] != after[name]}
-    assert set(after) == set(before)
-    assert changed == {record, record.replace("RECORD", "WHEEL")}
-    assert os.stat(new).st_mode & 0o777 == 0o640
-
-
-@pytest.mark.parametrize("build_tag", ["", "abc", "1-2", "1 2", "1/../2"])
-def test_what_cannot_be_a_build_tag_is_refused(tmp_path: Path, build_tag: str) -> None:
-    path = write_wheel(tmp_path)
-    before = path.read_bytes()
-    with pytest.raises(SparkforgeError, match="is not a valid build tag"):
-        wheel_file.retag(str(path), build_tag)
-    assert path.read_bytes() == before
-
-
-def test_a_damaged_member_leaves_the_wheel_as_it_was(tmp_path: Path) -> None:
-    path = write_wheel(tmp_path)
-    data = path.read_bytes()
-    path.write_bytes(b"XX" + data[2:])  # the first member's own header
-    with pytest.raises(SparkforgeError, match=r"is not a complete wheel: the member tiny_torch\.py is not where"):
-        wheel_file.retag(str(path), "1")
-    assert os.listdir(tmp_path) == [path.name]
 
 
 # --- digests of prefixes -------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def test_what_nobody_says_is_empty() -> None:
     assert unit() == {
         "name": "tool", "kind": "wheel", "source": SOURCE, "subdirectory": "", "requirements": [], "patches": [],
         "edits": [], "environment": {}, "cmake_args": [], "targets": [], "depends": [], "toolchain": {}, "minimum": {},
-        "libraries": {}, "expect": {}, "memory_per_job": 4096, "free_space": 0, "build_tag": None,
+        "libraries": {}, "expect": {}, "memory_per_job": 4096, "free_space": 0,
         "network": False, "rewrite": {},
     }  # fmt: skip
 
@@ -95,11 +95,6 @@ def test_the_digest_follows_what_is_built_and_how_and_nothing_else() -> None:
         {"patches": ["one.patch"]},
     ]
     assert len({first, *map(version, changes)}) == len(changes) + 1
-
-
-def test_a_build_tag_takes_the_digest_too() -> None:
-    assert unit({"build_tag": "1_{digest}"})["build_tag"].startswith("1_")
-    assert "{" not in unit({"build_tag": "1_{digest}"})["build_tag"]
 
 
 def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
