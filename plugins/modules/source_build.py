@@ -104,11 +104,11 @@ options:
         type: str
         required: true
       match:
-        description: The text, or the regular expression if O(edits[].regex) is set.
+        description: The text.
         type: str
         required: true
       replace:
-        description: The replacement; V(\\1) refers to a group of a regular expression.
+        description: The replacement.
         type: str
         required: true
       name:
@@ -118,10 +118,6 @@ options:
         description: How often it must match.
         type: int
         default: 1
-      regex:
-        description: Whether O(edits[].match) is a regular expression (multi-line).
-        type: bool
-        default: false
   environment:
     description:
       - Variables of the build, which inherits none. C({source}), C({build}), C({environment}), C({root}), C({prefix})
@@ -150,11 +146,6 @@ options:
     default: /usr/bin/python3
   cmake_args:
     description: Arguments of C(cmake) for O(kind=cmake). The build type is C(Release) by default.
-    type: list
-    elements: str
-    default: []
-  targets:
-    description: Targets to build for O(kind=cmake); all by default.
     type: list
     elements: str
     default: []

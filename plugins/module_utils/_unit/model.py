@@ -58,7 +58,6 @@ _EDIT = {
     "replace": {"type": "str", "required": True},
     "name": {"type": "str"},
     "count": {"type": "int", "default": 1},
-    "regex": {"type": "bool", "default": False},
 }
 _EXPECT = {
     "cmake_cache": {"type": "dict", "default": {}},
@@ -167,7 +166,6 @@ class Unit:
     find_links: tuple[str, ...] = _option("list", elements="str", default=[])
     python: str = _option("str", default="/usr/bin/python3")
     cmake_args: tuple[str, ...] = _option("list", "add", elements="str", default=[])
-    targets: tuple[str, ...] = _option("list", "add", elements="str", default=[])
     depends: tuple[Depend, ...] = _option("list", "add", elements="raw", default=[])
     toolchain: t.Mapping[str, str] = _option("dict", "merge", default={})
     minimum: t.Mapping[str, str] = _option("dict", "merge", default={})
@@ -190,7 +188,7 @@ class Unit:
         """
         known = {field.name for field in dataclasses.fields(cls)}
         values = {key: value for key, value in options.items() if key in known and value is not None}
-        for key in ("patches", "edits", "requirements", "find_links", "cmake_args", "targets"):
+        for key in ("patches", "edits", "requirements", "find_links", "cmake_args"):
             values[key] = tuple(values.get(key) or ())
         values["depends"] = tuple(_depend(item) for item in values.get("depends") or ())
         values["environment"] = _environment(values.get("environment") or {})
@@ -230,9 +228,9 @@ class Unit:
                 f"The subdirectory {self.subdirectory!r} is outside the source.",
                 "Use a directory inside the source tree.",
             )
-        if self.kind == "wheel" and (self.cmake_args or self.targets):
+        if self.kind == "wheel" and self.cmake_args:
             raise SparkforgeError(
-                f"The unit {self.name} is a wheel, which takes no cmake_args and no targets.",
+                f"The unit {self.name} is a wheel, which takes no cmake_args.",
                 "Put them into the environment variable that its setup reads, such as CMAKE_ARGS, or "
                 "TRITON_APPEND_CMAKE_ARGS for Triton.",
                 option="cmake_args",
@@ -290,8 +288,8 @@ class Unit:
             # No other input stands for the files that the build fetches itself.
             **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),
-            "targets": list(self.targets),
-            # A constant of every fingerprint, which only another FORMAT may change.
+            # Constants of every fingerprint, which only another FORMAT may change.
+            "targets": [],
             "build_tag": "",
             "toolchain": dict(tools),
             # The requested version, not the found one: a newer one of the same SONAME is no reason to build for hours.

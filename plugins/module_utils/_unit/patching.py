@@ -40,8 +40,7 @@ def apply(
     """Change the files of ``tree`` and return what was done to which of them.
 
     :param patches: ``{name, content}``, unified diffs whose paths begin with ``a/`` and ``b/`` (-p1).
-    :param edits: ``{path, match, replace}``, and ``count`` (1): how often ``match`` must be found, ``regex`` (False):
-        whether it is a Python regular expression, with ``^`` and ``$`` at each line, and ``name``.
+    :param edits: ``{path, match, replace}``, and ``count`` (1): how often ``match`` must be found, and ``name``.
     :returns: ``{"patch": name, "file": path}`` and ``{"edit": name, "file": path, "matches": count}``.
     :raises SparkforgeError: for the first that does not fit.
     """
@@ -83,8 +82,8 @@ def contents_digest(
         add(f"patch {patch['name']}", _bytes(patch["content"]))
     for edit in edits:
         one = _Edit.of(edit)
-        # Where and what, not how it is called.
-        content = json.dumps([one.path, one.match, one.replace, one.count, one.regex])
+        # Where and what, not how it is called; the last is a constant, since fingerprints stay.
+        content = json.dumps([one.path, one.match, one.replace, one.count, False])
         add(f"edit {one.name}", content.encode("ascii"))
     if len(found) > 1:
         found["order"] = ", ".join(found)
@@ -160,7 +159,6 @@ class _Edit:
     match: str
     replace: str
     count: int
-    regex: bool
 
     @classmethod
     def of(cls, given: t.Mapping[str, t.Any]) -> _Edit:
@@ -175,21 +173,13 @@ class _Edit:
                 raise SparkforgeError(
                     f"The edit {name} has no {key}.", f"Set {key}: an edit has path, match and replace."
                 )
-        count, regex = given.get("count"), bool(given.get("regex"))
+        count = given.get("count")
         count = 1 if count is None else int(count)
         if count < 1:
             raise SparkforgeError(
                 f"The edit {name} requires {count} matches.", "Set the number of matches that it must find, 1 or more."
             )
-        if regex:
-            try:
-                re.compile(str(match), re.M)
-            except re.error as error:
-                raise SparkforgeError(
-                    f"The edit {name} has no valid regular expression: {error}.",
-                    "Correct match; without regex: true it is plain text.",
-                ) from error
-        return cls(name, str(path), str(match), str(replace), count, regex)
+        return cls(name, str(path), str(match), str(replace), count)
 
     def file_in(self, tree: str) -> str:
         """Return the path of its file below ``tree``, links followed.
@@ -223,17 +213,10 @@ class _Edit:
                 contents[path] = stream.read()
         # Lossless, whatever the bytes are.
         text = contents[path].decode("utf-8", "surrogateescape")
-        pattern = re.compile(self.match if self.regex else re.escape(self.match), re.M)
-        matches = list(pattern.finditer(text))
+        matches = list(re.finditer(re.escape(self.match), text))
         if len(matches) != self.count:
             raise self.miscount(label, path, text, matches)
-        try:
-            text = pattern.sub(self.replace if self.regex else lambda _match: self.replace, text)
-        except (re.error, IndexError) as error:
-            raise SparkforgeError(
-                f"{label} has a replacement that does not fit its expression: {error}.",
-                r"Refer to groups of match as \1 or \g<name>; a literal backslash is \\.",
-            ) from error
+        text = text.replace(self.match, self.replace)
         contents[path] = _bytes(text)
         return {"edit": self.name, "file": path, "matches": len(matches)}
 
@@ -247,7 +230,7 @@ class _Edit:
                 "Add more of the surrounding text to match, or correct count.",
             )
         hint = ""
-        if not self.regex and self.match.strip():
+        if self.match.strip():
             first = self.match.strip().splitlines()[0].strip()
             near = [number for number, line in enumerate(text.splitlines(), 1) if first == line.strip()]
             if near:

@@ -73,10 +73,9 @@ def _size(attempt: Attempt, at_most: int) -> int:
 
 
 def _command(attempt: Attempt, jobs: int) -> list[str]:
-    build, unit = attempt.paths.inside("build"), attempt.unit
-    if unit.kind == "cmake":
-        targets = ["--target", *unit.targets] if unit.targets else []
-        return [attempt.cmake, "--build", build, "-j", str(jobs), *targets]
+    build = attempt.paths.inside("build")
+    if attempt.unit.kind == "cmake":
+        return [attempt.cmake, "--build", build, "-j", str(jobs)]
     # scikit-build-core builds in a temporary directory, from which nothing can go on, unless it is told one.
     fixed = [f"--config-settings=build-dir={build}"] if "scikit" in attempt.backend() else []
     return [

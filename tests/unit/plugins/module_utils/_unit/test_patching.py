@@ -281,16 +281,6 @@ def test_an_edit_replaces_exact_text_and_keeps_the_mode(sources: Sources) -> Non
     assert sources.said == ["edit ./tool: tool (2 replaced)"]
 
 
-def test_an_edit_by_a_regular_expression(sources: Sources) -> None:
-    sources.apply(
-        edits=[
-            {"path": "src/kernel.cu", "match": r"^line (\d)$", "replace": r"row \g<1>", "count": 9, "regex": True},
-            {"path": "src/kernel.cu", "match": r"^(?=line 10$)", "replace": "inserted\n", "regex": True},
-        ]
-    )
-    assert "row 9\ninserted\nline 10\n" in (sources.tree / "src/kernel.cu").read_text()
-
-
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
@@ -298,9 +288,6 @@ def test_an_edit_by_a_regular_expression(sources: Sources) -> None:
         ({"match": "line 20\n", "count": 2}, "wants 2 matches in src/kernel.cu but finds 1, in line 20."),
         ({"match": "nowhere"}, "wants 1 match of 'nowhere' in src/kernel.cu but finds none."),
         ({"match": "line 7\n  line 8\n"}, "finds none; its first line is in line 7, but"),
-        ({"match": r"line \d{3}", "regex": True}, r"of 'line \\d{3}' in src/kernel.cu but finds none."),
-        ({"match": "line [", "regex": True}, "no valid regular expression"),
-        ({"match": "line 20", "replace": r"\1", "regex": True}, "does not fit its expression"),
         ({"match": ""}, "has no match"),
         ({"match": "line 20", "replace": None}, "has no replace"),
         ({"match": "line 20", "count": 0}, "requires 0 matches"),
@@ -339,6 +326,6 @@ def test_the_digest_names_what_changed() -> None:
     assert patching.contents_digest(patches[::-1], [])["order"] == "patch arch, patch guard"
     assert patching.contents_digest([], []) == {}
     (one,) = patching.contents_digest([], [edit]).values()
-    (same,) = patching.contents_digest([], [{**edit, "count": 1, "regex": False}]).values()
+    (same,) = patching.contents_digest([], [{**edit, "count": 1}]).values()
     (more,) = patching.contents_digest([], [{**edit, "count": 2}]).values()
     assert one == same != more

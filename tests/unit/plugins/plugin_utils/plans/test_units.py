@@ -22,7 +22,7 @@ def unit(*layers: dict[str, t.Any], built: dict[str, t.Any] | None = None) -> di
 def test_what_nobody_says_is_empty() -> None:
     assert unit() == {
         "name": "tool", "kind": "wheel", "source": SOURCE, "subdirectory": "", "requirements": [], "patches": [],
-        "edits": [], "environment": {}, "cmake_args": [], "targets": [], "depends": [], "toolchain": {}, "minimum": {},
+        "edits": [], "environment": {}, "cmake_args": [], "depends": [], "toolchain": {}, "minimum": {},
         "libraries": {}, "expect": {}, "memory_per_job": 4096, "free_space": 0,
         "network": False, "rewrite": {},
     }  # fmt: skip
@@ -124,8 +124,8 @@ def test_what_is_wrong_is_said_with_a_way_out(names: list[str], layers: list[dic
         ({"environment": {"CC": "gcc"}}, "environment variable CC is set by the engine", "toolchain.cc"),
         ({"environment": {"A": "{depends.llvm.prefix}"}}, "does not depend on llvm", "Add llvm to the option depends"),
         ({"memory_per_job": "much"}, "argument 'memory_per_job' is of type str", "in the stack or in the variable"),
+        ({"cmake_args": ["-DA=1"]}, "is a wheel, which takes no cmake_args", "such as CMAKE_ARGS"),
         ({"edits": [{"path": "a"}]}, "missing required arguments: match, replace", "in the stack or in the variable"),
-        ({"targets": ["all"]}, "is a wheel, which takes no cmake_args", "such as CMAKE_ARGS"),
     ],
 )
 def test_what_the_host_would_refuse_is_refused_in_the_plan(layer: dict[str, t.Any], cause: str, remedy: str) -> None:
