@@ -41,6 +41,9 @@ def boot_id() -> str:
         return ""
 
 
+#: Seconds that the work may take, where systemd runs: what hangs must not hold its lock for good. An emulated build
+#: takes days.
+LONGEST = 7 * 86400
 #: systemd.exec(5). Not PrivateTmp, since a source may lie there.
 _PROTECTION = (
     "ProtectSystem=strict",
@@ -98,7 +101,8 @@ def start(
                 # A compiler that the kernel kills must not take the engine with it, which continues with fewer jobs.
                 "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits, *properties,
                 # Only then it is told whether the command could be started.
-                "--property=Type=exec", f"--setenv={processes.MARKER}={marker}", "--", *command,
+                "--property=Type=exec", "--property=TimeoutStartSec=60",
+                f"--property=RuntimeMaxSec={LONGEST}", f"--setenv={processes.MARKER}={marker}", "--", *command,
             )  # fmt: skip
             if done.returncode == 0:
                 _keep_awake(service, log)

@@ -42,7 +42,11 @@ OTHERS = ("original/*", "*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.tflite"
 #: Seconds that a download may take.
 _LONGEST = 48 * 3600
 #: What the client may do where systemd runs, beside writing to the models' directory.
-_LIMITS = ("ProtectSystem=strict", "ProtectHome=read-only", "NoNewPrivileges=yes", "MemoryMax=4G")
+_LIMITS = ("ProtectSystem=strict", "ProtectHome=read-only", "NoNewPrivileges=yes", "MemoryMax=4G") + (
+    # Beyond the client's own limit, which a client that ignores signals would outlive.
+    "TimeoutStartSec=60",
+    f"RuntimeMaxSec={_LONGEST + 60}",
+)
 #: Each size as ``hf download --dry-run`` prints it (25.0M); one that is there already is "-".
 _SIZE = re.compile(r"([0-9]+[.][0-9])([KMGT]?)")
 _FACTORS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}

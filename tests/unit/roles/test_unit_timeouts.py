@@ -1,0 +1,57 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""No unit that the collection installs or starts keeps whoever starts it waiting for good."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+UNITS = sorted(
+    path
+    for folder in ("roles", "guard/src", "proof/src", "plugins")
+    for ending in ("service", "mount")
+    for path in [*(ROOT / folder).rglob(f"*.{ending}"), *(ROOT / folder).rglob(f"*.{ending}.j2")]
+)
+#: systemd.service(5): these have no limit to start by default, or end theirs by what the process says.
+WAITED_FOR = re.compile(r"^Type=(oneshot|notify|notify-reload|forking|dbus)$", re.M)
+
+
+def has_start_limit(unit: str) -> bool:
+    return re.search(r"^Timeout(Start)?Sec=(?!0?$|infinity)\S", unit, re.M) is not None
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_units_that_are_waited_for_have_a_start_limit(path: Path) -> None:
+    unit = path.read_text()
+    if WAITED_FOR.search(unit) or "[Mount]" in unit:
+        assert has_start_limit(unit)
+
+
+def test_units_are_found_wherever_they_lie() -> None:
+    names = {path.name for path in UNITS}
+    assert {"prove.service.j2", "model.mount.j2", "sparkforge-proof.service.j2", "sparkforge-guard.service"} <= names
+    assert sum(bool(WAITED_FOR.search(path.read_text())) for path in UNITS) >= 5
+
+
+@pytest.mark.parametrize("line", ["", "TimeoutStartSec=", "TimeoutStartSec=0", "TimeoutStartSec=infinity"])
+def test_units_without_a_finite_limit_are_noticed(line: str) -> None:
+    assert not has_start_limit(f"[Service]\nType=oneshot\n{line}\nExecStart=/bin/true\n")
+
+
+def test_units_in_code_are_no_other_ones() -> None:
+    """A unit that a program writes has no template that the tests above read."""
+    sources = [path for folder in ("plugins", "guard/src", "proof/src", "roles") for path in (ROOT / folder).rglob("*")]
+    texts = {path: path.read_text() for path in sources if path.suffix in (".py", ".yml")}
+    assert [path for path, text in texts.items() if WAITED_FOR.search(text)] == []
+
+
+@pytest.mark.parametrize("name", ["_core/detached.py", "_serving/hub.py"])
+def test_transient_units_start_and_run_within_limits(name: str) -> None:
+    source = (ROOT / "plugins/module_utils" / name).read_text()
+    assert re.search(r"TimeoutStartSec=\d", source) and re.search(r"RuntimeMaxSec=\{", source)
