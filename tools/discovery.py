@@ -14,6 +14,7 @@ import ipaddress
 import re
 import time
 import typing as t
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ..plugins.module_utils._core.errors import SparkforgeError, UnreachableError
@@ -48,6 +49,11 @@ LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 WAIT = 4.0
 #: The search goes on as long as the last new answer is younger than this, up to twice its time.
 QUIET = 1.0
+#: Seconds in which the names that were announced are resolved, all of them together.
+RESOLVE = 3.0
+#: What is taken from the network, where anybody can announce anything: names, addresses of one name, and how many names
+#: are asked for at a time.
+MOST_NAMES, MOST_ADDRESSES, AT_ONCE = 1024, 16, 32
 
 
 @dataclass(frozen=True)
@@ -123,8 +129,12 @@ def preference(address: str) -> tuple[int, int, int]:
     return (int(parsed.is_link_local), parsed.version, int(parsed))
 
 
-def browse(services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces: t.Sequence[str] = ()) -> list[Answer]:
+def browse(
+    services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces: t.Sequence[str] = ()
+) -> tuple[list[Answer], list[str]]:
     """Ask the local network by multicast DNS and return what was announced within ``wait`` seconds.
+
+    The second list has a sentence on what was left out.
 
     :param services: types without their domain, ``_ssh._tcp``.
     :param interfaces: addresses of this machine, of the interfaces that are asked on; none for all of them.
@@ -145,6 +155,7 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces:
     instances: set[tuple[str, str]] = set()
     addresses: dict[str, set[str]] = {}
     newest = time.monotonic()
+    crowded = False
 
     class AddressListener(zeroconf.RecordUpdateListener):
         """Keeps each address of a name.
@@ -158,14 +169,22 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces:
             for record in (update.new for update in records if hasattr(update.new, "address")):
                 scope = f"%{record.scope_id}" if record.scope_id else ""
                 address = f"{ipaddress.ip_address(record.address)}{scope}"
-                known = addresses.setdefault(record.name.lower(), set())
-                (known.discard if record.is_expired(now) else known.add)(address)
+                known = addresses.get(record.name.lower(), set())
+                if record.is_expired(now):
+                    known.discard(address)
+                elif len(known) < MOST_ADDRESSES and (known or len(addresses) < 2 * MOST_NAMES):
+                    addresses.setdefault(record.name.lower(), known).add(address)
 
     def note(**change: t.Any) -> None:
-        nonlocal newest
+        nonlocal newest, crowded
         newest = time.monotonic()
-        gone = change["state_change"] is zeroconf.ServiceStateChange.Removed
-        (instances.discard if gone else instances.add)((change["service_type"], change["name"]))
+        instance = (change["service_type"], change["name"])
+        if change["state_change"] is zeroconf.ServiceStateChange.Removed:
+            instances.discard(instance)
+        elif len(instances) < MOST_NAMES:
+            instances.add(instance)
+        else:
+            crowded = True
 
     try:
         client = zeroconf.Zeroconf(interfaces=list(interfaces) or zeroconf.InterfaceChoice.All)
@@ -182,13 +201,30 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces:
             time.sleep(0.1)
         browser.cancel()
         answers = []
-        for kind, instance in sorted(instances):
-            info = client.get_service_info(kind, instance)
+        for (kind, _name), info in resolved(client, sorted(instances)).items():
             # A machine that announced itself and is gone again no longer answers.
             if info and info.server and info.parsed_addresses():
                 heard = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
                 service = kind.removesuffix(".local.")
-                answers.append(Answer(info.server, service, info.port or SSH_PORT, tuple(sorted(heard))))
-        return answers
+                kept = tuple(sorted(heard)[:MOST_ADDRESSES])
+                answers.append(Answer(info.server, service, info.port or SSH_PORT, kept))
+        left_out = []
+        if crowded:
+            left_out.append(f"More than {MOST_NAMES} services are announced in this network; the others were left out.")
+        if silent := len(instances) - len(answers):
+            left_out.append(f"{silent} announced services did not resolve within {RESOLVE:g} s and were left out.")
+        return answers, left_out
     finally:
         client.close()
+
+
+def resolved(client: t.Any, instances: t.Sequence[tuple[str, str]]) -> dict[tuple[str, str], t.Any]:
+    """Return what zeroconf finds of each service within RESOLVE seconds for all of them; None where nobody answers."""
+    deadline = time.monotonic() + RESOLVE
+
+    def resolve(instance: tuple[str, str]) -> t.Any:
+        # What was heard already takes no time, so that a late one is still found there.
+        return client.get_service_info(*instance, timeout=max(1, int(1000 * (deadline - time.monotonic()))))
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip(instances, pool.map(resolve, instances), strict=True))

@@ -122,6 +122,9 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         raise Refusal(Exit.NO_SPARK, cause, remedy)
     silent = [spark for spark in sparks if not spark.able]
     if silent and (arguments.host or len(silent) == len(sparks)):
+        if causes := [f"{spark.name} is refused: {spark.revoked}." for spark in silent if spark.revoked]:
+            remedy = "Make new host keys there (rm /etc/ssh/ssh_host_*key*, ssh-keygen -A), or find out who answers."
+            raise Refusal(Exit.NO_SSH, " ".join(causes), remedy)
         where = ", ".join(f"{spark.name} ({', '.join(spark.addresses)}, port {spark.port})" for spark in silent)
         remedy = "On the Spark, run sudo systemctl enable --now ssh, and check that no firewall blocks it."
         raise Refusal(Exit.NO_SSH, f"No ssh server answers at {where}.", remedy)

@@ -38,7 +38,7 @@ PERSONAL = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 class Spark:
     """A machine that may be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty where sshd does not answer.
 
-    ``known`` tells whether that key was known before; ``changed`` says where only others are known.
+    ``known``: that key was known before; ``changed``: where only others are known; ``revoked``: where one is revoked.
 
     :raises Refusal: its name or an address is none that a machine can have.
     """
@@ -53,6 +53,7 @@ class Spark:
     local: bool = False
     known: bool = False
     changed: str = ""
+    revoked: str = ""
 
     def __post_init__(self) -> None:
         reserved = self.name in discovery.RESERVED and not (self.local and self.name == discovery.CONTROLLER)
@@ -94,11 +95,11 @@ def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, conso
     :param interfaces: this machine's addresses on the interfaces to search; none for all of them.
     """
     try:
-        answers = discovery.browse(interfaces=interfaces or ())
+        answers, unheard = discovery.browse(interfaces=interfaces or ())
     except discovery.SparkforgeError as error:
         raise Refusal(Exit.NO_SPARK, error.cause, "Name them with --host.") from error
     sparks, left_out = discovery.sparks(answers, names or discovery.FACTORY_NAMES)
-    for sentence in left_out:
+    for sentence in [*unheard, *left_out]:
         console.print(sentence, soft_wrap=True)
     return [Spark(spark.name, list(spark.addresses), "in this network", spark.port) for spark in sparks]
 
@@ -186,36 +187,42 @@ def host_keys(address: str, port: int) -> list[str]:
     )
 
 
-def key_lines(text: str) -> list[str]:
-    """Return the keys, ``ssh-ed25519 AAAA…``, of lines of a known_hosts file."""
-    lines = [line.split() for line in text.splitlines() if line[:1] not in ("#", "@")]
-    return [" ".join(words[1:3]) for words in lines if len(words) > 2]
+def key_lines(text: str, marker: str = "") -> list[str]:
+    """Return the keys, ``ssh-ed25519 AAAA…``, of lines of a known_hosts file, of those with a marker or without one."""
+    head = rf"{marker}[ \t]+" if marker else "(?![#@])"
+    return [" ".join(key) for key in re.findall(rf"^[ \t]*{head}\S+[ \t]+(\S+)[ \t]+(\S+)", text, re.M)]
 
 
 def compare(spark: Spark, offered: list[str], own: Path) -> None:
     """Choose the key to keep of those that are offered: a known one wherever any is known, of whatever type.
 
     ssh-keyscan does not prove that a machine has the keys that it offers, so that no other may take a known one's
-    place. What setup itself wrote for the name decides alone; addresses change.
+    place. What setup itself wrote for the name decides alone; addresses change. Who offers a revoked key gets none.
     """
     port = "{}" if spark.port == 22 else f"[{{}}]:{spark.port}"
     places = [(own, name) for name in spark.names]
     places += [(Path(path).expanduser(), port.format(name)) for path in PERSONAL for name in spark.names]
+    for path, name in places:
+        if revoked := [key for key in known_keys(path, name, "@revoked") if key in offered]:
+            spark.revoked = f"{path} says that its key {fingerprint(revoked[0])} is revoked"
+            return
+        if not spark.changed and known_keys(path, name, "@cert-authority"):
+            spark.changed = f"{path} has an authority for {name}, whose certificates this command does not check"
     for path, name in places:
         known = known_keys(path, name)
         if known and not any(key in known for key in offered):
             spark.known, spark.changed = False, f"{path} has {', '.join(map(fingerprint, known))} for {name}"
             break
         if known:
-            offered, spark.known = [key for key in offered if key in known], True
+            offered, spark.known, spark.changed = [key for key in offered if key in known], True, ""
             if (path, name) == places[0]:
                 break
     spark.key = offered[0]
 
 
-def known_keys(path: Path, name: str) -> list[str]:
-    """Return the keys that a known_hosts file has for a name."""
-    return key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)).stdout) if path.is_file() else []
+def known_keys(path: Path, name: str, marker: str = "") -> list[str]:
+    """Return the keys that a known_hosts file has for a name, see :func:`key_lines`."""
+    return key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)).stdout, marker) if path.is_file() else []
 
 
 def address_to_keep(spark: Spark) -> str:

@@ -71,7 +71,7 @@ def made(known: dict[str, Any], answers: Answers) -> str:
 
 
 def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
-    """Return the text of known_hosts: the lines of other hosts, and one for each of these.
+    """Return the text of known_hosts: the lines of other hosts and with marks, and one for each of these.
 
     Where a person took another key, that is also the key of each other name and address of the host in the file.
     """
@@ -81,7 +81,7 @@ def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
         for name in dict.fromkeys((spark.name, *others)):
             # ssh-keygen finds hashed names, too.
             old = printed("ssh-keygen", "-F", name, "-f", str(path)).stdout.splitlines()
-            lines = [line for line in lines if line not in old and name not in line.split(" ")[0].split(",")]
+            lines = [row for row in lines if row[:1] == "@" or not (row in old or name in row.split(" ")[0].split(","))]
             lines.append(f"{name} {spark.key}")
     return "".join(f"{line}\n" for line in lines)
 

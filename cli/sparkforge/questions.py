@@ -78,7 +78,7 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
     """List the machines with what tells one from another: name, address, fingerprint of the ssh host key."""
     for number, spark in enumerate(sparks, 1):
         console.print(f"{number}. {spark.name} ({spark.source})")
-        silent = f"no ssh at {', '.join(spark.addresses)}"
+        silent = f"refused: {spark.revoked}" if spark.revoked else f"no ssh at {', '.join(spark.addresses)}"
         state = f"not the known one: {spark.changed}" if spark.changed else "known" if spark.known else "new"
         where = f"{spark.addresses[0]}\n   ssh key {spark.fingerprint} ({state})" if spark.key else silent
         console.print(f"   {'this machine' if spark.local else where}", soft_wrap=True)
@@ -97,7 +97,7 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
         if words == ["all"]:
             return able
         if wrong := [word for word in words if word not in named or not named[word].able]:
-            console.print(f"Not in the list, or no ssh there: {', '.join(wrong)}.")
+            console.print(f"Not in the list, refused, or no ssh there: {', '.join(wrong)}.")
         elif words:
             return list({named[word].name: named[word] for word in words}.values())
 

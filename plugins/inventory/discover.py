@@ -132,7 +132,9 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
             if sparks := self._taken(known):
                 return sparks
         wait = self.get_option("wait")
-        answers = discovery.browse(self.get_option("services"), wait, self.get_option("interfaces"))
+        answers, unheard = discovery.browse(self.get_option("services"), wait, self.get_option("interfaces"))
+        for sentence in unheard:
+            self.display.warning(sentence)
         if caching:
             self._cache[key] = [asdict(answer) for answer in answers]
         sparks = self._taken(answers)

@@ -7,10 +7,15 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ansible_collections.sparkforge.dgx_spark.tools import discovery
+from zeroconf._dns import DNSPointer
+from zeroconf._protocol.outgoing import DNSOutgoing
+from zeroconf.const import _CLASS_IN, _FLAGS_AA, _FLAGS_QR_RESPONSE, _TYPE_PTR
 
 from tests.playbooks import mdns
 
@@ -113,10 +118,39 @@ def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answer
         second = threading.Thread(target=announce_second)
         with mdns.announced(name, addresses=("127.0.0.3",), instance="one"):
             second.start()
-            found = discovery.browse(wait=wait, interfaces=[mdns.HERE])
+            found, _left_out = discovery.browse(wait=wait, interfaces=[mdns.HERE])
             done.set()
             second.join()
         answers = [answer for answer in found if answer.server == f"{name}.local."]
         if len(answers) == 2:
             break
     assert [answer.addresses for answer in answers] == [("127.0.0.2", "127.0.0.3")] * 2
+
+
+def test_a_flood_of_names_is_bounded_in_number_and_time_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "MOST_NAMES", 50)
+    kind, done = "_ssh._tcp.local.", threading.Event()
+    with mdns.announced(f"{MINE}-real") as responder:
+
+        def flood() -> None:
+            while not done.wait(0.3):
+                for start in range(0, 200, 20):
+                    out = DNSOutgoing(_FLAGS_QR_RESPONSE | _FLAGS_AA)
+                    for number in range(start, start + 20):
+                        alias = f"{MINE}-flood{number}.{kind}"
+                        out.add_answer_at_time(DNSPointer(kind, _TYPE_PTR, _CLASS_IN, 120, alias), 0)
+                    responder.send(out)
+
+        flooding = threading.Thread(target=flood)
+        flooding.start()
+        try:
+            begin = time.monotonic()
+            found, left_out = discovery.browse(wait=3, interfaces=[mdns.HERE])
+            seconds = time.monotonic() - begin
+        finally:
+            done.set()
+            flooding.join()
+    assert len(found) <= 50
+    assert left_out[0] == "More than 50 services are announced in this network; the others were left out."
+    assert "announced services did not resolve within 3 s and were left out" in left_out[1]
+    assert seconds < 2 * 3 + discovery.RESOLVE + 5

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sparkforge import Exit, Refusal, find
+from sparkforge import Exit, Refusal, find, inventory
 from sparkforge.find import Spark
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
@@ -106,6 +106,44 @@ def test_who_offers_no_known_key_is_not_taken_whatever_type_it_offers(
     keys(monkeypatch, tmp_path, a1=f"{offered}\n{KEY}")
     one = reached(known=known)
     assert (one.known, one.changed, one.key) == (True, "", KEY)
+
+
+@pytest.mark.parametrize("pattern", ["spark-1", "*", "spark-9,a1", "hashed"])
+@pytest.mark.parametrize("personal", [False, True])
+@pytest.mark.parametrize("offered", [KEY, f"{KEY}\n{OTHER}"])
+def test_who_offers_a_revoked_key_is_refused(
+    pattern: str, personal: bool, offered: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = tmp_path / "known_hosts"
+    path = tmp_path / ".ssh" / "known_hosts" if personal else own
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"# a comment\n@revoked {pattern.replace('hashed', 'spark-1')} {KEY}\nspark-1 {OTHER}\n")
+    if pattern == "hashed":
+        subprocess.run(["ssh-keygen", "-H", "-f", path], check=True, capture_output=True)
+    keys(monkeypatch, tmp_path, a1=offered)
+    one = reached(known=own)
+    assert (one.key, one.known, one.able) == ("", False, False)
+    assert one.revoked == f"{path} says that its key {find.fingerprint(KEY)} is revoked"
+    # Another host's key is not that one.
+    keys(monkeypatch, tmp_path, a1=OTHER)
+    assert (reached(known=own).known, reached(known=own).revoked) == (True, "")
+
+
+def test_a_host_with_an_authority_is_no_new_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    known = tmp_path / "known_hosts"
+    known.write_text(f"@cert-authority * {OTHER} ca\n")
+    keys(monkeypatch, tmp_path, a1=KEY)
+    assert "has an authority for spark-1, whose certificates" in reached(known=known).changed
+    # A key that a person took counts.
+    known.write_text(f"@cert-authority * {OTHER} ca\nspark-1 {KEY}\n")
+    assert (reached(known=known).known, reached(known=known).changed) == (True, "")
+
+
+def test_what_is_revoked_stays_so_when_keys_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "known_hosts"
+    path.write_text(f"@revoked spark-1 {OTHER}\nspark-1 {ECDSA}\n")
+    text = inventory.known_keys(path, [Spark("spark-1", ["a1"], "named", key=KEY)])
+    assert text == f"@revoked spark-1 {OTHER}\nspark-1 {KEY}\n"
 
 
 def test_keys_that_ssh_keeps_count_by_name_address_and_port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -152,6 +152,16 @@ def test_one_that_is_silent_among_those_found_is_left_to_the_person_and_is_refus
         assert refused.value.code == Exit.NO_SSH and refused.value.remedy
 
 
+def test_one_with_a_revoked_key_is_refused_by_its_cause_and_shown_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    revoked = Spark("spark-2", ["192.0.2.2"], "in this network", revoked="known_hosts says that its key is revoked")
+    with pytest.raises(Refusal, match=r"spark-2 is refused: known_hosts says that its key is revoked") as refused:
+        candidates(monkeypatch, [revoked])
+    assert refused.value.code == Exit.NO_SSH and "ssh-keygen -A" in refused.value.remedy
+    console = Console(file=io.StringIO())
+    questions.show(console, [revoked])
+    assert "refused: known_hosts says" in console.file.getvalue()
+
+
 def test_a_search_that_fails_is_said_with_its_words_and_one_that_ends_well_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -162,8 +172,9 @@ def test_a_search_that_fails_is_said_with_its_words_and_one_that_ends_well_is_re
         find.discovery.Answer("spark-2.local.", "_ssh._tcp", 22, ("192.0.2.3",)),
         find.discovery.Answer("spark-2.local.", "_ssh._tcp", 22, ("192.0.2.4",)),
     ]
-    monkeypatch.setattr(find.discovery, "browse", lambda **_: answers)
+    monkeypatch.setattr(find.discovery, "browse", lambda **_: (answers, ["3 announced names"]))
     assert find.by_mdns(None, None, console) == [Spark("spark-1", ["192.0.2.1"], "in this network", 2222)]
+    assert "3 announced names" in console.file.getvalue()
     assert "Two machines are called spark-2" in console.file.getvalue()
     assert [spark.name for spark in find.by_mdns(["LAB"], None, console)] == ["lab"]
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -103,3 +104,24 @@ def test_a_type_of_service_that_is_none_is_named() -> None:
 def test_an_interface_that_is_no_address_is_named() -> None:
     with pytest.raises(SparkforgeError, match="The search for Sparks in the network failed: 'eth0'"):
         discovery.browse(interfaces=["eth0"])
+
+
+class SlowNetwork:
+    """Resolves what was heard at once, and of the rest nothing within the time that it is given."""
+
+    def get_service_info(self, kind: str, name: str, timeout: int) -> str | None:
+        if "heard" in name:
+            return f"{kind} {name}"
+        time.sleep(timeout / 1000)
+        return None
+
+
+@pytest.mark.parametrize("silent", [0, 20, discovery.MOST_NAMES])
+def test_names_that_do_not_resolve_take_one_deadline_together(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "RESOLVE", 0.5)
+    instances = [("_ssh._tcp.local.", f"{number:04} silent") for number in range(silent)]
+    start = time.monotonic()
+    found = discovery.resolved(SlowNetwork(), [*instances, ("_ssh._tcp.local.", "zz heard")])
+    assert time.monotonic() - start < 3
+    assert [name for (_kind, name), info in found.items() if info] == ["zz heard"]
+    assert len(found) == silent + 1
