@@ -62,6 +62,14 @@ _ADDRESS = re.compile(
     r"(?<!\d)\d{1,3}(\.\d{1,3}){3}(?!\d)|[0-9a-f]*(:[0-9a-f]*){2,}|([0-9a-f]{2}-){5}[0-9a-f]{2}", re.I
 )
 _MOST_DIGITS = 10
+# Three groups of digits with a mark between them are a serial number's if they are long and no date; versions have dots
+# and letters.
+_DAY = r"20\d\d-[01]\d-[0-3]\d(?![-_ ]?\d)"
+_GROUPS = re.compile(rf"(?<!\d)(?!{_DAY})\d+(?:[-_ ]\d+){{2,}}(?![\dA-Za-z])")
+_FEW_DIGITS = 6
+# Of a library, 10.4.0.35-1; without a revision CUDA's libraries alone have such versions, and begin with less.
+_QUAD = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d{1,3}){3}(?![\d.])(?!-\d)")
+_HIGHEST_QUAD = 15
 _REDACTED = re.compile(r"redacted-\d{1,4}(\.invalid)?")
 _PUBLIC = re.compile(
     r"((developer|repo|workbench)\.download\.nvidia|([a-z]{2}\.)?(archive|ports|security|esm)\.ubuntu"
@@ -158,7 +166,8 @@ class Redaction:
 
     def version(self, text: str) -> str:
         """Keep a version of Debian's form (deb-version(7)); any other is 0, which compares like one."""
-        return text if _VERSION.fullmatch(text) and _digits(text) <= 15 else "0"
+        address = any(int(quad[1]) > _HIGHEST_QUAD or quad[1] == "10" for quad in _QUAD.finditer(text))
+        return text if _VERSION.fullmatch(text) and _digits(text) <= 15 and not address else "0"
 
     def release(self, text: str) -> str:
         """Keep of a kernel's release what is not the builder's own."""
@@ -202,7 +211,8 @@ class Redaction:
 
 
 def _looks_like_one_host(text: str, most: int = _MOST_DIGITS) -> bool:
-    return bool(_ADDRESS.search(text)) or _digits(text) > most
+    grouped = any(_digits(groups) > _FEW_DIGITS for groups in _GROUPS.findall(text))
+    return bool(_ADDRESS.search(text)) or grouped or _digits(text) > most
 
 
 def _digits(text: str) -> int:

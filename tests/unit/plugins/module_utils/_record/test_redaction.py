@@ -29,6 +29,9 @@ SECRETS = {
     "another serial number": recorded_spark.SERIAL,
     "a serial number in groups": "123456 7890",
     "a serial number with dashes": "0000-1111-2222-3333",
+    "a short serial number with dashes": "8473-6251-12",
+    "a number of a person": "123-45-6789",
+    "a number with underscores": "123_45_6789",
     "the number of a card": "4111 1111 1111 1111",
     "a UUID": "4b825dc6-42cb-6eb9-a060-e54bf8d69288",
     "a token": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
@@ -175,6 +178,16 @@ def test_an_address_keeps_what_is_public(uri: str, recorded: str) -> None:
 )
 def test_a_version_of_debian_s_form_stays(kept: str) -> None:
     assert redacted({"apt": {"packages": {"git": kept}}})["apt"]["packages"] == {"git": kept}
+
+
+@pytest.mark.parametrize("kept", ["12.9.1.4", "9.13.0.50-1", "10.4.0.35-1", "1:2.0.1.7", "13.1.0.3+cuda13.0"])
+def test_a_library_s_version_of_four_numbers_stays(kept: str) -> None:
+    assert redacted({"apt": {"packages": {"git": kept}}})["apt"]["packages"] == {"git": kept}
+
+
+@pytest.mark.parametrize("text", ["10.23.45.67", "192.168.1.17", "1.0+172.16.4.9", "93.184.216.34", "2:192.0.2.7~a"])
+def test_an_address_as_a_version_is_0(text: str) -> None:
+    assert redacted({"apt": {"packages": {"git": text}}})["apt"]["packages"] == {"git": "0"}
 
 
 @pytest.mark.parametrize(
