@@ -30,7 +30,16 @@ _RESERVED = {
 #: Servers of the engines beside the one that asks for the key: vllm/entrypoints/cli/serve.py, sglang/launch_server.py,
 #: and of sglang's http_server.py the several tokenizers.
 _WITHOUT_KEY = re.compile(r"--(smg-)?grpc|--tokenizer-w|VLLM_USE_RUST_FRONTEND|SGLANG_RUST_SERVER")
-_SECRET = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+_WITHOUT_KEY_OPTIONS = ("--grpc", "--smg-grpc", "--tokenizer-worker-num")
+#: An option of its own, which argparse does not take for the beginning of another.
+_OWN_OPTIONS = ("--tokenizer",)
+#: As words of a variable's name, or at its end; where a file is called so, the unit has no more than its path.
+_SECRET = re.compile(
+    r"(?<![A-Z0-9])(KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIALS?|AUTH)(?![A-Z0-9])"
+    r"(?!.*_(FILE|PATH|DIR)$)"
+    r"|(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)$",
+    re.IGNORECASE,
+)
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> Plan:
@@ -92,9 +101,18 @@ def _of_the_addresses(
 
 
 def _of_argument(argument: str) -> Refusal | None:
-    option = argument.partition("=")[0].replace("_", "-")
-    reserved = next((one for one in _RESERVED if len(option) > len("--h") and one.startswith(option)), None)
+    option = _option(argument)
+    reserved = next((one for one in _RESERVED if _abbreviates(option, one)), None)
     return (f"serving_arguments has {option}.", _RESERVED[reserved]) if reserved else _of_text("arguments", argument)
+
+
+def _option(argument: str) -> str:
+    return argument.partition("=")[0].replace("_", "-")
+
+
+def _abbreviates(option: str, full: str) -> bool:
+    """Tell whether argparse may read an option as this one: it takes any beginning that no other option has."""
+    return len(option) > len("--") and full.startswith(option) and option not in _OWN_OPTIONS
 
 
 def _of_variable(name: str, value: str) -> Refusal | None:
@@ -110,7 +128,9 @@ def _of_variable(name: str, value: str) -> Refusal | None:
 
 def _of_the_key(settings: t.Mapping[str, t.Any]) -> t.Iterator[Refusal]:
     for word in (*map(str, settings["serving_arguments"]), *settings["serving_environment"]):
-        if settings["serving_api_key_file"] and _WITHOUT_KEY.match(word.replace("_", "-") if word[:1] == "-" else word):
+        option = _option(word) if word[:1] == "-" else word
+        opens = _WITHOUT_KEY.match(option) or any(_abbreviates(option, full) for full in _WITHOUT_KEY_OPTIONS)
+        if settings["serving_api_key_file"] and opens:
             yield f"{word} starts a server that asks for no key.", "Remove it, or remove serving_api_key_file."
 
 

@@ -66,17 +66,29 @@ def test_who_listens_to_this_host_alone_talks_to_nobody_else(
         ({"serving_environment": {"A B": "1"}}, "no variable's name"),
         ({"serving_environment": {"HF_TOKEN": "s3cret"}}, "serving_environment has HF_TOKEN"),
         ({"serving_environment": {"VLLM_API_KEY": "s3cret"}}, "Set serving_api_key_file"),
+        *(
+            ({"serving_environment": {name: "s3cret"}}, f"serving_environment has {name}, and everybody")
+            for name in (
+                "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "DB_PASSWD", "GITHUB_PAT", "NGC_CLI_KEY",
+                "NGC_CLI_API_KEY", "HF_TOKEN_2", "hf_token", "APIKEY", "HFTOKEN", "SSH_PASSPHRASE", "S3_CREDENTIALS",
+                "CLIENT_SECRET_V2", "MYSQL_PWD", "REDIS_PASS", "PAT", "REDIS_AUTH",
+            )
+        ),
         ({"serving_arguments": ["a\0b"]}, "NUL"),
         *(
             ({"serving_arguments": [argument, "s3cret"]}, "serving_arguments has")
             for argument in (
                 "--api-key", "--api_key", "--api-key=s3cret", "--api-k", "--admin-api-key", "--hf-token=s3cret",
                 "--host", "--hos=0.0.0.0", "--port", "--config", "--conf=/etc/x",
+                "--h=0.0.0.0", "--po", "--ap", "--hf-t", "--admin",
             )
         ),
         *(
             ({**BEYOND, "serving_arguments": [argument]}, "asks for no key")
-            for argument in ("--grpc", "--grpc-port=50051", "--smg-grpc-mode", "--tokenizer_worker_num")
+            for argument in ("--grpc", "--grpc-port=50051", "--smg-grpc-mode", "--tokenizer_worker_num",
+                "--grp", "--gr", "--g=1", "--smg", "--sm=1", "--smg_gr", "--tokenizer-", "--tokenizer_work=2",
+                "--tokenize",
+            )
         ),
         ({**BEYOND, "serving_environment": {"VLLM_USE_RUST_FRONTEND": "1"}}, "asks for no key"),
     ],
@@ -100,4 +112,9 @@ def test_what_only_begins_alike_is_an_engine_s_own() -> None:
         "--api-server-count",
         "2",
     ]
-    assert plan(serving_arguments=arguments, serving_environment={"TOKENIZERS_PARALLELISM": "1"}).refusals == []
+    names = (
+        "TOKENIZERS_PARALLELISM", "VLLM_MAX_TOKENS_PER_EXPERT_FP4_MOE", "PATH", "VLLM_KEYED_CACHE", "KEYBOARD",
+        "HF_TOKEN_PATH", "AWS_SHARED_CREDENTIALS_FILE", "PASSTHROUGH", "COMPAT", "NCCL_AUTHOR",
+    )  # fmt: skip
+    assert plan(serving_arguments=arguments, serving_environment=dict.fromkeys(names, "1")).refusals == []
+    assert plan(**BEYOND, serving_arguments=[*arguments, "--gpu-memory-swap", "1"]).refusals == []
