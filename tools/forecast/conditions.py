@@ -16,6 +16,7 @@ import re
 import typing as t
 
 from ...plugins.module_utils._apt.deb_version import compare_versions
+from . import patterns
 from .facts import State
 
 Condition = t.Mapping[str, t.Any]
@@ -62,19 +63,19 @@ def _one(condition: Condition, state: State) -> list[str] | None:
 
 
 def _packages(kind: str, wanted: Condition, state: State) -> list[str] | None:
-    name, rows = re.compile(wanted["name"]), []
+    name, rows = wanted["name"], []
     if kind in ("installs", "removes"):
         for step in state.installs if kind == "installs" else state.removes:
             old, new = step.get("previous"), step.get("version")
             fits = within(new, wanted.get("to")) and within(old, wanted.get("from"))
-            if name.fullmatch(step["name"]) and fits:
+            if fits and patterns.matches(name, step["name"]):
                 rows.append(f"{step['name']} {old} to {new}" if old and new else f"{step['name']} {new or old or ''}")
     else:
         packages = state.before if kind == "installed" else state.after
         rows = [
             f"{package} {version}"
             for package, version in packages.items()
-            if name.fullmatch(package) and within(version, wanted.get("version"))
+            if patterns.matches(name, package) and within(version, wanted.get("version"))
         ]
     return listed([row.strip() for row in rows]) if rows else None
 
@@ -91,8 +92,7 @@ def _fact(wanted: Condition, state: State) -> list[str] | None:
         return [str(value)] if within(bare, wanted["version"]) else None
     values = value if isinstance(value, list) else [] if value in (None, False) else [value]
     if "matches" in wanted:
-        pattern = re.compile(wanted["matches"])
-        values = [one for one in values if pattern.fullmatch(str(one))]
+        values = [one for one in values if patterns.matches(wanted["matches"], str(one))]
     return (listed([str(one) for one in values]) if value is not True else []) if values else None
 
 

@@ -16,6 +16,7 @@ import typing as t
 from ...plugins.module_utils._apt.deb_version import compare_versions
 from ...plugins.module_utils._apt.plan import PROTECTED
 from ...plugins.module_utils._environment.fit import misfit
+from . import patterns
 
 #: MiB of one kernel and its initial RAM disk, where the host has none to measure.
 KERNEL_MIB = 200
@@ -257,12 +258,13 @@ class State:
             for word, value in words.items():
                 origin = origin.replace(word, value)
             allowed.append(tuple(origin.rpartition(":")[::2]))
-        barred = [re.compile(pattern) for pattern in automatic.get("blacklist") or []]
+        # A host's own expressions; of one that nobody can match in time it is not known what it bars.
+        barred = [pattern for pattern in automatic.get("blacklist") or [] if patterns.is_bounded(pattern)]
         return [
             step["name"]
             for step in self.installs
             if step.get("previous") and any(one in allowed for one in _origins(str(step.get("origin") or "")))
-            and not any(pattern.match(step["name"]) for pattern in barred)
+            and not any(patterns.begins(pattern, step["name"]) for pattern in barred)
         ]  # fmt: skip
 
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import re
 import shlex
 import typing as t
 
 from ...plugins.module_utils._core import shown, words
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.plugin_utils import files
-from . import conditions, ledger
+from . import conditions, ledger, patterns
 from .facts import Facts, State
 
 FORMAT = 1
@@ -123,10 +122,10 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
     if evidence is None or is_over(rule, state):
         return None
     verdict = {"note": NOTE, "steps": STEPS, "hold": HOLD}[rule["verdict"]]
-    patterns = [re.compile(pattern) for pattern in rule.get("hold") or []]
+    held = rule.get("hold") or []
     changed = [step["name"] for step in [*state.installs, *state.removes]]
     # A package that is not there yet cannot be held; what pulls it in can.
-    hold = sorted({name for name in changed if any(pattern.fullmatch(name) for pattern in patterns)})
+    hold = sorted({name for name in changed if any(patterns.matches(pattern, name) for pattern in held)})
     accepted = rule["id"] in accept
     blocks = (verdict == HOLD and not hold) or (verdict == STEPS and rule.get("order") == "before")
     return {

@@ -20,6 +20,7 @@ from ...plugins.module_utils._core import words
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.plugin_utils import schema
+from . import patterns
 
 #: The one that the collection ships.
 SHIPPED = Path(__file__).parents[2] / "roles/forecast/files/ledger"
@@ -107,11 +108,29 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
     problems = schema.problems("ledger", data, "ledger")
     if problems:
         raise _damaged(where, words.some(problems, 3, "; "))
+    unbounded = next((pattern for pattern in _patterns(data["rules"]) if not patterns.is_bounded(pattern)), None)
+    if unbounded is not None:
+        what = f"the regular expression {unbounded[:80]!r} does not compile, repeats a group, refers back or around, "
+        raise _damaged(where, f"{what}or repeats more than {patterns.REPETITIONS} times, which may take years to match")
     names = [rule["id"] for rule in data["rules"]]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise _damaged(where, f"two rules have the id {twice}")
     return Ledger(tuple(data["rules"]), datetime.date.fromisoformat(data["date"]), where)
+
+
+def _patterns(value: t.Any, key: str = "") -> t.Iterator[str]:
+    """Give each text of a rule that is a regular expression by the schema; the name of a fact is one as well."""
+    if isinstance(value, str):
+        if key in ("hold", "matches", "name"):
+            yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name != "examples":
+                yield from _patterns(inner, name)
+    else:
+        for inner in value if isinstance(value, list) else ():
+            yield from _patterns(inner, key)
 
 
 def _plain(value: t.Any) -> t.Any:

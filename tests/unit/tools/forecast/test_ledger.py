@@ -10,12 +10,13 @@ import copy
 import datetime
 import json
 import re
+import time
 import typing as t
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger
+from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger, patterns
 from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import State
 
 SHIPPED = ledger.load()
@@ -139,3 +140,49 @@ def test_an_old_ledger_holds_everything_until_somebody_accepts_it() -> None:
     assert forecast.judge("spark01", *state_of({}), SHIPPED, late, ["ledger-old"])["answer"] == forecast.GO
     on_time = forecast.judge("spark01", *state_of({}), SHIPPED, late - datetime.timedelta(days=1))
     assert on_time["answer"] == forecast.GO
+
+
+EVIL = [
+    "(a+)+$", "(a*)*", "((a+)b?)+", "(a|a)*b", "(a|aa)+$", "(?:a+)+", "(.*a){20}", "(?=a+)+a", r"(a+)\1+b",
+    "(?x)(a+) +",
+    ".*.*.*.*.*.*x", "(.*.*|a)(.*.*|b)", "[ab]*a*[ab]*a*x", "(((a+)+)+)+", "(", "a{1,99999999999}", "a" * 2000,
+    "(a+)" * 9,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", EVIL)
+@pytest.mark.parametrize("place", ["hold", "name", "matches", "any", "over"])
+def test_a_pattern_that_may_never_end_is_refused_by_name(tmp_path: Path, place: str, pattern: str) -> None:
+    rule = copy.deepcopy(dict(next(rule for rule in SHIPPED.rules if rule["id"] == "lists-old")))
+    if place == "hold":
+        rule["hold"] = ["nvidia-.*", pattern]
+    elif place == "over":
+        rule["over"] = {"test": "No such package is there.", "when": [{"after": {"name": pattern}}]}
+    else:
+        fact = {"fact": {"name": "held", "matches": pattern}}
+        named = {"name": {"installs": {"name": pattern}}, "matches": fact, "any": {"any": [{"not": fact}]}}
+        rule["when"] = [named[place]]
+    (tmp_path / "ledger.yml").write_bytes((ledger.SHIPPED / "ledger.yml").read_bytes())
+    (tmp_path / "lists-old.yml").write_text(json.dumps(rule))
+    begin = time.monotonic()
+    assert "the regular expression" in refusal(tmp_path)
+    assert time.monotonic() - begin < 2
+
+
+@pytest.mark.parametrize("pattern", [".*-.*-.*x", "(lib)?a*b+c{2,}x|(d|e*)?.*.*y", r"[(a+)+]*\(+\)+$", "[^]*]*.*.*x"])
+def test_the_worst_pattern_that_is_taken_ends_soon(pattern: str) -> None:
+    assert patterns.is_bounded(pattern)
+    begin = time.monotonic()
+    for letter in ("a", "-", "b", "("):
+        assert not patterns.matches(pattern, letter * patterns.LONGEST_NAME)
+    assert not patterns.matches(".*", "a" * (patterns.LONGEST_NAME + 1))
+    assert time.monotonic() - begin < 5
+
+
+def test_a_host_s_own_blacklist_is_bounded_too() -> None:
+    automatic = {"enabled": True, "origins": ["Ubuntu:noble-security"], "blacklist": [*EVIL, 7, None]}
+    name = "a" * 40 + "!"
+    state = {"install": [[name, "1", "2", "Ubuntu:24.04/noble-security"]], "update": {"unattended": automatic}}
+    begin = time.monotonic()
+    forecast.judge("spark01", *state_of(state), SHIPPED, SHIPPED.date)
+    assert time.monotonic() - begin < 3
