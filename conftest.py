@@ -15,7 +15,7 @@ from xdist.scheduler import LoadFileScheduling
 from tests.unit import interpreter
 
 #: Files that look at one host on which the site ran, which takes the better part of a minute: one worker has them all.
-PROVISIONED = {f"tests/integration/test_{name}.py" for name in ("elf_closure_info", "hostile_host", "status", "verify")}
+PROVISIONED = {f"tests/integration/test_{name}.py" for name in ("hostile_host", "status", "verify")}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

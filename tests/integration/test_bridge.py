@@ -148,11 +148,3 @@ def test_rollback_goes_to_the_wheels_and_proves_them(fleet: Fleet, failed: tuple
 def test_uninstall_takes_out_whom_it_added_and_leaves_the_group(fleet: Fleet, built: Play) -> None:
     fleet.run("uninstall").succeeded()
     assert fleet.execute(HOST, "getent group sparkforge") == f"sparkforge:x:{GROUP_ID}:"
-
-
-@pytest.mark.long
-def test_wheels_that_do_not_fit_are_told_before_any_change(fleet: Fleet, built: Play) -> None:
-    play = site(fleet, "--tags", "bridge", stack_meanwhile="torch-2.15.0").succeeded()
-    assert "spark01 gets no interim wheels: " in play.text
-    assert "The host runs debian 13, but stack torch-2.15.0 is for ubuntu 24.04." in play.text
-    assert play.changed == 0

@@ -223,16 +223,6 @@ def test_a_source_that_needs_a_patch_fails_with_the_cause_without_it(site: Site)
 
 
 @pytest.mark.long
-def test_a_patch_that_does_not_apply_names_file_and_hunk(site: Site) -> None:
-    text = upstream.PYTORCH_PATCH.read_text()
-    broken = "\n".join(f"{line}x" if line.startswith(" ") else line for line in text.splitlines()) + "\n"
-    unit = {**VARIABLES["pytorch_unit"], "patches": [{"name": "broken.patch", "content": broken}]}
-    play = site.run("build", pytorch_unit=unit).failed()
-    assert "broken.patch" in play.text
-    assert "hunk" in play.text.lower()
-
-
-@pytest.mark.long
 def test_uninstall_takes_the_units_back(site: Site) -> None:
     site.run("uninstall").succeeded()
     left = site.host.execute(

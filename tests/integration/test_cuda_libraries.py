@@ -89,20 +89,6 @@ def test_a_plan_that_would_remove_a_package_is_refused(host: Host, role: Role, v
     host.execute("dpkg --purge our-cluster-library")
 
 
-@pytest.mark.long
-def test_a_plan_that_touches_the_driver_is_refused(host: Host, role: Role, vendor: str) -> None:
-    earlier = state(host)[1]
-    play = role(cuda_libraries_extra_packages=["cuda-drivers"]).failed()
-    assert "nvidia-driver-580-open" in play.text and "are the vendor's" in play.text
-    assert state(host)[1] == earlier
-
-
-@pytest.mark.long
-def test_gpudirect_storage_comes_with_its_kernel_module_only_when_asked_for(role: Role, vendor: str) -> None:
-    assert "nvidia-fs" not in role("--check", "--diff").succeeded().text
-    assert "nvidia-fs" in role("--check", "--diff", cuda_libraries_gds=True).succeeded().text
-
-
 @pytest.fixture(scope="module")
 def converged(host: Host, vendor: str, tmp_path_factory: pytest.TempPathFactory) -> Play:
     """The role's run beside a newer NCCL of a distribution's kind, and a pin that prefers an older package."""

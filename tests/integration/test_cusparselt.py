@@ -114,18 +114,6 @@ def test_the_archive_takes_over_from_the_local_repo_and_leaves_no_remains(host: 
     assert remains(host) == {"package": False, "local_repo": False, "redist": True}
 
 
-@pytest.mark.long
-def test_apt_takes_over_from_the_archive_where_a_source_offers_it(host: Host, role: Role) -> None:
-    url, site = host.mirror["url"], host.mirror["summary"]["site_repository"]
-    options = {"key_url": url + site["key"], "key_fingerprint": site["key_fingerprint"], "url": url + site["path"]}
-    added = host.task("sparkforge.dgx_spark.apt_source", name="site", **options)
-    assert added["changed"], added
-    play = role(cusparselt_backends=["apt", "local_repo"]).succeeded()
-    assert "cuSPARSELt 0.8.1 from apt: an apt source of the host offers 0.8.1" in play.text
-    assert opened(host).endswith("/libcusparseLt/13/libcusparseLt.so.0.8.1.1")
-    assert remains(host) == {"package": True, "local_repo": False, "redist": False}
-
-
 def test_absent_takes_all_back_and_is_idempotent(host: Host, before: tuple[list[str], list[str]], role: Role) -> None:
     earlier = state(host)
     assert role("--check", "--diff", cusparselt_state="absent").succeeded().changed > 0

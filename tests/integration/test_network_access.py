@@ -112,27 +112,3 @@ def test_both_are_taken_back_when_the_variables_are_empty(host: Host, factory: l
     apply(host, **empty).succeeded()
     assert host.contents() == factory
     assert apply(host, **empty).succeeded().changed == 0
-
-
-@pytest.mark.long
-def test_what_cannot_work_is_refused_all_at_once_and_without_the_password(
-    host: Host, factory: list[str], tmp_path: t.Any
-) -> None:
-    before = host.contents()
-    certificate = tmp_path / "ca.pem"
-    certificate.write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
-    proxies = {"http": f"ftp://u:{PASSWORD}@proxy.example", "https": f"http://u:{PASSWORD}@proxy:99999", "ftp": "x"}
-    play = apply(
-        host, "-vvv", sparkforge_proxies={**proxies, "no_proxy": ["a b;c"]}, sparkforge_ca_certificate=str(certificate)
-    ).failed()
-    for sentence in (
-        "sparkforge_proxies has the unknown key ftp.",
-        "sparkforge_proxies.http does not begin with http:// or https://.",
-        "sparkforge_proxies.https has an invalid port or host.",
-        "sparkforge_proxies.no_proxy has an entry that is not a host.",
-        f"The CA certificate {certificate} contains something other than an X.509 certificate.",
-        "Write it as http://proxy.example.com:3128",
-    ):
-        assert sentence in play.text
-    assert PASSWORD not in play.output
-    assert host.contents() == before

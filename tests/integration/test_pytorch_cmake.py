@@ -477,16 +477,3 @@ def test_cudaarchs_stops_cmake(probed: Probed) -> None:
     told = probed.configure("archs", f"{PLACE}/2.9.1", {**probed.environment, "CUDAARCHS": "12.1"})
     assert told.code != 0
     assert re.search(r"CMAKE_CUDA_ARCHITECTURES:\s+12\.1\s+is not one of the following", told.output)
-
-
-def test_the_role_would_build_what_is_there_and_refuses_what_is_not(probed: Probed) -> None:
-    given: dict[str, t.Any] = {
-        "stack_method": "wheel",
-        "pytorch_version": "2.9.1",
-        "pytorch_architectures": "12.0",
-        "pytorch_unit": UNIT,
-    }
-    play = probed.host.roles("pytorch", arguments=["--check", "-v"], pytorch_blas="NVPL", **given).succeeded()
-    assert play.changed == 1 and "would_build" in play.output
-    refused = probed.host.roles("pytorch", **given).failed()
-    assert "This host lacks OpenBLAS, libopenblas-dev" in refused.text

@@ -114,15 +114,6 @@ def test_the_site_would_change_just_that(drifted: Drifted) -> None:
     assert drifted.site.succeeded().changed == len(drifted.row["changes"])
 
 
-@pytest.mark.long
-def test_a_timer_that_is_wanted_is_what_the_role_would_write(provisioned: Host) -> None:
-    assert row_of(provisioned, "-e", "verify_schedule=weekly")["changes"] == {
-        "verify": ["have the proof repeated by a timer"]
-    }
-    checked = provisioned.run("verify", "--check", verify_schedule="weekly").succeeded()
-    assert re.search(r"TASK \[\S*verify : Write or remove the timer\] \*+\nchanged: ", checked.output)
-
-
 def test_a_host_that_cannot_be_reached_is_a_row_with_the_reason(provisioned: Host, tmp_path: Path) -> None:
     ghost = tmp_path / "ghost.yml"
     known = {"ghost": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_ssh_common_args": "-o BatchMode=yes"}}
@@ -139,10 +130,3 @@ def test_a_host_that_cannot_be_reached_is_a_row_with_the_reason(provisioned: Hos
     assert json.loads(file.read_text()) == state
     alone = provisioned.run("status", "-i", str(ghost), "-l", "ghost").succeeded()
     assert re.search(r"^ghost  unreachable: .*Connection refused", alone.output, re.M)
-
-
-@pytest.mark.long
-def test_a_host_that_preflight_refuses_says_that_the_site_would_stop(provisioned: Host) -> None:
-    play = provisioned.run("status", sparkforge_accept_nvidia_license=False).succeeded()
-    assert "site.yml would stop: 1 problem" in play.output
-    assert "set sparkforge_accept_nvidia_license: true." in play.text

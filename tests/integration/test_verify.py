@@ -16,8 +16,6 @@ import pytest
 
 from tests.integration.conftest import Host, Play
 
-REDIST = "/opt/sparkforge/redist"
-
 
 @dataclass
 class Removed:
@@ -77,25 +75,6 @@ def test_check_mode_reports_a_missing_library_and_does_not_fail(removed: Removed
     assert removed.checked.succeeded().changed == 0
     skipped = [check["cause"] for check in removed.check_report["checks"] if check["status"] == "skip"]
     assert any("cuda_libraries would install libcublas.so.13" in cause for cause in skipped)
-
-
-@pytest.mark.long
-def test_a_library_that_the_loader_no_longer_looks_at_is_told_from_one_that_is_gone(provisioned: Host) -> None:
-    entry = "/etc/ld.so.conf.d/sparkforge-libcudss.conf"
-    aside = "/srv/entry.conf"
-    with broken(provisioned, f"mv {entry} {aside} && /sbin/ldconfig", f"mv {aside} {entry} && /sbin/ldconfig"):
-        play = provisioned.run("verify").failed()
-    assert "libcudss.so.0" in failed(provisioned)["closure libcudss.so.0"]["cause"]
-    assert "ldconfig" in play.text
-
-
-@pytest.mark.long
-def test_a_library_that_was_overwritten_with_garbage_fails(provisioned: Host) -> None:
-    file = f"$(readlink -f {REDIST}/libcudss/current/lib/libcudss.so.0)"
-    with broken(provisioned, f"cp {file} /srv/cudss && echo garbage > {file}", f"cat /srv/cudss > {file}"):
-        provisioned.run("verify").failed()
-    found = failed(provisioned)
-    assert any("libcudss" in name for name in found), found
 
 
 def test_an_environment_that_is_gone_fails_with_the_playbook_to_run(provisioned: Host) -> None:

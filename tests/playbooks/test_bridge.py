@@ -231,26 +231,6 @@ def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_build_that_fails_leaves_the_wheels_and_the_report_says_both(tmp_path: Path) -> None:
-    site = Site(tmp_path, 1)
-    run = site.run(failing={"spark1": "build build"})
-    assert run.code != 0
-    assert site.current() == {"spark1": "wheels"}
-    said = run.stopped["spark1"]
-    assert "did not come to its end at" in said and "it broke" in said
-    assert f"is usable with the official wheels of wheels (. {tmp_path}/spark1/bin/activate-torch), and" in said
-    # It is what the run ends with, and once more without the bridge: nothing is brought again.
-    assert f"spark1 {said}" in " ".join(run.output.split())
-    again = site.run(failing={"spark1": "build build"})
-    assert again.told("proved") == [] and again.stopped["spark1"] == said
-    # Where no report follows, the build itself ends the run.
-    assert site.run("--tags", "build", failing={"spark1": "build build"}).code != 0
-    # What is built then takes the place of the wheels.
-    assert site.run().code == 0
-    assert site.current() == {"spark1": "built"}
-
-
-@pytest.mark.long
 def test_the_bridge_can_be_had_alone_and_be_none(tmp_path: Path) -> None:
     site = Site(tmp_path, 1)
     refused = {"stack": None, "cause": "Stack whels is unknown.", "msg": "Stack whels is unknown. Correct it."}

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import typing as t
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,40 +13,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 from tests.playbooks.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
-#: As a user's own play may be: the last host's batch comes when the first one's is over.
-SERIAL = [
-    {
-        "hosts": "all",
-        "gather_facts": False,
-        "tasks": [
-            {"sparkforge.dgx_spark.spark_info": None},
-            {
-                "ansible.builtin.set_fact": {
-                    "platforms": "{{ groups.all | sparkforge.dgx_spark.platforms(hostvars) }}"
-                },
-                "run_once": True,
-            },
-        ],
-    },
-    {
-        "hosts": "all",
-        "gather_facts": False,
-        "serial": 1,
-        "tasks": [
-            {
-                "ansible.builtin.debug": {
-                    "msg": "{{ (inventory_hostname | sparkforge.dgx_spark.builder(groups, ansible_play_hosts_all,"
-                    " platforms)).reason }}"
-                }
-            }
-        ],
-    },
-]
 
 
 class Fleet:
@@ -119,40 +88,6 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
     assert "[third]" not in after
 
 
-@pytest.mark.long
-def test_a_limit_that_leaves_the_builder_out_makes_the_first_of_the_play_build_and_says_so(fleet: Fleet) -> None:
-    output = fleet.build("-l", "second,third", builders=["first"])
-    assert "the group builders has first, not in this play" in output
-    assert "second builds for " in output
-
-
-@pytest.mark.long
-def test_batches_do_not_change_who_builds(fleet: Fleet) -> None:
-    play = fleet.path / "serial.yml"
-    play.write_text(yaml.safe_dump(SERIAL))
-    output = fleet.run(str(play), builders=["third"])
-    assert "first builds nothing, third builds for " in output
-    assert "third builds for " in output
-
-
-@pytest.mark.long
-def test_what_is_known_already_is_built_by_nobody_outside_the_builder(fleet: Fleet) -> None:
-    # What the play asks for, it says where it finds nothing.
-    path = Path(re.findall(r"FOUND (.*?) END", fleet.run(str(fleet.finds()), "-l", "second"))[0])
-    stack, _dash, lock_id = path.stem.rpartition("-")
-    made = publication.manifest(
-        stack=stack, lock_id=lock_id, platform=path.parents[1].name, python="3.13", host="first",
-        written="2026-11-21T10:00:00Z", units=[],
-    )  # fmt: skip
-    path.parent.mkdir(parents=True)
-    path.write_bytes(publication.text_of(made))
-    output = fleet.build("-l", "second,third")
-    assert "second builds nothing: first built none for " in output
-    assert "TASK [Record that the host libraries are installed" not in output
-    # The builder itself builds, whatever is known.
-    assert "first builds for " in fleet.build()
-
-
 def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fleet: Fleet) -> None:
     class Login(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -174,10 +109,3 @@ def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fl
         server.server_close()
     assert "is an HTML page" in output
     assert "PLAY [Units]" not in output
-
-
-@pytest.mark.long
-def test_with_official_wheels_nobody_is_asked_to_build(fleet: Fleet) -> None:
-    output = fleet.build("-l", "first", stack_name="torch-2.15.0", stack_method="wheel")
-    assert "Report who builds" not in output
-    assert "failed=0" in output

@@ -9,28 +9,15 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import struct
 import tarfile
 import typing as t
 
-AARCH64 = 183
+from tests.unit.plugins.module_utils import elf_writer
 
 
-def library(soname: str, machine: int = AARCH64, filler: bytes = b"") -> bytes:
+def library(soname: str, machine: int = elf_writer.AARCH64, filler: bytes = b"") -> bytes:
     """Return a shared library that has nothing but a SONAME."""
-    strings = b"\0" + soname.encode() + b"\0"
-    header_size, segments = 64, 2
-    dynamic_at = header_size + 56 * segments
-    strings_at = dynamic_at + 16 * 4
-    size = strings_at + len(strings)
-    dynamic = struct.pack("<8Q", 5, strings_at, 10, len(strings), 14, 1, 0, 0)
-    ident = b"\x7fELF\x02\x01\x01" + bytes(9)
-    header = ident + struct.pack(
-        "<HHIQQQIHHHHHH", 3, machine, 1, 0, header_size, 0, 0, header_size, 56, segments, 0, 0, 0
-    )
-    load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
-    table = struct.pack("<IIQQQQQQ", 2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8)
-    return header + load + table + dynamic + strings + filler
+    return elf_writer.elf_bytes(soname=soname, machine=machine) + filler
 
 
 def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "", mode: int = 0o644) -> tarfile.TarInfo:
@@ -53,7 +40,7 @@ def archive(
     soname: str,
     version: str,
     *,
-    machine: int = AARCH64,
+    machine: int = elf_writer.AARCH64,
     extra: t.Iterable[tuple[tarfile.TarInfo, bytes]] = (),
     filler: bytes = b"",
 ) -> bytes:

@@ -10,8 +10,22 @@ import contextlib
 import http.server
 import re
 import ssl
+import subprocess
 import threading
 import typing as t
+from pathlib import Path
+
+
+def make_certificate(folder: Path) -> tuple[str, str]:
+    """Make a certificate of a CA that nobody knows; return a PEM file of it with its key, and one of it alone."""
+    both, alone = folder / "both.pem", folder / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", both, "-out", alone],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    both.write_bytes(both.read_bytes() + alone.read_bytes())
+    return str(both), str(alone)
 
 
 class Server:

@@ -17,6 +17,7 @@ from sparkforge_proof._shared.module_utils._wheel import environment as recorded
 from sparkforge_proof.check import Context, Failed, Skipped
 from sparkforge_proof.checks.stack import identity, origins
 
+from lab.stand_ins import write_wheel
 from proof.tests.unit import wheels
 
 
@@ -290,7 +291,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     artefact = root / "wheelhouse/ubuntu24.04-x86_64/pytorch/0123456789abcdef"
     artefact.mkdir(parents=True)
     files = {"torch/__init__.py": b"", "torch/lib/x.so": b"x"}
-    wheel = wheels.make(artefact, "torch", "2.9.1+cu130.sf0a1b2c3d", files)
+    wheel = write_wheel(artefact, "torch", "2.9.1+cu130.sf0a1b2c3d", files)
     wheels.install(root / "envs/torch/lock/site-packages", wheel)
     return root
 
@@ -416,7 +417,7 @@ def test_another_wheel_of_the_same_version_that_was_installed_over_it_is_told(
 ) -> None:
     site = Path(sys.prefix) / "site-packages"
     shutil.rmtree(site)
-    other = wheels.make(tmp_path, "torch", "2.9.1+cu130.sf0a1b2c3d", {"torch/__init__.py": b"", "torch/lib/x.so": b"y"})
+    other = write_wheel(tmp_path, "torch", "2.9.1+cu130.sf0a1b2c3d", {"torch/__init__.py": b"", "torch/lib/x.so": b"y"})
     wheels.install(site, other)
     cause = judge(made)
     assert cause.startswith("Torch was not installed from")
@@ -519,7 +520,7 @@ def test_what_does_not_open_is_told_with_its_opener_and_what_brings_it(
         f" cudnn/redist/cudnn/{_redist()}."
     )
     assert not problem.is_driver
-    wheel = wheels.make(tmp_path, "nvidia_cudnn_cu13", "9.26.0", {"nvidia/cudnn/lib/libcudnn.so.9": b"x"})
+    wheel = write_wheel(tmp_path, "nvidia_cudnn_cu13", "9.26.0", {"nvidia/cudnn/lib/libcudnn.so.9": b"x"})
     monkeypatch.setattr(sys, "path", [str(wheels.install(tmp_path / "site-packages", wheel))])
     assert "playbooks/deploy.yml" in problem.remedy("13.0")
 

@@ -153,14 +153,6 @@ def test_a_deb_that_is_not_one_is_refused(apt, tmp_path):
     assert_untouched(apt, tmp_path)
 
 
-def test_a_deb_that_was_cut_off_is_refused(apt, tmp_path, maker):
-    deb = pack(repository(tmp_path, maker), tmp_path)
-    deb.write_bytes(deb.read_bytes()[:-100])
-    with pytest.raises(SparkforgeError, match="truncated"):
-        local(apt, tmp_path, deb, sha256=sha256(deb)).present()
-    assert_untouched(apt, tmp_path)
-
-
 @pytest.mark.parametrize(
     ("package", "more", "message"),
     [

@@ -28,6 +28,8 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import unprivileged
 from ansible_collections.sparkforge.dgx_spark.tests.unit import interpreter, web_server
 
+from lab import stand_ins
+
 REPOSITORY = pathlib.Path(__file__).parents[4]
 MODULE = "ansible_collections.sparkforge.dgx_spark.plugins.modules.python_env"
 VERSION = "{}.{}".format(*interpreter.version())
@@ -44,30 +46,14 @@ def write_wheel(
     *,
     code: str | None = None,
     requires: tuple[str, ...] = (),
-    tag: str = "py3-none-any",
     script: bool = True,
     files: t.Mapping[str, str] | None = None,
 ) -> pathlib.Path:
     """Write a wheel with one module ``name`` and a console script of that name that prints its version."""
     code = code if code is not None else f"__version__ = {version!r}\ndef main():\n    print({name!r}, __version__)\n"
-    info = f"{name}-{version}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-    metadata += "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
-    files = {
-        **(files or {f"{name}.py": code}),
-        f"{info}/METADATA": metadata,
-        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
-    }
-    if script:
-        files[f"{info}/entry_points.txt"] = f"[console_scripts]\n{name} = {name}:main\n"
-    directory.mkdir(parents=True, exist_ok=True)
-    path = directory / f"{name}-{version}-{tag}.whl"
-    record = "".join(f"{file},{record_hash(text.encode())},{len(text)}\n" for file, text in files.items())
-    with zipfile.ZipFile(path, "w") as archive:
-        for file, text in files.items():
-            archive.writestr(zipfile.ZipInfo(file), text)
-        archive.writestr(zipfile.ZipInfo(f"{info}/RECORD"), record + f"{info}/RECORD,,\n")
-    return path
+    entry_points = {f"{name}-{version}.dist-info/entry_points.txt": f"[console_scripts]\n{name} = {name}:main\n"}
+    members = {**(files or {f"{name}.py": code}), **(entry_points if script else {})}
+    return stand_ins.write_wheel(directory, name, version, members, requires)
 
 
 def sha256(path: pathlib.Path) -> str:
@@ -746,15 +732,9 @@ def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
 @pytest.mark.parametrize("mib", [4, pytest.param(600, marks=pytest.mark.long)])
 def test_a_download_that_is_cut_off_goes_on_in_the_next_run(host: Host, served: Served, mib: int) -> None:
     """With the host's CA, over TLS, as an index is reached; three times within a run, and for good in the first one."""
-    both, certificate = host.directory / "both.pem", host.directory / "certificate.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", both, "-out", certificate],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    both.write_bytes(both.read_bytes() + certificate.read_bytes())
-    host.extra["SSL_CERT_FILE"] = str(certificate)
-    served = Served(host, str(both))
+    both, certificate = web_server.make_certificate(host.directory)
+    host.extra["SSL_CERT_FILE"] = certificate
+    served = Served(host, both)
     big = big_wheel(host.directory / "served", mib << 20)
     size, file = big.stat().st_size, f"/files/{big.name}"
     served.server.files |= {"/simple/big/": f'<a href="{file}">{big.name}</a>'.encode(), file: big.read_bytes()}
@@ -785,7 +765,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_wheel_leaves_the_host_as_it_was(
     host.limit = ["prlimit", f"--fsize={3 << 20}"]
     result = host.fail(**served.asked)
     assert f"{big.name} cannot be written to" in result["cause"]
-    assert "Free some space on that file system" in result["remedy"]
+    assert "Free some space there and run again" in result["remedy"]
     assert not host.root.exists()
 
 

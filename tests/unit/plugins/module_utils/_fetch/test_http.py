@@ -8,7 +8,6 @@ import base64
 import hashlib
 import itertools
 import os
-import subprocess
 import time
 import types
 import typing as t
@@ -18,7 +17,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, http_errors
 
-from tests.unit.web_server import Server
+from tests.unit.web_server import Server, make_certificate
 
 BODY = bytes(range(256)) * 5000
 
@@ -304,38 +303,10 @@ def test_html_is_told_by_its_first_bytes(head: t.Any, expected: t.Any) -> None:
 @pytest.fixture
 def secure(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Server, str]]:
     """A server with a certificate of a CA that nobody knows, and that CA's certificate."""
-    path = str(tmp_path_factory.mktemp("tls") / "both.pem")
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-days",
-            "2",
-        ]
-        + [
-            "-subj",
-            "/CN=test",
-            "-addext",
-            "subjectAltName=IP:127.0.0.1",
-            "-keyout",
-            path,
-            "-out",
-            f"{path}.crt",
-        ],
-        check=True,
-        capture_output=True,
-    )
-    with open(path, "a", encoding="ascii") as both:
-        both.write(Path(f"{path}.crt").read_text())
-    served = Server(path)
+    both, alone = make_certificate(tmp_path_factory.mktemp("tls"))
+    served = Server(both)
     served.files["/file"] = BODY
-    yield served, f"{path}.crt"
+    yield served, alone
     served.close()
 
 

@@ -35,7 +35,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 
 from tests.unit.git_server import Repository, Server, git
 from tests.unit.redist_tree import member, tar
-from tests.unit.web_server import Server as WebServer
+from tests.unit.web_server import Server as WebServer, make_certificate
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
@@ -470,23 +470,10 @@ def test_there_must_be_git(bench: Bench, tmp_path: Path) -> None:
     assert "build_toolchain" in error.remedy
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A certificate that nobody knows, with its key."""
-    path = str(tmp_path_factory.mktemp("tls") / "both.pem")
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out", f"{path}.crt"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    with open(path, "a") as stream:
-        stream.write(Path(f"{path}.crt").read_text())
-    return path
-
-
-def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, certificate: str) -> None:
+def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, tmp_path: Path) -> None:
+    both, alone = make_certificate(tmp_path)
     commit = bench.repository("one").commit({"file": "1"})
-    secure = Server(bench.root, certificate)
+    secure = Server(bench.root, both)
     try:
         source = sources.Git(f"{secure.url}/one.git", commit)
         error = bench.fails(source)
@@ -495,7 +482,7 @@ def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, certificat
         )
         assert "sparkforge_ca_certificate" in error.remedy
         assert bench.clock.pauses == [], "an unknown CA does not get known by asking again"
-        trusting = {**ENVIRONMENT, "SSL_CERT_FILE": f"{certificate}.crt"}
+        trusting = {**ENVIRONMENT, "SSL_CERT_FILE": alone}
         secure.redirects["/"] = f"{bench.server.url}/"
         error = bench.fails(source, environment=trusting)
         assert "uses or redirects to a protocol that is not allowed" in error.cause

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import struct
 import subprocess
 import sys
 import time
@@ -25,6 +24,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import 
     observation,
     reader,
 )
+
+from tests.unit.plugins.module_utils import elf_writer
 
 Tree = t.Mapping[str, t.Union[str, bytes]]
 
@@ -491,26 +492,17 @@ def test_an_ordinary_user_finds_the_holder_in_proc_locks(tmp_path: t.Any, monkey
     assert (holder["pid"], holder["command"]) == (99, "dpkg -i")
 
 
-def loader_cache(entries: t.Sequence[tuple[str, str]]) -> bytes:
-    start = 48 + 24 * len(entries)
-    table, texts = b"", b""
-    for name, path in entries:
-        key = start + len(texts)
-        texts += name.encode() + b"\0"
-        table += struct.pack("=iIIIQ", 0x0303, key, start + len(texts), 0, 0)
-        texts += path.encode() + b"\0"
-    return b"glibc-ld.so.cache1.1" + struct.pack("=II", len(entries), len(texts)) + b"\0" * 20 + table + texts
+def loader_cache(*entries: tuple[str, str]) -> bytes:
+    return elf_writer.new_cache([(soname, path, 0x0303, "") for soname, path in entries])
 
 
 def test_the_loaders_cache_gives_nvidias_sonames_first_choice_first(tmp_path: t.Any) -> None:
     cache = loader_cache(
-        [
-            ("libcudss.so.0", "/opt/sparkforge/lib/libcudss.so.0"),
-            ("libcudss.so.0", "/usr/lib/libcudss.so.0"),
-            ("libcudss.so", "/usr/lib/libcudss.so"),
-            ("libcurl.so.4", "/usr/lib/libcurl.so.4"),
-            ("libnvpl_blas_core.so.0", "/opt/x/libnvpl_blas_core.so.0"),
-        ]
+        ("libcudss.so.0", "/opt/sparkforge/lib/libcudss.so.0"),
+        ("libcudss.so.0", "/usr/lib/libcudss.so.0"),
+        ("libcudss.so", "/usr/lib/libcudss.so"),
+        ("libcurl.so.4", "/usr/lib/libcurl.so.4"),
+        ("libnvpl_blas_core.so.0", "/opt/x/libnvpl_blas_core.so.0"),
     )
     assert observe(plant(tmp_path, {"/etc/ld.so.cache": cache}))["loader"]["libraries"] == {
         "libcudss.so.0": "/opt/sparkforge/lib/libcudss.so.0",
@@ -518,7 +510,7 @@ def test_the_loaders_cache_gives_nvidias_sonames_first_choice_first(tmp_path: t.
     }
 
 
-@pytest.mark.parametrize("content", [b"ld.so-1.7.0\0", loader_cache([("a", "b")])[:60], b"glibc-ld.so.cache1.1"])
+@pytest.mark.parametrize("content", [b"ld.so-1.7.0\0", loader_cache(("a", "b"))[:60], b"glibc-ld.so.cache1.1"])
 def test_a_damaged_loader_cache_is_told_and_harmless(tmp_path: t.Any, content: bytes) -> None:
     seen = observe(plant(tmp_path, {"/etc/ld.so.cache": content}))
     assert seen["loader"]["libraries"] == {}
