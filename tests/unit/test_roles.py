@@ -166,7 +166,7 @@ def test_no_role_knows_of_the_lab(role: Path):
 #: What has a password or a private key in it, as tasks take it. Modules hide their own options themselves.
 SECRETS = (
     "{{ wheelhouse_password }}",
-    "{{ __wheelhouse_plan.steps.tls }}",
+    "__wheelhouse_plan.steps.tls ~",
     "__wheelhouse_hashed.stdout",
     "__network_access_plan.steps.write",
 )
@@ -183,11 +183,37 @@ def test_a_task_that_has_a_secret_shows_nothing():
     found = {}
     for path in (path for role in ROLES for path in sorted(role.glob("tasks/*.yml"))):
         for task in tasks_of(yaml.safe_load(path.read_text()) or []):
+            # What the module itself hides.
+            files = task.get("sparkforge.dgx_spark.root_files", {}).get("files")
+            rows = [row for row in files if isinstance(row, dict)] if isinstance(files, list) else []
+            hidden = json.dumps([row.pop("secret", "") for row in rows])
             for secret in SECRETS:
                 if secret in json.dumps(task):
-                    found[secret] = task.get("name")
                     assert task.get("no_log") is True, (path, task.get("name"))
+                    found[secret] = task.get("name")
+                elif secret in hidden:
+                    found[secret] = task.get("name")
     assert set(found) == set(SECRETS)
+
+
+#: What puts a file into the connecting account's folder, from where root would open it again.
+TRANSFERRING = ("copy", "template", "unarchive", "assemble", "script", "patch")
+
+
+def test_no_task_transfers_a_file_for_root():
+    playbooks = sorted((ROLES[0].parents[1] / "playbooks").glob("**/*.yml"))
+    kept_apart = set()
+    for path in [*playbooks, *(path for role in ROLES for path in sorted(role.glob("*/*.yml")))]:
+        rows = yaml.safe_load(path.read_text())
+        plays = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        for play in plays:
+            parts = [play.get(part) or [] for part in ("pre_tasks", "tasks", "post_tasks", "handlers")]
+            for task in tasks_of([play, *(task for part in parts for task in part)]):
+                names = {key.rpartition(".")[2] for key in task}
+                if names & {*TRANSFERRING, "async"}:
+                    assert task.get("become", play.get("become")) is False, (path, task.get("name"))
+                    kept_apart.add(path.name)
+    assert kept_apart == {"record.yml"}
 
 
 def test_what_is_included_of_a_role_alone_is_there():

@@ -79,10 +79,11 @@ def tail(path: str, offset: int = 0) -> str:
         return ""
 
 
-def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
+def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None = None) -> None:
     """Put ``content`` at ``path`` atomically: a temporary file beside, synced, renamed over the old one.
 
     :param mode: permission bits, whatever the umask is.
+    :param group: number of the group that it gets; without it that of the directory or of this process.
     :raises SparkforgeError: if that fails; the old file is then untouched.
     """
     directory = os.path.dirname(path)
@@ -94,6 +95,8 @@ def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(content)
                 stream.flush()
+                if group is not None:
+                    os.fchown(stream.fileno(), -1, group)
                 os.fchmod(stream.fileno(), mode)
                 os.fsync(stream.fileno())
             os.replace(temporary, path)

@@ -2,42 +2,55 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files that a program installs: compared with what is there, written, removed."""
+"""The files that a program or a role installs: compared with what is there, written, removed."""
 
 from __future__ import annotations
 
 import os
+import stat
 import typing as t
 
 from . import disk, modules
 
+#: Content, mode, user and group of a file; no content for no file.
+State = tuple[t.Optional[bytes], int, int, int]
+
 
 class Files:
-    """What a program installs, compared with what is there.
+    """What is to be installed, compared with what is there.
 
     :param wanted: content and mode of each file by its path.
     :param installed: what an earlier run may have installed: what is not wanted of it goes.
+    :param groups: the number of a file's group by its path; another file has that of this process.
     :ivar changes: content before and after of each file that differs, None for no file.
     """
 
-    def __init__(self, wanted: t.Mapping[str, tuple[bytes, int]], installed: t.Iterable[str]) -> None:
+    def __init__(
+        self,
+        wanted: t.Mapping[str, tuple[bytes, int]],
+        installed: t.Iterable[str],
+        groups: t.Mapping[str, int] | None = None,
+    ) -> None:
         self.wanted = wanted
-        there = {path: disk.read(path) for path in sorted({*wanted, *installed})}
-        pairs = {path: (old, wanted.get(path, (None, 0))[0]) for path, old in there.items()}
-        self.changes = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
+        after: dict[str, State] = dict.fromkeys(installed, (None, 0, 0, 0))
+        for path, (content, mode) in wanted.items():
+            after[path] = (content, mode, os.geteuid(), (groups or {}).get(path, os.getegid()))
+        states = {path: (_state(path), after[path]) for path in sorted(after)}
+        self._states = {path: (old, new) for path, (old, new) in states.items() if old != new}
+        self.changes = {path: (old[0], new[0]) for path, (old, new) in self._states.items()}
 
     def diff(self) -> list[dict[str, str]]:
         """Return what ``--diff`` shows."""
-        return [modules.diff(path, _shown(old), _shown(new)) for path, (old, new) in self.changes.items()]
+        return [modules.diff(path, *_shown(old, new)) for path, (old, new) in self._states.items()]
 
     def apply(self) -> None:
         """Write and remove them.
 
         :raises SparkforgeError: if that fails.
         """
-        for path, (_old, new) in self.changes.items():
-            if new is not None:
-                disk.write_file(path, new, self.wanted[path][1])
+        for path, (_old, (content, mode, _user, group)) in self._states.items():
+            if content is not None:
+                disk.write_file(path, content, mode, group)
                 continue
             try:
                 os.unlink(path)
@@ -48,7 +61,32 @@ class Files:
                 raise disk.failed(f"{path} cannot be removed", error) from error
 
 
-def _shown(content: bytes | None) -> str:
+def _state(path: str) -> State:
+    try:
+        if os.path.islink(path):
+            return os.fsencode(os.readlink(path)), 0o777, 0, 0
+        with disk.open_regular(path) as stream:
+            status = os.fstat(stream.fileno())
+            return stream.read(), stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid
+    except (FileNotFoundError, NotADirectoryError):
+        return None, 0, 0, 0
+    except OSError as error:
+        raise disk.failed(f"{path} cannot be read", error) from error
+
+
+def _shown(before: State, after: State) -> tuple[str, str]:
+    """Return both sides of a difference: the contents, if everybody may read them and they are what differs."""
+    states = [state for state in (before, after) if state[0] is not None]
+    if before[0] != after[0] and all(mode & stat.S_IROTH for _content, mode, _user, _group in states):
+        return _text(before[0]), _text(after[0])
+    return _attributes(*before), _attributes(*after)
+
+
+def _attributes(content: bytes | None, mode: int, user: int, group: int) -> str:
+    return "" if content is None else f"mode {mode:04o}, user {user}, group {group}\n"
+
+
+def _text(content: bytes | None) -> str:
     if content is None or b"\0" not in content:
         return (content or b"").decode("utf-8", "replace")
     return f"{len(content)} bytes\n"

@@ -4,8 +4,8 @@
 
 """Units of systemd and the files beside them: compared with what is there, written, started, removed.
 
-The one way in which the collection installs a unit: the guard's program calls it by itself, roles through the module
-``systemd_units``.
+The one way in which the collection installs a unit or a file of root's: the guard's program calls it by itself, roles
+through the module ``root_files``.
 """
 
 from __future__ import annotations
@@ -20,18 +20,24 @@ from .installed_files import Files
 
 #: What is stopped before its file is removed: systemd forgets with the file how to.
 _STOPPED = (".service", ".timer", ".path", ".mount")
+#: A unit, or a part of one (``NAME.service.d/*.conf``).
+_UNIT = re.compile(r"\.(service|timer|path|mount|socket|slice)(\.d/[^/]+)?$")
 
 
 class Units(Files):
-    """Files among which are units.
+    """Files among which may be units.
 
     :param started: the units that run and are started at boot; each change of a file starts them anew.
     """
 
     def __init__(
-        self, wanted: t.Mapping[str, tuple[bytes, int]], installed: t.Iterable[str], started: t.Sequence[str] = ()
+        self,
+        wanted: t.Mapping[str, tuple[bytes, int]],
+        installed: t.Iterable[str],
+        started: t.Sequence[str] = (),
+        groups: t.Mapping[str, int] | None = None,
     ) -> None:
-        super().__init__(wanted, installed)
+        super().__init__(wanted, installed, groups)
         self.started = started
 
     def run(self, check_mode: bool = False) -> dict[str, t.Any]:
@@ -39,7 +45,7 @@ class Units(Files):
 
         :raises SparkforgeError: systemd does not run here, or refuses a unit or a calendar.
         """
-        if self.wanted:
+        if self.started or any(map(_UNIT.search, self.wanted)):
             self._check(check_mode)
         changed = bool(self.changes) or not all(is_started(unit) for unit in self.started)
         if changed and not check_mode:
@@ -69,7 +75,8 @@ class Units(Files):
         if stopped:
             detached.systemd("systemctl", "disable", "--now", "--quiet", *stopped)
         self.apply()
-        detached.systemd("systemctl", "daemon-reload")
+        if self.started or any(map(_UNIT.search, self.changes)):
+            detached.systemd("systemctl", "daemon-reload")
         if not self.started:
             return
         enabled = detached.systemd("systemctl", "enable", "--quiet", *self.started)

@@ -49,8 +49,8 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         wheels = wheel_file.collect_wheels(paths.inside("out"))
         attempt.need_room(sum(wheel.size for wheel in wheels))
         for wheel in wheels:
-            shutil.copyfile(wheel.path, os.path.join(partial, wheel.file))
-            made = dataclasses.replace(wheel, sha256=digests.of_file(wheel.path))
+            copied = shutil.copyfile(wheel.path, os.path.join(partial, wheel.file))
+            made = dataclasses.replace(wheel, sha256=digests.of_file(copied))
             outputs.append(made.as_output())
         sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
         disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))

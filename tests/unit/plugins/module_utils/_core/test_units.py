@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import grp
 import json
+import os
 import subprocess
 import typing as t
 from pathlib import Path
@@ -117,12 +119,51 @@ def test_module_writes_texts_and_json_and_removes_them(tmp_path: Path) -> None:
         {"path": str(tmp_path / "settings.json"), "content": {"b": 1, "a": None}},
         {"path": str(tmp_path / "absent.service"), "content": None},
     ]
-    announced = run_module("systemd_units", check_mode=True, files=present)
+    announced = run_module("root_files", check_mode=True, files=present)
     assert announced["files"] == [str(tmp_path / "login"), str(tmp_path / "settings.json")]
     assert json.loads(announced["diff"][1]["after"]) == {"a": None, "b": 1}
     assert not list(tmp_path.iterdir())
     for row in present:
         Path(row["path"]).write_text("there")
-    assert run_module("systemd_units", files=present, state="absent")["changed"]
+    assert run_module("root_files", files=present, state="absent")["changed"]
     assert not list(tmp_path.iterdir())
-    assert not run_module("systemd_units", files=present, state="absent")["changed"]
+    assert not run_module("root_files", files=present, state="absent")["changed"]
+
+
+def test_module_gives_files_their_mode_and_group_and_replaces_links(tmp_path: Path) -> None:
+    victim, link, key = (tmp_path / name for name in ("victim", "link", "key"))
+    victim.write_text("a key\n")
+    link.symlink_to(victim)
+    group = grp.getgrgid(os.getegid()).gr_name
+    rows = [
+        {"path": str(link), "content": "a key\n"},
+        {"path": str(key), "content": "x", "mode": "0640", "group": group},
+    ]
+    assert run_module("root_files", files=rows)["changed"]
+    assert not link.is_symlink() and victim.read_text() == "a key\n"
+    assert (key.stat().st_mode & 0o7777, key.stat().st_gid) == (0o640, os.getegid())
+    assert not run_module("root_files", files=rows)["changed"]
+    key.chmod(0o644)
+    mended = run_module("root_files", files=rows)
+    assert mended["changed"] and key.stat().st_mode & 0o7777 == 0o640
+    assert [row["before"][:9] for row in mended["diff"]] == ["mode 0644"]
+
+
+def test_module_shows_no_secret(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    rows = [{"path": str(key), "secret": "first-secret\n", "mode": "0600"}]
+    shown = [run_module("root_files", files=rows)]
+    assert key.read_text() == "first-secret\n" and key.stat().st_mode & 0o7777 == 0o600
+    rows[0]["secret"] = "second-secret\n"
+    shown += [run_module("root_files", check_mode=True, files=rows), run_module("root_files", files=rows)]
+    # The old one, whose row has no secret any more.
+    shown += [run_module("root_files", files=[{"path": str(key)}])]
+    assert all(result["changed"] for result in shown) and not key.exists()
+    assert "-secret" not in json.dumps(shown)
+
+
+def test_module_without_units_needs_no_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run_module("root_files", files=[{"path": str(tmp_path / "a.conf"), "content": "a"}])["changed"]
+    refused = run_module("root_files", files=[{"path": str(tmp_path / "a.service"), "content": "a"}])
+    assert refused["cause"] == "systemd does not run on this host, so a.service cannot be started."

@@ -1,0 +1,129 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: root_files
+short_description: Install files and systemd units
+version_added: "0.1.0"
+description:
+  - Writes the files that differ, reloads systemd if units are among them, and enables and starts units, in one call.
+  - Their content comes with the module, and not in a file of the connecting account. They belong to the task's account.
+  - With O(state=absent) it stops and disables the units among O(files), and removes all of these.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.changes
+options:
+  files:
+    description: The files and units.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      path:
+        description: The absolute path.
+        type: path
+        required: true
+      content:
+        description: The text, or a mapping that is written as JSON. With neither it nor a secret the file is removed.
+        type: raw
+      secret:
+        description: A text that no output shows. Of a file that not everybody may read, C(--diff) shows no content.
+        type: str
+      mode:
+        description: The permission bits. By default 0755 for a text that begins with C(#!), else 0644.
+        type: str
+        choices: ["0600", "0640", "0644", "0755"]
+      group:
+        description: The group of the file, by default that of the task's account. It must exist.
+        type: str
+  started:
+    description: Units to enable, and to start or restart if a file changed or they do not run.
+    type: list
+    elements: str
+    default: []
+  state:
+    description: Whether they are installed.
+    type: str
+    choices: [present, absent]
+    default: present
+author: The sparkforge maintainers (!UNKNOWN)
+"""
+
+EXAMPLES = r"""
+- name: Run a backup every night
+  sparkforge.dgx_spark.root_files:
+    files:
+      - path: /etc/systemd/system/backup.service
+        content: "{{ lookup('ansible.builtin.template', 'backup.service.j2') }}"
+      - path: /etc/systemd/system/backup.timer
+        content: "{{ lookup('ansible.builtin.template', 'backup.timer.j2') }}"
+    started: [backup.timer]
+"""
+
+RETURN = r"""
+files:
+  description: The existing files among O(files).
+  returned: success
+  type: list
+  elements: str
+  sample: [/etc/systemd/system/backup.service, /etc/systemd/system/backup.timer]
+"""
+
+import grp
+import json
+import os
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils._core import modules, units
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "files": {
+                "type": "list",
+                "elements": "dict",
+                "required": True,
+                "options": {
+                    "path": {"type": "path", "required": True},
+                    "content": {"type": "raw"},
+                    "secret": {"type": "str", "no_log": True},
+                    "mode": {"type": "str", "choices": ["0600", "0640", "0644", "0755"]},
+                    "group": {"type": "str"},
+                },
+            },
+            "started": {"type": "list", "elements": "str", "default": []},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        },
+        supports_check_mode=True,
+    )
+    modules.run(module, lambda: _installed(module))
+
+
+def _installed(module: AnsibleModule) -> dict[str, t.Any]:
+    options, wanted, groups = module.params, {}, {}
+    is_present = options["state"] == "present"
+    for row in options["files"] if is_present else ():
+        content = _encoded(row)
+        if content:
+            wanted[row["path"]] = content, int(row["mode"] or ("0755" if content.startswith(b"#!") else "0644"), 8)
+            groups[row["path"]] = grp.getgrnam(row["group"]).gr_gid if row["group"] else os.getegid()
+    paths = [row["path"] for row in options["files"]]
+    installation = units.Units(wanted, paths, options["started"] if is_present else (), groups)
+    return installation.run(module.check_mode)
+
+
+def _encoded(row: dict[str, t.Any]) -> bytes:
+    if isinstance(row["content"], dict):
+        return f"{json.dumps(row['content'], indent=2, sort_keys=True)}\n".encode()
+    return str(row["content"] or row["secret"] or "").encode()
+
+
+if __name__ == "__main__":
+    main()
