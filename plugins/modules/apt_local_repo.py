@@ -73,12 +73,6 @@ EXAMPLES = r"""
       cusparselt-local-repo-ubuntu2404-0.8.1_0.8.1-1_arm64.deb"
     sha256: "{{ cusparselt_local_repo_sha256 }}"
   become: true
-
-- name: Remove it
-  sparkforge.dgx_spark.apt_local_repo:
-    name: cusparselt
-    state: absent
-  become: true
 """
 
 RETURN = r"""

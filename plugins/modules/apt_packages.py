@@ -82,12 +82,6 @@ EXAMPLES = r"""
       - libcudnn9-dev-cuda-13
       - libnccl-dev=*+cuda13.0
   become: true
-
-- name: Remove them
-  sparkforge.dgx_spark.apt_packages:
-    name: cuda_libraries
-    state: absent
-  become: true
 """
 
 RETURN = r"""

@@ -67,12 +67,6 @@ EXAMPLES = r"""
     key_url: https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa/3bf863cc.pub
     key_fingerprint: EB693B3035CD5710E231E123A4B469963BF863CC
   become: true
-
-- name: Remove what the task above added
-  sparkforge.dgx_spark.apt_source:
-    name: nvidia-cuda
-    state: absent
-  become: true
 """
 
 RETURN = r"""

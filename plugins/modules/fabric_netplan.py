@@ -73,11 +73,6 @@ EXAMPLES = r"""
   vars:
     plan: "{{ lookup('sparkforge.dgx_spark.plan', 'fabric').steps }}"
   become: true
-
-- name: Remove it
-  sparkforge.dgx_spark.fabric_netplan:
-    state: absent
-  become: true
 """
 
 RETURN = r"""

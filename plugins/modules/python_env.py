@@ -221,33 +221,10 @@ EXAMPLES = r"""
     index_url: none
   become: true
 
-- name: Stage an environment
-  sparkforge.dgx_spark.python_env:
-    name: torch
-    python: "3.12"
-    requirements: "{{ stack.lock.wheels['cp312-linux-aarch64'] }}"
-    imports: [torch]
-    switch: false
-  become: true
-  register: staged
-
 - name: Go back to the previous environment
   sparkforge.dgx_spark.python_env:
     name: torch
     state: previous
-  become: true
-
-- name: Go back to a given environment
-  sparkforge.dgx_spark.python_env:
-    name: torch
-    state: previous
-    environment_id: 5d41402abc4b
-  become: true
-
-- name: Remove the environment and everything that belongs to it
-  sparkforge.dgx_spark.python_env:
-    name: torch
-    state: absent
   become: true
 """
 

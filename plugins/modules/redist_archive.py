@@ -130,12 +130,6 @@ EXAMPLES = r"""
         variant: ""
         sha256: f5b916aa36a8549946fc2262acebb082fe8c463bd1523a3c0cc2c93527231653
         soname: libnvpl_lapack_lp64_gomp.so.0
-
-- name: Take cuDSS away
-  sparkforge.dgx_spark.redist_archive:
-    state: absent
-    archives:
-      - component: libcudss
 """
 
 RETURN = r"""

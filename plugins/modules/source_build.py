@@ -289,23 +289,6 @@ EXAMPLES = r"""
     depends: [pytorch]
     user: sparkforge
   become: true
-
-- name: Check whether LLVM would be built, and why
-  sparkforge.dgx_spark.source_build:
-    name: llvm
-    kind: cmake
-    source:
-      repo: https://github.com/llvm/llvm-project.git
-      version: 7d5de3033187c8a3bb4d2e322f5462cdaf49808f
-      submodules: false
-    subdirectory: llvm
-    cmake_args:
-      - -DLLVM_ENABLE_PROJECTS=mlir;llvm;lld
-      - -DLLVM_TARGETS_TO_BUILD=host;NVPTX;AMDGPU
-    user: sparkforge
-  become: true
-  check_mode: true
-  diff: true
 """
 
 RETURN = r"""

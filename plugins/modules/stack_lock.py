@@ -62,13 +62,6 @@ EXAMPLES = r"""
     name: torch-2.9.1
     parts: [sources]
   check_mode: true
-
-- name: Resolve the wheels alone, from a directory of one's own
-  sparkforge.dgx_spark.stack_lock:
-    name: torch-2.15.0
-    parts: [wheels]
-    index_url: none
-    find_links: [/srv/wheels]
 """
 
 RETURN = r"""

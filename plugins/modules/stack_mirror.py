@@ -84,12 +84,6 @@ EXAMPLES = r"""
     method: wheel
     directory: /srv/mirror
     url: https://mirror.example.com
-
-- name: See what a build would need, and write nothing
-  sparkforge.dgx_spark.stack_mirror:
-    name: torch-2.9.1
-    directory: /srv/mirror
-  check_mode: true
 """
 
 RETURN = r"""

@@ -64,20 +64,6 @@ EXAMPLES = r"""
     directory: reports
     name: "{{ inventory_hostname }}"
     report: "{{ proof.report }}"
-
-- name: Write a report of one's own
-  sparkforge.dgx_spark.verify_report:
-    directory: reports
-    name: "{{ inventory_hostname }}"
-    report:
-      stack: torch-2.15.0
-      method: wheel
-      profile: gb10
-      lock: 1f0c6f3b2a91
-      gpu_required: true
-      verdict: unproven
-      checks:
-        - {name: driver, status: pass, measured: 580.95.05, bound: 580.65.06}
 """
 
 RETURN = r"""

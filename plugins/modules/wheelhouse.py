@@ -89,11 +89,6 @@ EXAMPLES = r"""
     units: "{{ sparkforge_built }}"
     keep: 2
   become: true
-
-- name: Take manifests and index back
-  sparkforge.dgx_spark.wheelhouse:
-    state: absent
-  become: true
 """
 
 RETURN = r"""
