@@ -55,6 +55,23 @@ def end_account(uid: int, other: int) -> None:
     _end(lambda: _of(uid), lambda: acting(uid, other, lambda: os.kill(-1, signal.SIGKILL)))
 
 
+def runs_in_container(uid: int) -> bool:
+    """Tell whether a container without user ids of its own has processes of an account: their ids are the host's.
+
+    What a package's code starts can have a process namespace of its own only in a user namespace of its own.
+    """
+
+    def namespaces(place: str) -> list[str]:
+        try:
+            return [os.readlink(f"{place}/ns/{kind}") for kind in ("user", "pid")]
+        except OSError:
+            return []
+
+    user, pid = namespaces("/proc/self") or ("", "")
+    others = filter(None, (namespaces(f"/proc/{process}") for process in _of(uid)))
+    return any(other_user == user and other_pid != pid for other_user, other_pid in others)
+
+
 def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> None:
     """Do ``work`` in a child with the rights of the account ``uid`` and no others; how it fails is not told.
 

@@ -160,7 +160,8 @@ def account(directory: str) -> t.Iterator[int | None]:
     first = int(hashlib.sha256(os.path.realpath(directory).encode()).hexdigest(), 16)
     for step in range(len(ACCOUNTS)):
         uid = ACCOUNTS[(first + step) % len(ACCOUNTS)]
-        if _has_entry(uid) or _has_entry(uid + _BESIDE):
+        # All processes of the account are killed, also those that a container has started before.
+        if _has_entry(uid) or _has_entry(uid + _BESIDE) or processes.runs_in_container(uid):
             continue
         with contextlib.ExitStack() as held:
             try:

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -209,3 +210,34 @@ def test_root_s_group_is_given_to_nobody(open_path: Path) -> None:
     os.chown(closed, 0, 65534)
     assert unprivileged.groups_that_may_enter(str(closed / "bin/python")) == {65534}
     unprivileged.check_open(str(closed / "bin/python"), "The interpreter", "Open it.")
+
+
+@as_root
+def test_the_account_that_a_container_uses_is_not_taken() -> None:
+    with unprivileged.account("/nonexistent/torch") as first:
+        assert first is not None
+    own_pids = ["unshare", "--pid", "--fork", "--kill-child"]
+    if subprocess.run([*own_pids, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no process namespace can be made here")
+    command = [*own_pids, "setpriv", "--reuid", str(first), "--clear-groups", "sleep", "60"]
+    with subprocess.Popen(command) as container:
+        try:
+            patience = time.monotonic() + 20
+            while not processes.runs_in_container(first) and time.monotonic() < patience:
+                time.sleep(0.05)
+            with unprivileged.account("/nonexistent/torch") as other:
+                assert other not in (None, first)
+            assert processes.runs_in_container(first)
+        finally:
+            container.kill()
+
+
+@as_root
+def test_the_account_s_own_processes_are_no_container_s() -> None:
+    with unprivileged.account("/nonexistent/torch") as uid:
+        assert uid is not None
+        command = unprivileged.dropped(["/bin/sleep", "60"], uid, {uid})
+        with subprocess.Popen(command):
+            time.sleep(0.3)
+            assert not processes.runs_in_container(uid)
+            unprivileged.end(uid)
