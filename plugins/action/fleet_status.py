@@ -13,6 +13,7 @@ import os
 import time
 import typing as t
 
+from ..module_utils._core import shown
 from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import status
@@ -43,5 +44,5 @@ class ActionModule(OnController):
         path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
         if path:
             files.write_text(path, text + "\n", "Set status_file to a file in a directory that you can write to.")
-        self._display.display(text)
+        self._display.display(shown.text(text))
         return {"changed": False, "path": path, "summary": state["summary"], "hosts": state["hosts"]}

@@ -14,6 +14,7 @@ import threading
 import typing as t
 
 from . import brakes, figures, nvml, policy, settings, watched
+from ._shared.module_utils._core import shown
 from ._shared.module_utils._core.errors import SparkforgeError
 from .host import Host
 from .notes import Notes
@@ -149,12 +150,12 @@ def main(arguments: t.Sequence[str] | None = None) -> int:
 
             end = rest.index("--") if "--" in rest else len(rest)
             verdict = admission.admit(rest[end + 1 :], admission.Words(rest[:end]).value("--needs"))
-            sys.stdout.writelines(f"{line}\n" for line in verdict.said)
+            sys.stdout.writelines(f"{shown.line(line)}\n" for line in verdict.said)
             return 0
         if len(rest) >= WORDS.get(command, sys.maxsize):
             return started(command, settings.read(rest[0]), rest[1:])
     except SparkforgeError as error:
-        sys.stdout.writelines(f"{line}\n" for line in error.details.get("said", ()))
+        sys.stdout.writelines(f"{shown.line(line)}\n" for line in error.details.get("said", ()))
         sys.stderr.write(f"{error}\n")
         return 1 if error.details else 2
     except PermissionError as error:

@@ -9,9 +9,14 @@ from __future__ import annotations
 import re
 import typing as t
 
-# Control characters, marks that turn the direction of text around, and halves of surrogate pairs: they would hide or
-# reorder what is shown, or a terminal would obey them.
-_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters, marks that turn the direction of text around or have no width, and halves of surrogate pairs: they
+# would hide or reorder what is shown, or a terminal would obey them.
+_UNSHOWN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff"
+    "\U000e0000-\U000e007f]"
+)
+#: What systemd allows in the name of a unit (systemd.unit(5)); any user may give another to a control group.
+_UNIT = re.compile(r"[^A-Za-z0-9:_.@\\-]")
 
 
 def text(value: str) -> str:
@@ -22,6 +27,11 @@ def text(value: str) -> str:
 def line(value: str) -> str:
     """Return text on one line."""
     return " ".join(text(value).split("\n"))
+
+
+def unit(value: str) -> str:
+    """Return the name of a unit with ``?`` for each character that such a name cannot have."""
+    return _UNIT.sub("?", value)
 
 
 def data(value: t.Any) -> t.Any:

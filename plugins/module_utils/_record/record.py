@@ -27,6 +27,7 @@ from .._apt.next_upgrade import UpdateInfo
 from .._apt.plan import check_plan
 from .._apt.policy import choose
 from .._apt.wanted import missing, parse_wanted
+from .._core import shown
 from .._core.errors import SparkforgeError
 from .._host import connectx
 from .._host.observation import SparkInfo
@@ -285,7 +286,7 @@ def main(last: Last, prove: Prove, argv: t.Sequence[str] | None = None) -> int:
         print(f"{given.output} cannot be written: {error.strerror}. Name another file with --output.", file=sys.stderr)
         return 2
     for row in found["unread"]:
-        print(f"not read: {row['probe']}: {row['reason']}")
+        print(shown.line(f"not read: {row['probe']}: {row['reason']}"))
     print(
         f"{given.output}: {len(text) / 1000:.0f} kB in {found['record']['seconds']:.0f} s. Read it before you send it."
     )

@@ -11,6 +11,7 @@ import sys
 import typing as t
 
 from . import verdict
+from ._shared.module_utils._core import shown
 from ._shared.module_utils._host import dpkg, firmware
 from ._shared.module_utils._host.gpu import Gpu
 from ._shared.module_utils._host.reader import Host, run_command
@@ -46,5 +47,5 @@ def described(report: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> str:
 def main(arguments: t.Sequence[str]) -> int:
     """Print what changed since the report on stdin; nothing if nothing did. The script at login calls this."""
     del arguments
-    sys.stdout.write(described(json.load(sys.stdin), observe()))
+    sys.stdout.write(shown.line(described(json.load(sys.stdin), observe())))
     return 0

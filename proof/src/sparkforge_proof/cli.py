@@ -17,6 +17,7 @@ import time
 import typing as t
 
 from . import calls, catalogue, changed, run, scheduled, verdict
+from ._shared.module_utils._core import shown
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host, run_command
@@ -149,9 +150,9 @@ def checks(argv: t.Sequence[str]) -> int:
     if not given.quiet:
         for check in report["checks"]:
             if check["status"] in (FAIL, WARN):
-                print(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}")
+                print(shown.text(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}"))
         for notice in report["notices"]:
-            print(notice)
+            print(shown.text(notice))
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     print(f"{report['verdict']} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
     return status(report)
@@ -273,7 +274,7 @@ def inspect(argv: t.Sequence[str]) -> int:
     given = made.parse_args(argv)
     device = judge.Device(given.machine, given.capability, given.cuda, given.python)
     found = judge.paths(given.paths, device)
-    print(found["table"])
+    print(shown.text(found["table"]))
     return WRONG if found["verdict"] == "no" else PROVEN
 
 

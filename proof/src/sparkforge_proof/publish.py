@@ -22,7 +22,7 @@ import time
 import typing as t
 
 from . import changed, verdict
-from ._shared.module_utils._core import installed_files, receipts
+from ._shared.module_utils._core import installed_files, receipts, shown
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import FAIL
 from .history import History
@@ -104,7 +104,8 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
     torch = " ".join(["PyTorch", str(versions.get("torch") or "")]).strip()
     text = f"{torch} {said}"
     end = f". Enter it: . {activate}" + (f"  Report: {url}" if url else "")
-    # JSON in ASCII has no line breaks, so that no text of a report ends the here-document.
+    # Versions come from the environment that was proven; JSON in ASCII has no line breaks, so that no text of a report
+    # ends the here-document.
     seen = json.dumps({key: report[key] for key in SEEN if key in report}, sort_keys=True)
     return (
         "#!/bin/sh\n"
@@ -112,14 +113,9 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
         f"days=$((($(date +%s) - {began(report)}) / 86400))\n"
         f"since=$(/usr/bin/python3 -I -B {shlex.quote(program_path)} changed 2>/dev/null <<'SEEN'\n{seen}\nSEEN\n"
         ") || since='whether the host changed since is not known'\n"
-        f'printf \'%s, checked %s days ago%s%s\\n\' {shlex.quote(_line(text))} "$days" "${{since:+; $since}}" '
-        f"{shlex.quote(_line(end))}\n"
+        f'printf \'%s, checked %s days ago%s%s\\n\' {shlex.quote(shown.line(text))} "$days" "${{since:+; $since}}" '
+        f"{shlex.quote(shown.line(end))}\n"
     )
-
-
-def _line(text: str) -> str:
-    """Return a text without what moves a terminal's cursor: versions come from the environment that was proven."""
-    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 class Publisher:

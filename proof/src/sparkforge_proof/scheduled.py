@@ -17,6 +17,7 @@ import time
 import typing as t
 
 from . import publish, run as _cuda_proof
+from ._shared.module_utils._core import shown
 from ._shared.module_utils._core.errors import SparkforgeError
 
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
@@ -66,7 +67,7 @@ def main(arguments: t.Sequence[str]) -> int:
 
 def _say(line: str) -> None:
     """Say a line to the journal."""
-    sys.stdout.write(line + "\n")
+    sys.stdout.write(shown.line(line) + "\n")
 
 
 def wait_for_dpkg(path: str = DPKG_LOCK, wait: float = DPKG_WAIT) -> None:

@@ -99,7 +99,7 @@ def model(tmp_path: Path) -> Path:
         (500, b"broken", "failed (HTTP 500): broken."),
         (400, b'{"error": {"message": "Out of range float values are not JSON compliant: nan"}}', "that are none"),
         (302, b"", "redirects to another place"),
-        (200, b"<html>\x1b[31m", "answered what is not JSON: '<html>?[31m'"),
+        (200, b"<html>\x1b[31m", "answered what is not JSON: '<html>\ufffd[31m'"),
         (200, b"\xff\xfe", "answered what is not JSON"),
         (200, b"[" * 100_000, "answered what is not JSON"),
         (500, b'{"error": ' * 60_000, "failed (HTTP 500)"),

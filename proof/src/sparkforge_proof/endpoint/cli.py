@@ -15,6 +15,7 @@ import sys
 import time
 import typing as t
 
+from .._shared.module_utils._core import shown
 from .._shared.module_utils._core.errors import SparkforgeError
 from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
 from . import answers, tiny
@@ -121,7 +122,7 @@ def prove(given: argparse.Namespace) -> dict[str, t.Any]:
         results.append(row)
         if not given.quiet:
             said = row.measured if row.status == PASS else f"{row.cause} {row.remedy}"
-            print(f"{row.status}  {row.name}: {said.strip()}", flush=True)
+            print(shown.text(f"{row.status}  {row.name}: {said.strip()}"), flush=True)
     return _report(given, results, time.monotonic() - began, reference.form.name, str(one["id"]), seed)
 
 

@@ -14,6 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from .._shared.module_utils._core import shown
 from .._shared.module_utils._core.deadline import within
 from .._shared.module_utils._core.errors import SparkforgeError
 
@@ -204,9 +205,9 @@ class Endpoint:
             raise self._garbage(path, text) from None
 
     def _garbage(self, path: str, text: str) -> SparkforgeError:
-        shown = self._masked("".join(one if one.isprintable() else "?" for one in text[:60]))
+        beginning = self._masked(shown.line(text[:60]))
         return SparkforgeError(
-            f"{self.base}{path} answered what is not JSON: {shown!r}.",
+            f"{self.base}{path} answered what is not JSON: {beginning!r}.",
             "See what listens there: it is no OpenAI-compatible server, or a proxy answers in its place.",
         )
 
