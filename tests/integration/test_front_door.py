@@ -71,17 +71,6 @@ def passwords(started: pexpect.spawn[str], *words: str) -> None:
         started.sendline(word)
 
 
-def test_a_wrong_password_is_asked_for_again_and_nothing_is_written(person: Person, announced: Host) -> None:
-    started = person.starts()
-    answer(started, ANSWERS)
-    passwords(started, "wrong", "wrong again", "still wrong")
-    assert person.ends(started) == Exit.REFUSED
-    said = " ".join(person.said.split())
-    assert f"{image.USER} could not log in over ssh; nothing was written. {NAME}: " in said
-    assert "still wrong" not in person.said
-    assert person.wrote_nothing()
-
-
 def test_ctrl_c_where_the_password_is_asked_for_again_writes_nothing(person: Person, announced: Host) -> None:
     started = person.starts()
     answer(started, ANSWERS)

@@ -80,12 +80,6 @@ def test_a_wrong_sudo_password_ends_in_one_clear_message(site_run: SiteRun) -> N
     assert site_run.host.contents() == before
 
 
-def test_an_unknown_stack_ends_before_any_remote_call(site_run: SiteRun) -> None:
-    play = site_run.host.run("site", "-vvv", stack_name="torch-0.0.1").failed()
-    assert "torch-0.0.1" in play.text and "torch-2.9.1" in play.text, "the message names the stacks that there are"
-    assert "Using module file" not in play.output
-
-
 # --- the way back, last: after it the host has nothing of the site ----------------------------------------------------
 
 

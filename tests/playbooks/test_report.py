@@ -139,15 +139,6 @@ def test_proof_is_required_unless_less_is_asked_for(tmp_path: Path, verdict: t.A
     assert run.code == code, run.output
 
 
-@pytest.mark.long
-def test_null_requires_nothing_and_a_word_that_means_nothing_is_refused(tmp_path: Path) -> None:
-    site = Site(tmp_path, spark1=FAIL)
-    assert site.run(report_require=None).code == 0
-    for word in ("green", ""):
-        refused = site.run(report_require=word)
-        assert refused.code == 2 and "none, unproven, proven" in refused.text
-
-
 def test_check_mode_reads_and_writes_its_own_files_and_asks_for_no_proof(tmp_path: Path) -> None:
     site = Site(tmp_path, spark1=FAIL)
     missing = site.run("--check")
@@ -186,13 +177,6 @@ def test_a_host_that_stopped_earlier_hides_no_other_and_its_report_is_called_old
         "spark1: proven on the GPU (64 pass, 0 fail, 2 skip), checked 2026-11-21T16:00:00Z; the report may be"
         in run.text
     )
-
-
-def test_an_odd_name_of_a_host_has_its_report_found(tmp_path: Path) -> None:
-    site = Site(tmp_path, **{"2001:db8::1": PROVEN, "index": PROVEN})
-    run = site.run()
-    assert run.code == 0, run.output
-    assert site.fleet["summary"]["proven"] == 2
 
 
 def test_a_directory_that_cannot_be_written_ends_in_one_clear_message(tmp_path: Path) -> None:

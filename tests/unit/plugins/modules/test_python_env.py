@@ -729,13 +729,12 @@ def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
     return path
 
 
-@pytest.mark.parametrize("mib", [4, pytest.param(600, marks=pytest.mark.long)])
-def test_a_download_that_is_cut_off_goes_on_in_the_next_run(host: Host, served: Served, mib: int) -> None:
+def test_a_download_that_is_cut_off_goes_on_in_the_next_run(host: Host, served: Served) -> None:
     """With the host's CA, over TLS, as an index is reached; three times within a run, and for good in the first one."""
     both, certificate = web_server.make_certificate(host.directory)
     host.extra["SSL_CERT_FILE"] = certificate
     served = Served(host, both)
-    big = big_wheel(host.directory / "served", mib << 20)
+    big = big_wheel(host.directory / "served", 4 << 20)
     size, file = big.stat().st_size, f"/files/{big.name}"
     served.server.files |= {"/simple/big/": f'<a href="{file}">{big.name}</a>'.encode(), file: big.read_bytes()}
     served.asked["requirements"].append(pin(big))

@@ -361,38 +361,24 @@ def test_a_bad_upgrade_leaves_the_version_in_use(host: Host) -> None:
     assert host.call()["changed"] is False
 
 
-def test_a_platform_that_the_manifest_lacks_is_named_with_those_it_has(host: Host) -> None:
-    result = refused(host, platform="linux-ppc64le", archives=[{**host.nvpl, "sha256": None}])
-    assert "no nvpl_blas for the platform linux-ppc64le; it has linux-sbsa." in result["cause"]
-
-
-def test_a_variant_that_the_manifest_lacks_is_named_with_those_it_has(host: Host) -> None:
-    result = refused(host, archives=[{**host.cudss, "variant": "cuda12"}])
-    assert "no variant cuda12 of libcudss for linux-sbsa; it has cuda13." in result["cause"]
-    result = refused(host, archives=[{**host.cudss, "variant": ""}])
-    assert "no build without a variant of libcudss" in result["cause"]
-
-
-def test_a_variant_for_a_product_without_variants_is_refused_with_the_remedy(host: Host) -> None:
-    result = refused(host, archives=[{**host.nvpl, "variant": "cuda13"}])
-    assert result["remedy"] == "Set variant to '' for this archive."
-
-
-def test_a_component_that_the_manifest_lacks_is_named_with_those_it_has(host: Host) -> None:
-    result = refused(host, archives=[{**host.cudss, "component": "cudss"}])
-    assert "no component cudss; it has libcudss." in result["cause"]
-
-
-def test_a_version_that_the_manifest_contradicts_is_refused(host: Host) -> None:
-    assert (
-        "has libcudss 0.8.0.10, but the stack pins 0.8.0.9"
-        in refused(host, archives=[{**host.cudss, "version": "0.8.0.9"}])["cause"]
-    )
-
-
-def test_a_release_that_does_not_exist_is_named(host: Host) -> None:
-    result = refused(host, archives=[{**host.cudss, "release": "9.9"}])
-    assert "cudss has no release 9.9: http://127.0.0.1" in result["cause"]
+@pytest.mark.parametrize(
+    ("library", "changed", "words"),
+    [
+        ("nvpl", {"platform": "linux-ppc64le"}, "no nvpl_blas for the platform linux-ppc64le; it has linux-sbsa."),
+        ("cudss", {"variant": "cuda12"}, "no variant cuda12 of libcudss for linux-sbsa; it has cuda13."),
+        ("cudss", {"variant": ""}, "no build without a variant of libcudss"),
+        ("nvpl", {"variant": "cuda13"}, "Set variant to '' for this archive."),
+        ("cudss", {"component": "cudss"}, "no component cudss; it has libcudss."),
+        ("cudss", {"version": "0.8.0.9"}, "has libcudss 0.8.0.10, but the stack pins 0.8.0.9"),
+        ("cudss", {"release": "9.9"}, "cudss has no release 9.9: http://127.0.0.1"),
+    ],
+)
+def test_what_nvidia_does_not_publish_is_named_with_what_it_does(
+    host: Host, library: str, changed: dict[str, str], words: str
+) -> None:
+    options = {"platform": changed["platform"]} if "platform" in changed else {}
+    row = {**getattr(host, library), **({"sha256": None} if options else changed)}
+    assert words in refused(host, archives=[row], **options)["msg"]
 
 
 @pytest.mark.parametrize(

@@ -358,20 +358,6 @@ def test_a_failure_has_cause_remedy_lines_and_the_log(host: EngineHost) -> None:
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
 
 
-def test_a_failure_tells_what_the_log_notices_beside_it(host: EngineHost) -> None:
-    tree = host.place / "drops"
-    tree.mkdir()
-    (tree / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.18)\nproject(tiny NONE)\n"
-        'message(WARNING "Cannot find cuSPARSELt library.  Turning the option off")\n'
-        'message(FATAL_ERROR "It is too dark.")\n'
-    )
-    failed = host.failed(host.packed(tree))
-    assert "too dark" in failed["cause"]
-    (notice,) = failed["notices"]
-    assert notice.startswith("CMake did not find cuSPARSELt, turned its option off and went on. Install the library")
-
-
 def test_a_silently_dropped_option_fails_and_the_next_run_heals(host: EngineHost) -> None:
     source = host.project(UNITS)
     fancy = host.place / "fancy"
@@ -480,37 +466,6 @@ def test_what_cannot_be_built_is_refused_before_anything_is_written(
         [],
         [host.root, host.root / "builds"],
     )
-
-
-@pytest.fixture
-def small_disk(host: EngineHost) -> Iterator[Path]:
-    """Make the root a file system of 84 MB, of which unpacking leaves 64 alone."""
-    host.root.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=84m", "tmpfs", str(host.root)], check=False).returncode:
-        pytest.skip("this machine lets nobody mount a tmpfs")
-    yield host.root
-    subprocess.run(["umount", "-l", str(host.root)], check=True)
-
-
-def test_a_disk_that_is_full_at_the_packaging_is_told_and_only_that_is_done_again(
-    host: EngineHost, small_disk: Path
-) -> None:
-    source = host.project(UNITS)
-    tree = host.place / f"tiny-{UNITS}-False"
-    (tree / "data.bin").write_bytes(bytes(8 << 20))
-    with (tree / "CMakeLists.txt").open("a") as stream:
-        stream.writelines(f"install(FILES data.bin DESTINATION share RENAME {number})\n" for number in range(12))
-    source = host.packed(tree)
-    failed = host.failed(source)
-    assert failed["phase"] == "package", failed
-    assert "full" in failed["cause"]
-    assert f"{host.root} has " in failed["cause"]
-    assert "MiB free" in failed["cause"]
-    assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
-    assert not list(host.directory(failed).glob("out/staged"))
-    subprocess.run(["mount", "-o", "remount,size=200m", str(host.root)], check=True)
-    assert host.built(source)["status"] == "built"
-    assert len(host.compiled()) == UNITS
 
 
 @pytest.mark.parametrize(

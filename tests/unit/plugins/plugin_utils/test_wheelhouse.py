@@ -10,9 +10,7 @@ import base64
 import copy
 import hashlib
 import os
-import threading
 import typing as t
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -24,10 +22,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.ca
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, Served, find_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
 
+from tests.unit import web_server
+
 WHEEL = b"not much of a wheel"
 FILE = "torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl"
 WANTED = Wanted("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64", "3.12")
 LOGIN = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
+MANIFEST = f"/wheelhouse/{WANTED.platform}/manifests/{WANTED.file}"
 PLACES = ["url", "cache", "builder"]
 
 
@@ -51,39 +52,18 @@ def manifest(content: bytes = WHEEL, **changes: t.Any) -> dict[str, t.Any]:
     return publication.manifest(**{**said, **changes})
 
 
-class Server:
-    """Serves what ``files`` has by path; every other path is a 404."""
+class Server(web_server.Server):
+    """Serves manifests below a wheelhouse."""
 
     def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self.login = self.refuses = False
-        self.password: str | None = None
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                wanted = outer.password and base64.b64encode(f"lab:{outer.password}".encode()).decode()
-                if wanted and self.headers.get("Authorization") != f"Basic {wanted}":
-                    self.send_response(401)
-                    self.send_header("WWW-Authenticate", 'Basic realm="wheelhouse"')
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                    return
-                content = LOGIN if outer.login else outer.files.get(self.path)
-                self.send_response(403 if outer.refuses else 200 if content is not None else 404)
-                self.send_header("Content-Length", str(len(content or b"")))
-                self.end_headers()
-                self.wfile.write(content or b"")
-
-            def log_message(self, *_arguments: t.Any) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/wheelhouse"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__()
+        self.url += "/wheelhouse"
 
     def publish(self, made: dict[str, t.Any]) -> None:
-        self.files[f"/wheelhouse/{made['platform']}/manifests/{WANTED.file}"] = publication.text_of(made)
+        self.files[MANIFEST] = publication.text_of(made)
+
+    def ask_for(self, password: str) -> None:
+        self.authorization = "Basic " + base64.b64encode(f"lab:{password}".encode()).decode()
 
 
 @pytest.fixture
@@ -92,8 +72,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Server]:
         monkeypatch.delenv(name, raising=False)
     made = Server()
     yield made
-    made.server.shutdown()
-    made.server.server_close()
+    made.close()
 
 
 @pytest.fixture
@@ -171,8 +150,7 @@ def test_a_server_that_does_not_answer_is_passed_over(
     server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
 ) -> None:
     url = server.url
-    server.server.shutdown()
-    server.server.server_close()
+    server.close()
     cache.save(wanted, signer.sign(manifest()))
     found = find(wanted, cache, Served(url), nobody)
     assert found.where == "cache"
@@ -183,7 +161,7 @@ def test_a_server_that_does_not_answer_is_passed_over(
 
 
 def test_an_html_page_with_status_200_is_no_manifest(server: Server, cache: Cache, wanted: Wanted) -> None:
-    server.login = True
+    server.files[MANIFEST] = LOGIN
     with pytest.raises(SparkforgeError, match="is an HTML page") as caught:
         find(wanted, cache, Served(server.url))
     assert "proxy or a login page" in caught.value.remedy
@@ -191,7 +169,7 @@ def test_an_html_page_with_status_200_is_no_manifest(server: Server, cache: Cach
 
 @pytest.mark.parametrize("given", ["", "wrong"])
 def test_a_refused_password_is_said_and_never_shown(server: Server, cache: Cache, wanted: Wanted, given: str) -> None:
-    server.password = "secret"
+    server.ask_for("secret")
     with pytest.raises(SparkforgeError, match="user name and password") as caught:
         find(wanted, cache, Served(server.url, "lab" if given else "", given))
     said = f"{caught.value} {caught.value.details}"
@@ -201,13 +179,13 @@ def test_a_refused_password_is_said_and_never_shown(server: Server, cache: Cache
 
 
 def test_with_the_password_it_is_found(server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer) -> None:
-    server.password = "p@ss/word:"
+    server.ask_for("p@ss/word:")
     server.publish(signer.sign(manifest()))
-    assert find(wanted, cache, Served(server.url, "lab", server.password), nobody).where == "url"
+    assert find(wanted, cache, Served(server.url, "lab", "p@ss/word:"), nobody).where == "url"
 
 
 def test_a_server_that_forbids_is_not_passed_over(server: Server, cache: Cache, wanted: Wanted) -> None:
-    server.refuses = True
+    server.statuses[MANIFEST] = [403] * 9
     with pytest.raises(SparkforgeError, match="HTTP 403"):
         find(wanted, cache, Served(server.url))
 
@@ -308,7 +286,7 @@ def test_a_spoilt_cache_names_the_file_to_remove(cache: Cache) -> None:
 def test_a_url_is_asked_only_where_a_signature_can_vouch_for_its_manifest(server: Server, cache: Cache) -> None:
     made = manifest()
     server.publish(made)
-    server.refuses = True
+    server.statuses[MANIFEST] = [403] * 9
     found = find(WANTED, cache, Served(server.url))
     assert found.manifest is None
     assert "sparkforge_wheelhouse_signers names no key" in found.tried[0]["said"]

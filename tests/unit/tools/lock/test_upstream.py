@@ -6,13 +6,10 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
 import os
 import socket
 import subprocess
-import threading
 import typing as t
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +17,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
+
+from tests.unit import git_server
 
 SHA = "a" * 64
 
@@ -272,16 +271,7 @@ def test_a_pin_that_is_none_is_refused_with_its_place(path: str, text: str) -> N
 
 
 def git(directory: Path, *arguments: str) -> str:
-    people = {f"GIT_{who}_{what}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=directory,
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **people, "GIT_CONFIG_GLOBAL": os.devnull},
-    )
-    return done.stdout.strip()
+    return git_server.git(*arguments, cwd=directory)
 
 
 @pytest.fixture
@@ -336,15 +326,10 @@ def plain_server(repository: Path) -> Iterator[str]:
     git(repository.parent, "clone", "-q", "--bare", str(repository), str(bare))
     git(bare, "update-server-info")
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *arguments: t.Any) -> None:
-            del format, arguments
-
-    handler = functools.partial(Quiet, directory=str(repository.parent))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/bare.git"
-        server.shutdown()
+    server = git_server.Server(repository.parent)
+    server.dumb = True
+    yield f"{server.url}/bare.git"
+    server.stop()
 
 
 def test_a_server_of_plain_files_is_read_whole(

@@ -268,34 +268,6 @@ def test_a_lock_without_wheels_for_this_python_and_machine_is_named() -> None:
     assert "cp312-linux-aarch64" in problems[0]["cause"]
 
 
-def test_seven_problems_are_reported_at_once_and_errors_stand_first() -> None:
-    problems = judge(
-        {
-            "kernel": {"machine": "riscv64"},
-            "os": {"id": "fedora", "version": "43"},
-            "driver": {"version": "550.1"},
-            "disk": [{"mount": "/", "device": "/dev/sda1", "fstype": "ext4", "id": "8:1", "available_mib": 1024}],
-            "apt": {"broken": [{"name": "dpkg", "state": "interrupted"}]},
-            "clock": {"offset": 4000},
-            "gpu": {"processes": [{"pid": 9, "name": "python3", "used_mib": None}]},
-        },
-        {"lock": {"wheels": None}, "method": "build"},
-        {"accept_license": False},
-    )
-    errors = [row["check"] for row in problems if row["severity"] == "error"]
-    assert len(errors) == 7
-    assert set(errors) == {
-        "architecture",
-        "operating system",
-        "licence",
-        "driver",
-        "disk",
-        "apt",
-        "clock",
-    }
-    assert [row["severity"] for row in problems] == ["error"] * 7 + ["warning"]
-
-
 def disk(mount: str, available: int, device: str, number: str) -> dict[str, t.Any]:
     return {
         "mount": mount,
