@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +108,14 @@ def test_the_words_name_four_changes_and_count_the_rest() -> None:
     assert changed.described({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages}) == (
         "changed since the last proof: kernel, libcublas, libcudnn, libcufft and 3 more"
     )
+
+
+def test_names_that_the_login_shows_have_no_escapes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = {**SEEN, "packages": {"libnccl2\x1b]0;evil\a": "1", "libnccl2\r\nevil": "1"}}
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(report)))
+    monkeypatch.setattr(changed, "observe", lambda: {**SEEN, "packages": {}})
+    changed.main([])
+    said = capsys.readouterr().out
+    assert "evil" in said and not set(said) & {"\x1b", "\a", "\r", "\n"}
