@@ -1,0 +1,175 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who has the connecting account, but not its password, exchanges what Ansible puts into its folder.
+
+Over a real connection with a real sudo: nothing of the attacker's runs as root or is installed, and a task has the
+right result or one message.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import typing as t
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lab import serve
+from tests.integration.conftest import Bench, Host
+from tests.unit.wheel_tree import file_name, wheel
+
+#: Exchanges each file below the folder for another, for a link to that, and for itself again; writes how often.
+ATTACK = r"""
+import collections, itertools, json, os, time
+
+EVIL = "/srv/attack/evil"
+swaps = collections.Counter()
+turns = itertools.count()
+before = 0
+while not os.path.exists("/srv/attack/stop"):
+    done = sum(swaps.values())
+    # A thousand at full speed; the machine has other work, too.
+    time.sleep(0.0005 if done == before or done > 1000 else 0)
+    before = done
+    for directory, _directories, names in os.walk("/home/spark/.ansible/tmp"):
+        for name in names:
+            if name.startswith(".attack"):
+                continue
+            path, new, good = (os.path.join(directory, start + name) for start in ("", ".attack-new-", ".attack-good-"))
+            try:
+                if not os.path.exists(good):
+                    os.link(path, good)
+                if os.path.lexists(new):
+                    os.unlink(new)
+                turn = next(turns) % 3
+                if turn == 0:
+                    with open(EVIL, "rb") as reading, open(new, "wb") as writing:
+                        writing.write(reading.read())
+                elif turn == 1:
+                    os.symlink(EVIL, new)
+                else:
+                    os.link(good, new)
+                os.replace(new, path)
+                swaps[name] += 1
+            except OSError:
+                pass
+with open("/srv/attack/swaps.json", "w") as stream:
+    json.dump(swaps, stream)
+"""
+#: Run as a module, a program, or a wheel's code, it says as whom; in a file of root's its text is found.
+EVIL = "# OF-THE-ATTACKER\nimport os\nopen(f'/srv/attack/ran-{os.geteuid()}', 'w').close()\n"
+
+
+@dataclass
+class Attacked:
+    """A host whose connecting account is somebody else's, too."""
+
+    host: Host
+
+    def begin(self) -> None:
+        """Have the attacker exchange files until ``end``."""
+        self.host.execute("rm -f /srv/attack/stop /srv/attack/swaps.json")
+        self.host.execute(
+            "setsid setpriv --reuid spark --regid spark --init-groups python3 /srv/attack/attack.py"
+            " > /srv/attack/log 2>&1 < /dev/null &"
+        )
+
+    def end(self) -> dict[str, int]:
+        """Return how often each file was exchanged, once nothing of the attacker's ran as root or was installed."""
+        self.host.execute("touch /srv/attack/stop")
+        for _second in range(20):
+            written = self.host.execute("cat /srv/attack/swaps.json 2>/dev/null || true")
+            if written:
+                break
+            time.sleep(0.5)
+        assert written, self.host.execute("cat /srv/attack/log")
+        assert self.host.execute("ls /srv/attack | grep ^ran-0 || true") == ""
+        assert (
+            self.host.execute("grep -rl OF-THE-ATTACKER /etc /opt /root /usr/local /var/lib 2>/dev/null || true") == ""
+        )
+        swaps: dict[str, int] = json.loads(written)
+        return swaps
+
+
+@pytest.fixture(scope="module")
+def attacked(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
+    host = bench.fresh()
+    place = tmp_path_factory.mktemp("attack")
+    host.execute("mkdir /srv/attack && chown spark: /srv/attack")
+    for name, text in (("attack.py", ATTACK), ("evil", EVIL)):
+        (place / name).write_text(text)
+        host.copy(place / name, f"/srv/attack/{name}")
+    # The account itself gets nowhere: sudo asks it for its password.
+    refused = host.execute("setpriv --reuid spark --regid spark --init-groups sudo -n true 2>&1 || true")
+    assert "password is required" in refused
+    return Attacked(host)
+
+
+#: What a task says that was given something else: of ours, and of Ansible's that cannot make a link executable.
+REFUSED = r"exchanged|sha256|not a regular file|was not sent|permission|execute bit|transfer"
+
+
+def has_succeeded(result: dict[str, t.Any]) -> bool:
+    """Tell whether a task succeeded; one that did not has one message."""
+    if "msg" not in result:
+        return True
+    assert "Traceback" not in json.dumps(result), result
+    assert re.search(REFUSED, result["msg"]), result
+    return False
+
+
+def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tmp_path: Path) -> None:
+    """What they write comes with the module over sudo's own pipe."""
+    host = attacked.host
+    made = serve.make_certificate(tmp_path / "certificate", ["127.0.0.1"])
+    variables = {
+        "wheelhouse_tls_certificate": str(made.certificate),
+        "wheelhouse_tls_key": str(made.key),
+        "wheelhouse_username": "fleet",
+        "wheelhouse_password": "a password",
+    }
+    attacked.begin()
+    play = host.roles("network_access", "wheelhouse", **variables)
+    assert attacked.end() == {}
+    play.succeeded()
+    places = "/etc/nginx/sparkforge-wheelhouse/*.* /etc/nginx/sparkforge-wheelhouse/htpasswd"
+    assert host.execute(f"stat -c '%a %U:%G %n' {places}").splitlines() == [
+        "600 root:root /etc/nginx/sparkforge-wheelhouse/tls.pem",
+        "640 root:www-data /etc/nginx/sparkforge-wheelhouse/htpasswd",
+    ]
+    assert Path(made.key).read_text().strip() in host.execute("cat /etc/nginx/sparkforge-wheelhouse/tls.pem")
+    assert host.execute("ls -A /etc/nginx | grep before || true") == ""
+    assert host.roles("network_access", "wheelhouse", **variables).succeeded().changed == 0
+
+
+def test_a_program_that_is_exchanged_on_its_way_does_not_run(attacked: Attacked) -> None:
+    attacked.begin()
+    results = [attacked.host.task("sparkforge.dgx_spark.proof_publish", root="/opt/sparkforge") for _call in range(4)]
+    swaps = attacked.end()
+    for result in results:
+        has_succeeded(result)
+    assert set(swaps) == {"sparkforge-proof.pyz"} and sum(swaps.values()) > 1000, swaps
+
+
+def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacked, tmp_path: Path) -> None:
+    host = attacked.host
+    host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
+    path = tmp_path / file_name("carried", "1.0")
+    # So large that it is read for a while.
+    path.write_bytes(wheel("carried", "1.0", "VERSION = '1.0'\n" + "#" * (64 << 20)))
+    options = {
+        "name": "carried", "wheels": [str(path)], "imports": ["carried"], "require_cuda": False, "jupyter": False,
+    }  # fmt: skip
+    attacked.begin()
+    results = [host.task("sparkforge.dgx_spark.python_env", **options) for _call in range(3)]
+    swaps = attacked.end()
+    succeeded = [has_succeeded(result) for result in results]
+    assert all(name.endswith(".whl") for name in swaps) and sum(swaps.values()) > 1000, swaps
+    assert any(succeeded) or has_succeeded(host.task("sparkforge.dgx_spark.python_env", **options))
+    python = "/opt/sparkforge/envs/carried/current/bin/python"
+    assert host.execute(f"{python} -I -c 'import carried; print(carried.VERSION)'") == "1.0"
