@@ -264,7 +264,7 @@ class State:
             step["name"]
             for step in self.installs
             if step.get("previous") and any(one in allowed for one in _origins(str(step.get("origin") or "")))
-            and not any(patterns.begins(pattern, step["name"]) for pattern in barred)
+            and not any(patterns.matches(pattern, step["name"], "") for pattern in barred)
         ]  # fmt: skip
 
 

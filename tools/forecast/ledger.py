@@ -108,7 +108,8 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
     problems = schema.problems("ledger", data, "ledger")
     if problems:
         raise _damaged(where, words.some(problems, 3, "; "))
-    unbounded = next((pattern for pattern in _patterns(data["rules"]) if not patterns.is_bounded(pattern)), None)
+    expressions = _patterns([{**rule, "examples": {}} for rule in data["rules"]])
+    unbounded = next((pattern for pattern in expressions if not patterns.is_bounded(pattern)), None)
     if unbounded is not None:
         what = f"the regular expression {unbounded[:80]!r} does not compile, repeats a group, refers back or around, "
         raise _damaged(where, f"{what}or repeats more than {patterns.REPETITIONS} times, which may take years to match")
@@ -121,16 +122,11 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
 
 def _patterns(value: t.Any, key: str = "") -> t.Iterator[str]:
     """Give each text of a rule that is a regular expression by the schema; the name of a fact is one as well."""
-    if isinstance(value, str):
-        if key in ("hold", "matches", "name"):
-            yield value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            if name != "examples":
-                yield from _patterns(inner, name)
-    else:
-        for inner in value if isinstance(value, list) else ():
-            yield from _patterns(inner, key)
+    if isinstance(value, (dict, list)):
+        for name, inner in value.items() if isinstance(value, dict) else ((key, inner) for inner in value):
+            yield from _patterns(inner, name)
+    elif isinstance(value, str) and key in ("hold", "matches", "name"):
+        yield value
 
 
 def _plain(value: t.Any) -> t.Any:

@@ -35,11 +35,9 @@ def is_bounded(pattern: t.Any) -> bool:
     return all(len(re.findall(r"[*+{]", alternative)) <= REPETITIONS for alternative in plain.split("|"))
 
 
-def matches(pattern: str, name: str) -> bool:
-    """Tell whether a bounded expression is of the whole of a name; a longer one than any is not matched."""
-    return len(name) <= LONGEST_NAME and re.fullmatch(pattern, name) is not None
+def matches(pattern: str, name: str, end: str = r"\Z") -> bool:
+    """Tell whether a bounded expression is of a name, to its end or with ``end`` empty of its beginning.
 
-
-def begins(pattern: str, name: str) -> bool:
-    """Tell whether a name begins with what a bounded expression describes."""
-    return len(name) <= LONGEST_NAME and re.match(pattern, name) is not None
+    A name longer than any is not matched.
+    """
+    return len(name) <= LONGEST_NAME and re.match(f"(?:{pattern}){end}", name) is not None

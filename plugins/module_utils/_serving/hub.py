@@ -43,7 +43,6 @@ OTHERS = ("original/*", "*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.tflite"
 _LONGEST = 48 * 3600
 #: What the client may do where systemd runs, beside writing to the models' directory.
 _LIMITS = ("ProtectSystem=strict", "ProtectHome=read-only", "NoNewPrivileges=yes", "MemoryMax=4G") + (
-    # Beyond the client's own limit, which a client that ignores signals would outlive.
     "TimeoutStartSec=60",
     f"RuntimeMaxSec={_LONGEST + 60}",
 )

@@ -31,8 +31,6 @@ _RESERVED = {
 #: and of sglang's http_server.py the several tokenizers.
 _WITHOUT_KEY = re.compile(r"--(smg-)?grpc|--tokenizer-w|VLLM_USE_RUST_FRONTEND|SGLANG_RUST_SERVER")
 _WITHOUT_KEY_OPTIONS = ("--grpc", "--smg-grpc", "--tokenizer-worker-num")
-#: An option of its own, which argparse does not take for the beginning of another.
-_OWN_OPTIONS = ("--tokenizer",)
 #: As words of a variable's name, or at its end; where a file is called so, the unit has no more than its path.
 _SECRET = re.compile(
     r"(?<![A-Z0-9])(KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIALS?|AUTH)(?![A-Z0-9])"
@@ -111,8 +109,8 @@ def _option(argument: str) -> str:
 
 
 def _abbreviates(option: str, full: str) -> bool:
-    """Tell whether argparse may read an option as this one: it takes any beginning that no other option has."""
-    return len(option) > len("--") and full.startswith(option) and option not in _OWN_OPTIONS
+    """Tell whether argparse may read an option as this one: it takes any beginning that is no option of its own."""
+    return len(option) > len("--") and full.startswith(option) and option != "--tokenizer"
 
 
 def _of_variable(name: str, value: str) -> Refusal | None:
