@@ -118,7 +118,7 @@ class Site:
         self.hosts = [f"spark{number}" for number in range(1, count + 1)]
         self.collection = path / "collections/ansible_collections/sparkforge/dgx_spark"
         self.collection.mkdir(parents=True)
-        for name in ("plugins", "tools", "playbooks", "docs", "galaxy.yml", "meta"):
+        for name in ("plugins", "proof", "tools", "playbooks", "docs", "galaxy.yml", "meta"):
             (self.collection / name).symlink_to(COLLECTION / name)
         for entry, tasks in ROLES.items():
             role, _slash, name = entry.partition("/")

@@ -57,7 +57,7 @@ class Fleet:
         self.hosts = [f"spark{number:02d}" for number in range(1, count + 1)]
         self.collection = path / "collections/ansible_collections/sparkforge/dgx_spark"
         self.collection.mkdir(parents=True)
-        for name in ("plugins", "tools", "playbooks", "docs", "galaxy.yml", "meta"):
+        for name in ("plugins", "proof", "tools", "playbooks", "docs", "galaxy.yml", "meta"):
             (self.collection / name).symlink_to(COLLECTION / name)
         for role in {*LIBRARIES, *ROLES}:
             tasks = self.collection / "roles" / role / "tasks"
