@@ -58,6 +58,7 @@ class Closure:
         self.cuda_version = cuda_version
         self.files = FileSystem(root, deadline)
         self.loader = Loader(self.files, search)
+        self.examined = 0
         self.absent: list[str] = []
         self.unreadable: list[dict[str, str]] = []
         self.gaps: dict[tuple[str, reader.Architecture], Gap] = {}
@@ -95,7 +96,7 @@ class Closure:
             "resolved": dict(sorted(self.resolved.items())),
             "absent": self.absent,
             "unreadable": self.unreadable,
-            "examined": self.loader.examined,
+            "examined": self.examined,
         }
 
     def _loads(self) -> t.Iterator[tuple[Load, str]]:
@@ -136,6 +137,7 @@ class Closure:
             if load.loaded[0].identity not in reached:
                 reached.update(library.identity for library in load.loaded)
                 yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
+        self.examined = self.loader.examined
         if self.sonames:
             yield self.loader.load(os.path.realpath(sys.executable), self.sonames, "the stack"), ""
 

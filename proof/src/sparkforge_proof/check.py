@@ -205,7 +205,7 @@ class Result:
             words = [result.name, result.measured, result.bound, result.cause, result.remedy, result.family]
             words += [result.evidence, *result.covered]
             is_sound = all(map(math.isfinite, numbers)) and all(isinstance(text, str) for text in words)
-        except (TypeError, AttributeError) as error:
+        except (TypeError, AttributeError, OverflowError) as error:
             raise ValueError("its fields have other types") from error
         is_sound = is_sound and isinstance(result.covered, list) and result.status in (PASS, WARN, FAIL, SKIP)
         if not is_sound or result.reason not in ("", WRONG, MISMATCH, *UNANSWERED):

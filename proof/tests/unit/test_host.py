@@ -302,6 +302,14 @@ def test_library_of_the_stack_that_the_loader_does_not_find_is_named(root: Path)
     assert row.remedy.startswith("Run the role math_libraries, which installs ")
 
 
+def test_paths_without_a_library_fail_although_the_stacks_are_found(root: Path) -> None:
+    (root / "empty").mkdir()
+    found = side(root, paths=[str(root / "empty")], sonames=["libc.so.6"])
+    found.observe()
+    row = next(row for row in found.results() if row.name == "closure")
+    assert (row.status, row.measured) == ("fail", "0 files")
+
+
 def test_a_named_file_that_is_no_library_is_a_failed_row_and_not_the_end(root: Path) -> None:
     (root / "script").write_text("#!/bin/sh\n")
     found = side(root, paths=[str(root / "script")])
