@@ -134,7 +134,8 @@ def say(data):
     "code",
     [
         "say(b'no JSON\\n' + b'[' * 100000 + b'\\n' + b'3\\n\\xff\\n{}\\n')",
-        "for more in ({'more': 1}, {'status': 'good'}, {'seconds': 'x'}, {'seconds': 10**400}, {'rates': 7}): say({**row, **more})",
+        "for more in ({'more': 1}, {'status': 'good'}, {'seconds': 'x'}, {'seconds': 10**400}, {'rates': 7}):"
+        " say({**row, **more})",
         "say({'event': 'ready', 'software': 7}); say({'event': 'ready'})",
         "while True: say(b'x' * 65536)",
         "while True: say(b'{}\\n')",
