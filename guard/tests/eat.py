@@ -1,50 +1,68 @@
 """An actor in the virtual machine: takes memory as a plain process, a GPU process, a page cache or many processes do.
 
-``eat.py NAME KIND MEGABYTES RATE [deaf] [uncounted]``: RATE in MB/s, 0 for as fast as it goes. What a GPU process takes
-is a file in memory that is mapped nowhere: the process owns it, and no figure of the process shows it, as on a GB10.
-Uncounted, no control group counts it either: a process outside of all of them writes it.
+``eat.py NAME KIND MEGABYTES RATE [deaf]``: RATE in MB/s, 0 for as fast as it goes. What a GPU process takes is memory
+of the kernel that the process owns (maps of bpf(2)), and no figure of the process or of /proc/meminfo shows it, as on a
+GB10. Other kinds hide what they take: "memfd" writes a file in memory that it does not map, "file" leaves one behind in
+a tmpfs, "leaderless" lets its first thread end, and a "crowd" is many processes, each in a group of its own.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import signal
+import struct
 import sys
+import threading
 import time
 
 MIB = 1 << 20
 CHUNK = 4 * MIB
-#: How many a data loader starts.
-WORKERS = 20
+#: How many a data loader starts, and a crowd.
+WORKERS, CROWD = 20, 70
+#: Numbers of bpf(2) and of exit(2), which ends one thread.
+BPF, EXIT = {"x86_64": (321, 60), "aarch64": (280, 93)}[platform.machine()]
 
 
-def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
+def take_of_gpu() -> None:
+    """Have the kernel take a chunk that this process owns; when there is none, wait for it."""
+    # BPF_MAP_CREATE of an array with one value of a MiB for each key.
+    attributes = struct.pack("5I", 2, 4, MIB, CHUNK // MIB, 0).ljust(128, b"\0")
+    while ctypes.CDLL(None).syscall(BPF, 0, attributes, len(attributes)) < 0:
+        time.sleep(0.02)
+
+
+def main(name: str, kind: str, *words: str) -> None:
     """Take the memory, and hold it."""
-    ctypes.CDLL(None).prctl(15, name[:15].encode(), 0, 0, 0)  # PR_SET_NAME
+    ctypes.CDLL(None).prctl(15, name[:15].encode(), 0, 0, 0)  # PR_SET_NAME, of this thread and what it starts
+    if kind != "leaderless":
+        take(kind, *words)
+    threading.Thread(target=take, args=(kind, *words)).start()
+    time.sleep(0.5)
+    ctypes.CDLL(None).syscall(EXIT, 0)
+
+
+def take(kind: str, megabytes: str, rate: str, *words: str) -> None:
+    """Take the memory, and hold it."""
     if "deaf" in words:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     goal, speed, began, taken = int(megabytes) * MIB, float(rate) * MIB, time.monotonic(), 0
-    chunk = MIB if kind == "workers" else CHUNK
+    chunk = MIB if kind in ("workers", "crowd") else CHUNK
     block, kept = b"\1" * chunk, []
-    if kind == "gpu":
-        target = os.memfd_create("gpu")
-        if "uncounted" in words:
-            if os.fork():
-                os.wait()
-                goal = 0
-            else:
-                # If the parent ends, so does this.
-                ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-                with open("/sys/fs/cgroup/cgroup.procs", "r+", encoding="ascii") as stream:
-                    stream.write(str(os.getpid()))
-    elif kind == "cache":
-        target = os.open(f"/mnt/{os.getpid()}.cache", os.O_CREAT | os.O_WRONLY)
-    if kind == "workers":
+    if kind == "memfd":
+        target = os.memfd_create("hidden")
+    elif kind in ("cache", "file"):
+        folder = "/mnt" if kind == "cache" else "/tmp"
+        target = os.open(f"{folder}/{os.getpid()}.cache", os.O_CREAT | os.O_WRONLY)
+    if kind in ("workers", "crowd"):
         # As a data loader: it starts all of them at once, and each takes its share.
-        goal, speed = goal // (WORKERS + 1), speed / (WORKERS + 1)
-        for _ in range(WORKERS):
+        count = WORKERS if kind == "workers" else CROWD
+        goal, speed = goal // (count + 1), speed / (count + 1)
+        for _ in range(count):
             if os.fork() == 0:
+                if kind == "crowd":
+                    os.setpgid(0, 0)
                 break
     if kind == "bomb":
         while taken < goal:
@@ -55,16 +73,18 @@ def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
                 os.setpgid(0, 0)
         time.sleep(3600)
     while taken < goal:
-        if kind in ("plain", "workers"):
-            kept.append(bytearray(block))
-        else:
+        if kind == "gpu":
+            take_of_gpu()
+        elif kind in ("memfd", "cache", "file"):
             os.write(target, block)
+        else:
+            kept.append(bytearray(block))
         taken += chunk
         ahead = taken / speed - (time.monotonic() - began) if speed else 0
         if ahead > 0:
             time.sleep(ahead)
-    if "uncounted" in words and goal:
-        os._exit(0)
+    if kind == "file":
+        os.close(target)
     os.write(1, b"ready\n")
     while True:
         time.sleep(3600)

@@ -19,10 +19,15 @@ TOTAL = 120 * GIB
 class Machine:
     """A host of 120 GiB whose processes die when they are told to."""
 
+    SESSION = "session-1.scope"
+
     def __init__(self, place: Path, pressure: bool = True) -> None:
         self.place, self.gpu, self.deaf = place, {}, set()
         self.sent: list[tuple[int, int]] = []
         self.sizes: dict[int, int] = {}
+        #: The account of each process that is not root's, and bytes of shared memory in all.
+        self.accounts: dict[int, int] = {}
+        self.shared = 0
         place.mkdir()
         if pressure:
             (place / "pressure").mkdir()
@@ -30,6 +35,8 @@ class Machine:
         self.cache, self.swap = 0, (0, 0)
         self.write()
         self.host = host.Host(str(place))
+        # The files of /proc are here of whoever runs the test.
+        self.host._account = lambda path: self.accounts.get(int(path.rpartition("/")[2]), 0)
 
     def press(self, full: float) -> None:
         """Let everything wait for memory, in per cent of the last 10 s."""
@@ -39,11 +46,11 @@ class Machine:
     def write(self) -> None:
         """Write what the processes leave."""
         taken = sum(self.sizes.values()) + sum(self.gpu.values())
-        free = max(0, TOTAL - taken - self.cache)
+        free = max(0, TOTAL - taken - self.cache - self.shared)
         fields = {
-            "MemTotal": TOTAL, "MemFree": free, "MemAvailable": free + self.cache, "Buffers": 0, "Cached": self.cache,
-            "SwapCached": 0, "AnonPages": sum(self.sizes.values()), "SwapTotal": self.swap[0],
-            "SwapFree": self.swap[1], "Shmem": 0, "Dirty": 0,
+            "MemTotal": TOTAL, "MemFree": free, "MemAvailable": free + self.cache, "Buffers": 0, "SwapCached": 0,
+            "Cached": self.cache + self.shared, "AnonPages": sum(self.sizes.values()), "SwapTotal": self.swap[0],
+            "SwapFree": self.swap[1], "Shmem": self.shared, "Dirty": 0,
         }  # fmt: skip
         # In place, for the file is kept open; the lengths stay the same.
         with open(self.place / "meminfo", "r+" if (self.place / "meminfo").exists() else "w") as stream:
@@ -59,8 +66,9 @@ class Machine:
         at: float = 0,
         unit: str = "",
         parent: int = 1,
+        uid: int = 0,
     ) -> int:
-        """Start a process, or change what it holds."""
+        """Start a process, or change what it holds; a unit with a slash is a whole control group."""
         place = self.place / str(pid)
         place.mkdir(exist_ok=True)
         size = int(gib * GIB)
@@ -68,7 +76,8 @@ class Machine:
         numbers = [parent, group or pid, group or pid, *[0] * 15, start, 1 << 30, size // host.PAGE]
         (place / "stat").write_text(f"{pid} ({name}) S {' '.join(map(str, numbers))} 0 0\n")
         (place / "status").write_text(f"Name:\t{name}\nRssAnon:\t{size >> 10} kB\nRssFile:\t0 kB\nVmSwap:\t0 kB\n")
-        (place / "cgroup").write_text(f"0::/system.slice/{unit or 'session-1.scope'}\n")
+        (place / "cgroup").write_text(f"0::{unit if '/' in unit else f'/system.slice/{unit or self.SESSION}'}\n")
+        self.accounts[pid] = uid
         self.sizes[pid] = size
         if gpu:
             self.gpu[pid] = int(gpu * GIB)

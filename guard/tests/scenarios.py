@@ -1,6 +1,7 @@
 """What happens in the virtual machine, and who has to go: sizes in per cent of its memory.
 
-An actor is (name, unit or "", kind, per cent, MB/s). The first ones are there before; the last ones take what is left.
+An actor is (name, unit or control group or "", kind, per cent, MB/s). The first ones are there before; the last ones
+take what is left.
 ``right`` has the names of which one or all may go; nobody else may, and where ``asked`` not without being asked before.
 80 MB/s are to 1 GiB what 10 GB/s are to 128.
 """
@@ -24,6 +25,10 @@ class Actor(NamedTuple):
     deaf: bool = False
     #: In the process group of the one before.
     joined: bool = False
+    #: Its account, what it calls itself, and how many groups its account is in.
+    uid: int = 0
+    comm: str = ""
+    groups: int = 0
 
 
 class Scenario(NamedTuple):
@@ -35,6 +40,8 @@ class Scenario(NamedTuple):
     swap: str = ""
     first: tuple[str, ...] = ()
     asked: bool = False
+    #: Whether one of them has to go.
+    certain: bool = True
 
 
 MODEL = Actor("model", "vllm.service", "gpu", 45)
@@ -44,6 +51,10 @@ EATER = Actor("eater", "user.scope", "plain", 120)
 DATABASE = Actor("database", "postgresql.service", "plain", 25)
 WORKER = Actor("worker", "user.scope", "plain", 12, 10)
 COMPILER = Actor("cc1plus", "sparkforge-pytorch-0123.service", "plain", 80)
+#: What two ordinary users run, each below a user's own systemd.
+_OF_USER = "/user.slice/user-{0}.slice/user@{0}.service/app.slice/{1}"
+ATTACKER = Actor("attacker", _OF_USER.format(1001, "mine.service"), "plain", 120, uid=1001)
+VICTIM = Actor("victim", _OF_USER.format(1002, "jupyter.service"), "plain", 35, uid=1002, comm="vllm")
 
 
 def fast(actor: Actor) -> Actor:
@@ -99,4 +110,20 @@ SCENARIOS = {
     "with swap, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "disk"),
     "with swap, a second model loads": Scenario((MODEL,), (LOADER._replace(percent=120),), ("loader",), "disk"),
     "with zram, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "zram"),
+    # What a user may say of his processes so that he is spared, or another user's process is ended for them.
+    "a user's process eats beside another's": Scenario((VICTIM,), (ATTACKER,), ("attacker",)),
+    "it calls itself sshd": Scenario((VICTIM,), (ATTACKER._replace(comm="sshd"),), ("attacker",)),
+    "it calls itself a display": Scenario((VICTIM,), (ATTACKER._replace(comm="gnome-shell"),), ("attacker",)),
+    "it calls itself a compiler": Scenario((VICTIM,), (ATTACKER._replace(comm="cicc"),), ("attacker",)),
+    "it has a unit ssh.service of its own": Scenario(
+        (VICTIM,), (ATTACKER._replace(unit=_OF_USER.format(1001, "ssh.service")),), ("attacker",)),
+    "it is in 700 groups": Scenario((VICTIM,), (ATTACKER._replace(groups=700),), ("attacker",)),
+    "its first thread has ended": Scenario((VICTIM,), (ATTACKER._replace(kind="leaderless"),), ("attacker",)),
+    "it writes a memfd and does not map it": Scenario((VICTIM,), (ATTACKER._replace(kind="memfd"),), ("attacker",)),
+    "seventy of a name that another's process has": Scenario(
+        (), (VICTIM._replace(comm="python3", percent=20),
+             ATTACKER._replace(kind="crowd", comm="python3", unit=_OF_USER.format(1001, "jupyter.service"))),
+        ("attacker",)),
+    "it leaves a file in a tmpfs": Scenario(
+        (VICTIM,), (ATTACKER._replace(kind="file", percent=43),), ("attacker",), certain=False),
 }  # fmt: skip

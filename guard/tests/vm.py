@@ -5,7 +5,8 @@ none or earlyoom. Each row of guard/tests/inside.py is printed as it comes, with
 has them too, beside what the kernel and the guard print. A machine that froze or went down is started anew with what is
 left. It needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works. ``--prepare FOLDER``
 makes what every machine starts from, for another host: there GUARD_PREPARED names the folder, GUARD_QEMU the command,
-and this checkout and Python are enough. Huge pages are for who asks for them, as in Ubuntu's kernel.
+and this checkout and Python are enough. Huge pages are for who asks for them, as in Ubuntu's kernel; /proc
+hides what is another account's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ b=/bin/busybox; $b mkdir -p /dev /bench; $b mount -t devtmpfs dev /dev
 $b mount -t ext4 -o ro /dev/vdc /new || $b poweroff -f
 $b mount -t tmpfs tmpfs /new/tmp; $b mount -t tmpfs tmpfs /new/run
 $b mount -t 9p -o trans=virtio,version=9p2000.L,ro bench /bench && $b cp -r /bench /new/tmp; $b umount /bench
-$b mount -t proc proc /new/proc; $b mount -t sysfs sys /new/sys; $b mount -t devtmpfs dev /new/dev
+$b mount -t proc -o hidepid=2 proc /new/proc; $b mount -t sysfs sys /new/sys; $b mount -t devtmpfs dev /new/dev
 $b mount -t ext4 /new/dev/vdb /new/mnt || $b poweroff -f
 $b mount -t cgroup2 cgroup /new/sys/fs/cgroup
 $b ip link set lo up; $b ip link set eth0 up; $b ip addr add 10.0.2.15/24 dev eth0; $b ip route add default via 10.0.2.2

@@ -40,17 +40,20 @@ options:
     type: float
     default: 3
   protected:
-    description: More processes or units that are never ended, by patterns of their names.
+    description:
+      - More processes, units or control groups that are never ended, by patterns. A name means processes of root and of
+        system accounts, a unit one of the system, and a path (with a slash, from the root) that control group and what
+        is below it, also a user's.
     type: list
     elements: str
     default: []
   first:
-    description: Processes or units that are ended first.
+    description: Processes, units or control groups that are ended first, whoever they are of.
     type: list
     elements: str
     default: []
   last:
-    description: Processes or units that are ended last, like builds.
+    description: Processes, units or control groups that are ended last; they mean what O(protected) does.
     type: list
     elements: str
     default: []
@@ -66,7 +69,9 @@ options:
     type: int
     default: 4
   textfile:
-    description: The directory that node_exporter's textfile collector reads. C(sparkforge_guard.prom) is written there.
+    description:
+      - The directory that node_exporter's textfile collector reads. C(sparkforge_guard.prom) is written there.
+      - It has to be root's, and nobody else may write it.
     type: path
   motd:
     description: Whether one line at login says what the guard ended, and which unit stays off.

@@ -18,6 +18,8 @@ import subprocess
 import time
 import typing as t
 
+from ._shared.module_utils._core import disk
+
 HEALTHY = 600.0
 FILE = "starts.json"
 #: The first line of each unit.
@@ -43,21 +45,11 @@ def read(state: str) -> dict[str, dict[str, t.Any]]:
 def write(state: str, starts: t.Mapping[str, t.Any]) -> None:
     """Keep it, synced: the machine may go down at once."""
     replace(os.path.join(state, FILE), json.dumps(starts))
-    directory = os.open(state, os.O_RDONLY)
-    os.fsync(directory)
-    os.close(directory)
 
 
-def replace(path: str, text: str, sync: bool = True) -> None:
-    """Write a file atomically; readable by all, for the login and node_exporter."""
-    temporary = f"{path}.partial"
-    with open(temporary, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fchmod(stream.fileno(), 0o644)
-        if sync:
-            os.fsync(stream.fileno())
-    os.replace(temporary, path)
+def replace(path: str, text: str) -> None:
+    """Write a file for all to read, at login and in node_exporter."""
+    disk.write_file(path, text.encode())
 
 
 def braked(state: str) -> dict[str, str]:

@@ -5,25 +5,48 @@
 """What a host says of its memory, its pressure, and the processes that hold it: read often, and while memory is short.
 
 Formats: proc_meminfo(5), Documentation/accounting/psi.rst of the kernel, proc_pid_stat(5), proc_pid_status(5).
+
+Who a process is comes from the kernel: its account, its control group, the file that it runs. Its name is its own.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fnmatch
+import glob
 import os
 import re
+import signal
+import stat
 import time
 import typing as t
+
+from ._shared.module_utils._core import shown
 
 PROC = "/proc"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 #: Processes that hold less are not asked how much of it is theirs alone, unless the host has swapped.
 SMALL = 16 << 20
+#: The display, whose processes are of who sits at it: their files are looked up.
+DISPLAY_NAMES = (
+    "Xorg", "Xwayland", "gnome-shell", "gnome-session*", "plasmashell", "kwin*", "gdm*", "sddm", "lightdm",
+)  # fmt: skip
+#: The longest status that is read: of an account with 65,536 groups. And how long descriptors are looked through, in
+#: seconds of a core.
+LONGEST_STATUS, LONGEST_LOOK = 1 << 20, 1.0
 
 _FIELD = re.compile(rb"^(\w+): +(\d+) kB$", re.M)
 _PRESSURE = re.compile(rb"^(some|full) avg10=(\d+\.\d+)", re.M)
-_OWN = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.M)
-_UNIT = re.compile(r"/([^/\n]+\.(?:service|scope|mount|socket))(?=/|$)")
+_OWN = re.compile(rb"^(RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.M)
+_DISPLAY = re.compile("|".join(map(fnmatch.translate, DISPLAY_NAMES)))
+#: Below slices, which nest, is a unit; a user's manager has slices and units of its own below it.
+_UNIT = re.compile(
+    r"(?:/user\.slice(?:/[^/]+\.slice)*/user@\d+\.service(?=/))?(?:/[^/]+\.slice)*"
+    r"/([^/]+\.(?:service|scope|mount|socket))(?=/|$)"
+)
+_MOUNT = re.compile(rb"^mnt_id:\s+(\d+)$", re.M)
+_TMPFS = re.compile(rb"^(\d+) .* - tmpfs ", re.M)
 
 
 class Memory(t.NamedTuple):
@@ -40,6 +63,8 @@ class Memory(t.NamedTuple):
     full: float
     #: Memory that belongs to no process, cache or the kernel: on a unified machine, the GPU's.
     unaccounted: int
+    #: Shared memory: of processes, and files of a tmpfs or a memfd, which nobody has to map.
+    shared: int
 
 
 class Process(t.NamedTuple):
@@ -53,11 +78,30 @@ class Process(t.NamedTuple):
     unit: str
     own: int
     gpu: int
+    #: The account with whose rights it acts.
+    uid: int
+    #: Its control group, of which ``unit`` is a part.
+    path: str
+    #: How much of ``own`` is shared memory that it maps.
+    shared: int = 0
+    #: The name of the file that it runs, for DISPLAY_NAMES, if that is root's and nobody else may write it.
+    exe: str = ""
 
     @property
     def held(self) -> int:
         """All that comes back when it ends."""
         return self.own + self.gpu
+
+    @property
+    def kind(self) -> tuple[str | int, ...]:
+        """What its kin have in common with it: name, unit, account, and the user's slice or what is in its place."""
+        return (self.name, self.unit, self.uid, *self.path.split("/")[1:3])
+
+
+def unit_of(path: str) -> str:
+    """Return the unit of a control group: what is below it is made by the unit itself, and names nothing."""
+    match = _UNIT.match(path)
+    return match[1] if match else ""
 
 
 class Host:
@@ -69,14 +113,21 @@ class Host:
 
     def __init__(self, proc: str = PROC, meminfo: str = "") -> None:
         self.proc = proc
+        #: The system's files, in which the guard's own unit mounts others.
+        self.root = f"{proc}/1/root"
         self._meminfo = os.open(meminfo or f"{proc}/meminfo", os.O_RDONLY)
         try:
             self._pressure = os.open(f"{proc}/pressure/memory", os.O_RDONLY)
             self._stalled()
         except OSError:
             self._pressure = -1
-        #: Name and unit by pid and start: they are read once.
-        self._known: dict[tuple[int, float], str] = {}
+        #: Name, control group and unit by pid, start and name: they are read once for each program.
+        self._known: dict[tuple[int, float, bytes], tuple[str, str, str]] = {}
+        #: Where systemd's control groups begin: within a container, below that of the container.
+        self._groups = _control_group(f"{proc}/1/cgroup").removesuffix("/init.scope").rstrip("/")
+        #: The mount that each memfd of this machine is on.
+        with open(os.memfd_create("probe"), "rb") as memfd:
+            self._memfds = _mount(f"/proc/self/fdinfo/{memfd.fileno()}")
 
     @property
     def has_pressure(self) -> bool:
@@ -111,6 +162,7 @@ class Host:
             stalled.get(b"some", -1.0),
             stalled.get(b"full", -1.0),
             max(0, size(b"MemTotal") - accounted),
+            size(b"Shmem"),
         )
 
     def processes(self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
@@ -131,37 +183,111 @@ class Host:
 
     def process(self, pid: int, gpu: t.Mapping[int, int], swapped: bool) -> Process | None:
         """Return one process, or None if it has ended, is about to, or is a thread of the kernel."""
+        place = thread = f"{self.proc}/{pid}"
         try:
-            with open(f"{self.proc}/{pid}/stat", "rb", buffering=0) as stream:
-                text = stream.read(1024)
-            begin, end = text.index(b"("), text.rindex(b")")
-            fields = text[end + 2 :].split()
-            resident, start = int(fields[21]) * PAGE, int(fields[19]) / TICKS
+            name, fields = _stat(place)
+            start = int(fields[19]) / TICKS
+            if fields[0] == b"Z" and int(fields[17]) > 1:
+                thread, fields = _living(place)
+            resident = int(fields[21]) * PAGE
             # A thread of the kernel has no memory of its own; a zombie has given its memory back.
             if fields[0] in (b"Z", b"X") or fields[20] == b"0":
                 return None
-            own = resident
+            # The directory is of the account even where the process lets nobody look into it (prctl(2), DUMPABLE).
+            own, shared, uid = resident, 0, self._account(place)
             if swapped or resident >= SMALL:
-                with open(f"{self.proc}/{pid}/status", "rb", buffering=0) as stream:
-                    own = sum(int(size) << 10 for size in _OWN.findall(stream.read(4096)))
+                figures = {kind: int(size) << 10 for kind, size in _OWN.findall(_read(f"{thread}/status"))}
+                own, shared = sum(figures.values()) if figures else resident, figures.get(b"RssShmem", 0)
+            key = (pid, start, name)
+            if key not in self._known:
+                path = _control_group(f"{thread}/cgroup")
+                path = path[len(self._groups) :] if path.startswith(f"{self._groups}/") else path
+                self._known[key] = shown.line(name.decode(errors="replace")), path, unit_of(path)
         except (OSError, ValueError, IndexError):
             return None
-        key = (pid, start)
-        if key not in self._known:
-            self._known[key] = self._unit(pid)
-        name = text[begin + 1 : end].decode(errors="replace")
-        return Process(pid, int(fields[1]), int(fields[2]), start, name, self._known[key], own, gpu.get(pid, 0))
+        printed, path, unit = self._known[key]
+        exe = self._file(place, printed) if uid and _DISPLAY.match(printed) else ""
+        parent, group = int(fields[1]), int(fields[2])
+        return Process(pid, parent, group, start, printed, unit, own, gpu.get(pid, 0), uid, path, shared, exe)
 
-    def _unit(self, pid: int) -> str:
-        """Return the innermost unit of systemd that a process is in, by control groups of both versions."""
+    def _account(self, place: str) -> int:
+        return os.stat(place).st_uid
+
+    def _file(self, place: str, name: str) -> str:
+        """Return the name of the file that a process runs if it is the system's, as ``name`` says, else nothing.
+
+        The link may say anything, since a user may mount what he likes for his processes. The mount is compared before
+        the file is asked for anything: what answers for a user's may let the guard wait.
+        """
         try:
-            with open(f"{self.proc}/{pid}/cgroup", encoding="utf-8", errors="replace") as stream:
-                text = stream.read()
+            path = os.readlink(f"{place}/exe")
+            if not path.startswith("/usr/") or os.path.basename(path)[:15] != name:
+                return ""
+            with _handle(f"{self.root}{path}") as system, _handle(f"{place}/exe") as own:
+                if _mount(f"/proc/self/fdinfo/{system.fileno()}") != _mount(f"/proc/self/fdinfo/{own.fileno()}"):
+                    return ""
+                file = os.fstat(system.fileno())
+                closed = not file.st_uid and not file.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+                return os.path.basename(path) if closed and os.path.samestat(file, os.fstat(own.fileno())) else ""
         except OSError:
             return ""
-        named = [line for line in text.splitlines() if line.startswith("0::/") or ":name=systemd:" in line]
-        units = [unit for line in named for unit in _UNIT.findall(line)]
-        return units[-1] if units else ""
+
+    def unmapped(self, processes: t.Mapping[int, Process]) -> dict[int, int]:
+        """Return what each has open of files in memory, a memfd or one of a tmpfs, beyond what it maps: slow.
+
+        A file counts for the oldest process of the account that made it; for another only if it has no name by which
+        that could have opened it.
+        """
+        mounts = {self._memfds}
+        with contextlib.suppress(OSError):
+            mounts |= {int(one) for one in _TMPFS.findall(_read(f"{self.proc}/1/mountinfo"))}
+        holders: dict[tuple[int, int], tuple[bool, int, int]] = {}
+        began = time.thread_time()
+        for pid in sorted(processes):
+            if time.thread_time() - began > LONGEST_LOOK:
+                break
+            for link, target in self._opened(pid):
+                try:
+                    if target[:1] != "/" or _mount(link.replace("/fd/", "/fdinfo/")) not in mounts:
+                        continue
+                    file = os.stat(link)
+                except OSError:
+                    continue
+                foreign = file.st_uid != processes[pid].uid
+                if not foreign or not file.st_nlink:
+                    key, holder = (file.st_dev, file.st_ino), (foreign, pid, file.st_blocks * 512)
+                    holders[key] = min(holders.get(key, holder), holder)
+        opened: dict[int, int] = {}
+        for _foreign, pid, size in holders.values():
+            opened[pid] = opened.get(pid, 0) + size
+        return {pid: size - processes[pid].shared for pid, size in opened.items() if size > processes[pid].shared}
+
+    def _opened(self, pid: int) -> t.Iterator[tuple[str, str]]:
+        """Give each descriptor of a process, and what it leads to."""
+        for link in glob.glob(f"{self.proc}/{pid}/fd/*"):
+            with contextlib.suppress(OSError):
+                yield link, os.readlink(link)
+
+    def signal(self, process: Process, number: int) -> None:
+        """Send a signal to a process, and to none that has its number by now.
+
+        :raises ProcessLookupError: it is gone.
+        """
+        try:
+            handle = os.pidfd_open(process.pid)
+        except (AttributeError, OSError):
+            # It is gone; or this is Linux before 5.3, or a Python that was built for one.
+            handle = -1
+        try:
+            if not self.alive(process):
+                raise ProcessLookupError
+            if handle < 0:
+                os.kill(process.pid, number)
+            else:
+                signal.pidfd_send_signal(handle, number)
+        finally:
+            if handle >= 0:
+                os.close(handle)
 
     def alive(self, process: Process) -> bool:
         """Say whether a process still holds its memory.
@@ -170,8 +296,7 @@ class Host:
         the latter. It has all of it until it is a zombie without other threads.
         """
         try:
-            with open(f"{self.proc}/{process.pid}/stat", "rb", buffering=0) as stream:
-                fields = stream.read(1024).rpartition(b") ")[2].split()
+            _name, fields = _stat(f"{self.proc}/{process.pid}")
             gone = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
             return not gone and int(fields[19]) / TICKS == process.start
         except (OSError, ValueError, IndexError):
@@ -184,15 +309,60 @@ class Host:
 
     def gpu_users(self) -> list[int]:
         """Return who has a device of NVIDIA's open: slow, and all that there is to know where NVML is not."""
-        users = []
-        for name in os.listdir(self.proc):
-            if not name.isdigit():
-                continue
-            try:
-                for descriptor in os.scandir(f"{self.proc}/{name}/fd"):
-                    if re.match(r"/dev/nvidia\d", os.readlink(descriptor.path)):
-                        users.append(int(name))
-                        break
-            except OSError:
-                continue
-        return users
+        pids = [int(name) for name in os.listdir(self.proc) if name.isdigit()]
+        return [pid for pid in pids if any(re.match(r"/dev/nvidia\d", target) for _link, target in self._opened(pid))]
+
+
+def _handle(path: str) -> t.BinaryIO:
+    """Return a handle of a file, which is not opened."""
+    return open(path, "rb", 0, opener=lambda name, _flags: os.open(name, os.O_PATH | os.O_CLOEXEC))
+
+
+def _read(path: str) -> bytes:
+    """Return a file of the kernel's to its end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        text = os.read(descriptor, 4096)
+        if len(text) == 4096:
+            while len(text) < LONGEST_STATUS and (more := os.read(descriptor, 1 << 16)):
+                text += more
+        return text
+    finally:
+        os.close(descriptor)
+
+
+def _stat(place: str) -> tuple[bytes, list[bytes]]:
+    """Return the name of a process or a thread, and what follows it in its stat."""
+    text = _read(f"{place}/stat")
+    begin, end = text.index(b"("), text.rindex(b")")
+    return text[begin + 1 : end], text[end + 2 :].split()
+
+
+def _living(place: str) -> tuple[str, list[bytes]]:
+    """Return a thread of a process whose first thread has ended, and its figures: they are those of the process.
+
+    :raises OSError: there is none.
+    """
+    for name in os.listdir(f"{place}/task"):
+        with contextlib.suppress(OSError, ValueError):
+            _name, fields = _stat(f"{place}/task/{name}")
+            if fields[0] not in (b"Z", b"X"):
+                return f"{place}/task/{name}", fields
+    raise ProcessLookupError
+
+
+def _control_group(path: str) -> str:
+    """Return the control group of a process from its file of that name: systemd's own, or that of version 2."""
+    try:
+        text = _read(path).decode("latin-1")
+    except OSError:
+        return ""
+    rows = [line.split(":", 2) for line in text.split("\n")]
+    paths = {row[1]: row[2] for row in rows if len(row) == 3}
+    return "/".join(map(shown.unit, paths.get("name=systemd", paths.get("", "")).split("/")))
+
+
+def _mount(path: str) -> int:
+    """Return the number of the mount that an open file is on, from its file in fdinfo."""
+    match = _MOUNT.search(_read(path))
+    return int(match[1]) if match else -1

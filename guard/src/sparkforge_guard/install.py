@@ -87,10 +87,14 @@ class Installation:
                     f"{unit!r} is not the name of a service.", "Name it as systemctl does: NAME.service."
                 )
         textfile = options["textfile"] or ""
-        if textfile and (not os.path.isdir(textfile) or not re.fullmatch(r"/[\w./+-]+", textfile)):
+        if textfile and not re.fullmatch(r"/[\w./+-]+", textfile):
+            raise SparkforgeError(f"{textfile!r} is no directory for metrics.", "Set textfile to an absolute path.")
+        reason = watched.refused(textfile) if textfile else ""
+        if reason:
             raise SparkforgeError(
-                f"The directory {textfile} for Prometheus' metrics does not exist.",
-                "Create it, and start node_exporter with --collector.textfile.directory and this path.",
+                reason,
+                f"Create it, or take it back (sudo chown root: {textfile}; sudo chmod go-w {textfile}), and start "
+                "node_exporter with --collector.textfile.directory and this path.",
             )
         running = [unit for unit in OTHERS if systemd_units.is_active(unit)]
         if running:

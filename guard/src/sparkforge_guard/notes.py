@@ -23,6 +23,7 @@ import time
 import typing as t
 
 from . import brakes, nvml, watched
+from ._shared.module_utils._core.errors import SparkforgeError
 from .brakes import replace
 from .host import Host, Memory, Process
 from .watch import Act
@@ -57,17 +58,16 @@ def shown(size: float) -> str:
 
 
 def sentence(act: Act) -> str:
-    """Return what was done in one line; names of processes come from whoever started them."""
+    """Return what was done in one line; host.py takes out of names and units what a terminal would obey."""
     if not act.victim:
         return f"warning: {act.why}, {shown(act.memory.available)} of {shown(act.memory.total)}"
     leader = max(act.victim, key=lambda one: one.held)
     held, gpu = sum(one.held for one in act.victim), sum(one.gpu for one in act.victim)
     verb = "asked" if act.what == "ask" else "ended"
-    name = "".join(one if one.isprintable() else "?" for one in leader.name)
     others = f" and {len(act.victim) - 1} more" if len(act.victim) > 1 else ""
     where = f" of {leader.unit}" if leader.unit else ""
     return (
-        f"{verb} {name} (process {leader.pid}{others}{where}), which held {shown(held)}, "
+        f"{verb} {leader.name} (process {leader.pid}{others}{where}), which held {shown(held)}, "
         f"{shown(gpu)} of it on the GPU: {act.why}, {shown(act.memory.available)} of {shown(act.memory.total)}"
     )
 
@@ -131,6 +131,7 @@ class Notes(threading.Thread):
         self._held: dict[int, int] = {}
         self._observed = 0.0
         self._metrics_due = self._connect_due = 0.0
+        self._refused = ""
 
     def gpu(self) -> dict[int, int]:
         """Return the last that is known of the GPU's memory, by process."""
@@ -162,7 +163,7 @@ class Notes(threading.Thread):
                 if act is not None:
                     self._write(act)
                 self._observe()
-            except (OSError, ValueError, KeyError) as error:
+            except (OSError, ValueError, KeyError, SparkforgeError) as error:
                 sys.stderr.write(f"The guard cannot write: {error!r}\n")
 
     def _observe(self) -> None:
@@ -220,6 +221,12 @@ class Notes(threading.Thread):
         self._metrics_due = 0.0
 
     def _publish(self, memory: Memory, devices: t.Sequence[nvml.Device]) -> None:
+        reason = watched.refused(self.textfile)
+        if reason != self._refused:
+            self._refused = reason
+            sys.stderr.write(f"<4>{reason or 'Metrics are written again.'}\n")
+        if reason:
+            return
         samples: list[tuple[str, t.Mapping[str, str], float | None]] = [
             ("memory_available_bytes", {}, memory.available),
             ("memory_cached_bytes", {}, memory.cached),
@@ -252,7 +259,7 @@ class Notes(threading.Thread):
         samples += [("guard_down_timestamp_seconds", {}, watched.down(self.state)[0])]
         braked = brakes.braked(self.state)
         samples += [("unit_braked", {"unit": unit}, float(unit in braked)) for unit in {*self.units, *braked}]
-        replace(os.path.join(self.textfile, watched.TEXTFILE), metrics(samples), sync=False)
+        replace(os.path.join(self.textfile, watched.TEXTFILE), metrics(samples))
 
 
 def spread(held: t.Mapping[int, int], memory: Memory) -> dict[int, int]:

@@ -12,21 +12,28 @@ import re
 import typing as t
 from fnmatch import fnmatchcase
 
-from .host import Process
+from .host import DISPLAY_NAMES, Process
 
-#: Never ended, by name (15 characters at most, as the kernel keeps them) or by unit.
+#: Never ended if they are root's, by name (15 characters at most, as the kernel keeps them).
 PROTECTED_NAMES = (
     "systemd*", "(sd-pam)", "init", "sshd*", "dbus*", "login", "agetty", "sudo", "su", "polkitd", "udevd",
     "NetworkManager", "wpa_supplicant", "dhclient", "chronyd", "cron", "rsyslogd", "dockerd", "containerd*", "podman",
-    "conmon", "crio", "kubelet", "k3s*", "tailscaled", "gdm*", "Xorg", "Xwayland", "gnome-shell", "gnome-session*",
-    "sddm", "lightdm", "plasmashell", "kwin*", "nvidia-persiste*", "nv-fabricmanage*", "node_exporter", "snapd",
-    "fwupd*", "dpkg", "apt*", "unattended-upgr", "tmux*", "screen", "mosh-server",
+    "conmon", "crio", "kubelet", "k3s*", "tailscaled", *DISPLAY_NAMES, "nvidia-persiste*", "nv-fabricmanage*",
+    "node_exporter", "snapd", "fwupd*", "dpkg", "apt*", "unattended-upgr", "tmux*", "screen", "mosh-server",
 )  # fmt: skip
+#: Units of the system that are never ended.
 PROTECTED_UNITS = (
     "ssh.service", "sshd.service", "ssh@*.service", "dbus.service", "systemd-*.service", "init.scope", "gdm*.service",
     "display-manager.service", "sparkforge-guard.service", "NetworkManager.service",
 )  # fmt: skip
-#: Builds, which end only where no model is left to end: hours of work that a model is not.
+#: Units that start programs of users, who stay in them on a host without pam_systemd: they are the system's for root.
+LOGIN_UNITS = ("ssh.service", "sshd.service", "ssh@*.service", "cron.service", "crond.service", "atd.service")
+#: An account of the system's is below this number (SYS_UID_MAX in login.defs).
+ORDINARY = 1000
+#: What a user's display may hold of all memory: a library that is loaded into it could hold anything.
+DISPLAY = 0.05
+#: Builds, which end only where no model is left to end: hours of work that a model is not. A user's build, which only
+#: its name tells, is spared for that user's own processes, and for nobody else's.
 LAST_UNITS = tuple(f"sparkforge-{unit}-*" for unit in ("llvm", "triton", "pytorch", "torch*", "flash_attention"))
 LAST_NAMES = ("ninja", "cmake", "cc1*", "nvcc", "cicc", "ptxas", "c++", "g++*", "gcc*", "clang*", "ld", "ld.*", "as")
 #: Share of all memory from which a holder is large.
@@ -45,7 +52,7 @@ BURST, LATE = 0.1, 1.5
 
 
 class Rules(t.NamedTuple):
-    """Patterns of names and units: who is never ended, who goes first, and who last."""
+    """Patterns of names, units and, where they have a slash, control groups: never ended, ended first, ended last."""
 
     protected: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
@@ -53,7 +60,7 @@ class Rules(t.NamedTuple):
 
 
 class Group(t.NamedTuple):
-    """Processes that end together: a process group, or small ones of one name and unit."""
+    """Processes that end together, of one account: a process group, or small ones of one name and unit."""
 
     members: tuple[Process, ...]
     grown: int
@@ -84,22 +91,57 @@ class Group(t.NamedTuple):
         return max(self.members, key=lambda one: one.held)
 
 
-def matches(process: Process, patterns: t.Iterable[str]) -> bool:
-    """Say whether the name or the unit of a process is among some patterns (fnmatch(3))."""
-    return _matches(process.name, process.unit, tuple(patterns))
+# The hundreds of a fork bomb have one name and one control group.
+@functools.lru_cache(maxsize=4096)
+def _standing(name: str, unit: str, path: str, uid: int, rules: Rules) -> tuple[bool, int]:
+    """Return whether a process is never ended, and else whether it goes first (0), like others (1), or last (2, 3).
+
+    What spares a process has to be the system's: its unit, since users name what they run below user.slice, or its
+    account where a name is all that is known. With 3 it goes last of the processes of its account alone.
+    """
+    of_system = "" if path.startswith("/user.slice/") or (uid and _matches(unit, LOGIN_UNITS)) else unit
+
+    def is_named(patterns: tuple[str, ...]) -> bool:
+        return (uid < ORDINARY and _matches(name, patterns)) or _matches(of_system, patterns) or _is_in(path, patterns)
+
+    spared = (not uid and _matches(name, PROTECTED_NAMES)) or _matches(of_system, PROTECTED_UNITS)
+    if _matches(name, rules.first) or _matches(unit, rules.first) or _is_in(path, rules.first):
+        tier = 0
+    elif (not uid and _matches(name, LAST_NAMES)) or _matches(of_system, LAST_UNITS) or is_named(rules.last):
+        tier = 2
+    else:
+        tier = 3 if _matches(name, (*LAST_NAMES, *rules.last)) else 1
+    return spared or is_named(rules.protected), tier
 
 
-# The hundreds of a fork bomb have one name and one unit.
-@functools.lru_cache(maxsize=1024)
-def _matches(name: str, unit: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, one) or fnmatchcase(unit, one) for one in patterns)
+def _matches(text: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(text, one) for one in patterns)
 
 
-def is_protected(process: Process, rules: Rules, own: int) -> bool:
-    """Say whether a process is never ended."""
-    if process.pid in (1, own):
-        return True
-    return matches(process, (*PROTECTED_NAMES, *PROTECTED_UNITS, *rules.protected))
+def _is_in(path: str, patterns: tuple[str, ...]) -> bool:
+    """Say whether a control group is, or is in, one that a pattern with a slash names."""
+    return any(fnmatchcase(path, one) or fnmatchcase(path, f"{one}/*") for one in patterns if "/" in one)
+
+
+def protected(processes: t.Iterable[Process], rules: Rules, own: int, total: int) -> set[int]:
+    """Return which of some processes are never ended."""
+    found = set()
+    displays: dict[int, list[Process]] = {}
+    for one in processes:
+        if one.pid in (1, own) or _standing(one.name, one.unit, one.path, one.uid, rules)[0]:
+            found.add(one.pid)
+        elif one.exe:
+            displays.setdefault(one.uid, []).append(one)
+    for users in displays.values():
+        if sum(one.held for one in users) < DISPLAY * total:
+            found.update(one.pid for one in users)
+    return found
+
+
+def _tier(members: t.Iterable[Process], rules: Rules) -> int:
+    """Return when a group goes, by who of it goes first, or last."""
+    tiers = {_standing(one.name, one.unit, one.path, one.uid, rules)[1] for one in members}
+    return next(tier for tier in (0, 2, 3, 1) if tier in tiers)
 
 
 def groups(
@@ -109,26 +151,22 @@ def groups(
 
     :param before: what each process held a while ago, by its pid.
     """
-    free = [one for one in processes.values() if not is_protected(one, rules, own)]
+    spared = protected(processes.values(), rules, own, total)
     by_group: dict[t.Any, list[Process]] = {}
-    for one in free:
-        by_group.setdefault(one.group, []).append(one)
+    for one in processes.values():
+        if one.pid not in spared:
+            by_group.setdefault((one.group, one.uid), []).append(one)
     # Many small ones of one name, each a group of its own, are one: ten workers, or a fork bomb.
     merged: dict[t.Any, list[Process]] = {}
     for key, members in by_group.items():
         first = max(members, key=lambda one: one.held)
         small = sum(one.held for one in members) < 4 * LARGE * total and not any(one.gpu for one in members)
-        merged.setdefault(("small", first.name, first.unit) if small else key, []).extend(members)
-    made = []
-    for members in merged.values():
-        if any(matches(one, rules.first) for one in members):
-            tier = 0
-        elif any(matches(one, (*LAST_UNITS, *LAST_NAMES, *rules.last)) for one in members):
-            tier = 2
-        else:
-            tier = 1
-        made.append(Group(tuple(members), 0, tier).since(before))
-    return made
+        merged.setdefault(("small", first.kind) if small else key, []).extend(members)
+    made = [Group(tuple(members), 0, _tier(members, rules)).since(before) for members in merged.values()]
+    accounts = {one.leader.uid for one in made if one.tier == 1 and one.held >= LARGE * total}
+    return [
+        one._replace(tier=2 if accounts <= {one.leader.uid} else 1) if one.tier == 3 else one for one in made
+    ]  # fmt: skip
 
 
 def took(found: t.Sequence[Group], lost: int, most: float = 1e9) -> Group | None:
@@ -139,10 +177,10 @@ def took(found: t.Sequence[Group], lost: int, most: float = 1e9) -> Group | None
     """
     able = [one for one in found if CULPRIT * lost <= one.grown and (one.grown <= most * lost or not one.gpu)]
     if not able:
-        kin: dict[tuple[str, str], list[Group]] = {}
+        kin: dict[t.Any, list[Group]] = {}
         for one in found:
             if not one.gpu and one.grown > 0:
-                kin.setdefault((one.leader.name, one.leader.unit), []).append(one)
+                kin.setdefault(one.leader.kind, []).append(one)
         able = [one for alike in kin.values() if CULPRIT * lost <= sum(each.grown for each in alike) for one in alike]
     return max(able, key=lambda one: one.grown, default=None)
 
@@ -153,6 +191,7 @@ def choose(
     lost: int,
     lately: t.Sequence[tuple[t.Sequence[Group], int]] = (),
     urgent: bool = True,
+    unheld: bool = False,
 ) -> Group | None:
     """Return who has to go, or None if nobody may.
 
@@ -163,6 +202,7 @@ def choose(
     :param lately: the same groups with their growth, and what was lost, in parts of that time, the shortest first:
         a model that loaded ten seconds ago is not who takes what is left now.
     :param urgent: whether one that holds little may go where nobody holds much.
+    :param unheld: whether what was lost is shared memory that nobody holds: then nobody goes but who took it as well.
     """
     for tier in (0, 1, 2):
         large = [one for one in found if one.tier == tier and one.held >= LARGE * total]
@@ -175,11 +215,13 @@ def choose(
         culprit = took(large, lost) if lost >= LARGE * total else None
         if culprit:
             return culprit
+        if unheld:
+            continue
         models = [one for one in large if one.gpu >= LARGE * total]
         most = max(one.held for one in large)
         return max(models or [one for one in large if one.held >= most / 2], key=lambda one: one.start)
     # Nobody is large: what is left takes the largest, unless that is next to nothing.
-    rest = [one for one in found if one.held >= LARGE * total / 4 and urgent]
+    rest = [one for one in found if one.held >= LARGE * total / 4 and urgent and not unheld]
     return max(rest, key=lambda one: (-one.tier, one.held), default=None)
 
 
@@ -205,7 +247,8 @@ def is_bomb(members: t.Sequence[Process], found: t.Mapping[int, Process], since:
     young = [one for one in members if one.start >= since]
     if is_beyond(members):
         return True
-    orphans = sum(one.parent == 1 or (one.parent in found and found[one.parent].name in REAPERS) for one in young)
+    reapers = {one.pid for one in found.values() if one.name in REAPERS and one.uid in (0, members[0].uid)}
+    orphans = sum(one.parent == 1 or one.parent in reapers for one in young)
     return orphans > ORPHANS * len(young) or _generations(members) > GENERATIONS
 
 
@@ -213,14 +256,14 @@ def whole(members: tuple[Process, ...], found: t.Mapping[int, Process], since: f
     """Return some processes with all others of the fork bomb that they are a part of, if they are.
 
     What a bomb has just started may still be in the process group of who started it, and so in another group than
-    most. It is one bomb if more young ones of one name and unit are there than a data loader or a build starts.
+    most. It is one bomb if more young ones of one kind are there than a data loader or a build starts.
 
     :param found: all processes.
     """
     if any(one.gpu for one in members) or 2 * sum(one.start >= since for one in members) < len(members):
         return members
-    kind, known = (members[0].name, members[0].unit), {one.pid for one in members}
-    young = [one for one in found.values() if one.start >= since and (one.name, one.unit) == kind and not one.gpu]
+    kind, known = members[0].kind, {one.pid for one in members}
+    young = [one for one in found.values() if one.start >= since and one.kind == kind and not one.gpu]
     rest = tuple(one for one in young if one.pid not in known) if len(young) > BOUND else ()
     return members + rest
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import typing as t
 
 from . import policy
@@ -62,4 +63,11 @@ def check(settings: t.Mapping[str, t.Any]) -> None:
             raise SparkforgeError(
                 f"{name} has the pattern {wrong!r}, which matches everything or nothing.",
                 "Name processes or units, such as ollama* or postgresql.service.",
+            )
+    for name in ("protected", "last"):
+        loose = next((one for one in settings[name] if "/" in one and not re.match(r"/[\w.@-]", one)), "")
+        if loose:
+            raise SparkforgeError(
+                f"{name} has the pattern {loose!r}, which any user's control group could match.",
+                "Begin it at the root, such as /user.slice/user-1000.slice/user@1000.service/*/jupyter.service.",
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import typing as t
 
+from . import policy
 from .host import Host, Memory, Process
 
 #: The table of processes is read again after this share of memory went or came back, or this many seconds.
@@ -18,8 +19,20 @@ RECENT, ENOUGH = 15.0, 5.0
 #: Times as long as the table of processes took a core until it is read again, for this has real-time priority. The time
 #: in which the kernel let it wait for memory took no core, and is when it must not rest.
 REST = 4.0
+#: Moments that are kept of shared memory, one a second at most: three quarters of an hour on a host that is at rest.
+MOMENTS = 256
 
+#: When, what is available, and what each process holds, by itself and on the GPU.
 Table = tuple[float, int, dict[int, tuple[int, int]]]
+
+
+class Shared(t.NamedTuple):
+    """Shared memory at one moment: all of it, and what of it nobody maps or has open."""
+
+    time: float
+    available: int
+    shared: int
+    unheld: int
 
 
 class Tables:
@@ -31,8 +44,12 @@ class Tables:
 
     def __init__(self, host: Host, gpu: t.Callable[[], t.Mapping[int, int]], refresh: t.Callable[[], None]) -> None:
         self.host, self.gpu, self.refresh = host, gpu, refresh
-        #: When, available, and what each holds, by itself and on the GPU.
         self.kept: list[Table] = []
+        #: Shared memory of the last seconds and minutes.
+        self._shared: list[Shared] = []
+        #: What each has open of it beyond what it maps, and what nobody mapped when that was looked up.
+        self._opened: dict[int, int] = {}
+        self._looked = 0
         #: When the last of them was read, and all of it.
         self.found: tuple[float, dict[int, Process]] = (-1.0, {})
         #: The GPU memory of each process when it was first seen there.
@@ -53,7 +70,7 @@ class Tables:
     def observe(self, memory: Memory) -> dict[int, Process]:
         """Read the table of processes, and keep what each holds."""
         self.refresh()
-        found = self.read(memory.swap_total > memory.swap_free)
+        found = self._with_opened(memory, self.read(memory.swap_total > memory.swap_free))
         recent = [one for one in self.kept if memory.time - one[0] < RECENT][-64:]
         if not recent or memory.time - recent[0][0] < ENOUGH:
             # An old one tells more than none: without any the model that holds most would go.
@@ -64,6 +81,34 @@ class Tables:
         self.kept.append((memory.time, memory.available, held))
         self.found = memory.time, found
         return found
+
+    def _with_opened(self, memory: Memory, found: dict[int, Process]) -> dict[int, Process]:
+        """Return the processes with the shared memory that they hold and do not map."""
+        unmapped = memory.shared - sum(one.shared for one in found.values())
+        if memory.shared < policy.LARGE * memory.total:
+            self._opened, self._looked = {}, unmapped
+        elif abs(unmapped - self._looked) > STEP * memory.total or not self._shared:
+            began = time.thread_time()
+            self._opened, self._looked = self.host.unmapped(found), unmapped
+            self.rested += (1 + REST) * (time.thread_time() - began)
+        opened = {pid: size for pid, size in self._opened.items() if pid in found}
+        moment = Shared(memory.time, memory.available, memory.shared, unmapped - sum(opened.values()))
+        if len(self._shared) > 1 and memory.time - self._shared[-2].time < 1:
+            self._shared.pop()
+        self._shared = [*self._shared[-MOMENTS:], moment]
+        for pid, size in opened.items():
+            found[pid] = found[pid]._replace(own=found[pid].own + size)
+        return found
+
+    def unheld(self, memory: Memory) -> int:
+        """Return how much shared memory nobody holds, if its growth is most of what was lost most recently; else 0."""
+        now = self._shared[-1]
+        for one in reversed(self._shared):
+            lost = one.available - memory.available
+            if lost >= policy.LARGE * memory.total:
+                grown = min(now.shared - one.shared, now.unheld - one.unheld)
+                return now.unheld if grown >= policy.CULPRIT * lost else 0
+        return 0
 
     def read(self, swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
         """Return the processes, of which those that are known are left out."""

@@ -94,6 +94,7 @@ class Guard:
     :param refresh: asks for newer figures of the GPU, and does not wait for them.
     :param observed: returns when those that ``gpu`` returns were asked for, in time.monotonic()'s seconds.
     :param tell: takes an act, and does not wait.
+    :param kill: what sends a signal in place of the host, for tests.
     """
 
     def __init__(
@@ -104,17 +105,19 @@ class Guard:
         gpu: t.Callable[[], t.Mapping[int, int]],
         refresh: t.Callable[[], None],
         tell: t.Callable[[Act], None],
-        kill: t.Callable[[int, int], None] = os.kill,
+        kill: t.Callable[[int, int], None] | None = None,
         observed: t.Callable[[], float] = lambda: float("inf"),
     ) -> None:
         self.host, self.levels, self.rules = host, levels, rules
         self.gpu, self.refresh, self.tell, self.kill, self.observed = gpu, refresh, tell, kill, observed
-        self.own = os.getpid()
+        self.own, self.total = os.getpid(), 0
         #: Time, available, free swap and pressure of the last seconds, one a second.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
         self._next = 0
         self._tables = Tables(host, gpu, refresh)
         self._warned = -1e9
+        #: Whether nobody might be ended when it was looked last, and whether it was told that nobody holds the memory.
+        self._nobody = self._told_unheld = False
         self._asked: tuple[float, tuple[Process, ...]] | None = None
         #: Who was ended: when the first, when the last, and all of them.
         self._dying: tuple[float, float, tuple[Process, ...]] | None = None
@@ -126,7 +129,8 @@ class Guard:
     def step(self) -> float:
         """Look once, act if that has to be, and return how long to sleep."""
         memory = self.host.memory()
-        self._tables.now = now = memory.time
+        self._tables.now, self.total = memory.time, memory.total
+        now = memory.time
         percent = 100.0 * memory.available / max(1, memory.total)
         if now - self.figures[self._next - 1][0] >= 1.0:
             self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
@@ -139,12 +143,13 @@ class Guard:
                 self._tables.observe(memory)
             # Those that die need the cores.
             return max(SHORTEST, REST * (time.thread_time() - began))
+        rests = self._nobody and now < self._tables.rested
         if self._tables.is_due(memory):
             self._tables.observe(memory)
         # At each step, so that one which has long been gone is not taken for one that dies in the next shortage.
         dying = self._is_dying(now)
         if percent > self.levels.warn:
-            self._asked = None
+            self._asked, self._told_unheld = None, False
             return _pause(memory, self.levels.warn)
         if now - self._warned > KEPT:
             self._warned = now
@@ -159,6 +164,8 @@ class Guard:
         if dying:
             if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._tables.rested:
                 self._sweep(memory, why)
+            return SHORTEST
+        if rests:
             return SHORTEST
         if percent <= self.levels.end:
             self._end(memory, why)
@@ -179,8 +186,8 @@ class Guard:
             if part:
                 then, less = self._tables.before(found, memory, part)
                 lately.append(([one.since(then) for one in groups], less))
-        chosen = policy.choose(groups, memory.total, lost, lately, urgent)
-        self._waits = 0.0
+        chosen = policy.choose(groups, memory.total, lost, lately, urgent, bool(self._tables.unheld(memory)))
+        self._waits, self._nobody = 0.0, chosen is None
         since, others = self.host.since_boot(memory.time) - policy.YOUNG, {**found}
         others.pop(self.own, None)
         return (policy.whole(chosen.members, others, since) if chosen else ()), found
@@ -208,7 +215,19 @@ class Guard:
         elif members:
             self._signal(memory, "ask", members, why, found)
             self._asked = (memory.time, members)
-        elif memory.time - self._warned > 5:
+        else:
+            self._tell_nobody(memory, why, found)
+
+    def _tell_nobody(self, memory: Memory, why: str, found: t.Mapping[int, Process]) -> None:
+        unheld = self._tables.unheld(memory)
+        if unheld and not self._told_unheld:
+            self._told_unheld = True
+            why += (
+                f", and no process holds {unheld / (1 << 30):.1f} GiB of shared memory, which grew: nobody is ended "
+                "for it. See du -sh /dev/shm /tmp and ipcs -mp, and remove what is not needed"
+            )
+            self._tell("warn", memory, (), why, found)
+        elif not unheld and memory.time - self._warned > 5:
             self._warned = memory.time
             self._tell("warn", memory, (), f"{why}, and nobody may be ended", found)
 
@@ -226,9 +245,8 @@ class Guard:
             members, found = self._choose(memory, True)
         if members:
             self._signal(memory, "end", members, why, found, since)
-        elif memory.time - self._warned > 5:
-            self._warned = memory.time
-            self._tell("warn", memory, (), f"{why}, and nobody may be ended", found)
+        else:
+            self._tell_nobody(memory, why, found)
 
     def _await(self, memory: Memory, members: tuple[Process, ...]) -> None:
         """Choose nobody else until these have given back what they held."""
@@ -294,7 +312,10 @@ class Guard:
         """Send a signal, to the largest first."""
         for one in sorted(members, key=lambda one: -one.held):
             try:
-                self.kill(one.pid, number)
+                if self.kill is None:
+                    self.host.signal(one, number)
+                else:
+                    self.kill(one.pid, number)
             except (ProcessLookupError, PermissionError):
                 continue
 
@@ -339,12 +360,13 @@ class Guard:
         )  # fmt: skip
 
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
-        """Return processes of the same name and unit that are none of these."""
-        one, known = members[0], {member.pid for member in members}
+        """Return processes of the same kind that are none of these."""
+        known = {member.pid for member in members}
         # Only those that are not known are read: hundreds would take the core meanwhile.
         found = self._tables.read(False, known).values()
-        alike = (other for other in found if (other.name, other.unit) == (one.name, one.unit))
-        return tuple(other for other in alike if not policy.is_protected(other, self.rules, self.own))
+        alike = tuple(other for other in found if other.kind == members[0].kind)
+        spared = policy.protected((*members, *alike), self.rules, self.own, self.total)
+        return tuple(other for other in alike if other.pid not in spared)
 
     def _tell(
         self,
@@ -370,6 +392,10 @@ class Guard:
         )
         played.step()
         memory = self.host.memory()
+        self.host.unmapped(played._tables.found[1])
+        itself = self.host.process(self.own, {}, False)
+        if itself is not None:
+            self.host.signal(itself, 0)
         one = next(iter(played._tables.found[1].values()), None)
         if one is not None:
             start = self.host.since_boot(memory.time)

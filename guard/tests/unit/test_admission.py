@@ -49,7 +49,7 @@ def write(place: Path, config: Any = None, tensors: Any = None, name: str = "mod
 
 
 def memory(available: float, total: float = 120, cached: float = 0) -> Memory:
-    return Memory(0, int(total * GIB), int(available * GIB), int(cached * GIB), 0, 0, 0, 0, 0, 0)
+    return Memory(0, int(total * GIB), int(available * GIB), int(cached * GIB), 0, 0, 0, 0, 0, 0, 0)
 
 
 #: Llama 3.1 8B as its config and its weights are: 14.96 GiB, 128 KiB of cache a token.
@@ -365,7 +365,7 @@ def test_a_page_cache_is_dropped_first_and_jobs_are_what_is_left():
 
 
 def test_who_holds_the_memory_is_named():
-    one = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB)
+    one = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB, 0, "/system.slice/ollama.service")
     verdict = admission.plan(admission.demand(["x"], "60G", GIB), memory(40), [one])
     assert "End ollama (process 7), which holds 70.0 GiB" in str(admission.refusal(verdict))
     assert any("ollama (process 7, ollama.service)" in line for line in verdict.said)

@@ -251,7 +251,7 @@ def family(kind: str, count: int = 20) -> list[host.Process]:
     """Return processes that were all started a moment ago."""
 
     def one(pid: int, parent: int, name: str) -> host.Process:
-        return host.Process(pid, parent, 100, 50.0 + pid / 1000, name, "session-1.scope", GIB, 0)
+        return host.Process(pid, parent, 100, 50.0 + pid / 1000, name, "session-1.scope", GIB, 0, 1000, "")
 
     pids = range(200, 200 + count)
     return {
@@ -281,7 +281,8 @@ def family(kind: str, count: int = 20) -> list[host.Process]:
 )  # fmt: skip
 def test_a_fork_bomb_is_told_from_a_data_loader_and_a_build(kind: str, count: int, expected: bool):
     members = family(kind, count)
-    others = [host.Process(80, 1, 80, 1.0, "systemd", "", 0, 0), host.Process(90, 80, 90, 1.0, "bash", "", 0, 0)]
+    others = [host.Process(pid, parent, pid, 1.0, name, "", 0, 0, 1000, "")
+              for pid, parent, name in ((80, 1, "systemd"), (90, 80, "bash"))]  # fmt: skip
     found = {one.pid: one for one in (*members, *others)}
     assert policy.is_bomb(members, found, 45.0) is expected
     # Long after their start they are what runs here.
@@ -673,6 +674,7 @@ def test_if_nobody_may_be_ended_it_says_so_and_who_holds_the_memory(machine: Mac
     machine.start(900, "postgres", 115)
     guard.step()
     guard._warned -= 10
+    guard._tables.rested = 0.0
     guard.step()
     assert machine.sent == []
     assert "nobody may be ended" in acts[-1].why
@@ -692,8 +694,11 @@ def test_the_nearer_the_next_level_the_sooner_it_looks_again(machine: Machine):
     assert pauses[-1] * 10e9 <= max(left, 0.01 * 10e9)
 
 
-def process(pid: int, name: str, own: float = 0, gpu: float = 0, unit: str = "", group: int = 0) -> host.Process:
-    return host.Process(pid, 1, group or pid, float(pid), name, unit, int(own * GIB), int(gpu * GIB))
+def process(
+    pid: int, name: str, own: float = 0, gpu: float = 0, group: int = 0, uid: int = 0, path: str = "", exe: str = ""
+) -> host.Process:
+    unit, sizes = host.unit_of(path), (int(own * GIB), int(gpu * GIB))
+    return host.Process(pid, 1, group or pid, float(pid), name, unit, *sizes, uid, path, exe=exe)
 
 
 @pytest.mark.parametrize(
@@ -784,7 +789,7 @@ def test_an_act_is_recorded_with_the_seconds_before_it(
     assert records[-1]["victim"][0]["gpu"] == 113 * GIB
     assert records[-1]["figures"]
     login = (tmp_path / "login").read_text()
-    assert "asked loa?[31mder (process 901 of session-1.scope)" in login
+    assert "asked loa\ufffd[31mder (process 901 of session-1.scope)" in login
     assert capsys.readouterr().out.startswith("<4>warning: ")
     metrics = (tmp_path / "metrics/sparkforge_guard.prom").read_text()
     assert f'sparkforge_gpu_process_bytes{{pid="700",name="sshd",unit="ssh.service"}} {GIB}' in metrics

@@ -99,7 +99,7 @@ class Simulated:
 
     def memory(self) -> host.Memory:
         left = int(self.available())
-        return host.Memory(self.now, TOTAL, left, 0, 0, 0, 0, 0.0, 0.0, 0)
+        return host.Memory(self.now, TOTAL, left, 0, 0, 0, 0, 0.0, 0.0, 0, 0)
 
     def processes(
         self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()
@@ -112,7 +112,10 @@ class Simulated:
         if one is None:
             return None
         own = int(one.held) if one.actor.kind == "plain" else 0
-        return host.Process(pid, 1, one.group, one.start, one.actor.name, one.actor.unit, own, gpu.get(pid, 0))
+        actor = one.actor
+        path = actor.unit if "/" in actor.unit else f"/system.slice/{actor.unit}"
+        names = actor.comm or actor.name, host.unit_of(path)
+        return host.Process(pid, 1, one.group, one.start, *names, own, gpu.get(pid, 0), actor.uid, path)
 
     def since_boot(self, moment: float) -> float:
         return moment
@@ -157,8 +160,8 @@ def run(scenario: Scenario, seed: int) -> Simulated:
     return machine
 
 
-#: A kernel's swap, fork bombs and data loaders are not simulated: guard/tests/vm.py has them.
-REAL = ("bomb", "workers")
+#: A kernel's swap, fork bombs, data loaders and what hides are not simulated: guard/tests/vm.py has them.
+REAL = ("bomb", "workers", "crowd", "memfd", "file", "leaderless")
 NAMES = [name for name, one in SCENARIOS.items() if not one.swap and all(actor.kind not in REAL for actor in one.then)]
 
 

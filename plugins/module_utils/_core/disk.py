@@ -10,7 +10,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 import time
 import typing as t
@@ -215,7 +214,7 @@ def remove(path: str) -> None:
     if os.path.islink(path) or not os.path.isdir(path):
         unlink(path)
         return
-    prefix = f".removed-{secrets.token_hex(8)}-"
+    prefix = f".removed-{os.urandom(8).hex()}-"
     moved = 0
     with _entered(path) as top:
         waiting = _empty(top)
@@ -280,7 +279,7 @@ def beside(path: str) -> str:
 
 
 def _mark() -> str:
-    return f"{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{os.getpid()}-{os.urandom(4).hex()}"
 
 
 def forget_killed(directory: str, prefix: str) -> None:

@@ -23,7 +23,6 @@ OWN_CHECKS = {
     "roles/serving/files/sparkforge_unit.py",
     "plugins/module_utils/_record/redaction.py",
     "proof/src/sparkforge_proof/endpoint/cli.py",
-    "guard/src/sparkforge_guard/notes.py",
 }
 
 
