@@ -65,6 +65,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     assert guard(booted, **options)["changed"]
     assert not guard(booted, **options)["changed"]
     assert is_running(booted, "sparkforge-guard")
+    assert float(booted.execute("systemd-analyze security --no-pager sparkforge-guard | tail -1").split()[-3]) <= 2.0
     # A step that does not end loses its priority after 5 s, and is ended after 20 s.
     limits = booted.execute("cat /proc/$(systemctl show -P MainPID sparkforge-guard)/limits")
     assert re.search(r"Max realtime timeout +5000000 +20000000 +us", limits), limits
