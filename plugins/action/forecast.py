@@ -19,6 +19,8 @@ from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 
+#: Characters that are read of a record; that of a Spark has some 100 KB.
+LARGEST = 16 << 20
 SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
 
 
@@ -29,7 +31,7 @@ def recorded(path: str) -> dict[str, t.Any]:
     """
     try:
         with open(path, encoding="utf-8") as stream:
-            found = json.load(stream)
+            found = json.loads(stream.read(LARGEST))
         observation, update = forecast.of_record(found)
     except (OSError, ValueError, RecursionError, AttributeError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no record of a Spark"

@@ -22,6 +22,8 @@ import typing as t
 from . import disk
 from .errors import SparkforgeError
 
+#: Bytes that are read of a receipt; the largest have some hundred KB.
+LARGEST = 16 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
@@ -55,8 +57,7 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
     A damaged receipt vouches for nothing, so it counts as none: the work it stood for is done again.
     """
     try:
-        with disk.open_regular(path_of(root, name), links=True) as stream:
-            data = json.loads(stream.read().decode("utf-8"))
+        data = _parsed(path_of(root, name), True)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -72,11 +73,16 @@ def load(path: str, links: bool = True) -> dict[str, t.Any] | None:
     :param links: whether a link is followed; not where another account may have put it.
     """
     try:
-        with disk.open_regular(path, links=links) as stream:
-            data = json.loads(stream.read().decode("utf-8"))
+        data = _parsed(path, links)
     except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
+
+
+def _parsed(path: str, links: bool) -> t.Any:
+    with disk.open_regular(path, links=links) as stream:
+        # What is cut off there is no JSON any more.
+        return json.loads(stream.read(LARGEST).decode("utf-8"))
 
 
 def names(root: str, prefix: str) -> list[str]:

@@ -40,6 +40,8 @@ HOPS = 10
 
 #: Bytes of a download of which nobody says how large it is; the largest that NVIDIA publishes have some 5 GB.
 SIZE_LIMIT = 16 << 30
+#: Bytes of a document and of an index's page, which are in memory as a whole.
+DOCUMENT_LIMIT, PAGE_LIMIT = 16 << 20, 64 << 20
 
 #: Seconds that a server may take for nothing, and bytes a second that it must send beyond these.
 GRACE = 600.0
@@ -196,7 +198,7 @@ def is_transient(error: BaseException) -> bool:
 def fetch_bytes(
     url: str,
     *,
-    limit: int = 16777216,
+    limit: int = DOCUMENT_LIMIT,
     timeout: float = 60.0,
     retries: int = 3,
     html: bool = False,
@@ -222,7 +224,7 @@ def fetch_page(url: str, accept: str, setting: str) -> tuple[bytes, str]:
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     buffer = io.BytesIO()
-    sink = _Sink(buffer, 64 << 20, setting, accept=accept)
+    sink = _Sink(buffer, PAGE_LIMIT, setting, accept=accept)
     _receive(url, sink, 60.0, 3)
     return buffer.getvalue(), sink.url
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import glob
-import json
 import os
 import re
 import typing as t
 
-from .._core import disk
+from .._core import receipts
 from .._core.errors import SparkforgeError
 from .._wheel import wheel
 
@@ -152,7 +151,6 @@ def depends_of(root: str, unfinished: t.Iterable[t.Mapping[str, t.Any]]) -> list
     found: list[Key] = []
     for row in unfinished:
         path = os.path.join(root, "builds", row["name"], row["fingerprint"], "request.json")
-        damaged = (OSError, ValueError, AttributeError, TypeError, KeyError, RecursionError)
-        with contextlib.suppress(*damaged), disk.open_regular(path) as stream:
-            found += (json.load(stream)["inputs"].get("depends") or {}).items()
+        with contextlib.suppress(ValueError, AttributeError, TypeError, KeyError):
+            found += ((receipts.load(path, links=False) or {})["inputs"].get("depends") or {}).items()
     return found

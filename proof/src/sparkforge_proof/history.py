@@ -12,7 +12,7 @@ import time
 import typing as t
 
 from . import verdict
-from ._shared.module_utils._core import disk
+from ._shared.module_utils._core import disk, receipts
 
 #: Where they are by default.
 DIRECTORY = "/var/log/sparkforge/proof"
@@ -38,12 +38,8 @@ class History:
 
     def _read(self, name: str) -> dict[str, t.Any] | None:
         """Return a report; a damaged one, and one of another format, counts as none."""
-        try:
-            with disk.open_regular(os.path.join(self.directory, name), links=True) as stream:
-                report = json.loads(stream.read().decode("utf-8"))
-        except (OSError, ValueError):
-            return None
-        return report if isinstance(report, dict) and report.get("format") == verdict.FORMAT else None
+        report = receipts.load(os.path.join(self.directory, name)) or {}
+        return report if report.get("format") == verdict.FORMAT else None
 
     def last(self, environment_id: str | None = None) -> dict[str, t.Any] | None:
         """Return the report of the run before this one; of a clock that was ahead then, it would be that for ever.

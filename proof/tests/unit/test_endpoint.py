@@ -78,6 +78,11 @@ def server() -> Iterator[Server]:
     made.server_close()
 
 
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     place = tmp_path / "model"
@@ -377,6 +382,12 @@ def test_draws_that_are_too_likely_deviate() -> None:
         (lambda place: (place / "config.json").unlink(), "is no directory of a model"),
         (lambda place: (place / "config.json").write_text("{"), "config.json is damaged"),
         (lambda place: (place / "config.json").write_text("[]"), "config.json is damaged"),
+        (lambda place: (place / "config.json").write_text("[" * 100_000), "config.json is damaged"),
+        (
+            lambda place: (place / "config.json").write_text(" " * reference.LONGEST_CONFIG + "{}"),
+            "config.json is damaged",
+        ),
+        (lambda place: pipe(place / "config.json"), "not a regular file"),
         (lambda place: (place / "model.safetensors").unlink(), "has no weights"),
         (lambda place: (place / "model.safetensors").rename(place / "model.bin"), "only pickle files"),
         (lambda place: (place / "tokenizer.json").unlink(), "has no tokenizer"),

@@ -12,6 +12,7 @@ import os
 import re
 import typing as t
 
+from .._shared.module_utils._core import disk
 from .._shared.module_utils._core.errors import SparkforgeError
 from .texts import Ids
 
@@ -28,6 +29,8 @@ POSITIONS = 256
 TOGETHER = 50_000_000
 #: Weights up to which one thread computes: where the cores are busy, each small step waits for the slowest thread.
 SMALL = 50_000_000
+#: Bytes that are read of config.json; the largest list each layer that is not quantised, 0.5 MB.
+LONGEST_CONFIG = 4 << 20
 #: Formats by what config.json says of its weights.
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "bf16"}
 _METHODS = {"fp8": "fp8", "mxfp4": "mxfp4", "modelopt_fp4": "nvfp4", "nvfp4": "nvfp4", "modelopt": "fp8"}
@@ -88,8 +91,8 @@ def folder(path: str) -> Folder:
             raise SparkforgeError(f"There is no file {path}.", "Name the file or the directory of the model.")
         return Folder(os.path.dirname(path) or ".", os.path.basename(path), "bf16", True, 0, 0)
     try:
-        with open(os.path.join(path, "config.json"), encoding="utf-8") as stream:
-            config = json.load(stream)
+        with disk.open_regular(os.path.join(path, "config.json"), links=True) as stream:
+            config = json.loads(stream.read(LONGEST_CONFIG))
         if not isinstance(config, dict):
             raise ValueError("it is no object")
     except OSError as error:
@@ -97,7 +100,7 @@ def folder(path: str) -> Folder:
             f"{path} is no directory of a model: config.json cannot be read ({error.strerror}).",
             "Name the directory that the server loads: with config.json and *.safetensors.",
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SparkforgeError(f"{path}/config.json is damaged: {error}.", "Get the model again.") from None
     names = os.listdir(path)
     weights = [name for name in names if name.endswith(".safetensors")]

@@ -257,7 +257,7 @@ def test_a_file_gets_the_json_that_is_printed(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "forecast.json").read_text()) == json.loads(result["shown"])
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"record": 3}'])
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"record": 3}', " " * action.LARGEST + "{}"])
 def test_a_file_that_is_no_record_is_one_message(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
     result = act(action.ActionModule, {"records": [str(tmp_path / "x.json")]})

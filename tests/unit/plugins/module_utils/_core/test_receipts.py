@@ -144,6 +144,14 @@ def test_the_end_of_a_lock_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.Mo
     assert synced == [(str(tmp_path), ["kept"])]
 
 
+def test_a_receipt_that_is_too_large_is_none(tmp_path: Path) -> None:
+    path = Path(receipts.path_of(str(tmp_path), "x"))
+    path.parent.mkdir()
+    for size, content in ((receipts.LARGEST, {}), (receipts.LARGEST + 1, None)):
+        path.write_bytes(b"{}".rjust(size))
+        assert receipts.read(str(tmp_path), "x") == receipts.load(str(path)) == content
+
+
 @pytest.mark.parametrize("kind", ["pipe", "link to a device"])
 def test_what_lies_in_the_place_of_a_receipt_keeps_nobody_waiting(tmp_path: Path, kind: str) -> None:
     path = Path(receipts.path_of(str(tmp_path), "x"))

@@ -15,9 +15,9 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import files, publication, store
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import files, keep, publication, store
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.store import Store
 
 from tests.unit.wheel_tree import PLATFORM, WheelTree, fingerprint
@@ -278,6 +278,22 @@ def test_what_a_build_that_has_not_ended_depends_on_stays(tree: WheelTree) -> No
         publish(tree, tree.stack(number), lock_id=f"{number:012x}")
     assert {row for row in tree.there() if row[1] == 1} == {("pytorch", 1)}
     assert place.exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "large"])
+def test_what_the_account_puts_in_the_place_of_a_request_is_none(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "builds/torchvision/aaaaaaaaaaaaaaaa/request.json"
+    path.parent.mkdir(parents=True)
+    text = json.dumps({"inputs": {"depends": {"pytorch": "1" * 16}}})
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        (tmp_path / "other.json").write_text(text)
+        path.symlink_to(tmp_path / "other.json")
+    else:
+        path.write_text(" " * receipts.LARGEST + text)
+    unfinished = [{"name": "torchvision", "fingerprint": "aaaaaaaaaaaaaaaa"}]
+    assert keep.depends_of(str(tmp_path), unfinished) == []
 
 
 def test_what_was_never_published_stays_until_newer_manifests_have_its_unit(tree: WheelTree) -> None:
