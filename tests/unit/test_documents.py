@@ -40,7 +40,7 @@ def missing(text: str) -> list[str]:
         if not file and not test:
             continue
         if file:
-            below = CHECKOUT if file.startswith(("tests/", "plugins/", "proof/")) else CHECKOUT / "tests/unit/plugins"
+            below = CHECKOUT if file.startswith(("tests/", "plugins/", "proof/", "guard/")) else CHECKOUT / "tests/unit/plugins"
             latest = below / file
         if latest is None or not latest.is_file():
             found.append(f"{file or latest} (no such file)")

@@ -1,0 +1,122 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Makes the table of docs/security.md of every input from outside: python -m lab.boundaries."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import operator
+import pathlib
+import re
+import sys
+import typing as t
+
+import yaml
+
+from lab import pages
+
+ROOT = pathlib.Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "security.md"
+ROWS = ROOT / "lab" / "boundaries.yml"
+HEADING = "## Every input from outside\n"
+#: What stands under the heading, up to the next one.
+SECTION = re.compile(rf"(?<=^{HEADING})(?:(?!## ).*\n)*", re.MULTILINE)
+INTRODUCTION = """
+Who may write it, who reads it with which rights, what bounds it, and which tests show that. Limits have the name of
+their constant. `python -m lab.boundaries` makes this table of `lab/boundaries.yml`, which also names the files that
+read each input: one that reads without a row fails `tests/unit/lab/test_boundaries.py`.
+
+| input | written by | read by | bound | shown by |
+|---|---|---|---|---|
+"""
+#: {NAME:unit}; a name with a dot is a class's.
+LIMIT = re.compile(r"\{([\w.]+):(bytes|seconds|count)\}")
+#: The packages that are not below the collection, and where their sources are.
+PACKAGES = ("guard/src/", "proof/src/", "cli/")
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One input.
+
+    :ivar test: none where there is no bound.
+    :ivar files: the product's that read it.
+    :ivar parsers: names of PARSERS in tests/unit/parsers.py.
+    """
+
+    input: str
+    written_by: str
+    read_by: str
+    bound: str
+    test: list[str]
+    files: list[str]
+    parsers: list[str] = dataclasses.field(default_factory=list)
+
+    def line(self) -> str:
+        """Return its line of the table.
+
+        :raises ValueError: the bound names a constant that none of the files has.
+        """
+        bound = LIMIT.sub(lambda match: self._limit(match[1], match[2]), self.bound)
+        latest, shown = "", []
+        for file, test in (name.split("::") for name in self.test):
+            shown.append(f"`{'' if file == latest else file}::{test}`")
+            latest = file
+        return f"| {self.input} | {self.written_by} | {self.read_by} | {bound} | {', '.join(shown) or '*accepted*'} |\n"
+
+    def _limit(self, name: str, unit: str) -> str:
+        for file in self.files:
+            try:
+                value = operator.attrgetter(name)(importlib.import_module(module_of(file)))
+            except AttributeError:
+                continue
+            return f"{quantity(value, unit)} (`{name}`)"
+        raise ValueError(f"lab/boundaries.yml: no file of the row {self.input!r} has the constant {name}")
+
+
+def module_of(file: str) -> str:
+    """Return the name by which a file of the product is imported."""
+    for package in PACKAGES:
+        if file.startswith(package):
+            return file.removeprefix(package).removesuffix(".py").replace("/", ".")
+    return f"ansible_collections.sparkforge.dgx_spark.{file.removesuffix('.py').replace('/', '.')}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """Return a limit as a person reads it."""
+    if unit == "seconds":
+        return f"{value / 3600:g} h" if value >= 3600 else f"{value:g} s"
+    if unit == "bytes":
+        for shift, word in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+            if value >= 1 << shift and not int(value) % (1 << shift):
+                return f"{int(value) >> shift} {word}"
+        return f"{value:,} bytes"
+    return f"{int(value):,}"
+
+
+def rows() -> list[Row]:
+    """Return what the file lists."""
+    return [Row(**row) for row in yaml.safe_load(ROWS.read_text(encoding="utf-8"))]
+
+
+def section() -> str:
+    """Return what stands under the heading."""
+    return INTRODUCTION + "".join(row.line() for row in rows()) + "\n"
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    """Write the table, or with ``--check`` tell whether it is current."""
+    parser = argparse.ArgumentParser(prog="python -m lab.boundaries", description="Write the table of inputs.")
+    parser.add_argument("--check", action="store_true", help="only tell whether the page is current")
+    given = parser.parse_args(argv)
+    sys.path[:0] = [str(ROOT / folder) for folder in (".collections", *PACKAGES)]
+    text = SECTION.sub(lambda _match: section(), PAGE.read_text(encoding="utf-8"), count=1)
+    return pages.write(PAGE, text, "lab.boundaries", given.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
