@@ -40,8 +40,8 @@ def missing(text: str) -> list[str]:
         if not file and not test:
             continue
         if file:
-            below = CHECKOUT if file.startswith(("tests/", "plugins/", "proof/", "guard/")) else CHECKOUT / "tests/unit/plugins"
-            latest = below / file
+            is_whole_path = file.startswith(("tests/", "plugins/", "proof/", "guard/"))
+            latest = (CHECKOUT if is_whole_path else CHECKOUT / "tests/unit/plugins") / file
         if latest is None or not latest.is_file():
             found.append(f"{file or latest} (no such file)")
         elif test and test not in defined(latest):
