@@ -59,8 +59,8 @@ def findings(text: str) -> Figure:
     states = Counter(row[2] for row in rows(text, 4) if row[0].isdigit())
     counts = [f"{states[state]} {state}" for state in STATES if states[state]]
     value = f"{', '.join(counts)} of {states.total()}"
-    missed = states.total() != 39 or bool(set(states) - set(STATES[:-1]))
-    return Figure("findings of the audits", value, "39, none open", "security.md", "make unit", missed)
+    missed = states.total() != 55 or bool(set(states) - set(STATES[:-1]))
+    return Figure("findings of the audits", value, "55, none open", "security.md", "make unit", missed)
 
 
 def killed(text: str) -> Figure:
