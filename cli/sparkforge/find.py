@@ -27,8 +27,6 @@ SYNC_FILES = {
 }
 #: The key that is kept of those that a host has: the first of these.
 KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
-#: Seconds for all keys of an sshd: ssh-keyscan's own limit begins anew with each piece that comes.
-PATIENCE = 30.0
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
 #: With the interface, as addresses of one cable have it: fe80::1%eth0.
 ADDRESS = re.compile(NAME.pattern + r"(%[A-Za-z0-9._-]+)?")
@@ -86,14 +84,9 @@ def fingerprint(key: str) -> str:
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
-def printed(*command: str, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program that reads nothing and return how it ended; one that does not end in time has said nothing."""
-    try:
-        return subprocess.run(
-            command, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds
-        )
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", "")
+def printed(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that reads nothing and return how it ended."""
+    return subprocess.run(command, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL)
 
 
 def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, console: Console) -> list[Spark]:
@@ -188,8 +181,7 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
 
 def host_keys(address: str, port: int) -> list[str]:
     """Return the keys of the sshd at an address in the order of KEY_TYPES, none where it does not answer in time."""
-    scan = printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address, seconds=PATIENCE)
-    offered = key_lines(scan.stdout)
+    offered = key_lines(printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address).stdout)
     return sorted(
         (key for key in offered if key.split()[0] in KEY_TYPES), key=lambda key: KEY_TYPES.index(key.split()[0])
     )

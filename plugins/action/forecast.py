@@ -19,7 +19,7 @@ from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 
-#: Characters that are read of a record; that of a Spark has some 100 KB.
+#: Characters that are read of a record.
 LARGEST = 16 << 20
 SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
 

@@ -22,7 +22,7 @@ import typing as t
 from . import disk
 from .errors import SparkforgeError
 
-#: Bytes that are read of a receipt; the largest have some hundred KB.
+#: Bytes that are read of a receipt, as of those that a build writes.
 LARGEST = 16 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
