@@ -17,7 +17,7 @@ description:
   - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies its sha256, installs it with C(dpkg),
     copies its keyring to C(/usr/share/keyrings), sets C(Signed-By) in the source, and updates the package lists of this
     source only. The packages inside are then installed with M(sparkforge.dgx_spark.apt_packages).
-  - Without O(sha256) the .deb is refused: its keyring proves nothing about the .deb around it.
+  - Without O(sha256) the .deb is refused, since its keyring proves nothing about the .deb around it.
   - Local repositories of the same name and an older version are removed, with their sources and keyrings.
 options:
   name:
