@@ -20,6 +20,9 @@ from .filesystem import FileSystem
 from .gap import Gap, off_path, other_versions
 from .loader import Load, Loader
 
+#: What needs the libraries that a stack names.
+OF_THE_STACK = "the stack"
+
 
 class Closure:
     """Everything that a list of files and directories needs, and what of it the loader cannot find.
@@ -139,7 +142,7 @@ class Closure:
                 yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
         self.examined = self.loader.examined
         if self.sonames:
-            yield self.loader.load(os.path.realpath(sys.executable), self.sonames, "the stack"), ""
+            yield self.loader.load(os.path.realpath(sys.executable), self.sonames, OF_THE_STACK), ""
 
     def _load_walked(self, path: str) -> Load | None:
         """Load a file that a directory holds; None for what the loader has nothing to do with."""

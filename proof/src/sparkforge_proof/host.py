@@ -17,7 +17,7 @@ import typing as t
 from . import verdict
 from ._shared.module_utils._core import digests, receipts, versions
 from ._shared.module_utils._core.errors import SparkforgeError
-from ._shared.module_utils._elf import closure, providers
+from ._shared.module_utils._elf import closure as closures, providers
 from ._shared.module_utils._host import firmware, gpu as _gpu
 from ._shared.module_utils._host.reader import Host, Runner, run_command
 from ._shared.module_utils._wheel import environment as environments, installed as packages
@@ -112,7 +112,7 @@ class HostSide:
         if not paths:
             return {}
         try:
-            return closure.Closure(
+            return closures.Closure(
                 paths=paths,
                 search=(self._receipt or {}).get("library_paths") or [],
                 sonames=self.reference.get("sonames") or [],
@@ -248,6 +248,8 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
     others = {entry["soname"]: entry for entry in closure.get("wrong_version") or []}
     for missing in closure["missing"]:
         row, role = _missing(missing, others.get(missing["soname"])), missing["provided_by"]["role"]
+        # The libraries of the stack come with its archives, for machines too for which NVIDIA has none.
+        role = "math_libraries" if closures.OF_THE_STACK in missing["needed_by"] and not role else role
         is_to_come = check_mode and role in PROVISIONING_ROLES
         rows.append(_later(row, f"{role} would install {missing['soname']}") if is_to_come else row)
     for soname in closure.get("driver_provided") or []:

@@ -172,6 +172,13 @@ def test_check_mode_skips_what_a_role_would_bring_and_fails_what_none_would() ->
     assert found["closure libz.so.1"].status == "fail"
 
 
+def test_check_mode_skips_a_library_of_the_stack_that_no_package_provides() -> None:
+    provided_by = {"role": None, "package": None, "archive": None, "hint": "It exists for aarch64 alone."}
+    nvpl = {**CUDSS, "soname": "libnvpl.so.0", "needed_by": ["the stack"], "provided_by": provided_by}
+    assert judge(closure=closure(missing=[nvpl]), check_mode=True)["closure libnvpl.so.0"].status == "skip"
+    assert judge(closure=closure(missing=[nvpl]))["closure libnvpl.so.0"].status == "fail"
+
+
 def test_without_a_required_gpu_its_checks_are_skipped_each_with_the_reason() -> None:
     provided = closure(driver_provided=["libcuda.so.1"])
     found = judge(gpu=NO_GPU, driver={"version": None}, closure=provided, gpu_required=False)
