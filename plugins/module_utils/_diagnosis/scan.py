@@ -88,6 +88,7 @@ class Diagnosis:
 
     :ivar rule: the name of the rule that won, None where no rule matched.
     :ivar lines: at most ten lines of the log around the place that matters, without passwords of URLs.
+    :ivar first_error: the first line that reports an error, None where none does.
     :ivar others: the names of the other rules that matched, in the table's order.
     """
 
@@ -95,6 +96,7 @@ class Diagnosis:
     cause: str
     remedy: str
     lines: list[str]
+    first_error: str | None
     others: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
@@ -347,6 +349,7 @@ class _Scan:
 
     def _diagnosis(self) -> Diagnosis:
         error = self._errors.get(3) or self._errors.get(2) or self._errors.get(1)
+        first_error = _shown(error.line) if error else None
         notices = list(self._notices.values())
         matched = [
             rule for rule in RULES if rule.name in self._found and (not rule.when or set(rule.when) & set(self._found))
@@ -356,13 +359,14 @@ class _Scan:
             match = self._found[winner.name]
             cause, remedy = winner.explain(match.groups)
             others = [rule.name for rule in matched[1:]]
-            return Diagnosis(winner.name, cause, remedy, match.lines, others, notices)
+            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices)
         if error:
             return Diagnosis(
                 None,
-                f"The build failed with an unknown error; the first one is: {_shown(error.line)}",
+                f"The build failed with an unknown error; the first one is: {first_error}",
                 "Read the log from that line; later errors are mostly consequences.",
                 error.lines,
+                first_error,
                 [],
                 notices,
             )
@@ -371,6 +375,7 @@ class _Scan:
             "The log shows no error: it stops midway, or is empty.",
             "Check whether the host went down or the build was stopped, and run again, which resumes.",
             [_shown(line) for line in _lines(self._buffer)[-LINES:]],
+            None,
             [],
             notices,
         )

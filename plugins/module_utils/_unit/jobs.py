@@ -8,7 +8,7 @@ A compiler process of PyTorch's CUDA files takes 3 to 8 GiB, and on a GB10 the G
 same memory: a job for each core has made hosts unreachable for hours.
 
 What a process may use is the least of the host's memory and of the limits of its control groups, its own and
-those around it (``Documentation/admin-guide/cgroup-v2.rst`` of the kernel; every system that a stack names has these).
+those around it (``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst`` of the kernel).
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ SMALL_RESERVE_SHARE = 0.25
 ENOUGH_SHARE = 0.25
 
 _MIB = 1 << 20
+# A v1 limit that nobody set is the largest number of whole pages.
+_UNLIMITED = 1 << 60
 
 
 @dataclass(frozen=True)
@@ -175,14 +177,14 @@ def memory(host: Host | None = None, service: str = "") -> Memory:
         )
     total, available = int(values["MemTotal"]) // 1024, int(values["MemAvailable"]) // 1024
     limited = None
-    for group in _groups(host):
-        if service and posixpath.basename(group) == service:
+    for group in _groups(host, "memory"):
+        if service and posixpath.basename(group.path) == service:
             continue
         limit, used = _limit(host, group)
         if limit is None:
             continue
         if limit // _MIB < total:
-            total, limited = limit // _MIB, group
+            total, limited = limit // _MIB, group.path
         available = min(available, max(0, limit - used) // _MIB)
     return Memory(total, available, limited)
 
@@ -191,8 +193,12 @@ def cores(host: Host | None = None) -> int:
     """Return how many cores a process may use: its affinity, and the quota of its control groups rounded up."""
     host = host or live()
     count: float = len(os.sched_getaffinity(0)) if host.live else _online(host)
-    for group in _groups(host):
-        quota, _space, period = (host.read(f"{group}/cpu.max") or "").strip().partition(" ")
+    for group in _groups(host, "cpu"):
+        if group.version == 2:
+            quota, _space, period = (host.read(f"{group.path}/cpu.max") or "").strip().partition(" ")
+        else:
+            quota = (host.read(f"{group.path}/cpu.cfs_quota_us") or "").strip()
+            period = (host.read(f"{group.path}/cpu.cfs_period_us") or "").strip()
         if quota.isdigit() and period.isdigit() and int(period):
             count = min(count, math.ceil(int(quota) / int(period)))
     return max(1, int(count))
@@ -202,33 +208,56 @@ def _online(host: Host) -> int:
     return len(re.findall(r"^processor\s*:", host.read("/proc/cpuinfo") or "", re.MULTILINE))
 
 
-def _groups(host: Host) -> list[str]:
-    """Return the directories of this process's control group and of those around it, the inner ones first."""
-    own = re.search(r"^0::(.*)$", host.read("/proc/self/cgroup") or "", re.MULTILINE)
+class _Group(t.NamedTuple):
+    """A control group: the directory of its files, and which of the two interfaces they have."""
+
+    path: str
+    version: int
+
+
+def _groups(host: Host, controller: str) -> list[_Group]:
+    """Return this process's control group of a controller and those around it, the inner ones first."""
+    own: dict[int, str] = {}
+    for line in (host.read("/proc/self/cgroup") or "").splitlines():
+        number, _colon, rest = line.partition(":")
+        names, _colon, path = rest.partition(":")
+        if number == "0" and not names:
+            own[2] = path
+        elif controller in names.split(","):
+            own[1] = path
     groups = []
-    for line in (host.read("/proc/self/mountinfo") or "").splitlines() if own else ():
+    for line in (host.read("/proc/self/mountinfo") or "").splitlines():
         fields, _dash, source = line.partition(" - ")
-        if own and source.startswith("cgroup2 "):
-            root, mount = fields.split(" ")[3:5]
-            groups += _up(mount, root, own[1])
+        kind, _space, options = source.partition(" ")
+        version = {"cgroup2": 2, "cgroup": 1}.get(kind)
+        if version not in own or (version == 1 and controller not in options.rpartition(" ")[2].split(",")):
+            continue
+        root, mount = fields.split(" ")[3:5]
+        groups += _up(mount, root, own[version], version)
     return groups
 
 
-def _up(mount: str, root: str, path: str) -> list[str]:
+def _up(mount: str, root: str, path: str, version: int) -> list[_Group]:
     """Return the groups from ``path`` up to the mounted one; in a container ``path`` may not be below ``root``."""
     inner = posixpath.relpath(path, root) if path == root or path.startswith(root.rstrip("/") + "/") else "."
     parts = [] if inner == "." else inner.split("/")
-    return [posixpath.join(mount, *parts[:count]) for count in range(len(parts), -1, -1)]
+    return [_Group(posixpath.join(mount, *parts[:count]), version) for count in range(len(parts), -1, -1)]
 
 
-def _limit(host: Host, group: str) -> tuple[int | None, int]:
+def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
     """Return (limit, bytes that cannot be had back) of a group; None for the limit if there is none."""
-    limits = [host.number(f"{group}/{name}") for name in ("memory.max", "memory.high")]
-    limit = min((value for value in limits if value is not None), default=None)
-    used = host.number(f"{group}/memory.current") or 0
+    if group.version == 2:
+        names, usage = ["memory.max", "memory.high"], "memory.current"
+        cached = r"^(?:in)?active_file (\d+)$"
+    else:
+        names, usage = ["memory.limit_in_bytes"], "memory.usage_in_bytes"
+        cached = r"^total_(?:in)?active_file (\d+)$"
+    limits = [host.number(f"{group.path}/{name}") for name in names]
+    limit = min((value for value in limits if value is not None and value < _UNLIMITED), default=None)
+    used = host.number(f"{group.path}/{usage}") or 0
     # As for MemAvailable, what files have in the cache is given back when it is needed.
-    cached = re.findall(r"^(?:in)?active_file (\d+)$", host.read(f"{group}/memory.stat") or "", re.MULTILINE)
-    return limit, max(0, used - sum(map(int, cached)))
+    pages = sum(int(value) for value in re.findall(cached, host.read(f"{group.path}/memory.stat") or "", re.MULTILINE))
+    return limit, max(0, used - pages)
 
 
 def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
@@ -243,10 +272,11 @@ def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
 def oom_kills(host: Host | None = None) -> int | None:
     """Return how many processes the kernel has killed for memory, in this control group or else on this host.
 
-    None where the kernel does not count them.
+    None where the kernel does not count them. Version 1 of control groups counts without the groups below one's
+    own, so that the host's number is taken there.
     """
     host = host or live()
-    files = [f"{group}/memory.events" for group in _groups(host)]
+    files = [f"{group.path}/memory.events" for group in _groups(host, "memory") if group.version == 2]
     for path in (*files[:1], "/proc/vmstat"):
         found = re.search(r"^oom_kill (\d+)$", host.read(path) or "", re.MULTILINE)
         if found:

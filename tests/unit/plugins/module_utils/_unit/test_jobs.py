@@ -18,7 +18,12 @@ LOGS = pathlib.Path(__file__).parents[3] / "data" / "logs"
 GIB = 1024
 #: A DGX Spark: 20 cores, 119 GiB.
 CORES, TOTAL = 20, 119 * GIB
-MOUNT = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+V2_MOUNT = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+V1_MOUNT = (
+    "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
+    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+    "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+)
 
 
 def holds(pid: int, name: str, mib: int | None) -> dict[str, t.Any]:
@@ -141,7 +146,7 @@ def test_the_tightest_of_the_nested_groups_of_version_2_counts(tmp_path: pathlib
     mib = 1 << 20
     files = {
         "/proc/self/cgroup": "0::/system.slice/sparkforge.service\n",
-        "/proc/self/mountinfo": MOUNT,
+        "/proc/self/mountinfo": V2_MOUNT,
         f"{unit}/memory.max": f"{64 * GIB * mib}\n",
         f"{unit}/memory.high": "max\n",
         f"{unit}/memory.current": f"{40 * GIB * mib}\n",
@@ -162,17 +167,31 @@ def test_the_tightest_of_the_nested_groups_of_version_2_counts(tmp_path: pathlib
     assert _jobs.oom_kills(spark) == 2
 
 
-def test_without_a_group_of_its_own_the_host_s_memory_and_kills_count(tmp_path: pathlib.Path) -> None:
-    files = {"/proc/self/cgroup": "4:memory:/lab/x\n", "/proc/self/mountinfo": "", "/proc/vmstat": "oom_kill 7\n"}
+def test_a_group_of_version_1_counts_too(tmp_path: pathlib.Path) -> None:
+    mib = 1 << 20
+    files = {
+        "/proc/self/cgroup": "9:name=systemd:/\n4:memory:/lab/x\n2:cpu,cpuacct:/lab\n0::/\n",
+        "/proc/self/mountinfo": V1_MOUNT,
+        "/sys/fs/cgroup/memory/lab/x/memory.limit_in_bytes": "9223372036854771712\n",
+        "/sys/fs/cgroup/memory/lab/x/memory.usage_in_bytes": "5\n",
+        "/sys/fs/cgroup/memory/lab/memory.limit_in_bytes": f"{8 * GIB * mib}\n",
+        "/sys/fs/cgroup/memory/lab/memory.usage_in_bytes": f"{6 * GIB * mib}\n",
+        "/sys/fs/cgroup/memory/lab/memory.stat": f"cache 1\ntotal_inactive_file {1 * GIB * mib}\n",
+        "/sys/fs/cgroup/cpu,cpuacct/lab/cpu.cfs_quota_us": "200000\n",
+        "/sys/fs/cgroup/cpu,cpuacct/lab/cpu.cfs_period_us": "100000\n",
+        "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1\n",
+        "/proc/vmstat": "pgmajfault 1\noom_kill 7\n",
+    }
     lab = host(tmp_path, files)
-    assert _jobs.memory(lab) == _jobs.Memory(TOTAL, 100 * GIB)
-    assert (_jobs.cores(lab), _jobs.oom_kills(lab)) == (CORES, 7)
+    assert _jobs.memory(lab) == _jobs.Memory(8 * GIB, 3 * GIB, "/sys/fs/cgroup/memory/lab")
+    assert _jobs.cores(lab) == 2
+    assert _jobs.oom_kills(lab) == 7
 
 
 def test_in_a_container_the_group_is_the_mounted_one(tmp_path: pathlib.Path) -> None:
     files = {
         "/proc/self/cgroup": "0::/../../machine.slice/libpod-1.scope\n",
-        "/proc/self/mountinfo": MOUNT.replace("0:26 / /sys", "0:26 /machine.slice/libpod-2.scope /sys"),
+        "/proc/self/mountinfo": V2_MOUNT.replace("0:26 / /sys", "0:26 /machine.slice/libpod-2.scope /sys"),
         "/sys/fs/cgroup/memory.max": f"{32 << 30}\n",
         "/sys/fs/cgroup/memory.current": f"{2 << 30}\n",
     }
