@@ -134,7 +134,7 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     started = spark.starts("--dry-run", columns=40)
     answer(started, [("1 of 5", "7"), ("1 of 5", SPARK), *QUESTIONS[1:4]])
     assert spark.ends(started) == Exit.DONE
-    assert "Not in the list, or no ssh there: 7." in spark.said
+    assert "Not in the list, refused, or no ssh there: 7." in " ".join(spark.said.split())
     assert "…" not in spark.said
     # The sentences are folded between words; what may be copied, a fingerprint or a file, is the terminal's to fold.
     copied = (str(spark.inventory), "SHA256:")
