@@ -169,7 +169,7 @@ class _Extraction:
         if path:
             self.tops[path.partition("/")[0]] = None
         if len(self.tops) > 1 and self.kind.one_top:
-            first, second = self.tops
+            first, second = list(self.tops)[:2]
             raise self.refusal(f"has more than one top-level directory: {first!r} and {second!r}")
         if member.isdir():  # "./" too, as `tar -C directory .` writes it
             self.add_directory(path)
