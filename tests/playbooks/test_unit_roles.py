@@ -27,6 +27,9 @@ SPARK: dict[str, t.Any] = {
     "kernel": {"machine": "aarch64"},
     "gpu": {"devices": []},
     "apt": {"packages": {"libpng-dev": "1.6"}},
+    "apt_sources": [],
+    "driver": {"nvidia_fs": None},
+    "managed_files": {},
 }
 LLVM = {"fingerprint": "0" * 16, "status": "built", "prefix": "/p", "wheels": []}
 TORCH_WHEEL = {"name": "torch", "version": "2.9.1+cu130.sf0", "sha256": SHA, "path": "/house/pytorch/1/torch.whl"}
@@ -58,6 +61,7 @@ class Worker:
                         "name": "{{ stack_name | default('torch-2.9.1') }}",
                         "profile": "{{ stack_profile | default('gb10') }}",
                         "method": "{{ stack_method | default('build') }}",
+                        "libraries": "{{ stack_libraries | default('auto') }}",
                     },
                     "register": "found",
                 },
@@ -81,7 +85,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     worker.case(
         "recipe",
         [
-            "__llvm_plan", "__triton_plan", "__torch_extensions_plan", "__cuda_libraries_standard",
+            "__llvm_plan", "__triton_plan", "__torch_extensions_plan", "__cuda_libraries_plan",
         ],
         sparkforge_built={"llvm": LLVM, "pytorch": PYTORCH, "triton": TRITON},
     )  # fmt: skip
@@ -119,9 +123,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     )
     worker.case(
         "installed",
-        ["__cuda_libraries_standard"],
+        ["__cuda_libraries_plan"],
         stack_name="torch-2.15.0",
         stack_method="wheel",
+        stack_libraries="all",
     )
     return worker.run()
 
@@ -135,17 +140,25 @@ def unit(found: dict[str, t.Any], role: str) -> dict[str, t.Any]:
     return t.cast("dict[str, t.Any]", made)
 
 
-def test_a_build_asks_for_the_stack_s_cudnn_and_nccl_or_newer_and_wheels_for_any(
+def libraries_of_stack(found: dict[str, t.Any]) -> list[str]:
+    packages = found["__cuda_libraries_plan"]["steps"]["libraries"]["packages"]
+    return [name for name in packages if re.match("libcudnn|libnccl", name)]
+
+
+def test_a_build_asks_for_cudnn_and_nccl_of_the_stack_s_minor_first_and_wheels_for_any(
     found: dict[str, dict[str, t.Any]],
 ) -> None:
-    names = [name for name in found["recipe"]["__cuda_libraries_standard"] if re.match("libcudnn|libnccl", name)]
-    assert names == [
-        "libcudnn9-dev-cuda-13>=9.13",
-        "libnccl2=*+cuda13.*>=2.27.7",
-        "libnccl-dev=*+cuda13.*>=2.27.7",
+    assert libraries_of_stack(found["recipe"]) == [
+        *(f"libcudnn9-{part}cuda-13=9.13.*>=9.13|libcudnn9-{part}cuda-13=*>=9.13" for part in ("", "headers-", "dev-")),
+        *(f"{name}=2.27.*+cuda13.*>=2.27.7|{name}=*+cuda13.*>=2.27.7" for name in ("libnccl2", "libnccl-dev")),
     ]
-    names = [name for name in found["installed"]["__cuda_libraries_standard"] if re.match("libcudnn|libnccl", name)]
-    assert names == ["libcudnn9-dev-cuda-13", "libnccl2=*+cuda13.*", "libnccl-dev=*+cuda13.*"]
+    assert libraries_of_stack(found["installed"]) == [
+        "libcudnn9-cuda-13=*",
+        "libcudnn9-headers-cuda-13=*",
+        "libcudnn9-dev-cuda-13=*",
+        "libnccl2=*+cuda13.*",
+        "libnccl-dev=*+cuda13.*",
+    ]
 
 
 def test_llvm_is_built_at_the_pin_with_what_triton_links(found: dict[str, dict[str, t.Any]]) -> None:

@@ -10,6 +10,7 @@ import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ...module_utils._apt.wanted import satisfied
 from ...module_utils._core import platforms
 from . import Plan, for_wheels, is_written, packages
 
@@ -19,6 +20,27 @@ def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.An
     platform = platforms.redist(observation["kernel"]["machine"]).removeprefix("linux-")
     base = settings["sparkforge_nvidia_url"].rstrip("/")
     return f"{base}/compute/cuda/repos/{settings['cuda_libraries_distribution']}/{platform}"
+
+
+def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) -> list[str]:
+    """Return the packages of cuDNN and NCCL, each with the versions that are accepted, the best first.
+
+    A build takes the newest of the stack's own minor, and the newest of all only where the sources have none of it: a
+    newer minor has broken PyTorch's compilation before (pytorch#172398, NCCL 2.28 to 2.29). Headers follow the library
+    that is installed.
+
+    :param installed: packages with their versions.
+    """
+    requests = []
+    for library, row in settings["__cuda_libraries_of_stack"].items():
+        versions, minimum = [f"*{row['suffix']}"], ""
+        version = (settings["stack"].get(library) or {}).get("version")
+        if settings["stack"]["method"] == "build" and version:
+            minor, minimum, first = ".".join(version.split(".")[:2]), f">={version}", row["packages"][0]
+            there = satisfied(f"{first}={versions[0]}{minimum}", installed)
+            versions.insert(0, installed[first] if there else f"{minor}.*{row['suffix']}")
+        requests += ["|".join(f"{name}={text}{minimum}" for text in versions) for name in row["packages"]]
+    return requests
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
@@ -33,8 +55,11 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     with_gds = (
         bool(observation["driver"].get("nvidia_fs") and not bare) if gds == "auto" else boolean(gds, strict=False)
     )
+    own_list = settings["cuda_libraries_packages"]
+    if not own_list and not bare:
+        own_list = [*settings["__cuda_libraries_standard"], *of_stack(settings, observation["apt"]["packages"])]
     wanted = [
-        *(settings["cuda_libraries_packages"] or ([] if bare else settings["__cuda_libraries_standard"])),
+        *own_list,
         *settings["cuda_libraries_extra_packages"],
         *([f"nvidia-gds-{settings['stack']['cuda']['suffix']}"] if with_gds else []),
     ]

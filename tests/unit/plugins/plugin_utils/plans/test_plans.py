@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import choose
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import missing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import Policy
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import (
     build_toolchain,
@@ -26,6 +29,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
     triton,
 )
 
+from tests.unit.apt_tree import Tree
 from tests.unit.certificate import PEM
 from tests.unit.plugins.plugin_utils.plans.test_cusparselt import ARCHIVE, OFFERED
 
@@ -173,7 +177,43 @@ def test_arguments_of_cmake_for_triton_are_added_to_the_role_s() -> None:
 
 def cuda(observation: dict[str, t.Any], **changed: t.Any) -> plans.Plan:
     given = settings("cuda_libraries", __cuda_libraries_standard=["git"], __cuda_libraries_keep_file=KEEP)
+    given["__cuda_libraries_of_stack"] = {}
     return cuda_libraries.plan({**given, **changed}, observation)
+
+
+NCCL = {"nccl": {"packages": ["libnccl2", "libnccl-dev"], "suffix": "+cuda13.*"}}
+
+
+def nccl_of(*offered: str, installed: str = "") -> dict[str, str | None]:
+    """Return what a build of a stack with NCCL 2.30.7 asks apt for, where the sources offer these versions."""
+    packages = {"libnccl2": installed} if installed else {}
+    stack = {"cuda": {"major": 13, "suffix": "13-0"}, "method": "build", "nccl": {"version": "2.30.7"}}
+    plan = cuda(host(apt={"packages": packages}), __cuda_libraries_of_stack=NCCL, stack=stack)
+    requests = [text for text in plan.steps["libraries"]["packages"] if text != "git"]
+    origins = {version: ["https://a/"] for version in offered}
+    policy = Policy(offered[0], [(version, 500) for version in offered], origins)
+    policies = {"libnccl2": policy, "libnccl-dev": policy}
+    return {text.partition("=")[0]: choose(text, policies).argument for text in missing(requests, packages)}
+
+
+def test_a_build_takes_nccl_of_the_stack_s_minor_and_the_newest_only_where_there_is_none() -> None:
+    of_minor = nccl_of("2.32.3-1+cuda13.3", "2.30.9-1+cuda13.2", "2.30.7-1+cuda13.2", "2.30.9-1+cuda12.9")
+    assert of_minor == {name: f"{name}=2.30.9-1+cuda13.2" for name in ("libnccl2", "libnccl-dev")}
+    newest = nccl_of("2.32.3-1+cuda13.3", "2.31.1-1+cuda13.2", "2.30.4-1+cuda13.2")
+    assert newest == {name: f"{name}=2.32.3-1+cuda13.3" for name in ("libnccl2", "libnccl-dev")}
+    assert nccl_of("2.30.4-1+cuda13.2") == {"libnccl2": None, "libnccl-dev": None}
+
+
+def test_headers_follow_a_newer_library_that_is_installed_and_replace_one_for_another_cuda() -> None:
+    offered = ("2.32.3-1+cuda13.3", "2.31.1-1+cuda13.2", "2.30.9-1+cuda13.2")
+    assert nccl_of(*offered, installed="2.31.1-1+cuda13.2") == {"libnccl-dev": "libnccl-dev=2.31.1-1+cuda13.2"}
+    # Its version has left the sources, and the stack's minor would be a downgrade, which the role refuses.
+    assert nccl_of(*offered, installed="2.31.0-1+cuda13.2") == {"libnccl-dev": "libnccl-dev=2.32.3-1+cuda13.3"}
+    for other in ("2.28.3-1+cuda13.0", "2.32.3-1+cuda12.9"):
+        assert set(nccl_of(*offered, installed=other).values()) == {
+            "libnccl2=2.30.9-1+cuda13.2",
+            "libnccl-dev=2.30.9-1+cuda13.2",
+        }
 
 
 def test_a_host_from_the_factory_gets_source_guard_and_libraries() -> None:
@@ -352,3 +392,21 @@ def test_no_backend_is_a_refusal_of_the_plan_and_in_check_mode_none() -> None:
     checked = sparse(offers=nothing, **changed, ansible_check_mode=True)
     assert checked.steps == {} and "nothing serves it as the host is now" in checked.notes[0]
     assert sparse(cusparselt_state="absent") == plans.Plan()
+
+
+def test_apt_takes_a_minor_that_is_not_its_candidate_with_all_that_depends_on_it(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    for version in ("9.28.1.4-1", "9.24.0.43-1"):
+        parts = ("libcudnn9-cuda-13", "libcudnn9-headers-cuda-13")
+        for name in parts:
+            tree.offer(name, version)
+        tree.offer("libcudnn9-dev-cuda-13", version, Depends=[f"{name} (= {version})" for name in parts])
+    tree.update()
+    libraries = yaml.safe_load((ROLES / "cuda_libraries/vars/main.yml").read_text())["__cuda_libraries_of_stack"]
+    names = [name.replace("{{ stack.cuda.major }}", "13") for name in libraries["cudnn"]["packages"]]
+    stack = {"cuda": {"major": 13, "suffix": "13-0"}, "method": "build", "cudnn": {"version": "9.24"}}
+    rows = {"cudnn": {"packages": names, "suffix": ""}}
+    requests = cuda(host(), __cuda_libraries_of_stack=rows, stack=stack).steps["libraries"]["packages"][1:]
+    policies = tree.apt.policies(names)
+    plan = tree.apt.simulate("install", *(str(choose(text, policies).argument) for text in requests))
+    assert {step.name: step.version for step in plan.install} == dict.fromkeys(names, "9.24.0.43-1")
