@@ -15,7 +15,9 @@ import typing as t
 
 from ...plugins.module_utils._apt.deb_version import compare_versions
 from ...plugins.module_utils._apt.plan import PROTECTED
+from ...plugins.module_utils._core import versions
 from ...plugins.module_utils._environment.fit import misfit
+from ...plugins.plugin_utils import apt_sources
 from . import patterns
 
 #: MiB of one kernel and its initial RAM disk, where the host has none to measure.
@@ -61,6 +63,7 @@ class State:
         boot = self.update.get("boot") or {}
         secure, automatic = self.update.get("secure_boot") or {}, self.update.get("unattended") or {}
         problem = self.plan.get("problem")
+        sources = apt_sources.enabled(self.observation)
         return {
             "apt_problem": problem["cause"] if problem else None,
             "autoremoved": self._protected(self.plan.get("autoremove") or []),
@@ -72,7 +75,8 @@ class State:
             "cuda_beyond_driver": self._cuda_beyond_driver(),
             "dgx": (system.get("dgx") or {}).get("version"),
             "dkms_without_headers": self._dkms_without_headers(),
-            "doubled_sources": self._doubled_sources(),
+            "dkms": self._dkms_modules(),
+            "doubled_sources": sorted(apt_sources.signed_differently(sources)),
             "driver_after": self.driver(self.after),
             "driver_changes": self.driver(self.before) != self.driver(self.after),
             "environments_misfit": self._environments_misfit(),
@@ -88,7 +92,8 @@ class State:
             "kernel_running": (self.observation.get("kernel") or {}).get("release"),
             "kernels_new": self.new_kernels(),
             "kernels_without_driver": self._kernels_without_driver(),
-            "keyrings_missing": self._keyrings_missing(),
+            "kernels_of_new_series": self._kernels_of_new_series(),
+            "keyrings_missing": sorted(row["file"] for row in apt_sources.without_keyring(sources)),
             "lists_days": self.update.get("lists_days"),
             "lock_holder": (apt.get("lock_holder") or {}).get("command"),
             "ota_partly": self._ota_partly(),
@@ -97,6 +102,7 @@ class State:
             "removed_protected": self._protected(step["name"] for step in self.removes),
             "system_missing_mib": self._system_missing(),
             "tonight": self._tonight(automatic),
+            "sources_without_key": sorted(row["file"] for row in apt_sources.without_signed_by(sources)),
             "unsigned": self._unsigned(secure),
             "vendor_once": bool(automatic.get("vendor_once")),
         }
@@ -153,6 +159,11 @@ class State:
         running = str((self.observation.get("kernel") or {}).get("release") or "")
         flavour = running.rpartition("-")[2]
         return [release for release in self.new_kernels() if flavour.isalpha() and not release.endswith(f"-{flavour}")]
+
+    def _kernels_of_new_series(self) -> list[str]:
+        """Return new kernels of another series than the one that runs: 7.0 beside 6.17."""
+        running = versions.numbers(str((self.observation.get("kernel") or {}).get("release") or ""))[:2]
+        return [release for release in self.new_kernels() if running and versions.numbers(release)[:2] != running]
 
     def _unsigned(self, secure: Facts) -> list[str]:
         new = self.new_kernels() or self.driver(self.before) != self.driver(self.after)
@@ -217,18 +228,6 @@ class State:
         return str(made) if made and after and made != after else None
 
     # -- sources, firmware, what happens by itself
-
-    def _keyrings_missing(self) -> list[str]:
-        rows = [row for row in self.observation.get("apt_sources") or [] if row.get("enabled")]
-        return sorted(row["file"] for row in rows if row.get("keyring_present") is False)
-
-    def _doubled_sources(self) -> list[str]:
-        """Return the URIs that two sources give with different keys: apt then reads no list at all."""
-        keys: dict[str, set[str]] = {}
-        for row in self.observation.get("apt_sources") or []:
-            for uri in row.get("uris") or [] if row.get("enabled") and row.get("signed_by") else []:
-                keys.setdefault(uri.rstrip("/"), set()).add(row["signed_by"])
-        return sorted(uri for uri, signed in keys.items() if len(signed) > 1)
 
     def _firmware(self, key: str, values: t.Collection[str]) -> list[str]:
         return [row["name"] for row in self.update.get("firmware") or [] if row.get(key) in values]

@@ -21,6 +21,8 @@ QUERY_GPU = "index,name,uuid,compute_cap,memory.total,memory.used,driver_version
 QUERY_PROCESSES = "pid,process_name,used_memory"
 FORMAT = "--format=csv,noheader,nounits"
 NVIDIA_VENDOR = "0x10de"
+#: Exit status of nvidia-smi that comes with an answer, and a warning behind it (its manual, Return Value).
+INFOROM_CORRUPTED = 14
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
@@ -96,8 +98,9 @@ class Gpu:
             argv = [limit, "--kill-after=5", "30", *argv]
         status, stdout, stderr = self.host.run(argv)
         if status != 0:
-            self.host.note("nvidia-smi " + " ".join(options[:1]), stderr or stdout or f"exit status {status}")
-            return ""
+            # It may have answered all the same (INFOROM_CORRUPTED, or of several GPUs one is faulty).
+            warnings = "\n".join(re.findall("^WARNING.*", stdout, re.MULTILINE))
+            self.host.note("nvidia-smi " + options[0], stderr or warnings or stdout or f"exit status {status}")
         return stdout
 
     def observe(self) -> dict[str, t.Any]:
@@ -148,7 +151,8 @@ class Gpu:
 
     def _cuda_version(self) -> str | None:
         """Return the newest CUDA version that the driver serves."""
-        match = re.search(r"CUDA Version\s*:\s*(\d+\.\d+)", self._ask("--version"))
+        # From driver 610 on it is that of the user-mode driver (UMD), and the old name has no number.
+        match = re.search(r"CUDA(?: UMD)? version\s*:\s*(\d+\.\d+)", self._ask("--version"), re.IGNORECASE)
         return match.group(1) if match else None
 
     def toolkits(self, packages: t.Mapping[str, str]) -> list[dict[str, t.Any]]:

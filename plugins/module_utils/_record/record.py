@@ -32,7 +32,7 @@ from .._apt.policy import choose
 from .._apt.wanted import missing, parse_wanted
 from .._core import shown
 from .._core.errors import SparkforgeError
-from .._host import connectx
+from .._host import connectx, gpu as gpus
 from .._host.observation import SparkInfo
 from .._host.reader import Host, run_command
 from .redaction import redacted
@@ -242,8 +242,9 @@ class Recorder:
             status, stdout, stderr = self._run(["nvidia-smi", *query])
             unknown = re.search(r'Field "([\w.]+)" is not a valid field', stdout + stderr)
             if not unknown or unknown.group(1) not in names:
-                values = (re.sub("^0x0+(?=.)", "0x", value.strip()) for value in stdout.split(","))
-                return dict(zip(names, values)) if status == 0 else {}
+                row = next((line for line in stdout.splitlines() if line.count(",") == len(names) - 1), "")
+                values = (re.sub("^0x0+(?=.)", "0x", value.strip()) for value in row.split(","))
+                return dict(zip(names, values)) if row and status in (0, gpus.INFOROM_CORRUPTED) else {}
             names.remove(unknown.group(1))
 
     @staticmethod

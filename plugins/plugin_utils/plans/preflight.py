@@ -27,6 +27,8 @@ from .preflight_case import Case, Problem, problem
 
 MIB_PER_GIB = 1024
 BLACKWELL_MAJOR = 10
+#: Ubuntu's package of CUDA, whose programs lie in /usr/bin.
+UBUNTU_TOOLKIT = "nvidia-cuda-toolkit"
 # NVIDIA's answer to the reserve of kernel 7.0.0-1019 on DGX OS: the developer forum's thread 383926 (2026-09), and, of
 # version 1.0-1 with dgx-spark-ota-update-meta 26.09.2, an owner's "Kernel 7.0.0-1019-nvidia" (2026-09-25). The reserve:
 # NVIDIA/NV-Kernels pull requests 590 and 591.
@@ -107,13 +109,17 @@ def _license(case: Case) -> t.Iterator[Problem]:
 
 def _gpu(case: Case) -> t.Iterator[Problem]:
     gpu = case.part("gpu")
+    reason = next((row["reason"] for row in case.observation.get("unread") or [] if "nvidia-smi" in row["probe"]), "")
+    if case.devices and reason:
+        yield problem(
+            "gpu",
+            f"nvidia-smi shows the GPU, with a warning: {reason.strip().rstrip('.')}.",
+            "Nothing waits for it. Of a corrupted infoROM, or if it comes back after a reboot, tell NVIDIA's support.",
+            "warning",
+        )
     if not case.devices:
         if not case.settings.get("gpu_required", True):
             return
-        reason = next(
-            (row["reason"] for row in case.observation.get("unread") or [] if "nvidia-smi" in row["probe"]),
-            "",
-        )
         if gpu.get("hardware"):
             yield problem(
                 "gpu",
@@ -178,6 +184,23 @@ def _driver(case: Case) -> t.Iterator[Problem]:
             f"Driver {version} uses the proprietary kernel module, but Blackwell GPUs need the open one.",
             "Install the open variant of the same driver (package nvidia-driver-<series>-open) and reboot.",
             case.severity,
+        )
+
+
+def _toolkit(case: Case) -> t.Iterator[Problem]:
+    version = str((case.part("apt").get("packages") or {}).get(UBUNTU_TOOLKIT) or "")
+    others = [str(row["version"]) for row in case.observation.get("cuda_toolkits") or [] if row.get("nvcc")]
+    others += [str((case.stack.get("cuda") or {}).get("version") or "")]
+    newer = [other for other in others if other and numbers_of(version)[:2] < numbers_of(other)[:2]]
+    if version and newer:
+        own = ".".join(map(str, numbers_of(version)[:2]))
+        yield problem(
+            "cuda toolkit",
+            f"Ubuntu's package {UBUNTU_TOOLKIT} {version} is installed beside CUDA {newer[-1]}: /usr/bin/nvcc is {own},"
+            " and builds take it where PATH has no other before it.",
+            f"Remove it with `sudo apt remove {UBUNTU_TOOLKIT}` if nothing of yours needs it, or put the toolkit's "
+            "directory bin first in PATH and set CUDA_HOME.",
+            "warning",
         )
 
 
@@ -351,6 +374,7 @@ CHECKS: tuple[t.Callable[[Case], t.Iterator[Problem]], ...] = (
     _license,
     _gpu,
     _driver,
+    _toolkit,
     _kernel,
     _memory,
     _gpu_processes,

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from ...module_utils._apt.policy import pin_names
 from ...module_utils._core import words
+from .. import apt_sources
 from .preflight_case import Case, Problem, problem
 
 
@@ -44,37 +45,27 @@ def state(case: Case) -> t.Iterator[Problem]:
 
 
 def sources(case: Case) -> t.Iterator[Problem]:
-    signers: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for row in case.observation.get("apt_sources") or []:
-        if not row.get("enabled"):
-            continue
-        if row.get("keyring_present") is False:
-            uris = " ".join(row["uris"])
-            yield problem(
-                "apt source",
-                f"{row['file']} names the keyring {row['signed_by']} for {uris}, which does not exist: apt fails with "
-                f"NO_PUBKEY.",
-                "Reinstall the vendor's package that provides it (nvidia-repo-keys for the CUDA and DGX"
-                " sources, nvidia-spark-repo for the Spark one), or disable that source.",
-            )
-        for uri in row.get("uris") or []:
-            for suite in row.get("suites") or []:
-                files = signers.setdefault((uri.rstrip("/"), suite), {})
-                files.setdefault(row.get("signed_by") or "", []).append(row["file"])
-    told = set()
-    for (uri, _suite), files in signers.items():
-        if len(files) > 1 and uri not in told:
-            told.add(uri)
-            listed = "; ".join(
-                f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()
-            )
-            yield problem(
-                "apt source",
-                f"apt has two sources for {uri} that are signed differently: {listed}. "
-                "apt stops with 'Conflicting values set for option Signed-By'.",
-                "Keep the source that came with DGX OS and remove the other one; remove an added cuda-keyring with "
-                "`sudo apt-get purge cuda-keyring`.",
-            )
+    rows = apt_sources.enabled(case.observation)
+    for row in apt_sources.without_keyring(rows):
+        uris = " ".join(row["uris"])
+        yield problem(
+            "apt source",
+            f"{row['file']} names the keyring {row['signed_by']} for {uris}, which does not exist: apt fails with "
+            f"NO_PUBKEY.",
+            "Reinstall the vendor's package that provides it (nvidia-repo-keys for the CUDA and DGX"
+            " sources, nvidia-spark-repo for the Spark one), or disable that source.",
+        )
+    for uri, files in apt_sources.signed_differently(rows).items():
+        listed = "; ".join(
+            f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()
+        )
+        yield problem(
+            "apt source",
+            f"apt has two sources for {uri} that are signed differently: {listed}. "
+            "apt stops with 'Conflicting values set for option Signed-By'.",
+            "Keep the source that came with DGX OS and remove the other one; remove an added cuda-keyring with "
+            "`sudo apt-get purge cuda-keyring`.",
+        )
 
 
 def gpg(case: Case) -> t.Iterator[Problem]:
@@ -82,8 +73,8 @@ def gpg(case: Case) -> t.Iterator[Problem]:
     root = f"{str(case.settings.get('cuda_url') or '').rstrip('/')}/compute/cuda/repos/"
     sources = [
         uri
-        for row in case.observation.get("apt_sources") or []
-        if row.get("enabled") and row.get("keyring_present") is not False
+        for row in apt_sources.enabled(case.observation)
+        if row.get("keyring_present") is not False
         for uri in row.get("uris") or []
     ]
     wanted = case.settings.get("packages") and not any(uri.startswith(root) for uri in sources)

@@ -134,7 +134,7 @@ def _ask(*options: str) -> str:
         raise NoSampler("nvidia-smi is not on the PATH") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoSampler(f"nvidia-smi does not respond: {error}") from error
-    if done.returncode:
+    if done.returncode not in (0, gpu.INFOROM_CORRUPTED):
         said = (done.stderr or done.stdout).strip().splitlines()
         raise NoSampler(f"nvidia-smi failed: {said[-1] if said else f'status {done.returncode}'}")
     return done.stdout
@@ -146,7 +146,8 @@ def sample(index: str) -> Sample:
     :param index: what ``nvidia-smi -i`` takes: a number or a UUID.
     :raises NoSampler: it cannot be looked at.
     """
-    lines = _ask(f"--query-gpu={_QUERY}", _FORMAT, "-i", index).strip().splitlines()
+    answer = _ask(f"--query-gpu={_QUERY}", _FORMAT, "-i", index)
+    lines = [line for line in answer.strip().splitlines() if not line.startswith("WARNING")]
     return parse(lines[0] if lines else "")
 
 

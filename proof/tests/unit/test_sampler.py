@@ -51,6 +51,12 @@ def test_the_tool_is_asked_for_one_device(path: pathlib.Path):
     assert (path / "asked").read_text(encoding="utf-8").strip().endswith("-i GPU-1")
 
 
+def test_answer_with_a_warning_behind_it_counts(path: pathlib.Path):
+    line = "345, 2602, 68.90, 700.00, 0, 0x1"
+    tool(path, f"echo '{line}'\necho 'WARNING: infoROM is corrupted at gpu 000F:01:00.0'\nexit 14")
+    assert sampler.sample("0").sm_clock_mhz == 345
+
+
 def test_why_the_tool_does_not_answer_is_told(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
     tool(path, "echo 'NVIDIA-SMI has failed because it could not talk to the driver'; exit 9")
     with pytest.raises(NoSampler, match="could not talk"):

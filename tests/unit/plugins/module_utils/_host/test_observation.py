@@ -317,6 +317,22 @@ def test_a_failing_nvidia_smi_is_told_and_not_asked_again(tmp_path: t.Any) -> No
     assert len(commands.ran) == 1
 
 
+def test_nvidia_smi_answer_with_a_warning_counts(tmp_path: t.Any) -> None:
+    root = plant(tmp_path, {"/usr/bin/nvidia-smi": ""})
+    devices = "0, NVIDIA GB10, GPU-1, 12.1, [N/A], [N/A], 610.43.02\n"
+    versions = (
+        'CUDA version        : Deprecated, see "CUDA UMD version" instead\nCUDA UMD version    : 13.3\n'
+        "DRIVER version      : 610.43.02\n"
+    )
+    warning = "WARNING: infoROM is corrupted at gpu 000F:01:00.0\n"
+
+    answers = {"--version": (0, versions, ""), "--query-gpu": (14, devices + warning, ""), "--query": (14, warning, "")}
+    seen = observe(root, Commands(answers))
+    assert seen["gpu"]["present"] is True
+    assert seen["driver"]["cuda_version"] == "13.3"
+    assert [row["reason"] for row in seen["unread"]] == [warning.strip()] * 2
+
+
 def test_a_probe_that_breaks_leaves_the_others_alone(tmp_path: t.Any) -> None:
     root = plant(tmp_path, {"/etc/os-release": "ID=debian\n", "/usr/local/cuda-13.0/version.json": "{ not json"})
 

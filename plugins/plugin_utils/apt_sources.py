@@ -1,0 +1,52 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is wrong with the apt sources of a host, for preflight and the forecast: rows of ``spark_info`` in."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from urllib.parse import urlsplit
+
+Source = t.Mapping[str, t.Any]
+#: Archives whose keys Ubuntu and Debian install for all sources.
+_OF_THE_SYSTEM = re.compile(r"(^|\.)(ubuntu|debian)\.(com|org)$")
+
+
+def enabled(observation: t.Mapping[str, t.Any]) -> list[Source]:
+    """Return the sources that apt reads."""
+    return [row for row in observation.get("apt_sources") or [] if row.get("enabled")]
+
+
+def without_keyring(sources: t.Iterable[Source]) -> list[Source]:
+    """Return the sources whose keyring does not exist: apt refuses them with NO_PUBKEY."""
+    return [row for row in sources if row.get("keyring_present") is False]
+
+
+def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[str]]]:
+    """Return the archives whose sources name different keys, or a key only once: apt then reads no list at all.
+
+    :returns: URI -> keyring, empty where a source has no Signed-By -> the files that say so.
+    """
+    signers: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in sources:
+        for uri in row.get("uris") or []:
+            for suite in row.get("suites") or [""]:
+                files = signers.setdefault((uri.rstrip("/"), suite), {})
+                files.setdefault(row.get("signed_by") or "", []).append(row["file"])
+    return {uri: files for (uri, _suite), files in signers.items() if len(files) > 1}
+
+
+def without_signed_by(sources: t.Iterable[Source]) -> list[Source]:
+    """Return the sources of other archives than the system's that any key which apt trusts may sign."""
+    return [
+        row
+        for row in sources
+        if not row.get("signed_by")
+        and any(
+            urlsplit(uri).scheme in ("http", "https") and not _OF_THE_SYSTEM.search(urlsplit(uri).hostname or "")
+            for uri in row.get("uris") or []
+        )
+    ]
