@@ -10,7 +10,7 @@ import re
 import signal
 import typing as t
 
-from .check import CRASH, FAIL, MEMORY, MISMATCH, REFUSED, TIMEOUT, WRONG, Definition, Failed, Result
+from .check import CRASH, FAIL, MEMORY, MISMATCH, REFUSED, SLOW, TIMEOUT, WRONG, Definition, Failed, Result
 from .checks.stack.device import OUT_OF_MEMORY
 
 
@@ -71,6 +71,9 @@ ON_CPU = Remedies(
     memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
 )
 
+#: The remedy where a busy machine kept a check from its work.
+IDLE = "Run the proof again when nothing else uses the host, or give it more time with limits.factor."
+
 
 def remedies(definition: Definition) -> Remedies:
     """Return the remedies for a check, by where it computes."""
@@ -114,11 +117,17 @@ def telling(printed: str) -> tuple[Fatal | None, str]:
     return fatal, " ".join(line.split())[:300]
 
 
-def hung(definition: Definition, seconds: float) -> Result:
-    """Return the row of a check that did not end in its time."""
+def hung(definition: Definition, seconds: float, hindrance: str = "") -> Result:
+    """Return the row of a check that did not end in its time.
+
+    :param hindrance: in words, what kept it from its work.
+    """
     cause = f"{definition.name} did not respond within {seconds:.0f} seconds and was stopped."
-    bound, remedy = f"{seconds:.0f} s", remedies(definition).hang
-    return definition.result(FAIL, "no answer", bound, cause, remedy, seconds=seconds, reason=TIMEOUT)
+    reason, remedy = TIMEOUT, remedies(definition).hang
+    if hindrance:
+        reason, remedy = SLOW, IDLE
+        cause += f" That says nothing of the stack, since {hindrance}."
+    return definition.result(FAIL, "no answer", f"{seconds:.0f} s", cause, remedy, seconds=seconds, reason=reason)
 
 
 def how_it_ended(code: int) -> str:

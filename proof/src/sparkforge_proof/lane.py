@@ -10,24 +10,30 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import pwd
 import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import typing as t
 
-from . import catalogue, endings
-from ._shared.module_utils._core import bundle, disk, processes, unprivileged
+from . import catalogue, endings, load
+from ._shared.module_utils._core import bundle, disk, processes, shown, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
-from .check import CRASH, FAIL, SKIP, TIMEOUT, Result, mismatch
+from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, mismatch
+from .checks.stack.device import NO_CONTEXT
 
 #: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
 IMPORT_SECONDS = 300.0
+
+#: How often it is said what a run waits for.
+TELL_SECONDS = 15.0
 
 #: Bytes of a line; the longest row of a check has some thousand.
 _LONGEST = 1 << 20
@@ -55,6 +61,7 @@ class Lanes:
     :ivar user: whom root runs them as; "": an account of their own, None: root, or whoever else it is.
     :ivar beside: how many run side by side.
     :ivar software: what the environment says of itself.
+    :ivar told: when it was said last that the GPU is waited for.
     """
 
     python: str
@@ -64,6 +71,13 @@ class Lanes:
     user: str | None
     beside: int = 1
     software: dict[str, t.Any] = dataclasses.field(default_factory=dict)
+    told: float = -math.inf
+
+    def tell(self, text: str) -> None:
+        """Say what the run waits for, once for all lanes and not all the time."""
+        if time.monotonic() >= self.told + TELL_SECONDS:
+            self.told = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
 
 
 class Gate:
@@ -99,6 +113,20 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = N
         return _nothing(names, mismatch("python", "an error", "starts", error.cause, error.remedy))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def merged(results: t.Iterable[Result]) -> list[Result]:
+    """Return the rows of all lanes, those last that count: each lane on the GPU begins with whether it can be reached.
+
+    The worst answer counts. Where CUDA starts in one process and not in another, the stack is not at fault.
+    """
+    rows = sorted(results, key=lambda row: row.status != PASS)
+    passed = {row.name for row in rows if row.status == PASS}
+    for row in rows:
+        if row.name in passed and (row.reason == TIMEOUT or (row.reason != BUSY and NO_CONTEXT.search(row.cause))):
+            row.reason = SLOW
+            row.cause += " It passed in another process of this proof, so that the stack is not at fault."
+    return rows
 
 
 @contextlib.contextmanager
@@ -300,7 +328,9 @@ def _collect(
             said = _event(line)
             if said is None:
                 continue
-            if isinstance(said, Result):
+            if isinstance(said, str):
+                lanes.tell(said)
+            elif isinstance(said, Result):
                 # No word on another check than those asked for, and none a second time.
                 if said.name in names and said.name not in results:
                     results[said.name] = said
@@ -311,31 +341,42 @@ def _collect(
     if not missing:
         return found
     late = time.monotonic() >= deadline
+    hindrance = load.hindrance(process.pid) if late else ""
     # Where other lanes go on, so does what forked them.
     status = None if late else _status(process, 10)
     # After its end: the pipe is closed before Python prints what it ends with.
     printed = [line for line in disk.tail(output).splitlines() if line.strip()]
     last = " ".join(printed[-1].split())[:400] if printed else ""
     how = "did not respond in time" if late else endings.how_it_ended(status) if status is not None else "exited"
+    if hindrance:
+        how += f", since {hindrance}"
     if not ready:
-        return found + _nothing(missing, _import_failure(lanes.python, last, how))
+        row = _import_failure(lanes.python, last, how)
+        if hindrance:
+            row.reason, row.remedy = SLOW, endings.IDLE
+        return found + _nothing(missing, row)
     cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
         f" It printed: {last}" if last else ""
     )
     remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
-    reason = TIMEOUT if late else CRASH
+    reason = SLOW if hindrance else TIMEOUT if late else CRASH
     return found + [catalogue.CHECKS[name].result(FAIL, cause=cause, remedy=remedy, reason=reason) for name in missing]
 
 
-def _event(line: bytes) -> Result | dict[str, t.Any] | None:
-    """Return the row that a line is, or what the environment says of its software at the beginning.
+def _event(line: bytes) -> Result | dict[str, t.Any] | str | None:
+    """Return the row that a line is, what the environment says of its software at the beginning, or what it waits for.
 
     The environment may write anything to that pipe: what is neither is passed over, and the row is missing then.
     """
     try:
         said = json.loads(line)
-        if said.pop("event") == "ready":
+        event = said.pop("event")
+        if event == "ready":
             return {str(name): version and str(version) for name, version in said["software"].items()}
+        if event == "waiting":
+            users = shown.line(", ".join(map(str, said["users"])))[:200]
+            who = f"it is in use by {users}" if users else "no other process is seen on it"
+            return f"Waiting for the GPU, {float(said['seconds']):.0f} s so far: CUDA does not start, and {who}."
         return Result.from_row(said)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -19,7 +19,7 @@ import typing as t
 from . import catalogue, changed, history as _history, host, lane, settings, verdict
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
-from .check import FAIL, PASS, SKIP, Result
+from .check import FAIL, SKIP, Result
 from .checks.speed import rates
 
 #: Operators that are named of those that another run computed.
@@ -213,7 +213,6 @@ class Proof:
                 gate.open()
             found += last.result() if last else []
         gate.close()
-        # Each lane on the GPU begins with whether it can be reached: the worst answer counts.
-        results.update({result.name: result for result in sorted(found, key=lambda one: one.status != PASS)})
+        results.update({result.name: result for result in lane.merged(found)})
         software = lanes.software or by_itself.software
         return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software

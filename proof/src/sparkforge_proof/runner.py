@@ -30,9 +30,9 @@ import time
 import traceback
 import typing as t
 
-from . import check, endings, sampler
+from . import check, endings, load, sampler
 from ._shared.module_utils._core import disk
-from .check import BUSY, FAIL, MEMORY, MISMATCH, PASS, SKIP, UNANSWERED, WARN, WRONG, Result
+from .check import BUSY, FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
 
 #: By name, those of the families that were imported: a lane imports its own.
@@ -128,7 +128,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
         os.read(job["gate"], 1)
     elif not LONGEST.intersection(job["checks"]):
         os.nice(BEHIND)
-    blocked = False
+    blocked, refused = False, None
     # What waits for the others to end has the device for itself, and need not start CUDA for each family.
     for names in [list(job["checks"])] if job.get("gate") is not None else by_process(job["checks"]):
         if initialised:
@@ -152,6 +152,19 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
                 sampler.wait_for_others(float(job["limits"]["factor"]))
             child = Child(left, job, results, passed_over, first)
             left = child.run()
+            if child.refusal is None:
+                refused = None
+            else:
+                # A process in which CUDA did not start cannot try again.
+                now, factor = time.monotonic(), float(job["limits"]["factor"])
+                refused, tries_again = device.after_refusal(refused, now, sampler.users(), factor)
+                if tries_again:
+                    say(results, event="waiting", seconds=now - refused.began, users=refused.users)
+                    time.sleep(device.PAUSE * factor)
+                    left.insert(0, child.refusal.name)
+                else:
+                    say_result(results, device.given_up(child.refusal, refused, now))
+                    child.failed.add(child.refusal.name)
             blocked = blocked or device.NAME in child.failed
             if left:
                 queue.insert(0, (left, None))
@@ -193,6 +206,7 @@ class Child:
     :param passed_over: by check, its parts that crashed or hung, and how; such a check is begun again without them.
     :param first: what the only check among ``names`` found the first time, where this is the second.
     :ivar unanswered: what is to be run a second time.
+    :ivar refusal: the row of a check for which CUDA did not start.
     """
 
     def __init__(
@@ -207,6 +221,7 @@ class Child:
         self.first = first
         self.unanswered: list[Result] = []
         self.failed: set[str] = set()
+        self.refusal: Result | None = None
         self.part: str | None = None
         self.output = os.path.join(job["directory"], f"output-{CHECKS[names[0]].family}.log")
 
@@ -335,14 +350,21 @@ class Child:
                     left.remove(lost)
                 return left
             if not ready and time.monotonic() >= deadline:
-                self._end(process)
                 lost = current or left[0]
+                hindrance = self._hindrance(process, lost)
+                self._end(process)
                 seconds = self._limit(lost)
                 if self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
                     return left
-                self._lost(endings.hung(CHECKS[lost], seconds))
+                self._lost(endings.hung(CHECKS[lost], seconds, hindrance))
                 left.remove(lost)
                 return left
+
+    @staticmethod
+    def _hindrance(process: int, name: str) -> str:
+        """Return what keeps a silent check from its work: a busy machine, or another program on its GPU."""
+        others = sampler.others() if CHECKS[name].device == "cuda" else []
+        return f"the GPU is in use by {', '.join(map(str, others))}" if others else load.hindrance(process)
 
     def _limit(self, name: str) -> float:
         return CHECKS[name].seconds * float(self.job["limits"]["factor"])
@@ -369,6 +391,11 @@ class Child:
     def _tell(self, result: Result) -> None:
         """Pass a result on; what has no answer is run once more before."""
         definition, first = CHECKS[result.name], self.first
+        is_late = result.name == device.NAME and result.reason in (TIMEOUT, SLOW)
+        is_refused = definition.device == "cuda" and device.NO_CONTEXT.search(result.cause)
+        if result.status == FAIL and self.refusal is None and (is_late or is_refused):
+            self.refusal = result
+            return
         if result.status == FAIL:
             self.failed.add(result.name)
         # All that follows on the GPU waits for whether it can be reached, and is skipped by then.

@@ -35,6 +35,8 @@ _FORMAT = "--format=csv,noheader,nounits"
 _PATIENCE = 20
 #: How long another program's use of the GPU is waited for where memory ran out, in seconds.
 WAIT = 30.0
+#: What every program that computes with CUDA has open; a desktop and nvidia-persistenced have other devices.
+DEVICE = "/dev/nvidia-uvm"
 
 
 #: The caps that the collection's role guard set because the owner asked for them; a GB10 shows no locked clock.
@@ -89,11 +91,15 @@ def caps(path: str = CAPS) -> Caps:
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """A process that nvidia-smi names."""
+    """A process that uses a GPU.
+
+    :ivar own: it is one of this proof.
+    """
 
     pid: int
     name: str
     used_mib: int | None = None
+    own: bool = False
 
     def __str__(self) -> str:
         memory = f", {self.used_mib} MiB" if self.used_mib is not None else ""
@@ -194,7 +200,12 @@ def wait_for_others(factor: float = 1.0) -> None:
 
 
 def others(index: str = "") -> list[Process]:
-    """Return the processes on the GPUs that are seen here and are not of the proof; none where nvidia-smi does not say.
+    """Return the processes on the GPUs that are seen here and are not of the proof, see :func:`users`."""
+    return [process for process in users(index) if not process.own]
+
+
+def users(index: str = "") -> list[Process]:
+    """Return the processes on the GPUs that are seen here; without a word of nvidia-smi those that hold the device.
 
     In a container nvidia-smi names the host's numbers, which tell nothing.
 
@@ -204,6 +215,27 @@ def others(index: str = "") -> list[Process]:
     with contextlib.suppress(NoSampler):
         answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
     known = parents()
-    own = family(os.getpid(), known)
-    rows = [Process(row["pid"], row["name"], row["used_mib"]) for row in gpu.parse_processes(answer)]
-    return [row for row in rows if row.pid in known and row.pid not in own]
+    # The runner, which started every lane, leads its session.
+    leader = os.getsid(0)
+    own = family(os.getpid(), known) | (family(leader, known) if leader in known else set())
+    rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known]
+    if rows:
+        return [Process(row["pid"], row["name"], row["used_mib"], row["pid"] in own) for row in rows]
+    # One of the proof may have it open and still be refused.
+    return [Process(pid, _name(pid)) for pid in sorted(known) if pid not in own and DEVICE in _opened(pid)]
+
+
+def _name(pid: int) -> str:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as stream:
+        return stream.read().strip()
+    return "a process"
+
+
+def _opened(pid: int) -> set[str]:
+    """Return the files that a process has open; none where this account may not look."""
+    paths = set()
+    with contextlib.suppress(OSError):
+        for number in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                paths.add(os.readlink(f"/proc/{pid}/fd/{number}"))
+    return paths

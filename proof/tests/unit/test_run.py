@@ -138,10 +138,12 @@ def say(data):
         " say({**row, **more})",
         "say({'event': 'ready', 'software': 7}); say({'event': 'ready'})",
         "while True: say(b'x' * 65536)",
+        "for users in (7, None, ['x' * 10**6]):"
+        " say({'event': 'waiting', 'users': users, 'seconds': users}); say({'event': 'waiting'})",
         "while True: say(b'{}\\n')",
         "import time\nif os.fork(): sys.exit(3)\nos.setsid()\nwhile os.path.exists(sys.argv[2]): time.sleep(0.1)",
     ],
-    ids=["lines", "rows", "ready", "no end", "chatter", "left behind"],
+    ids=["lines", "rows", "ready", "no end", "waiting", "chatter", "left behind"],
 )
 def test_an_environment_that_answers_anything_is_one_failure(tmp_path: Path, code: str) -> None:
     hostile = tmp_path / "hostile"
@@ -149,6 +151,50 @@ def test_an_environment_that_answers_anything_is_one_failure(tmp_path: Path, cod
     hostile.chmod(0o755)
     report = Proof(options(python=str(hostile), limits={"seconds": 2})).run()
     assert rows(report)["python"]["status"] == "fail" and report["verdict"] == "fail"
+
+
+def test_what_the_proof_waits_for_is_said_once_and_without_control_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = tmp_path / "waiting"
+    code = """for seconds in (5, 6, 7):
+    say({'event': 'waiting', 'users': ['vllm\\x1b[2J\\n (process 4711)'], 'seconds': seconds})"""
+    waiting.write_text(HOSTILE.format(python=sys.executable, code=code))
+    waiting.chmod(0o755)
+    Proof(options(python=str(waiting), limits={"seconds": 20})).run()
+    assert capsys.readouterr().err == (
+        "Waiting for the GPU, 5 s so far: CUDA does not start, and it is in use by vllm\ufffd[2J  (process 4711).\n"
+    )
+
+
+def test_gpu_that_one_lane_reached_is_not_failed_by_one_that_came_too_late() -> None:
+    rows = [
+        Result("device.cuda", "fail", cause="device.cuda did not respond within 120 seconds.", reason="timeout"),
+        Result("device.cuda", "pass"),
+        Result("matmul.float32", "fail", reason="timeout"),
+    ]
+    late = {row.name: row for row in lane.merged(rows)}
+    assert (late["device.cuda"].status, late["device.cuda"].reason) == ("fail", "slow")
+    assert late["matmul.float32"].reason == "timeout"
+    verdict.judge(rows, catalogue.CHECKS, ["9.0"], [])
+    assert [row.status for row in rows] == ["warn", "pass", "fail"]
+    (alone,) = lane.merged([Result("device.cuda", "fail", reason="timeout")])
+    assert alone.reason == "timeout"
+
+
+@pytest.mark.parametrize("how", ["the import", "a check"])
+def test_environment_that_a_busy_machine_keeps_from_its_work_only_warns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(lane.load, "hindrance", lambda _leader: "other processes had the processor for 90% of its time")
+    slow = tmp_path / "slow"
+    ready = "say({'event': 'ready', 'software': {}})" if how == "a check" else ""
+    slow.write_text(HOSTILE.format(python=sys.executable, code=f"{ready}\nimport time\ntime.sleep(600)"))
+    slow.chmod(0o755)
+    report = Proof(options(python=str(slow), limits={"seconds": 1})).run()
+    row = rows(report)["cpu.matmul.float32" if ready else "python"]
+    assert (row["status"], row["reason"], report["verdict"]) == ("warn", "slow", "unproven")
+    assert "since other processes had the processor for 90% of its time" in row["cause"]
 
 
 def test_an_environment_has_no_word_on_the_host_s_checks_nor_a_second_one(tmp_path: Path) -> None:

@@ -51,6 +51,12 @@ def second_time(context):
         open(tried, "w").close()
         os._exit(3)
     return Measured("1", "1")
+def refused_once(context):
+    tried = os.path.join(context.directory, "refused")
+    if not os.path.exists(tried):
+        open(tried, "w").close()
+        raise RuntimeError("CUDA error: CUDA-capable device(s) is/are busy or unavailable")
+    return Measured("1", "1")
 def refuses(context): raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
 def refuses_and_prints(context):
     prints(context)
@@ -91,7 +97,7 @@ def opened(context):
         raise Failed("It is closed.", "Wait.")
     return Measured("1", "1")
 
-functions = dict(meets=meets, opened=opened, nice=nice, on_the_gpu=right,
+functions = dict(refused_once_gpu=refused_once, meets=meets, opened=opened, nice=nice, on_the_gpu=right,
                  steps_crashes=steps_crashes, steps_hangs=steps_hangs,
                  right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
                  hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
@@ -109,6 +115,70 @@ runner.CHECKS["device.cuda"] = Definition("device.cuda", "device", "cuda", False
 check.FUNCTIONS.update({{"survey.float32": right, "device.cuda": wrong}})
 runner.main(sys.argv[1])
 """
+MAIN = "runner.main("
+#: A torch that reaches its GPU after so many processes in which CUDA does not start.
+BUSY_GPU = """
+import os, types
+version.cuda = "13.0"
+def init():
+    with open(TRIED, "a") as stream:
+        stream.write("x")
+    if os.path.getsize(TRIED) <= REFUSALS:
+        raise RuntimeError("No CUDA GPUs are available")
+cuda = types.SimpleNamespace(
+    is_initialized=bool, init=init, synchronize=bool, device_count=lambda: 1,
+    get_device_capability=lambda index: (12, 1), get_device_name=lambda index: "NVIDIA GB10")
+def zeros(*shape, device):
+    return types.SimpleNamespace(item=float)
+"""
+#: The true check of whether CUDA starts, with short waits, and who is on the GPU.
+BESIDE_A_SERVER = """
+from sparkforge_proof import sampler
+from sparkforge_proof.checks.stack import device
+check.FUNCTIONS["device.cuda"] = device.cuda
+device.WHILE_USED, device.SINCE_UNUSED, device.PAUSE = 1.0, 0.5, 0.1
+sampler.users = lambda: USERS
+"""
+SERVER = "[sampler.Process(4711, 'VLLM::EngineCore', 90000)]"
+
+
+def beside_a_server(tmp_path: Path, refusals: int, users: str, *checks: str) -> tuple[dict[str, dict[str, Any]], int]:
+    """Return the rows, and how often it was said that the GPU is waited for."""
+    tried = tmp_path / "tried"
+    torch = BUSY_GPU.replace("TRIED", repr(str(tried))).replace("REFUSALS", str(refusals))
+    prologue = BESIDE_A_SERVER.replace("USERS", users)
+    (found,) = run_lanes(tmp_path, ("device.cuda", *checks), torch=torch, prologue=prologue)
+    rows = {name: row for name, row in found.items() if not name.startswith("waiting")}
+    return rows, len(found) - len(rows)
+
+
+def test_gpu_that_refuses_a_second_process_is_tried_again_in_new_processes(tmp_path: Path) -> None:
+    rows, waits = beside_a_server(tmp_path, 3, SERVER, "on_the_gpu1")
+    assert {name: row["status"] for name, row in rows.items()} == {"device.cuda": "pass", "on_the_gpu1": "pass"}
+    assert rows["device.cuda"]["measured"] == "1 x NVIDIA GB10, 12.1, CUDA 13.0" and waits == 3
+
+
+def test_gpu_that_a_server_keeps_is_not_run_and_the_host_is_checked(tmp_path: Path) -> None:
+    rows, waits = beside_a_server(tmp_path, 1000, SERVER, "on_the_gpu1", "right1")
+    row = rows["device.cuda"]
+    assert (row["status"], row["reason"]) == ("fail", "busy") and waits >= 1
+    assert row["cause"].startswith("Not run: the GPU is in use by VLLM::EngineCore (process 4711, 90000 MiB).")
+    assert (rows["on_the_gpu1"]["status"], rows["right1"]["status"]) == ("skip", "pass")
+    assert rows["on_the_gpu1"]["blocked"]
+
+
+def test_gpu_that_refuses_while_nobody_is_seen_fails_after_the_wait(tmp_path: Path) -> None:
+    row = beside_a_server(tmp_path, 1000, "[]")[0]["device.cuda"]
+    assert (row["status"], row["reason"]) == ("fail", "mismatch")
+    assert row["cause"].startswith("CUDA does not start in torch 0: No CUDA GPUs are available. It was tried for ")
+
+
+def test_check_that_is_refused_later_is_tried_again(tmp_path: Path) -> None:
+    rows, waits = beside_a_server(tmp_path, 0, SERVER, "refused_once_gpu1", "on_the_gpu1")
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "device.cuda": "pass", "refused_once_gpu1": "pass", "on_the_gpu1": "pass",
+    }  # fmt: skip
+    assert waits == 1
 
 
 def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, Any]]:
@@ -118,7 +188,11 @@ def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, An
 
 
 def run_lanes(
-    tmp_path: Path, *lanes: tuple[str, ...], torch: str = "", before: Callable[[], None] | None = None
+    tmp_path: Path,
+    *lanes: tuple[str, ...],
+    torch: str = "",
+    before: Callable[[], None] | None = None,
+    prologue: str = "",
 ) -> list[dict[str, dict[str, Any]]]:
     """Return the results of each lane; where something is done before, a closed gate is opened behind it."""
     (tmp_path / "torch").mkdir()
@@ -126,7 +200,7 @@ def run_lanes(
         "from . import version\n__version__ = version.__version__\n" + torch
     )
     (tmp_path / "torch" / "version.py").write_text("__version__ = '0'\ncuda = None\n")
-    (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM.format()))
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM.format()).replace(MAIN, prologue + MAIN))
     pipes = [os.pipe() for _lane in lanes]
     gate = os.pipe()
     listed = [
@@ -155,7 +229,8 @@ def run_lanes(
     for stream in streams:
         with stream:
             said = [json.loads(line) for line in stream]
-        found.append({line["name"]: line for line in said})
+        found.append({line["name"]: line for line in said if line["event"] == "result"})
+        found[-1].update({f"waiting {number}": line for number, line in enumerate(said) if line["event"] == "waiting"})
     assert process.wait(30) == 0
     os.close(gate[0])
     return found

@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import pathlib
 import stat
+import subprocess
+import sys
 
 import pytest
 from sparkforge_proof import sampler
@@ -87,6 +89,36 @@ def test_processes_of_the_proof_and_of_another_container_are_none_of_the_others(
     tool(path, f"echo '{os.getpid()}, python, 10'; echo '31337, train, 10'")
     monkeypatch.setattr(sampler, "parents", lambda: {os.getpid(): 1})
     assert sampler.others() == []
+
+
+def test_process_that_holds_the_device_is_named_where_nvidia_smi_names_nobody(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+):
+    device = tmp_path / "nvidia-uvm"
+    device.touch()
+    monkeypatch.setattr(sampler, "DEVICE", str(device))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program = "import sys; stream = open(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(device)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdout and server.stdout.readline()
+        assert sampler.others() == []  # it is of this test's own family
+        monkeypatch.setattr(sampler, "family", lambda pid, _known: {pid})
+        assert [process.pid for process in sampler.others()] == [server.pid]
+        assert sampler.others()[0].name.startswith("python")
+        server.communicate()
+    assert sampler.others() == []
+
+
+def test_processes_of_other_lanes_are_the_proofs_own(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    # 60 is the runner, which leads the session; 61 is this lane and 62 another one, which computes in 72.
+    tool(path, "echo '72, python, 10'; echo '90, train, 10'")
+    monkeypatch.setattr(sampler, "parents", lambda: {50: 1, 60: 50, 61: 60, 62: 60, 71: 61, 72: 62, 90: 1})
+    monkeypatch.setattr(os, "getpid", lambda: 71)
+    monkeypatch.setattr(os, "getsid", lambda _pid: 60)
+    assert sampler.users() == [Process(72, "python", 10, own=True), Process(90, "train", 10)]
+    assert sampler.others() == [Process(90, "train", 10)]
 
 
 PARENTS = {1: 0, 50: 1, 60: 50, 70: 60, 71: 60, 72: 71, 80: 50, 90: 1}

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import re
+import typing as t
 
 from ... import sampler
-from ...check import BUSY, H200, MEMORY, Context, Failed, Measured, Unanswered, check
+from ...check import BUSY, H200, MEMORY, Context, Failed, Measured, Result, Unanswered, check
 
 NAME = "device.cuda"
 #: The messages of torch, CUDA and their libraries when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, the
@@ -19,6 +20,56 @@ OUT_OF_MEMORY = re.compile(
     r"|DefaultCPUAllocator: (can't|not enough)",
     re.IGNORECASE,
 )
+#: The same where CUDA starts in no process: its errors 3, 46, 100 and 999. Owners of a GB10 report 100 for a second
+#: process while another has the GPU, and for 20 to 60 s after its end (NVIDIA's forum, thread 379266); nobody has seen
+#: this code meet it there. Source: the texts in driver_types.h and c10/cuda/CUDAFunctions.cpp.
+NO_CONTEXT = re.compile(
+    r"No CUDA GPUs are available|no CUDA-capable device is detected|busy or unavailable"
+    r"|CUDA driver initialization failed|CUDA unknown error|CUDA error: unknown error|Error (46|100|999):"
+)
+#: How long CUDA is tried again, in seconds: while another program has the GPU, and since none is seen on it.
+WHILE_USED, SINCE_UNUSED = 120.0, 75.0
+#: How often.
+PAUSE = 5.0
+
+
+class Refused(t.NamedTuple):
+    """A GPU on which CUDA does not start; times in seconds.
+
+    :ivar began: when it did not the first time.
+    :ivar used: when a process was last seen on it; ``began`` where none was.
+    :ivar users: the other programs that were seen on it last.
+    """
+
+    began: float
+    used: float
+    users: tuple[str, ...] = ()
+
+
+def after_refusal(
+    before: Refused | None, now: float, users: t.Sequence[sampler.Process], factor: float = 1.0
+) -> tuple[Refused, bool]:
+    """Return what is known of a GPU after CUDA did not start, and whether to try again.
+
+    Another process of the proof is waited for as long as it has the GPU: it has a limit of its own.
+    """
+    refused = before or Refused(now, now)
+    others = tuple(str(process) for process in users if not process.own)
+    if users:
+        refused = refused._replace(used=now, users=others or refused.users)
+    if others:
+        return refused, now - refused.began < WHILE_USED * factor
+    return refused, bool(users) or now - refused.used < SINCE_UNUSED * factor
+
+
+def given_up(result: Result, refused: Refused, now: float) -> Result:
+    """Return the row of a GPU on which CUDA did not start in time: who has it decides what that says of the stack."""
+    result.cause += f" It was tried for {now - refused.began:.0f} seconds."
+    if refused.users:
+        result.reason = BUSY
+        result.cause = f"Not run: the GPU is in use by {', '.join(refused.users)}. {result.cause}"
+        result.remedy = "Stop it, and run the proof again a minute after its end: CUDA may refuse for so long."
+    return result
 
 
 def _start() -> None:

@@ -1,0 +1,68 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a busy machine keeps a process from its work, with real processes on one real core."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from sparkforge_proof import endings, load
+from sparkforge_proof.check import Definition
+
+SPINS = "print(flush=True)\nwhile True: pass"
+SLEEPS = "import time; print(flush=True); time.sleep(600)"
+
+
+@pytest.fixture
+def on_one_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes that share one core, each a group of its own; the first of them is looked at."""
+    # The disk of the machine that tests is not looked at.
+    monkeypatch.setattr(load, "STALLED", 101.0)
+    processes: list[subprocess.Popen[bytes]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def start(processes: list[subprocess.Popen[bytes]], *programs: str) -> int:
+    core = min(os.sched_getaffinity(0))
+    for program in programs:
+        process = subprocess.Popen([sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE)
+        processes.append(process)
+        assert process.stdout and process.stdout.readline() == b"\n"
+        os.sched_setaffinity(process.pid, {core})
+    return processes[0].pid
+
+
+def test_process_without_a_core_is_hindered(on_one_core: list[subprocess.Popen[bytes]]) -> None:
+    assert load.hindrance(start(on_one_core, SPINS, SPINS, SPINS)).startswith("other processes had the processor for ")
+
+
+def test_process_that_sleeps_beside_busy_ones_is_not_hindered(on_one_core: list[subprocess.Popen[bytes]]) -> None:
+    assert load.hindrance(start(on_one_core, SLEEPS, SPINS, SPINS)) == ""
+
+
+def test_group_that_has_ended_is_not_hindered() -> None:
+    assert load.hindrance(1 << 30) == ""
+
+
+def test_stalled_disk_hinders_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "STALLED", 0.0)
+    assert load.hindrance(1 << 30).startswith("every program waited for memory in ")
+
+
+def test_late_check_of_a_busy_machine_is_slow_and_of_an_idle_one_hangs() -> None:
+    definition = Definition("matmul.shapes", "matmul", "cuda", True, 60, "")
+    late = endings.hung(definition, 60, "other processes had the processor for 80% of its time")
+    assert (late.reason, late.remedy) == ("slow", endings.IDLE)
+    assert late.cause.endswith(
+        "That says nothing of the stack, since other processes had the processor for 80% of its time."
+    )
+    assert endings.hung(definition, 60).reason == "timeout"
