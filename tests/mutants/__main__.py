@@ -59,7 +59,7 @@ class Bench:
         self.limit = LIMIT
         self.trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
         for number in range(trees):
-            self.trees.put(_copy(place / f"tree-{number}"))
+            self.trees.put(copy_checkout(place / f"tree-{number}"))
 
     def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
         """Run tests on ``tree``; an unbroken one keeps the bytecode, so that the broken ones begin faster."""
@@ -101,7 +101,7 @@ class Bench:
         return Outcome(mutant, status, (done.stdout + done.stderr)[-3000:], time.monotonic() - began)
 
 
-def _copy(target: Path) -> Path:
+def copy_checkout(target: Path) -> Path:
     """Copy the checkout's files, as they are now."""
     for name in files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)

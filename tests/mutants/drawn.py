@@ -6,28 +6,35 @@
 
 ``python -m tests.mutants.drawn --seed 23`` prints a line for each and writes a JSON file of all. A guard is a condition
 that refuses (an ``if`` that raises), a bound, a call of a function that refuses, a pattern that has to fit to its end,
-a flag, a mode, or a line of a unit of systemd that takes something from its process.
+a flag, a mode, or a line of a unit of systemd that takes something from its process. With ``--here`` no container is
+started: for a machine that is thrown away afterwards.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import dataclasses
 import functools
 import json
+import os
+import queue
 import random
 import re
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from lab.host import LabError, fail, install_packages
-from tests.mutants.__main__ import ERROR, KILLED, LIMIT, SURVIVED, Bench, Outcome
-from tests.mutants.data import CHECKOUT, load
+from tests.mutants.__main__ import ERROR, KILLED, LIMIT, SURVIVED, Bench, Outcome, copy_checkout
+from tests.mutants.data import CHECKOUT
 
 AREAS = {
     "cli": ["cli/sparkforge"],
@@ -42,6 +49,11 @@ AREAS = {
     "inspect": [
         "proof/src/sparkforge_proof/files", "plugins/modules/inspect_info.py", "plugins/action/inspect_info.py",
     ],
+    "guard": ["guard/src", "plugins/modules/guard.py", "plugins/modules/model_admission.py"],
+    "endpoint": ["proof/src/sparkforge_proof/endpoint"],
+    "forecast": ["tools/forecast", "tools/discovery.py", "tools/network.py", "plugins/action/forecast.py"],
+    "record": ["plugins/module_utils/_record"],
+    "core": ["plugins/module_utils/_core", "plugins/modules/root_files.py"],
 }  # fmt: skip
 #: A bound that moves by one.
 BOUNDS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
@@ -78,12 +90,16 @@ class Drawn:
     end: int
     becomes: str
     tests: tuple[str, ...] = ()
+    #: How many guards of the file before this one are broken alike.
+    before: int = 0
 
-    @property
+    @functools.cached_property
     def id(self) -> str:
+        """Its name, which stays where other lines of its file change."""
         source = (CHECKOUT / self.file).read_text(encoding="utf-8")
         text = " ".join(source[self.start : self.end].split())
-        return f"{self.file}:{self.line} {self.kind}: `{text}` becomes `{self.becomes.strip()}`"
+        again = f" (no. {self.before + 1})" if self.before else ""
+        return f"{self.file} {self.kind}: `{text}` becomes `{self.becomes.strip()}`{again}"
 
     def broken(self) -> str:
         """Return the content of the file with the guard broken."""
@@ -108,7 +124,12 @@ class Guards(ast.NodeVisitor):
         else:
             for one in DIRECTIVE.finditer(self.source):
                 self._add("directive", one.start(), one.end(), "", self.source.count("\n", 0, one.start()) + 1)
-        return [one for one in self.found if self._sound(one)]
+        counts: Counter[str] = Counter()
+        sound = []
+        for guard in filter(self._sound, self.found):
+            sound.append(dataclasses.replace(guard, before=counts[guard.id]))
+            counts[guard.id] += 1
+        return sound
 
     def _sound(self, one: Drawn) -> bool:
         if not self.file.endswith(".py"):
@@ -292,58 +313,122 @@ def _kin(test: str, file: str) -> bool:
 
 
 def guards() -> dict[str, list[Drawn]]:
-    """Return by area all guards that may be drawn; those that tests/mutants/*.yml breaks alike are none."""
+    """Return by area all guards that may be drawn."""
     refusing = set()
-    for file in python_files("plugins", "tools", "cli", "roles"):
+    for file in python_files("plugins", "tools", "cli", "roles", "guard/src", "proof/src"):
         for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and any(isinstance(one, ast.Raise) for one in ast.walk(node)):
                 refusing.add(node.name)
-    listed = {(one.file, one.broken()) for one in load()}
     found: dict[str, list[Drawn]] = {}
     for area, places in AREAS.items():
         paths = [path for place in places for path in _paths(CHECKOUT / place)]
-        each = [Guards(area, str(path.relative_to(CHECKOUT)), refusing).all() for path in paths]
-        found[area] = [one for guards in each for one in guards if (one.file, one.broken()) not in listed]
+        found[area] = [
+            guard for path in paths for guard in Guards(area, str(path.relative_to(CHECKOUT)), refusing).all()
+        ]
     return found
 
 
 def _paths(place: Path) -> list[Path]:
     if place.is_file():
         return [place]
-    return sorted(path for path in place.rglob("*") if path.suffix in (".py", ".j2") and path.is_file())
+    return sorted(path for path in place.rglob("*") if path.suffix in (".py", ".j2", ".service") and path.is_file())
 
 
 def draw(seed: int, count: int) -> list[Drawn]:
-    """Return so many guards, of each area as many as of any other, of an area that has fewer all."""
-    chance = random.Random(seed)
-    left = {area: chance.sample(found, len(found)) for area, found in guards().items()}
+    """Return so many guards, of each area as many as of any other, of an area that has fewer all.
+
+    Each guard has its own lot, so that one that comes or goes changes little else.
+    """
+    left = {
+        area: sorted(found, key=lambda guard: random.Random(f"{seed} {guard.id}").random())
+        for area, found in guards().items()
+    }
     drawn: list[Drawn] = []
     while len(drawn) < count and any(left.values()):
         for found in left.values():
             if found and len(drawn) < count:
-                one = found.pop()
-                drawn.append(dataclasses.replace(one, tests=tuple(near(one.file))))
+                guard = found.pop()
+                drawn.append(dataclasses.replace(guard, tests=tuple(near(guard.file))))
     return sorted(drawn, key=lambda one: (one.area, one.file, one.start))
 
 
-def judge(bench: Bench, one: Drawn, *options: str) -> Outcome:
-    """Break a guard and run the tests that are near it, the nearest first, to the first that fails."""
-    if not one.tests:
-        return Outcome(one, SURVIVED, "no test reaches it", 0)  # type: ignore[arg-type]
-    found = bench.run(dataclasses.replace(one, tests=(*options, *one.tests)))  # type: ignore[arg-type]
-    # Pytest ends so where the broken code raises what it takes for Ctrl-C.
-    ended = found.status == ERROR and "! KeyboardInterrupt !" in found.said
-    return found._replace(mutant=one, status=KILLED if ended else found.status)  # type: ignore[arg-type]
+# -- the tests
 
 
-def passing(bench: Bench, drawn: Sequence[Drawn], *options: str) -> bool:
-    """Say whether all tests that are near the guards pass where none is broken: a test that fails kills all."""
-    tests = list(dict.fromkeys(test for one in drawn for test in one.tests))
-    with bench.tree() as tree:
-        done = bench.pytest(tree, [*options, *tests], broken=False)
-    if tests and done.returncode:
-        print(f"{done.stdout[-6000:]}{done.stderr[-3000:]}\nmutants: not all of these tests pass unbroken")
-    return not tests or done.returncode == 0
+class Here(Bench):
+    """Trees to break on this machine itself, in namespaces of their own where it can make them."""
+
+    def __init__(self, place: Path, trees: int) -> None:
+        self.limit = LIMIT
+        self.trees = queue.SimpleQueue()
+        # Other accounts than root read the trees.
+        place.chmod(0o755)
+        first = copy_checkout(place / "0")
+        subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", first], check=False)
+        for number in range(trees):
+            self.trees.put(shutil.copytree(first, place / str(number + 1), symlinks=True))
+        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        self.alone = alone if subprocess.run([*alone, "true"], check=False).returncode == 0 else []
+
+    def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run tests on ``tree``, each time with an empty directory for what they write."""
+        temporary, output = tree.with_name(f"{tree.name}.tmp"), tree.with_name(f"{tree.name}.output")
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(exist_ok=True)
+        temporary.chmod(0o1777)
+        command = [*self.alone, sys.executable, "-m", "pytest", "-q", "-x", f"--basetemp={temporary}/pytest", *tests]
+        environment = {**os.environ, "TMPDIR": str(temporary), "ANSIBLE_CONFIG": str(tree / "ansible.cfg")}
+        # Not a pipe, which what tests leave behind would keep open.
+        with output.open("w") as stream:
+            process = subprocess.Popen(
+                command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                status = process.wait(self.limit)
+            except subprocess.TimeoutExpired:
+                status = 124
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return subprocess.CompletedProcess(command, status, output.read_text(errors="replace"), "")
+
+
+class Judge:
+    """Breaks guards and runs the tests that are near them, the nearest first, to the first that fails.
+
+    A test that fails where nothing is broken as well judges nothing.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.sound: set[str] = set()
+        self.unsound: set[str] = set()
+
+    def outcome(self, guard: Drawn, *options: str) -> Outcome:
+        """Return what became of a guard."""
+        if not guard.tests:
+            return Outcome(guard, SURVIVED, "no test reaches it", 0)  # type: ignore[arg-type]
+        while True:
+            skipped = [f"--deselect={test}" for test in sorted(self.unsound)]
+            broken = dataclasses.replace(guard, tests=(*options, *skipped, *guard.tests))
+            found = self.bench.run(broken)._replace(mutant=guard)  # type: ignore[arg-type]
+            # Pytest ends so where the broken code raises what it takes for Ctrl-C.
+            if found.status == ERROR and "! KeyboardInterrupt !" in found.said:
+                return found._replace(status=KILLED)
+            failed = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", found.said, re.M)
+            if found.status != KILLED or not failed or self._passes(failed[-1], *options):
+                return found
+
+    def _passes(self, test: str, *options: str) -> bool:
+        """Say whether a test passes where nothing is broken."""
+        if test not in self.sound:
+            with self.bench.tree() as tree:
+                done = self.bench.pytest(tree, [*options, test], broken=False)
+            (self.unsound if done.returncode else self.sound).add(test)
+            if done.returncode:
+                print(f"mutants: {test} fails unbroken and judges nothing", flush=True)
+        return test in self.sound
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -356,36 +441,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="show them and run none")
     parser.add_argument("--limit", metavar="SECONDS", type=int, default=LIMIT, help="for one that lives on")
     parser.add_argument("--quick", action="store_true", help="only tests that start no program")
-    parser.add_argument("--out", type=Path, help="a file that gets a JSON object a line; what it has killed stays so")
+    parser.add_argument(
+        "--out", type=Path, help="a file that gets a JSON object a line; what it has is not judged again"
+    )
+    parser.add_argument("--here", action="store_true", help="without containers: broken code may harm this machine")
+    parser.add_argument("--place", metavar="DIRECTORY", help="where trees are copied to")
     given = parser.parse_args(arguments)
     drawn = [one for one in draw(given.seed, given.count) if re.search(given.k, one.id)]
     if given.list:
         print("\n".join(f"{one.area}: {one.id}" for one in drawn))
         return 0
-    install_packages()
-    known: dict[str, str] = {}
-    if given.out and given.out.exists():
-        known = {row["id"]: row["status"] for row in map(json.loads, given.out.read_text().splitlines())}
-    left = [one for one in drawn if known.get(one.id) != KILLED]
-    with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name, ThreadPoolExecutor(given.j) as pool:
-        bench = Bench(Path(name), given.j)
+    if not given.here:
+        install_packages()
+    rows = [json.loads(line) for line in given.out.read_text().splitlines()] if given.out and given.out.exists() else []
+    killed = {row["id"] for row in rows if row["status"] == KILLED}
+    with tempfile.TemporaryDirectory(prefix="mutants-", dir=given.place) as name, ThreadPoolExecutor(given.j) as pool:
+        judge = Judge((Here if given.here else Bench)(Path(name), given.j))
         # First what starts no program: most guards die of it, and it takes seconds.
         for options, limit in [(("--no-programs",), QUICK), ((), given.limit)][: 1 if given.quick else 2]:
-            fresh = [one for one in left if not options or one.id not in known]
-            if not passing(bench, fresh, *options):
-                return 1
-            bench.limit = limit
-            running = [pool.submit(judge, bench, one, *options) for one in fresh]
+            judged = {row["id"] for row in rows if row["options"] == list(options)}
+            judge.bench.limit = limit
+            running = [
+                pool.submit(judge.outcome, guard, *options) for guard in drawn if guard.id not in killed | judged
+            ]
             for done in as_completed(running):
-                one = done.result()
-                print(f"{one.status:8} {one.seconds:5.1f} s  {one.mutant.area}: {one.mutant.id}", flush=True)
+                outcome = done.result()
+                guard = outcome.mutant
+                print(f"{outcome.status:8} {outcome.seconds:5.1f} s  {guard.area}: {guard.id}", flush=True)
+                if outcome.status == KILLED:
+                    killed.add(guard.id)
                 if given.out:
+                    row = {"id": guard.id, "area": guard.area, "status": outcome.status, "options": options}
                     with given.out.open("a", encoding="utf-8") as stream:
-                        row = {"id": one.mutant.id, "area": one.mutant.area, "status": one.status, "said": one.said}
-                        stream.write(json.dumps({**row, "seconds": one.seconds}) + "\n")
-                if one.status == KILLED:
-                    left.remove(one.mutant)  # type: ignore[arg-type]
-    alive = len(left)
+                        stream.write(json.dumps({**row, "said": outcome.said, "seconds": outcome.seconds}) + "\n")
+    alive = sum(guard.id not in killed for guard in drawn)
     print(f"mutants: {len(drawn) - alive} of {len(drawn)} drawn with seed {given.seed} are killed")
     return 1 if alive else 0
 

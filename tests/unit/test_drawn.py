@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The draw of mutants, and what judges them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.mutants import drawn
+from tests.mutants.__main__ import KILLED, SURVIVED, Outcome
+from tests.mutants.data import CHECKOUT
+
+
+def _guards(area: str, file: str) -> list[drawn.Drawn]:
+    return drawn.Guards(area, file, set()).all()
+
+
+def test_each_area_has_guards() -> None:
+    for place in (place for places in drawn.AREAS.values() for place in places):
+        assert (CHECKOUT / place).exists(), place
+
+
+def test_a_guard_that_goes_changes_no_other_lot(monkeypatch: pytest.MonkeyPatch) -> None:
+    guards = _guards("core", "plugins/module_utils/_core/program.py")
+    monkeypatch.setattr(drawn, "near", lambda _file: ())
+    monkeypatch.setattr(drawn, "guards", lambda: {"core": guards})
+    before = {guard.id for guard in drawn.draw(7, 5)}
+    gone = next(guard for guard in guards if guard.id in before)
+    monkeypatch.setattr(drawn, "guards", lambda: {"core": [guard for guard in guards if guard != gone]})
+    after = {guard.id for guard in drawn.draw(7, 5)}
+    assert len(before) == len(after) == 5
+    assert before - after == {gone.id}
+
+
+def test_a_test_that_fails_unbroken_judges_nothing() -> None:
+    ran: list[list[str]] = []
+
+    def run(mutant: drawn.Drawn) -> Outcome:
+        ran.append(list(mutant.tests))
+        failed = next((test for test in ("a.py::weak", "a.py::sound") if f"--deselect={test}" not in mutant.tests), "")
+        return Outcome(mutant, KILLED if failed else SURVIVED, f"x\nFAILED {failed}[1] - assert False\n", 1)  # type: ignore[arg-type]
+
+    def unbroken(_tree: Path, tests: list[str], broken: bool) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(tests, 1 if "a.py::weak" in tests and not broken else 0)
+
+    bench = SimpleNamespace(run=run, pytest=unbroken, tree=lambda: contextlib.nullcontext(Path()))
+    guard = dataclasses.replace(_guards("core", "plugins/module_utils/_core/deadline.py")[0], tests=("a.py",))
+    judge = drawn.Judge(bench)  # type: ignore[arg-type]
+    assert judge.outcome(guard).status == KILLED
+    assert ran == [["a.py"], ["--deselect=a.py::weak", "a.py"]]
+    assert (judge.sound, judge.unsound) == ({"a.py::sound"}, {"a.py::weak"})
