@@ -385,8 +385,9 @@ class _Moved:
     def of(self, value: torch.Tensor, unit: float | None = None) -> torch.Tensor:
         import torch
 
-        noise = torch.rand(value.shape, generator=self.generator, dtype=torch.float64) * 2 - 1
-        return value * (1 + (self.unit if unit is None else unit) * noise)
+        unit = self.unit if unit is None else unit
+        noise = torch.empty(value.shape, dtype=torch.float64).uniform_(1 - unit, 1 + unit, generator=self.generator)
+        return value * noise
 
     def follow(self, network: t.Any) -> None:
         """Move what every layer returns, and the gradient that comes back to it."""
