@@ -32,7 +32,7 @@ import typing as t
 
 from . import check, endings, load, sampler
 from ._shared.module_utils._core import disk
-from .check import BUSY, FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
+from .check import FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
 
 #: By name, those of the families that were imported: a lane imports its own.
@@ -148,16 +148,14 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
                 say_result(results, CHECKS[name].result(SKIP, cause=cause, blocked=True))
             if not left:
                 continue
-            if first is not None and first.reason == MEMORY:
-                sampler.wait_for_others(float(job["limits"]["factor"]))
             child = Child(left, job, results, passed_over, first)
             left = child.run()
             if child.refusal is None:
                 refused = None
             else:
-                # A process in which CUDA did not start cannot try again.
-                now, factor = time.monotonic(), float(job["limits"]["factor"])
-                refused, tries_again = device.after_refusal(refused, now, sampler.users(), factor)
+                # A process in which CUDA did not start cannot try again itself.
+                now, reason, factor = time.monotonic(), child.refusal.reason, float(job["limits"]["factor"])
+                refused, tries_again = device.after_refusal(refused, now, sampler.users(), reason, factor)
                 if tries_again:
                     say(results, event="waiting", seconds=now - refused.began, users=refused.users)
                     time.sleep(device.PAUSE * factor)
@@ -206,7 +204,7 @@ class Child:
     :param passed_over: by check, its parts that crashed or hung, and how; such a check is begun again without them.
     :param first: what the only check among ``names`` found the first time, where this is the second.
     :ivar unanswered: what is to be run a second time.
-    :ivar refusal: the row of a check for which CUDA did not start.
+    :ivar refusal: the row of a check that another program keeps from the GPU.
     """
 
     def __init__(
@@ -391,9 +389,10 @@ class Child:
     def _tell(self, result: Result) -> None:
         """Pass a result on; what has no answer is run once more before."""
         definition, first = CHECKS[result.name], self.first
-        is_late = result.name == device.NAME and result.reason in (TIMEOUT, SLOW)
-        is_refused = definition.device == "cuda" and device.NO_CONTEXT.search(result.cause)
-        if result.status == FAIL and self.refusal is None and (is_late or is_refused):
+        of_gpu = definition.device == "cuda" or "CUDA" in result.cause
+        late = result.name == device.NAME and result.reason in (TIMEOUT, SLOW)
+        refused = late or (of_gpu and device.is_refused(result, sampler.users() if result.reason == MEMORY else []))
+        if result.status == FAIL and self.refusal is None and refused:
             self.refusal = result
             return
         if result.status == FAIL:
@@ -405,12 +404,6 @@ class Child:
             return
         if first is not None and result.reason in UNANSWERED:
             result.cause += " It was run twice."
-            of_gpu = definition.device == "cuda" or "CUDA" in result.cause
-            others = sampler.others() if result.reason == MEMORY and of_gpu else []
-            if others:
-                result.reason = BUSY
-                result.cause = f"Not run: the GPU is in use by {', '.join(map(str, others))}."
-                result.remedy = "Stop it, or run the proof again when it has ended."
         elif first is not None:
             result.measured += f" (at the second try; the first: {first.reason})"
         say_result(self.results, result)

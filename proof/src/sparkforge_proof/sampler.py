@@ -11,7 +11,6 @@ import dataclasses
 import json
 import os
 import subprocess
-import time
 import typing as t
 
 from ._shared.module_utils._host import gpu
@@ -33,8 +32,6 @@ _QUERY = "clocks.sm,clocks.max.sm,power.draw,power.limit,utilization.gpu,clocks_
 _FORMAT = "--format=csv,noheader,nounits"
 #: Seconds: a wedged driver lets nvidia-smi hang for ever.
 _PATIENCE = 20
-#: How long another program's use of the GPU is waited for where memory ran out, in seconds.
-WAIT = 30.0
 #: What every program that computes with CUDA has open; a desktop and nvidia-persistenced have other devices.
 DEVICE = "/dev/nvidia-uvm"
 
@@ -190,13 +187,6 @@ def parents() -> dict[int, int]:
             except (OSError, IndexError, ValueError):
                 continue
     return found
-
-
-def wait_for_others(factor: float = 1.0) -> None:
-    """Wait until no other program uses the GPU, but not for long."""
-    deadline = time.monotonic() + WAIT * factor
-    while time.monotonic() < deadline and others():
-        time.sleep(1)
 
 
 def others(index: str = "") -> list[Process]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
 
 import pytest
 from sparkforge_proof import sampler
@@ -21,54 +20,19 @@ class OutOfMemory(RuntimeError):
         super().__init__("CUDA error: out of memory")
 
 
-@pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """A GPU whose memory others have for the first so many seconds, and who they are."""
+def test_without_anybody_to_wait_for_the_gpu_has_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def zeros(*_shape: int, device: str) -> None:
+        raise OutOfMemory
 
-    def make(seconds: float, *others: sampler.Process) -> None:
-        clock = [0.0]
-
-        def zeros(*_shape: int, device: str) -> types.SimpleNamespace:
-            if clock[0] < seconds:
-                raise OutOfMemory
-            return types.SimpleNamespace(item=lambda: 0.0)
-
-        def sleep(time: float) -> None:
-            clock[0] += time
-
-        cuda = types.SimpleNamespace(
-            init=lambda: None, device_count=lambda: 1, get_device_capability=lambda _index: (12, 1),
-            get_device_name=lambda _index: "NVIDIA GB10",
-        )  # fmt: skip
-        torch = types.SimpleNamespace(
-            cuda=cuda, zeros=zeros, version=types.SimpleNamespace(cuda="13.0"), __version__="2.14.1"
-        )
-        monkeypatch.setitem(sys.modules, "torch", torch)
-        monkeypatch.setattr(sampler, "others", lambda: list(others) if clock[0] < seconds else [])
-        monkeypatch.setattr(sampler.time, "sleep", sleep)
-        monkeypatch.setattr(sampler.time, "monotonic", lambda: clock[0])
-
-    return make
-
-
-def test_memory_that_others_give_back_in_time_is_waited_for(gpu: Callable[..., None]) -> None:
-    gpu(20, sampler.Process(4711, "python3", 118000))
-    assert device.cuda(Context(device="cuda")).measured == "1 x NVIDIA GB10, 12.1, CUDA 13.0"
-
-
-def test_who_keeps_the_memory_is_named_and_the_stack_is_not_blamed(gpu: Callable[..., None]) -> None:
-    gpu(1000, sampler.Process(4711, "python3", 118000))
-    with pytest.raises(Unanswered) as raised:
-        device.cuda(Context(device="cuda"))
-    assert raised.value.reason == "busy"
-    assert raised.value.cause == "Not run: the GPU is in use by python3 (process 4711, 118000 MiB)."
-
-
-def test_without_anybody_to_wait_for_the_gpu_has_no_memory(gpu: Callable[..., None]) -> None:
-    gpu(1000)
+    torch = types.SimpleNamespace(
+        cuda=types.SimpleNamespace(init=lambda: None), zeros=zeros, version=types.SimpleNamespace(cuda="13.0")
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
     with pytest.raises(Unanswered, match="The GPU has no memory left: CUDA error: out of memory") as raised:
         device.cuda(Context(device="cuda"))
     assert raised.value.reason == "memory"
+    row = Result("device.cuda", FAIL, cause=raised.value.cause, reason="memory")
+    assert not device.is_refused(row, [OWN]) and device.is_refused(row, [OWN, SERVER])
 
 
 # -- CUDA that does not start beside another process
@@ -77,11 +41,11 @@ SERVER = sampler.Process(4711, "VLLM::EngineCore", 90000)
 OWN = sampler.Process(12, "python3", 500, own=True)
 
 
-def refusals(*seen: tuple[float, list[sampler.Process]]) -> list[bool]:
-    """Return at each time whether CUDA is tried again, with these processes on the GPU."""
+def refusals(*seen: tuple[float, list[sampler.Process]], reason: str = "mismatch") -> list[bool]:
+    """Return at each time whether it is tried again, with these processes on the GPU."""
     refused, answers = None, []
     for now, users in seen:
-        refused, tries_again = device.after_refusal(refused, now, users)
+        refused, tries_again = device.after_refusal(refused, now, users, reason)
         answers.append(tries_again)
     return answers
 
@@ -102,8 +66,12 @@ def test_cuda_waits_for_the_proofs_own_processes_as_long_as_they_compute() -> No
     assert refusals((0, [OWN]), (900, [OWN]), (960, []), (976, [])) == [True, True, True, False]
 
 
+def test_memory_that_others_have_is_waited_for_half_a_minute() -> None:
+    assert refusals((0, [SERVER]), (29, [SERVER]), (31, [SERVER]), reason="memory") == [True, True, False]
+
+
 def test_slow_host_is_given_more_time_for_cuda() -> None:
-    assert device.after_refusal(device.Refused(0, 0), 200, [SERVER], factor=2)[1]
+    assert device.after_refusal(device.Refused(0, 0), 200, [SERVER], "crash", factor=2)[1]
 
 
 def refused_row() -> Result:

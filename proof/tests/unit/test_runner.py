@@ -124,7 +124,7 @@ def init():
     with open(TRIED, "a") as stream:
         stream.write("x")
     if os.path.getsize(TRIED) <= REFUSALS:
-        raise RuntimeError("No CUDA GPUs are available")
+        raise RuntimeError("MESSAGE")
 cuda = types.SimpleNamespace(
     is_initialized=bool, init=init, synchronize=bool, device_count=lambda: 1,
     get_device_capability=lambda index: (12, 1), get_device_name=lambda index: "NVIDIA GB10")
@@ -136,16 +136,19 @@ BESIDE_A_SERVER = """
 from sparkforge_proof import sampler
 from sparkforge_proof.checks.stack import device
 check.FUNCTIONS["device.cuda"] = device.cuda
-device.WHILE_USED, device.SINCE_UNUSED, device.PAUSE = 1.0, 0.5, 0.1
+device.WHILE_USED = device.WHILE_FULL = 1.0
+device.SINCE_UNUSED, device.PAUSE = 0.5, 0.1
 sampler.users = lambda: USERS
 """
 SERVER = "[sampler.Process(4711, 'VLLM::EngineCore', 90000)]"
 
 
-def beside_a_server(tmp_path: Path, refusals: int, users: str, *checks: str) -> tuple[dict[str, dict[str, Any]], int]:
+def beside_a_server(
+    tmp_path: Path, refusals: int, users: str, *checks: str, message: str = "No CUDA GPUs are available"
+) -> tuple[dict[str, dict[str, Any]], int]:
     """Return the rows, and how often it was said that the GPU is waited for."""
     tried = tmp_path / "tried"
-    torch = BUSY_GPU.replace("TRIED", repr(str(tried))).replace("REFUSALS", str(refusals))
+    torch = BUSY_GPU.replace("TRIED", repr(str(tried))).replace("REFUSALS", str(refusals)).replace("MESSAGE", message)
     prologue = BESIDE_A_SERVER.replace("USERS", users)
     (found,) = run_lanes(tmp_path, ("device.cuda", *checks), torch=torch, prologue=prologue)
     rows = {name: row for name, row in found.items() if not name.startswith("waiting")}
@@ -165,6 +168,17 @@ def test_gpu_that_a_server_keeps_is_not_run_and_the_host_is_checked(tmp_path: Pa
     assert row["cause"].startswith("Not run: the GPU is in use by VLLM::EngineCore (process 4711, 90000 MiB).")
     assert (rows["on_the_gpu1"]["status"], rows["right1"]["status"]) == ("skip", "pass")
     assert rows["on_the_gpu1"]["blocked"]
+
+
+def test_memory_that_others_give_back_in_time_is_waited_for(tmp_path: Path) -> None:
+    rows, waits = beside_a_server(tmp_path, 2, SERVER, message="CUDA error: out of memory")
+    assert rows["device.cuda"]["measured"] == "1 x NVIDIA GB10, 12.1, CUDA 13.0" and waits == 2
+
+
+def test_who_keeps_the_memory_is_named_and_the_stack_is_not_blamed(tmp_path: Path) -> None:
+    row = beside_a_server(tmp_path, 1000, SERVER, message="CUDA error: out of memory")[0]["device.cuda"]
+    assert row["reason"] == "busy"
+    assert row["cause"].startswith("Not run: the GPU is in use by VLLM::EngineCore (process 4711, 90000 MiB).")
 
 
 def test_gpu_that_refuses_while_nobody_is_seen_fails_after_the_wait(tmp_path: Path) -> None:

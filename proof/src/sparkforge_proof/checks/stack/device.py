@@ -27,16 +27,17 @@ NO_CONTEXT = re.compile(
     r"No CUDA GPUs are available|no CUDA-capable device is detected|busy or unavailable"
     r"|CUDA driver initialization failed|CUDA unknown error|CUDA error: unknown error|Error (46|100|999):"
 )
-#: How long CUDA is tried again, in seconds: while another program has the GPU, and since none is seen on it.
-WHILE_USED, SINCE_UNUSED = 120.0, 75.0
+#: How long it is tried again, in seconds: while another program has the GPU, while others have its memory, and since
+#: none is seen on it.
+WHILE_USED, WHILE_FULL, SINCE_UNUSED = 120.0, 30.0, 75.0
 #: How often.
 PAUSE = 5.0
 
 
 class Refused(t.NamedTuple):
-    """A GPU on which CUDA does not start; times in seconds.
+    """A GPU on which CUDA does not start, or has no memory beside other programs; times in seconds.
 
-    :ivar began: when it did not the first time.
+    :ivar began: when it refused first.
     :ivar used: when a process was last seen on it; ``began`` where none was.
     :ivar users: the other programs that were seen on it last.
     """
@@ -47,43 +48,37 @@ class Refused(t.NamedTuple):
 
 
 def after_refusal(
-    before: Refused | None, now: float, users: t.Sequence[sampler.Process], factor: float = 1.0
+    before: Refused | None, now: float, users: t.Sequence[sampler.Process], reason: str, factor: float = 1.0
 ) -> tuple[Refused, bool]:
-    """Return what is known of a GPU after CUDA did not start, and whether to try again.
+    """Return what is known of a GPU that refused a check, and whether to try again.
 
     Another process of the proof is waited for as long as it has the GPU: it has a limit of its own.
+
+    :param reason: why the check has no answer.
     """
     refused = before or Refused(now, now)
     others = tuple(str(process) for process in users if not process.own)
     if users:
         refused = refused._replace(used=now, users=others or refused.users)
     if others:
-        return refused, now - refused.began < WHILE_USED * factor
+        return refused, now - refused.began < (WHILE_FULL if reason == MEMORY else WHILE_USED) * factor
     return refused, bool(users) or now - refused.used < SINCE_UNUSED * factor
 
 
+def is_refused(result: Result, users: t.Sequence[sampler.Process]) -> bool:
+    """Say whether a check has no answer because CUDA did not start, or because others have the GPU's memory."""
+    others = any(not process.own for process in users)
+    return bool(NO_CONTEXT.search(result.cause)) or (result.reason == MEMORY and others)
+
+
 def given_up(result: Result, refused: Refused, now: float) -> Result:
-    """Return the row of a GPU on which CUDA did not start in time: who has it decides what that says of the stack."""
+    """Return the row of a check that was refused to the end: who has the GPU decides what that says of the stack."""
     result.cause += f" It was tried for {now - refused.began:.0f} seconds."
     if refused.users:
         result.reason = BUSY
         result.cause = f"Not run: the GPU is in use by {', '.join(refused.users)}. {result.cause}"
         result.remedy = "Stop it, and run the proof again a minute after its end: CUDA may refuse for so long."
     return result
-
-
-def _start() -> None:
-    """Start CUDA, and wait a while for its memory where another program has it."""
-    import torch
-
-    try:
-        torch.cuda.init()
-        torch.zeros(1, device="cuda").item()
-    except RuntimeError as error:
-        if not OUT_OF_MEMORY.search(str(error)):
-            raise
-        sampler.wait_for_others()
-        torch.zeros(1, device="cuda").item()
 
 
 @check("device.cuda", numeric=False, measured=(H200,))
@@ -100,18 +95,15 @@ def cuda(context: Context) -> Measured:
             "a CUDA build",
         )
     try:
-        _start()
+        torch.cuda.init()
+        torch.zeros(1, device="cuda").item()
         count = torch.cuda.device_count()
         major, minor = torch.cuda.get_device_capability(0)
     except (RuntimeError, AssertionError) as error:
         said = " ".join(str(error).split())[:300].rstrip(".")
         if OUT_OF_MEMORY.search(said):
-            users = ", ".join(map(str, sampler.others()))
-            raise Unanswered(
-                BUSY if users else MEMORY,
-                f"Not run: the GPU is in use by {users}." if users else f"The GPU has no memory left: {said}.",
-                "Stop what uses it, or run the proof again when that has ended.",
-            ) from error
+            cause, remedy = f"The GPU has no memory left: {said}.", "Run the proof again when there is some."
+            raise Unanswered(MEMORY, cause, remedy) from error
         raise Failed(
             f"CUDA does not start in torch {torch.__version__}: {said}.",
             "Compare the CUDA version that nvidia-smi shows with torch's; check that CUDA_VISIBLE_DEVICES is not empty "
