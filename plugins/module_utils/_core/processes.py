@@ -47,18 +47,31 @@ def end_account(uid: int, other: int) -> None:
     """Kill every process of the account ``uid``, which nothing else on this host uses; root only.
 
     One system call reaches them all, and no fork can slip through: kill(2) to -1 holds the kernel's lock of all tasks.
+    The account itself looks what is left: hidepid= and a unit without CAP_SYS_PTRACE hide other accounts' processes.
 
     :param other: see :func:`acting`.
     :raises SparkforgeError: if this process cannot become that account, or one of its processes does not end.
     """
-    acting(uid, other, lambda: os.kill(-1, signal.SIGKILL))
-    _end(lambda: _of(uid), lambda: acting(uid, other, lambda: os.kill(-1, signal.SIGKILL)))
+
+    def kill() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+
+    def end() -> None:
+        kill()
+        _end(lambda: [pid for pid in _of(uid) if pid != os.getpid()], kill)
+
+    if not acting(uid, other, end):
+        raise _stay([f"those of the user id {uid}"])
 
 
-def runs_in_container(uid: int) -> bool:
+def runs_in_container(uid: int, other: int) -> bool:
     """Tell whether a container without user ids of its own has processes of an account: their ids are the host's.
 
-    What a package's code starts can have a process namespace of its own only in a user namespace of its own.
+    What a package's code starts can have a process namespace of its own only in a user namespace of its own. Where
+    root does not see other accounts' processes, the account does.
+
+    :param other: see :func:`acting`.
     """
 
     def namespaces(place: str) -> list[str]:
@@ -68,12 +81,22 @@ def runs_in_container(uid: int) -> bool:
             return []
 
     user, pid = namespaces("/proc/self") or ("", "")
-    others = filter(None, (namespaces(f"/proc/{process}") for process in _of(uid)))
-    return any(other_user == user and other_pid != pid for other_user, other_pid in others)
+
+    def look() -> None:
+        for process in _of(uid):
+            found = namespaces(f"/proc/{process}")
+            if found and found[0] == user and found[1] != pid:
+                raise ProcessLookupError(f"{process} is a container's")
+
+    try:
+        look()
+    except ProcessLookupError:
+        return True
+    return not acting(uid, other, look)
 
 
-def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> None:
-    """Do ``work`` in a child with the rights of the account ``uid`` and no others; how it fails is not told.
+def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> bool:
+    """Do ``work`` in a child with the rights of the account ``uid`` and no others; return whether it did not fail.
 
     :param other: the child's real id, which no other process has: the account's own processes can then not signal it,
         and kill(2) to -1 reaches the processes of the sender's real id as well.
@@ -88,15 +111,18 @@ def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> None:
             os.setresuid(other, uid, 0)
             # With a capability kept (securebits(7)), kill(-1) would reach every process of the host.
             if os.getresuid() == (other, uid, 0) and _has_no_capability():
-                status = 0
+                status = 2
                 work()
+                status = 0
         finally:
             os._exit(status)
-    if os.waitpid(child, 0)[1]:
+    status = os.WEXITSTATUS(os.waitpid(child, 0)[1])
+    if status not in (0, 2):
         raise SparkforgeError(
             f"This process cannot take the user id {uid}, which runs what a package provides.",
             "Run this as root of the host, or in a container that has 65536 user ids.",
         )
+    return status == 0
 
 
 def _has_no_capability() -> bool:
@@ -114,13 +140,17 @@ def _end(find: t.Callable[[], list[int]], kill: t.Callable[[], None]) -> int:
         if not found:
             return len(ended)
         if time.monotonic() > deadline:
-            raise SparkforgeError(
-                f"Killed processes do not exit: {', '.join(map(str, found))}.",
-                "Check what they wait for (ps -o pid,stat,wchan), and run again.",
-            )
+            raise _stay(map(str, found))
         ended.update(found)
         kill()
         time.sleep(0.05)
+
+
+def _stay(processes: t.Iterable[str]) -> SparkforgeError:
+    return SparkforgeError(
+        f"Killed processes do not exit: {', '.join(processes)}.",
+        "Check what they wait for (ps -o pid,stat,wchan), and run again.",
+    )
 
 
 def _marked(marker: str) -> list[int]:

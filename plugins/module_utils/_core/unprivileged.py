@@ -161,7 +161,7 @@ def account(directory: str) -> t.Iterator[int | None]:
     for step in range(len(ACCOUNTS)):
         uid = ACCOUNTS[(first + step) % len(ACCOUNTS)]
         # All processes of the account are killed, also those that a container has started before.
-        if _has_entry(uid) or _has_entry(uid + _BESIDE) or processes.runs_in_container(uid):
+        if _has_entry(uid) or _has_entry(uid + _BESIDE) or processes.runs_in_container(uid, uid + _BESIDE):
             continue
         with contextlib.ExitStack() as held:
             try:

@@ -223,11 +223,11 @@ def test_the_account_that_a_container_uses_is_not_taken() -> None:
     with subprocess.Popen(command) as container:
         try:
             patience = time.monotonic() + 20
-            while not processes.runs_in_container(first) and time.monotonic() < patience:
+            while not processes.runs_in_container(first, first + unprivileged._BESIDE) and time.monotonic() < patience:
                 time.sleep(0.05)
             with unprivileged.account("/nonexistent/torch") as other:
                 assert other not in (None, first)
-            assert processes.runs_in_container(first)
+            assert processes.runs_in_container(first, first + unprivileged._BESIDE)
         finally:
             container.kill()
 
@@ -239,5 +239,41 @@ def test_the_account_s_own_processes_are_no_container_s() -> None:
         command = unprivileged.dropped(["/bin/sleep", "60"], uid, {uid})
         with subprocess.Popen(command):
             time.sleep(0.3)
-            assert not processes.runs_in_container(uid)
+            assert not processes.runs_in_container(uid, uid + unprivileged._BESIDE)
             unprivileged.end(uid)
+
+
+#: A daemon that has left its parent, and a process of a container that has the account's group too.
+HIDDEN = r"""
+import os, subprocess, sys, time
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes, unprivileged
+
+sandbox = unprivileged.Sandbox("/nonexistent/hidden")
+code = "import os, time\nif not os.fork():\n    os.setsid(); time.sleep(600)\nprint(os.getuid())"
+uid = int(sandbox.run([sys.executable, "-I", "-c", code], {}, "The test")[1])
+status = dict(line.split(":\t") for line in open("/proc/self/status"))
+assert "hidepid=" in open("/proc/mounts").read() and not int(status["CapEff"], 16) >> 19 & 1
+print(uid)
+own = ["unshare", "--pid", "--fork", "--kill-child", "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
+with subprocess.Popen([*own, "sleep", "60"]) as container:
+    deadline = time.monotonic() + 20
+    while not processes.runs_in_container(uid, uid + 239) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    with unprivileged.account("/nonexistent/hidden") as other:
+        print(other)
+    container.kill()
+"""
+
+
+@as_root
+def test_what_proc_hides_from_root_is_ended_and_a_container_is_seen() -> None:
+    hiding = "mount -t proc -o hidepid=2 proc /proc && exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace"
+    alone = ["unshare", "--mount", "sh", "-c", f'{hiding} "$@"', "sh"]
+    if subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    collections = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[5] / ".collections")}
+    command = [*alone, interpreter.PYTHON, "-c", HIDDEN]
+    done = subprocess.run(command, env=collections, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, second = map(int, done.stdout.split())
+    assert first != second and processes._of(first) == []
