@@ -27,6 +27,8 @@ SYNC_FILES = {
 }
 #: The key that is kept of those that a host has: the first of these.
 KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
+#: Seconds for a program: ssh-keyscan's own limit begins anew with each piece that comes.
+PATIENCE = 30.0
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
 #: With the interface, as addresses of one cable have it: fe80::1%eth0.
 ADDRESS = re.compile(NAME.pattern + r"(%[A-Za-z0-9._-]+)?")
@@ -72,11 +74,6 @@ class Spark:
         """Whether Ansible can get there."""
         return self.local or bool(self.key)
 
-    @property
-    def fingerprint(self) -> str:
-        """The key's hash."""
-        return fingerprint(self.key)
-
 
 def fingerprint(key: str) -> str:
     """Return a key's hash as ``ssh-keygen -l`` prints it."""
@@ -84,9 +81,13 @@ def fingerprint(key: str) -> str:
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
-def printed(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a program that reads nothing and return how it ended."""
-    return subprocess.run(command, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+def printed(*command: str) -> str:
+    """Run a program that reads nothing and return what it printed; nothing where it does not end in time."""
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return ""
+    return done.stdout.decode(errors="replace")
 
 
 def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, console: Console) -> list[Spark]:
@@ -109,10 +110,10 @@ def by_sync(path: Path | None = None) -> list[Spark]:
     path = path or Path(SYNC_FILES.get(sys.platform, SYNC_FILES["linux"])).expanduser()
     found = []
     for alias in sync_aliases(path.read_text(errors="replace")) if path.is_file() else ():
-        done = printed("ssh", "-G", "-F", str(path), "--", alias)
+        lines = printed("ssh", "-G", "-F", str(path), "--", alias).splitlines()
         # The first value counts, as in ssh.
-        values = dict(line.split(" ", 1) for line in reversed(done.stdout.splitlines()) if " " in line)
-        if done.returncode or "hostname" not in values:
+        values = dict(line.split(" ", 1) for line in reversed(lines) if " " in line)
+        if "hostname" not in values:
             continue
         key = values.get("identityfile", "")
         spark = Spark(alias.removesuffix(".local").lower(), [values["hostname"]], "in NVIDIA Sync", int(values["port"]))
@@ -146,13 +147,12 @@ def combined(mdns: Sequence[Spark], sync: Sequence[Spark]) -> list[Spark]:
     for spark in sync:
         (address,) = spark.addresses
         same = [one for one in found if one.name == spark.name or address in (*one.addresses, f"{one.name}.local")]
+        for one in same[:1]:
+            one.source, one.user, one.key_file = f"{one.source}, {spark.source}", spark.user, spark.key_file
+            if address not in (*one.addresses, f"{one.name}.local"):
+                one.addresses.append(address)
         if not same:
             found.append(spark)
-            continue
-        one = same[0]
-        one.source, one.user, one.key_file = f"{one.source}, {spark.source}", spark.user, spark.key_file
-        if address not in (*one.addresses, f"{one.name}.local"):
-            one.addresses.append(address)
     return sorted(found, key=lambda spark: spark.name)
 
 
@@ -181,10 +181,8 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
 
 def host_keys(address: str, port: int) -> list[str]:
     """Return the keys of the sshd at an address in the order of KEY_TYPES, none where it does not answer in time."""
-    offered = key_lines(printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address).stdout)
-    return sorted(
-        (key for key in offered if key.split()[0] in KEY_TYPES), key=lambda key: KEY_TYPES.index(key.split()[0])
-    )
+    offered = key_lines(printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address))
+    return [key for kind in KEY_TYPES for key in offered if key.split()[0] == kind]
 
 
 def key_lines(text: str, marker: str = "") -> list[str]:
@@ -222,7 +220,7 @@ def compare(spark: Spark, offered: list[str], own: Path) -> None:
 
 def known_keys(path: Path, name: str, marker: str = "") -> list[str]:
     """Return the keys that a known_hosts file has for a name, see :func:`key_lines`."""
-    return key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)).stdout, marker) if path.is_file() else []
+    return key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)), marker) if path.is_file() else []
 
 
 def address_to_keep(spark: Spark) -> str:

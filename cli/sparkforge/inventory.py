@@ -80,7 +80,7 @@ def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
         others = [name for name in spark.names[1:] if spark.changed and find.known_keys(path, name)]
         for name in dict.fromkeys((spark.name, *others)):
             # ssh-keygen finds hashed names, too.
-            old = printed("ssh-keygen", "-F", name, "-f", str(path)).stdout.splitlines()
+            old = printed("ssh-keygen", "-F", name, "-f", str(path)).splitlines()
             lines = [row for row in lines if row[:1] == "@" or not (row in old or name in row.split(" ")[0].split(","))]
             lines.append(f"{name} {spark.key}")
     return "".join(f"{line}\n" for line in lines)

@@ -13,7 +13,7 @@ import yaml
 from rich.prompt import Confirm, Prompt
 
 from sparkforge import Exit, Refusal, collection, release
-from sparkforge.find import Spark
+from sparkforge.find import Spark, fingerprint
 from sparkforge.terminal import Console
 
 LICENCE = """The libraries come under NVIDIA's licences: the CUDA Toolkit EULA (docs.nvidia.com/cuda/eula) and \
@@ -69,7 +69,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
         console.print("The password goes to these, whose keys are new here. ssh-keyscan localhost | ssh-keygen -lf -")
         console.print("on a Spark prints its own; if one of them is not here, press Ctrl-C.")
         for spark in new:
-            console.print(f"   {spark.name}, {spark.addresses[0]}\n   {spark.fingerprint}", soft_wrap=True)
+            console.print(f"   {spark.name}, {spark.addresses[0]}\n   {fingerprint(spark.key)}", soft_wrap=True)
     password = ask_password(f"5 of 5: Password of {user}") if secret else ""
     return Answers(chosen, user, method, password)
 
@@ -80,7 +80,7 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
         console.print(f"{number}. {spark.name} ({spark.source})")
         silent = f"refused: {spark.revoked}" if spark.revoked else f"no ssh at {', '.join(spark.addresses)}"
         state = f"not the known one: {spark.changed}" if spark.changed else "known" if spark.known else "new"
-        where = f"{spark.addresses[0]}\n   ssh key {spark.fingerprint} ({state})" if spark.key else silent
+        where = f"{spark.addresses[0]}\n   ssh key {fingerprint(spark.key)} ({state})" if spark.key else silent
         console.print(f"   {'this machine' if spark.local else where}", soft_wrap=True)
 
 
@@ -108,7 +108,7 @@ def accept(console: Console, changed: Sequence[Spark]) -> None:
     :raises Refusal: not so, or there is nobody to ask.
     """
     for spark in changed:
-        cause = f"{spark.name} has another ssh host key, {spark.fingerprint}: {spark.changed}. "
+        cause = f"{spark.name} has another ssh host key, {fingerprint(spark.key)}: {spark.changed}. "
         cause += "It was reinstalled, or another machine answers in its place."
         remedy = "Compare with what ssh-keyscan localhost | ssh-keygen -lf - prints on the Spark; if they agree, "
         if terminal():

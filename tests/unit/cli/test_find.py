@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import contextlib
+import socket
 import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -171,7 +176,7 @@ def test_the_fingerprint_is_ssh_keygen_s(tmp_path: Path) -> None:
     one.key = KEY
     (tmp_path / "key.pub").write_text(KEY)
     told = subprocess.run(["ssh-keygen", "-l", "-f", tmp_path / "key.pub"], check=True, capture_output=True, text=True)
-    assert one.fingerprint == told.stdout.split()[1]
+    assert find.fingerprint(one.key) == told.stdout.split()[1]
 
 
 def test_a_name_that_is_given_is_looked_up_or_taken_as_it_is() -> None:
@@ -200,3 +205,26 @@ def test_the_name_is_kept_where_this_machine_resolves_it(monkeypatch: pytest.Mon
     assert find.address_to_keep(one) == "spark-1.local"
     monkeypatch.setattr("socket.getaddrinfo", lambda name, _port: [(0, 0, 0, "", ("192.0.2.66", 22))])
     assert find.address_to_keep(one) == "192.0.2.1"
+
+
+#: Before its version, and within the first packet, which says that it is 32 KiB long.
+@pytest.mark.parametrize("says", [b"", b"SSH-2.0-\xff\r\n\0\0\x7f\xfc"])
+def test_sshd_that_sends_a_byte_now_and_then_has_no_key(monkeypatch: pytest.MonkeyPatch, says: bytes) -> None:
+    """ssh-keyscan itself gives up 5 s after the last byte, which never comes."""
+    ended = threading.Event()
+
+    def trickle(listening: socket.socket) -> None:
+        with contextlib.suppress(OSError), listening, listening.accept()[0] as connection:
+            connection.sendall(says)
+            while not ended.wait(0.2):
+                connection.sendall(b"x")
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    monkeypatch.setattr(find, "PATIENCE", 6.0)
+    with ThreadPoolExecutor() as pool:
+        pool.submit(trickle, listening)
+        began = time.monotonic()
+        assert find.host_keys("127.0.0.1", listening.getsockname()[1]) == []
+        seconds = time.monotonic() - began
+        ended.set()
+    assert 5.5 < seconds < 20
