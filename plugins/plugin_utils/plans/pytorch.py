@@ -13,6 +13,9 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ...module_utils._core import words
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._unit import jobs
 from ..stack.model import Stack
 from . import Plan
 from .pytorch_build import KNOWN, Build, true
@@ -21,8 +24,9 @@ from .pytorch_variables import given_variables
 from .units import COMPUTE_LIBRARY, TOOLS, combined, platform_of, units
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
-#: MiB. One nvcc of the attention kernels was seen to take 5.3 GB (pytorch#130443).
-MEMORY_PER_JOB = 5428
+#: MiB, with CUDA. Owners who built 2.12 on a GB10 saw 8 to 12 GiB for a unit of CUTLASS, 80 to 100 GiB at the peak of 8
+#: jobs for two architectures, and no memory left with 16 (vroomfondel/dgxarley): this makes 10 jobs of its 119 GiB.
+MEMORY_PER_JOB = 9216
 #: MiB, of the tree, its objects and the wheel.
 FREE_SPACE = 40960
 #: The first release whose memory-efficient attention takes 12.1: the header cutlassF.h in the wheels of 2.11.0 ends at
@@ -76,7 +80,23 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         own = {"toolchain": {**TOOLS, **settings["pytorch_toolchain"]}}
         library = [settings["__pytorch_compute_library"], stack["units"][COMPUTE_LIBRARY], own]
         before = units([COMPUTE_LIBRARY], [{COMPUTE_LIBRARY: layer} for layer in library], platform)
-    return Plan({"before": before, "units": wanted, "missing": build.missing}, refusals=refusals, notes=build.notes)
+    notes = [*build.notes, *(_cost(unit, settings, observation) for unit in wanted if build.cuda)]
+    return Plan({"before": before, "units": wanted, "missing": build.missing}, refusals=refusals, notes=notes)
+
+
+def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
+    """Return in words what compiling the unit takes on a host as it was observed."""
+    memory, cpu, per_job = observation["memory"] or {}, observation["cpu"] or {}, int(unit["memory_per_job"])
+    disk = f"{int(unit['free_space']) / 1024:.3g} GiB of disk below {settings['sparkforge_root']}"
+    cores, available, total = cpu.get("count"), memory.get("available_mib"), memory.get("total_mib")
+    if not cores or not available or not total:
+        return f"Compiling PyTorch takes hours, and {disk}."
+    try:
+        count = jobs.size(cores, available, total, per_job, requested=int(settings["pytorch_jobs"])).count
+    except SparkforgeError as error:
+        return f"Compiling PyTorch takes {disk}. {error.cause}"
+    most = f"up to {count * per_job / 1024:.3g} GiB of memory for {words.plural(count, 'job')}"
+    return f"Compiling PyTorch takes hours, {most}, and {disk}."
 
 
 def _make(build: Build) -> None:
@@ -99,7 +119,7 @@ def _make(build: Build) -> None:
         "toolchain": {"nvcc": f"{build.toolkit}/bin/nvcc"} if build.cuda else {},
         "minimum": _minimum(build),
         "libraries": build.against,
-        "memory_per_job": MEMORY_PER_JOB,
+        **({"memory_per_job": MEMORY_PER_JOB} if build.cuda else {}),
         "free_space": FREE_SPACE,
     }
 

@@ -77,8 +77,10 @@ def plan(
         raise Refused(made.as_result()["refused"])
     [whole] = made.steps["units"]
     version = whole["environment"]["PYTORCH_BUILD_VERSION"]
-    return {**whole, **{key: made.steps[key] for key in ("before", "missing")}, "notes": made.notes, "version": version,
-            "unit": whole}  # fmt: skip
+    costs = [note for note in made.notes if note.startswith("Compiling PyTorch takes ")]
+    notes = [note for note in made.notes if note not in costs]
+    return {**whole, **{key: made.steps[key] for key in ("before", "missing")}, "notes": notes, "version": version,
+            "unit": whole, "costs": costs}  # fmt: skip
 
 
 class Refused(Exception):
@@ -157,7 +159,23 @@ def test_source_build_takes_what_the_filter_returns() -> None:
     unit = model.Unit.from_options(made["unit"])
     assert dict(unit.environment) == made["environment"]
     assert unit.requirements == ("six==1.17.0 --hash=sha256:" + "a" * 64,)
-    assert unit.source["version"] == COMMIT and unit.memory_per_job == 5428 and unit.free_space == 40960
+    assert unit.source["version"] == COMMIT and unit.memory_per_job == 9216 and unit.free_space == 40960
+
+
+def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> None:
+    disk = "40 GiB of disk below /opt/sparkforge."
+    assert plan()["costs"] == [f"Compiling PyTorch takes hours, up to 90 GiB of memory for 10 jobs, and {disk}"]
+    mine = plan(jobs=1, unit={"memory_per_job": "2048", "free_space": 1536})["costs"]
+    assert mine == [
+        "Compiling PyTorch takes hours, up to 2 GiB of memory for 1 job, and 1.5 GiB of disk below /opt/sparkforge."
+    ]
+    # What is free at the moment refuses nothing here; the build itself looks again.
+    busy = spark()
+    busy["memory"]["available_mib"] = 20000
+    (cost,) = plan(busy)["costs"]
+    assert cost.startswith(f"Compiling PyTorch takes {disk} Not even one job of 9 GiB fits")
+    assert plan({**busy, "memory": None})["costs"] == [f"Compiling PyTorch takes hours, and {disk}"]
+    assert plan(cuda=False)["costs"] == [] and plan(cuda=False)["memory_per_job"] == 4096
 
 
 def test_what_the_stack_says_of_the_unit_counts_and_the_user_comes_last() -> None:
