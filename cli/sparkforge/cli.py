@@ -11,7 +11,7 @@ from typing import Any
 
 from argcomplete import autocomplete, shell_integration
 
-from sparkforge import INTERRUPTED, Exit, Refusal, forecast, published, serving
+from sparkforge import INTERRUPTED, Exit, Refusal, forecast, module, published, serving
 
 EXITS = """It ends with 0 done, 1 a host failed, 2 wrong usage, 3 no Spark found or two of one name, \
 4 no ssh server, 5 user name or password refused, 6 licence declined, 130 interrupted."""
@@ -65,6 +65,7 @@ def make_parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help=text, description=f"{text[0].upper()}{text[1:]}. The command follows --.")
     run.add_argument("--needs", metavar="SIZE", help="what it takes, such as 40G, if that is not known")
     run.add_argument("--dry-run", action="store_true", help="tell only")
+    commands.add_parser("explain", help="tell the first real error of a log, its cause and its remedy", add_help=False)
     completion = commands.add_parser("completion", help='for completion with Tab: eval "$(sparkforge completion bash)"')
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser
@@ -97,6 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser()
     autocomplete(parser)
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if words[0] == "explain":
+        return int(module("plugins.plugin_utils.programs").PROOF.module("explain").main(words[1:]))
     cut = words.index("--") if "--" in words else len(words)
     for word in (words[0], *(word for word in words[:cut] if word.startswith("--"))):
         if word in GONE:

@@ -17,7 +17,7 @@ from typing import Any
 import ansible_runner  # type: ignore[import-untyped]
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from sparkforge import COLLECTION, Exit, Refusal, collection, collections_path
+from sparkforge import COLLECTION, Exit, Refusal, collection, collections_path, module
 from sparkforge.terminal import Console, coloured
 
 #: What ansible-playbook asks with --ask-pass and --ask-become-pass.
@@ -163,6 +163,9 @@ class Screen:
             text = words if words.startswith(data["host"]) else f"{data['host']}:{between}{words}"
         if text and not self.quiet and (self.all or (not told and (speaks or SHOWN.fullmatch(kind)))):
             self.console.print(coloured(text), soft_wrap=True)
+        if kind == "runner_on_failed" and not (self.quiet or data.get("ignore_errors")):
+            for known in module("plugins.plugin_utils.programs").PROOF.module("explain").of_result(data.get("res")):
+                self.console.print(known, soft_wrap=True)
 
     def _bar(self, key: str, text: str, done: int | None = None, total: int | None = None) -> None:
         if key not in self.bars:

@@ -23,9 +23,7 @@ def add_options(serve: argparse.ArgumentParser, model: argparse.ArgumentParser) 
     for parser in (serve, model):
         parser.add_argument("--revision", help="a branch, tag or commit of the model")
         token = parser.add_mutually_exclusive_group()
-        token.add_argument(
-            "--token-file", type=Path, metavar="FILE", help="a token of the hub, for models that need one"
-        )
+        token.add_argument("--token-file", type=Path, metavar="FILE", help="a token of the hub, if a model needs one")
         token.add_argument("--ask-token", action="store_true", help="ask for the token")
 
 

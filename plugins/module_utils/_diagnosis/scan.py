@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import collections
 import functools
-import re
+import os
 import typing as t
 from dataclasses import dataclass, field
 
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
-from . import names
+from . import lines, names
 from .rules import (
     apt,
     cmake,
@@ -38,7 +38,7 @@ from .rules import (
     toolchain,
     torch,
 )
-from .table import Rule, load as read_rules
+from .table import LINE, WINDOW, Rule, load as read_rules
 
 Log = t.Union[str, bytes, t.Iterable[t.Union[str, bytes]]]
 
@@ -51,16 +51,18 @@ LINE_WIDTH = 300
 NOTICES = 20
 
 # Lines that are looked at for one key: a log of nothing but errors must not take hours.
-_TRIES = 50_000
-# Lines that are kept on both sides of one that may match: blank ones among them are not shown.
+_TRIES = 20_000
+# Lines that are kept before one that may match (blank ones among them are not shown), and after: of a traceback.
 _AROUND = 3 * LINES
-# Bytes: what is read at once, what of a line is looked at (the rest is the command line of a compiler), what a
-# pattern sees after the line where it begins (CMake folds its messages), and what is kept around a line.
-_CHUNK = 1 << 20
-_LINE = 1000
-_WINDOW = 2048
-_CONTEXT = 32 << 10
-
+_AFTER = 300
+# Bytes: what is read at once, the pieces of a longer line that are looked at one by one, what a pattern sees after the
+# line where it begins, and what is kept around a line.
+_CHUNK = 1 << 17
+_LINE = LINE
+_WINDOW = WINDOW
+_CONTEXT = 64 << 10
+# Words without anything that is searched for, which are remembered.
+_WORDS = 20_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
@@ -88,7 +90,10 @@ class Diagnosis:
 
     :ivar rule: the name of the rule that won, None where no rule matched.
     :ivar lines: at most ten lines of the log around the place that matters, without passwords of URLs.
-    :ivar first_error: the first line that reports an error, None where none does.
+    :ivar first_error: what the first line says that reports an error, None where none does.
+    :ivar line: the number of the line that matters, of the last one where none reports an error; from 1.
+    :ivar around: that line and three on both sides of it, by their numbers.
+    :ivar sources: where the knowledge is public, as URLs.
     :ivar others: the names of the other rules that matched, in the table's order.
     """
 
@@ -99,6 +104,9 @@ class Diagnosis:
     first_error: str | None
     others: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    line: int = 0
+    around: list[tuple[int, str]] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
 
 
 def diagnose(log: Log) -> Diagnosis:
@@ -109,7 +117,9 @@ def diagnose(log: Log) -> Diagnosis:
     """
     scan = _Scan()
     for piece in (log,) if isinstance(log, (str, bytes)) else log:
-        scan.feed(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
+        data = piece.encode("utf-8", "replace") if isinstance(piece, str) else piece
+        for at in range(0, len(data), _CHUNK):
+            scan.feed(data[at : at + _CHUNK])
     return scan.finish()
 
 
@@ -122,8 +132,7 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
     """
     try:
         with open(path, "rb", buffering=0) as stream:
-            stream.seek(start)
-            return diagnose(iter(lambda: stream.read(_CHUNK), b""))
+            return diagnose(blocks(stream, start))
     except OSError as error:
         raise SparkforgeError(
             f"The log {path} cannot be read: {error.strerror}.",
@@ -131,88 +140,44 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
         ) from error
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Lines that report an error, for failures that the table does not know.
-
-_ERROR_KEYS = (
-    *(
-        b"rror:",
-        b"rror :",
-        b"nvcc error",
-        b"CMake Error",
-        b"MemoryError",
-        b"fatal:",
-        b"fatal ",
-        b"atal error",
-        b"ERROR",
-    ),
-    *(b"FATAL", b"E: ", b"undefined reference", b"cannot find", b"not found", b"FAILED", b"*** ", b"Exception"),
-    *(b"ssertion", b"Segmentation fault", b"Aborted", b"Killed", b"enied", b"terminate called", b"ninja: "),
-    *(b"memory exhausted", b"unbound variable", b"final link failed", b"not recognized", b"curl: ("),
-)
-# Lines that a tool itself calls an error.
-_ERROR = re.compile(
-    r"(?:^|[\s:)│])(?:fatal |Fatal )?error\s*:|CMake Error|^[\s│╰─>]*(?:[\w]+\.)*\w*(?:Error|Exception)\b(?::|\s*$)"
-    r"|(?:^|\s)(?:fatal|FATAL|E|ERROR|nvcc fatal|ptxas fatal|LLVM ERROR)\s*:|undefined reference to"
-    r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
-    r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized"
-)
-# Lines that are errors if no tool says more: a script that only tries something continues after them.
-_PERHAPS = re.compile(r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)")
-# Lines that follow from an error elsewhere.
-_WEAK = re.compile(
-    r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$"
-    r"|error: command '|Failed (?:building|to build)|non-zero exit status|ERROR: Exception:|^\s*note: "
-    r"|errors occurred|CMake build failed|Encountered error while|Could not build wheels"
-)
-# Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
-_HARMLESS = re.compile(
-    r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
-    r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |DeprecationWarning|Wno-error"
-)
-_HEADING = re.compile(r"CMake Error[^\n]*:\s*$")
-
-
-def _error_class(line: str) -> int:
-    """Return 3 for a line that reports an error, 2 for one that may, 1 for what follows from one, else 0."""
-    if _HARMLESS.search(line):
-        return 0
-    if _WEAK.search(line):
-        return 1
-    return 3 if _ERROR.search(line) else 2 if _PERHAPS.search(line) else 0
+def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
+    """Yield a stream in blocks; of a file what it has now, however fast somebody writes on."""
+    left = os.fstat(stream.fileno()).st_size - start if stream.seekable() else 0
+    if stream.seekable():
+        stream.seek(start)
+    while block := stream.read(min(_CHUNK, left) if stream.seekable() else _CHUNK):
+        yield block
+        left -= len(block)
 
 
 # ---------------------------------------------------------------------------------------------------------------
 # Reading a log once.
 
-_LONG_LINE = re.compile(rb"^([^\n]{%d})[^\n]+" % _LINE, re.MULTILINE)
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_DIGITS = b"0123456789"
+_TRACEBACK = lines.TRACEBACK.encode()
 
 
 @functools.cache
-def _anchors() -> dict[bytes, bytes]:
-    """Return for each key five bytes of it, as few different ones as a greedy choice finds.
+def _anchors() -> dict[bytes, tuple[bytes, ...]]:
+    """Return parts of the keys, and for each the keys that it is of: the longest that a single word without digits has.
 
-    Most of them are nowhere in a megabyte of command lines, which then need not be searched for the keys: that
-    is three times as fast.
+    A log has far fewer different words than words, and most have none of these, so that what has to be searched for
+    the keys is little.
     """
-    width = 5
-    left = {key for keys in _KEYS.values() for key in keys} | set(_ERROR_KEYS)
-    anchors: dict[bytes, bytes] = {}
-    while left:
-        parts = {key: {key[at : at + width] for at in range(max(1, len(key) - width + 1))} for key in left}
-        counts = collections.Counter(part for of_key in parts.values() for part in sorted(of_key))
-        anchor = counts.most_common(1)[0][0]
-        anchors.update({key: anchor for key in left if anchor in key})
-        left = {key for key in left if anchor not in key}
-    return anchors
+    anchors: dict[bytes, list[bytes]] = collections.defaultdict(list)
+    for key in {*_BY_KEY, *lines.ERROR_KEYS}:
+        words = key.translate(bytes(32 if byte in _DIGITS else byte for byte in range(256))).split()
+        anchors[max(words, key=len)].append(key)
+    return {anchor: tuple(keys) for anchor, keys in anchors.items()}
 
 
-@dataclass
-class _Match:
+class _Match(t.NamedTuple):
     groups: dict[str, str]
     lines: list[str]
-    line: str
+    text: str
+    line: int
+    around: list[tuple[int, str]]
+    level: str = ""
 
 
 class _Scan:
@@ -223,17 +188,21 @@ class _Scan:
     """
 
     def __init__(self) -> None:
-        self._rules = list(RULES)
         self._buffer = b""
         self._low = 0
-        # The keys that may stand in the part that is being searched.
-        self._present: set[bytes] = set()
+        # The number of the buffer's first line.
+        self._number = 1
+        # Words that have none of the anchors, and those that have, with theirs.
+        self._quiet: set[bytes] = set()
+        self._loud: dict[bytes, list[bytes]] = {}
+        # Lines without digits that report no error.
+        self._dull: set[bytes] = set()
         self._tries: t.Counter[bytes] = collections.Counter()
         self._pending: list[bytes] = []
         self._pending_size = 0
         self._found: dict[str, _Match] = {}
         self._notices: dict[str, Notice] = {}
-        # By what _error_class says, the first line of each.
+        # By the class of an error, the first line of each.
         self._errors: dict[int, _Match] = {}
 
     def feed(self, data: bytes) -> None:
@@ -244,21 +213,35 @@ class _Scan:
             self._search(self._limit())
 
     def finish(self) -> Diagnosis:
-        self._take()
+        self._take(last=True)
         self._search(len(self._buffer))
         return self._diagnosis()
 
-    def _take(self) -> None:
-        data = b"".join([self._buffer, *self._pending])
-        # A progress line that a terminal would overwrite is a line.
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
-        self._buffer = _LONG_LINE.sub(rb"\1", data)
+    def _take(self, last: bool = False) -> None:
+        data = b"".join(self._pending)
         self._pending, self._pending_size = [], 0
+        if b"\0" in data:
+            # What a file system leaves of a log that was not synced before the power went.
+            data = data.translate(None, b"\0")
+        if data.endswith(b"\r") and not last:
+            self._pending, self._pending_size, data = [b"\r"], 1, data[:-1]
+        if b"\r" in data:
+            # A progress line that a terminal would overwrite is a line, and has the number of what it is part of.
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n\x1e")
+        start = self._buffer.rfind(b"\n") + 1
+        data = self._buffer[start:] + data
+        rows = data.split(b"\n")
+        if max(map(len, rows)) > _LINE:
+            data = b"\n".join(
+                b"\n\x1e".join(row[at : at + _LINE] for at in range(0, len(row), _LINE)) if len(row) > _LINE else row
+                for row in rows
+            )
+        self._buffer = self._buffer[:start] + data
 
     def _limit(self) -> int:
         """Return where the search must end now: at the start of a line, with enough lines after it."""
         end = len(self._buffer)
-        for _line in range(_AROUND):
+        for _line in range(_AFTER):
             end = self._buffer.rfind(b"\n", self._low, end)
             if end < 0:
                 return self._low
@@ -267,11 +250,9 @@ class _Scan:
     def _search(self, high: int) -> None:
         low = self._low
         if high > low:
-            anchors = _anchors()
-            present = {anchor for anchor in set(anchors.values()) if self._buffer.find(anchor, low, high) >= 0}
-            self._present = {key for key, anchor in anchors.items() if anchor in present}
-            self._search_rules(low, high)
-            self._search_errors(low, high)
+            present = self._present(low, high)
+            self._search_rules(present, low, high)
+            self._search_errors(present, low, high)
         # Keep what a later match shows before its line.
         start = high
         for _line in range(_AROUND):
@@ -279,124 +260,181 @@ class _Scan:
             if start < 0:
                 break
         start += 1
+        self._number = self._line_at(start)
         self._buffer = self._buffer[start:]
         self._low = high - start
 
-    def _search_rules(self, low: int, high: int) -> None:
-        rest = []
-        for rule in self._rules:
+    def _present(self, low: int, high: int) -> set[bytes]:
+        """Return the keys that may stand in a part of the buffer."""
+        words = set(self._buffer[low:high].translate(None, _DIGITS).split())
+        found = {anchor for word in words & self._loud.keys() for anchor in self._loud[word]}
+        new = words - self._quiet - self._loud.keys()
+        if len(self._quiet) + len(new) > _WORDS:
+            self._quiet.clear()
+        text = b" %b " % b" ".join(new)
+        for anchor in _anchors():
+            place = text.find(anchor)
+            while place >= 0:
+                stop = text.find(b" ", place)
+                self._loud.setdefault(text[text.rfind(b" ", 0, place) + 1 : stop], []).append(anchor)
+                found.add(anchor)
+                place = text.find(anchor, stop)
+        self._quiet |= new - self._loud.keys()
+        if len(self._loud) > _WORDS:
+            self._loud.clear()
+        return {key for anchor in found for key in _anchors()[anchor]}
+
+    def _search_rules(self, present: set[bytes], low: int, high: int) -> None:
+        rules = {rule.name: rule for key in present for rule in _BY_KEY.get(key, ())}
+        for rule in rules.values():
+            keys = [key for key in _KEYS[rule.name] if key in present]
             if rule.notice:
-                for key in _KEYS[rule.name]:
+                for key in keys:
                     for match, _line, _start in self._matches(key, rule, low, high):
                         self._note(rule, match)
-                rest.append(rule)
-                continue
-            first: tuple[t.Match[str], str, int] | None = None
-            for key in _KEYS[rule.name]:
-                first = next(self._matches(key, rule, low, first[2] if first else high), first)
-            if first is None:
-                rest.append(rule)
-            else:
-                self._found[rule.name] = _Match(rule.groups(first[0]), self._excerpt(first[2]), first[1])
-        self._rules = rest
+            elif rule.name not in self._found:
+                first: tuple[t.Match[str], lines.Line, int] | None = None
+                for key in keys:
+                    first = next(self._matches(key, rule, low, first[2] if first else high), first)
+                if first:
+                    match, line, start = first
+                    self._found[rule.name] = self._match(start, line.text, rule.groups(match), line.level)
 
-    def _matches(self, key: bytes, rule: Rule, low: int, high: int) -> t.Iterator[tuple[t.Match[str], str, int]]:
+    def _matches(self, key: bytes, rule: Rule, low: int, high: int) -> t.Iterator[tuple[t.Match[str], lines.Line, int]]:
         """Yield (match, line, start of the line) for each line from ``low`` to ``high`` with ``key`` that matches."""
-        for start, window, line in self._lines_with(key, low, high):
-            match = rule.regex.search(window)
-            if match and match.start() <= len(line) and not (rule.exception and rule.exception.search(line)):
+        for start, row in self._rows(key, low, high):
+            raw = lines.decoded(row)
+            line = lines.parse(raw)
+            if line.level in lines.TALK and not rule.notice:
+                continue
+            text = self._window(start, row) if rule.spans else raw
+            match = rule.regex.search(text if line.text == raw else lines.of_process(text))
+            if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
                 yield match, line, start
 
-    def _lines_with(self, key: bytes, low: int, high: int) -> t.Iterator[tuple[int, str, str]]:
-        """Yield (start, the line and what follows, the line) for each line from ``low`` to ``high`` with ``key``."""
+    def _rows(self, key: bytes, low: int, high: int) -> t.Iterator[tuple[int, bytes]]:
+        """Yield (start, the line) for each line from ``low`` to ``high`` with ``key``."""
         buffer = self._buffer
-        place = buffer.find(key, low, high) if key in self._present else -1
+        place = buffer.find(key, low, high)
         while place >= 0 and self._tries[key] < _TRIES:
             self._tries[key] += 1
             start = buffer.rfind(b"\n", 0, place) + 1
             stop = buffer.find(b"\n", place)
             stop = len(buffer) if stop < 0 else stop
-            window = _text(buffer[start : stop + _WINDOW])
-            yield start, window, window.partition("\n")[0]
+            yield start, buffer[start:stop]
             place = buffer.find(key, stop + 1, high)
+
+    def _window(self, start: int, row: bytes, size: int = _WINDOW) -> str:
+        """Return a line and what follows it."""
+        return lines.decoded(self._buffer[start : start + len(row) + size])
 
     def _note(self, rule: Rule, match: t.Match[str]) -> None:
         if len(self._notices) < NOTICES:
             cause, remedy = rule.explain(rule.groups(match))
             self._notices.setdefault(cause, Notice(rule.name, cause, remedy))
 
-    def _search_errors(self, low: int, high: int) -> None:
+    def _search_errors(self, present: set[bytes], low: int, high: int) -> None:
         if 3 in self._errors:
             return
         first: dict[int, tuple[int, str]] = {}
-        for key in _ERROR_KEYS:
-            for start, window, line in self._lines_with(key, low, first[3][0] if 3 in first else high):
-                kind = _error_class(line)
+        for key in (key for key in lines.ERROR_KEYS if key in present):
+            traceback = key == _TRACEBACK
+            end = first[3][0] if 3 in first else high
+            for start, row in self._rows(key, low, end):
+                shape = row.translate(None, _DIGITS)
+                if traceback:
+                    number, text = lines.traceback_end(self._window(start, row, _CONTEXT))
+                    kind = 0 if number < 0 else 1 if lines.is_consequence(text) else 3
+                    for _line in range(max(0, number)):
+                        start = self._buffer.find(b"\n", start) + 1
+                elif shape in self._dull:
+                    continue
+                else:
+                    kind, text = lines.error_class(lines.decoded(row), functools.partial(self._window, start, row))
+                    if not kind and len(self._dull) < _WORDS // 10:
+                        self._dull.add(shape)
                 if kind and (kind not in first or start < first[kind][0]):
-                    # CMake's first line says where, the next paragraph what.
-                    first[kind] = (start, _paragraph(window) if _HEADING.search(line) else line)
+                    first[kind] = (start, text)
                 if kind == 3:
                     break
-        for kind, (start, line) in first.items():
+        for kind, (start, text) in first.items():
             if kind not in self._errors:
-                self._errors[kind] = _Match({}, self._excerpt(start), line)
+                self._errors[kind] = self._match(start, text)
 
-    def _excerpt(self, start: int) -> list[str]:
-        """Return the lines that matter around the line at ``start``; blank ones are left out."""
-        after = _lines(self._buffer[start : start + _CONTEXT])[:LINES]
-        before = _lines(self._buffer[max(0, start - _CONTEXT) : start])[-max(BEFORE, LINES - len(after)) :]
-        return [_shown(line) for line in (before + after)[:LINES]]
+    def _line_at(self, start: int) -> int:
+        """Return the number of the log's line at a place of the buffer."""
+        buffer = self._buffer
+        return self._number + buffer.count(b"\n", 0, start) - buffer.count(b"\n\x1e", 0, start + 1)
+
+    def _match(self, start: int, text: str, groups: dict[str, str] | None = None, level: str = "") -> _Match:
+        """Return what is kept of the line at ``start``: the lines that matter around it; blank ones are left out."""
+        before, after = self._buffer[max(0, start - _CONTEXT) : start], self._buffer[start : start + _CONTEXT]
+        shown_after = _lines(after)[:LINES]
+        shown_before = _lines(before)[-max(BEFORE, LINES - len(shown_after)) :]
+        excerpt = [_shown(line) for line in (shown_before + shown_after)[:LINES]]
+        return _Match(groups or {}, excerpt, text, self._line_at(start), self._around(start), level)
+
+    def _around(self, start: int) -> list[tuple[int, str]]:
+        """Return the line at ``start`` and those beside it, by their numbers."""
+        buffer, first = self._buffer, start
+        for _line in range(BEFORE):
+            first = max(0, buffer.rfind(b"\n", 0, max(0, first - 1)) + 1)
+        rows = buffer[first : start + _CONTEXT].rstrip().split(b"\n")
+        number = self._line_at(first)
+        kept: list[tuple[int, str]] = []
+        for row in rows[: buffer.count(b"\n", first, start) + 1 + BEFORE]:
+            if kept:
+                number += not row.startswith(b"\x1e")
+            kept.append((number, _shown(lines.decoded(row))))
+        return kept
 
     def _diagnosis(self) -> Diagnosis:
         error = self._errors.get(3) or self._errors.get(2) or self._errors.get(1)
-        first_error = _shown(error.line) if error else None
+        first_error = _shown(" ".join(error.text.split())) if error else None
+        # A warning is a cause where something failed.
+        counts = {name for name, match in self._found.items() if error or match.level != "WARNING"}
+        matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
         notices = list(self._notices.values())
-        matched = [
-            rule for rule in RULES if rule.name in self._found and (not rule.when or set(rule.when) & set(self._found))
-        ]
         if matched:
             winner = matched[0]
             match = self._found[winner.name]
             cause, remedy = winner.explain(match.groups)
             others = [rule.name for rule in matched[1:]]
-            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices)
+            told: dict[str, t.Any] = {"line": match.line, "around": match.around, "sources": winner.links}
+            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, **told)
         if error:
-            return Diagnosis(
-                None,
-                f"The build failed with an unknown error; the first one is: {first_error}",
-                "Read the log from that line; later errors are mostly consequences.",
-                error.lines,
-                first_error,
-                [],
-                notices,
-            )
+            cause = f"The table of failures does not know this error; the first one is: {first_error}"
+            remedy = "Read the log from that line; later errors are mostly consequences."
+            told = {"line": error.line, "around": error.around}
+            return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, **told)
+        last = [_shown(line) for line in _lines(self._buffer)[-LINES:]]
+        end_words = " ".join(last[-1].split()) if last else ""
+        cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
+        end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
+        told = {"line": self._line_at(end), "around": self._around(end)} if last else {}
         return Diagnosis(
             None,
-            "The log shows no error: it stops midway, or is empty.",
-            "Check whether the host went down or the build was stopped, and run again, which resumes.",
-            [_shown(line) for line in _lines(self._buffer)[-LINES:]],
+            cause if last else "The log is empty.",
+            "Read its last lines; if it goes no further, find out what ended the program that wrote it.",
+            last,
             None,
             [],
             notices,
+            **told,
         )
 
 
-def _text(data: bytes) -> str:
-    return _COLOUR.sub("", data.decode("utf-8", "replace"))
-
-
-def _paragraph(text: str) -> str:
-    """Return CMake's message at the start of ``text`` as one line; two blank lines or the call stack end it."""
-    return " ".join(re.split(r"\n\n\n|\nCall Stack", text, maxsplit=1)[0].split())
-
-
 def _lines(data: bytes) -> list[str]:
-    return [line for line in _text(data).split("\n") if line.strip()]
+    return [line for line in lines.decoded(data).split("\n") if line.strip()]
 
 
 def _shown(line: str) -> str:
-    line = redact(line.rstrip())
+    line = redact(line.rstrip().lstrip(lines.CONTINUED))
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 2] + " …"
 
 
 _KEYS = {entry.name: tuple(key.encode("utf-8") for key in entry.keys) for entry in RULES}
+_BY_KEY: dict[bytes, list[Rule]] = {}
+for _rule in RULES:
+    for _key in _KEYS[_rule.name]:
+        _BY_KEY.setdefault(_key, []).append(_rule)

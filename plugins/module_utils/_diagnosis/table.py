@@ -19,7 +19,12 @@ Facts = t.Callable[[dict[str, str]], dict[str, str]]
 
 #: Characters of a value that a message quotes.
 VALUE_WIDTH = 160
+#: Of a line that is looked at at once, and what a pattern sees after the line where it begins (CMake folds its
+#: messages).
+LINE = 2000
+WINDOW = 2048
 
+_VALUE = re.compile(r"(\w+) of (\w+): (.*?) => (.*)")
 _QUOTES = "'\"`\u2018\u2019\u201c\u201d"
 
 
@@ -35,6 +40,8 @@ class Rule:
     facts: Facts | None = None
     unless: str = ""
     when: tuple[str, ...] = ()
+    values: tuple[tuple[str, str, str, str], ...] = ()
+    source: tuple[str, ...] = ()
     every: bool = False
     notice: bool = False
 
@@ -47,6 +54,16 @@ class Rule:
     def exception(self) -> t.Pattern[str] | None:
         """What a line must not match, compiled."""
         return _compiled(self.unless) if self.unless else None
+
+    @functools.cached_property
+    def spans(self) -> bool:
+        """Whether the pattern may go on in the lines below."""
+        return bool(re.search(r"\\n|\\s|\(\?s|\[\^(?![^\]]*\\n)", self.pattern))
+
+    @property
+    def links(self) -> list[str]:
+        """Where the knowledge is public, as URLs."""
+        return [re.sub(r"^([\w.-]+/[\w.-]+)#(\d+)$", r"https://github.com/\1/issues/\2", one) for one in self.source]
 
     def groups(self, match: t.Match[str]) -> dict[str, str]:
         """Return the values that cause and remedy may name, empty where a group did not match."""
@@ -63,6 +80,9 @@ class Rule:
         """Return cause and remedy with the values put in."""
         values = {name: _short(value) for name, value in groups.items()}
         values.update(self.facts(groups) if self.facts else {})
+        for name, group, pattern, text in self.values:
+            if re.match(pattern, groups.get(group, "")):
+                values.setdefault(name, text)
         return _filled(self.cause, values), _filled(self.remedy, values)
 
 
@@ -83,14 +103,27 @@ def explain(text: str, rules: t.Iterable[Rule], **values: str) -> Known | None:
     :param values: take the place of groups of the same name.
     """
     rules = list(rules)
+    matches = {rule.name: match for rule in rules if (match := _first_match(rule, text))}
     for rule in rules:
-        if rule.when and not any(other.name in rule.when and other.regex.search(text) for other in rules):
-            continue
-        for match in rule.regex.finditer(text):
-            line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
-            if not (rule.exception and rule.exception.search(line)):
-                groups = {**rule.groups(match), **values}
-                return Known(rule.name, *rule.explain(groups), groups)
+        if rule.name in matches and (not rule.when or any(name in matches for name in rule.when)):
+            groups = {**rule.groups(matches[rule.name]), **values}
+            return Known(rule.name, *rule.explain(groups), groups)
+    return None
+
+
+def _first_match(rule: Rule, text: str) -> t.Match[str] | None:
+    """Return the first match of a rule, looked for from each line with a key on, in no more of them than counts."""
+    for key in rule.keys:
+        place = text.find(key)
+        while place >= 0:
+            start = max(text.rfind("\n", 0, place) + 1, place - LINE)
+            stop = text.find("\n", place)
+            stop = min(len(text) if stop < 0 else stop, place + LINE)
+            match = rule.regex.search(text[start : stop + (16 * WINDOW if rule.every else WINDOW)])
+            excepted = rule.exception and rule.exception.search(text[start:stop])
+            if match and match.start() <= stop - start and not excepted:
+                return match
+            place = text.find(key, stop)
     return None
 
 
@@ -110,7 +143,7 @@ def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) 
         for name in reader.sections():
             try:
                 rules.append(_rule(name, reader[name], facts or {}))
-            except (KeyError, TypeError, ValueError) as error:
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{topic.__name__}: rule {name}: {error}") from error
     return tuple(rules)
 
@@ -119,8 +152,10 @@ def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) 
     values: dict[str, t.Any] = {}
     for key, value in fields.items():
         lines = value.strip().splitlines()
-        if key in ("keys", "when"):
+        if key in ("keys", "when", "source"):
             values[key] = tuple(lines)
+        elif key == "values":
+            values[key] = tuple(_VALUE.fullmatch(line).groups() for line in lines)  # type: ignore[union-attr]
         elif key in ("pattern", "unless"):
             values[key] = "|".join(lines)
         elif key in ("every", "notice"):

@@ -27,7 +27,8 @@ from .check import FAIL, FULL, WARN
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
-sparkforge-proof inspect PATH … (will it run on a Spark?); exit status: 0 proven (warnings included), 1 a number is
+sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof explain LOG (what is the cause, and the
+remedy?); exit status: 0 proven (warnings included), 1 a number is
 wrong, 2 it could not start, 3 nothing failed, but numbers that the profile requires were not computed, 4 a check failed
 without a wrong number"""
 
@@ -285,9 +286,17 @@ def endpoint(argv: t.Sequence[str]) -> int:
     return cli.main(argv)
 
 
+def explain(argv: t.Sequence[str]) -> int:
+    """Say the cause and the remedy of the first error of a log."""
+    from . import explain as of_logs
+
+    return of_logs.main(argv, "sparkforge-proof explain")
+
+
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "endpoint": endpoint,
+    "explain": explain,
     "call": lambda words: calls.main(words[0]),
     "changed": changed.main,
     "scheduled": scheduled.main,

@@ -27,8 +27,13 @@ with ``#`` is a comment. Fields:
     ``yes``: {found} lists all that the pattern finds, not only the first.
 ``notice``
     ``yes``: it is no failure by itself, and is told beside one.
+``values``
+    Lines ``NAME of GROUP: PATTERN => TEXT``: {NAME} is the text of the first whose pattern matches the value of the
+    group from its start on. So a version, an architecture or a name of the log decides what is said.
 ``facts``
     The function of ``names.py`` that adds names for cause and remedy.
+``source``
+    Where the knowledge is public, one a line: ``owner/repository#number`` of GitHub, or a URL.
 
 Each rule has an example, lines that the whole table must know as this rule, in ``lab/diagnoses/<topic>.txt``: what no
 host needs. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md of both.

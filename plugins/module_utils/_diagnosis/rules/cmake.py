@@ -145,7 +145,18 @@ keys =
 pattern =
     Could not find a package configuration file provided by\s+'([^'\n]+)'
     ^\s+Could NOT find (\w+)
-facts = package_of
+values =
+    part of found: (NVPL_BLAS|NVPL_LAPACK)$ => NVPL (role math_libraries)
+    part of found: BLAS$ => a BLAS library: NVPL on aarch64 (role math_libraries, BLAS=NVPL) or OpenBLAS
+    part of found: LAPACK$ => a LAPACK library: NVPL on aarch64 (role math_libraries) or OpenBLAS
+    part of found: CUDA(Toolkit)?$ => the CUDA toolkit (role cuda_libraries)
+    part of found: CUDNN$ => cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)
+    part of found: NCCL$ => NCCL's development package (libnccl-dev, role cuda_libraries)
+    part of found: CUDSS$ => cuDSS (role math_libraries)
+    part of found: CUSPARSELT$ => cuSPARSELt (role cusparselt)
+    part of found: (MLIR|LLVM|LLD)$ => LLVM at the commit that Triton pins (role llvm)
+    part of found: Torch$ => PyTorch (role pytorch), which must be in the unit's depends
+    part of found: . => what provides it
 cause = CMake does not find {found}, which the source requires.
 remedy = Install {part}, and if it is not below /usr, set its directory ({found}_DIR or {found}_ROOT).
 """

@@ -1,0 +1,242 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A line of a log: what stands before its words, and whether the words report an error.
+
+Whatever writes a log puts the same things before a line: a time, a level, a process or a rank, a place in a source, a
+step of a container's build, a name and a bar. Here are their forms, not the programs that write them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+
+#: What begins a line that goes on the one before it for the reader and not for the log: after a carriage return, and
+#: in the middle of a line that is too long.
+CONTINUED = "\x1e"
+
+_DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d(?:[-/.]\d{2,4})?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d{1,2})"
+_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_TIME = rf"(?:{_DAY}[T ,-]{{0,2}})?{_CLOCK}(?: \d{{4}}(?=\]))?"
+_LEVELS = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL"
+_SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
+#: What may begin a prefix.
+_HEAD = (
+    r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
+    rf"{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
+    r"\[ *\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
+    rf"\[{_TIME}(?P<inside>[^\]\n]{{0,24}})\]",
+    rf"(?P<letter>[EWIF])\d{{4}} {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
+    rf"{_TIME}(?=\W)",
+    r"\((?:[\w.@/-]+ )?(?:pid|rank|tid)[=: ]\S+?(?:, ?\w+=\S+?)*\)",
+    rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:",
+    r"\[\d+,\d+\]<std\w+>:",
+    r"#\d+ \d+\.\d+(?= )",
+    r"\d{1,5}\.\d{1,3}(?= +[A-Za-z\u00d7])",
+    r"[A-Za-z][\w.-]* +\|(?= |$)",
+    rf"(?:{_LEVELS})(?= (?:{_DAY}|\[))",
+    rf"\[?(?:{_LEVELS})\]?:[\w.]+:(?=\S)",
+    r"[ ]*│",
+)
+#: What only goes on one.
+_MORE = (
+    rf"{_DAY}(?= )",
+    rf"[\[<(]?(?:{_LEVELS}|(?i:error|warning|info|debug))[\])>]?(?![:\w])",
+    r"\[[\w .:=/-]{1,40}\]:?",
+    r"[\w./-]+\.(?:py|cc|cpp|cu|c|go|rs):\d+\]?:?(?= )",
+    r"- [\w.]+ - (?=[A-Z])",
+    r"[-|](?= )",
+)
+_BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
+_GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
+_LEVEL = re.compile(rf"\b(?:{_LEVELS})\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])")
+_LOGFMT = re.compile(r'\btime="[^"]*" level=(\w+) msg="((?:[^"\\]|\\.)*)"')
+_ANSIBLE = re.compile(r'"(?:msg|stderr)": "((?:[^"\\]|\\.)+)')
+_COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_FIELDS = ("log", "MESSAGE", "message", "msg", "event")
+_NAMES = {"E": "ERROR", "W": "WARNING", "I": "INFO", "F": "FATAL", "WARN": "WARNING", "ERR": "ERROR"}
+
+
+class Line(t.NamedTuple):
+    """A line without what stands before its words.
+
+    :ivar process: what tells the lines of one process from those of others, empty where nothing does.
+    :ivar level: ``ERROR`` and the like, empty where the line has none before its words.
+    :ivar host: the name of the host that the prefix has.
+    """
+
+    text: str
+    process: str = ""
+    level: str = ""
+    host: str = ""
+
+
+def decoded(data: bytes) -> str:
+    """Return bytes of a log as text without colours."""
+    text = data.decode("utf-8", "replace")
+    return _COLOUR.sub("", text) if "\x1b" in text else text
+
+
+def parse(raw: str) -> Line:
+    """Return the words of a line, and what its prefix tells."""
+    raw = _unwrapped(raw)
+    begin = _BEGIN.match(raw)
+    if not begin:
+        return Line(raw.lstrip(CONTINUED))
+    end = begin.end()
+    for _element in range(8):
+        more = _GO_ON.match(raw, end)
+        if not more:
+            break
+        end = more.end()
+    prefix = raw[:end]
+    level = _LEVEL.search(prefix)
+    name = begin["letter"] or (level and (level[1] or level[0])) or ""
+    process = re.search(r"\([^)]*(?:pid|rank|tid)[^)]*\)|\[\d+,\d+\]|(?i:rank|TP|PP|DP)[ =_:]?\d+|\w+\[\d+\]", prefix)
+    who = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
+    if "|" in prefix and not process:
+        who = prefix.partition("|")[0].strip()
+    host = begin["host1"] or begin["host2"] or ""
+    return Line(raw[end:], who, _NAMES.get(name.upper(), name.upper()), host)
+
+
+def _unwrapped(raw: str) -> str:
+    """Return the message of a line that is JSON or ``key=value``, as Docker, Go's programs and Ansible write them."""
+    if raw.startswith("{") and raw.rstrip().endswith("}"):
+        try:
+            fields = json.loads(raw)
+        except (ValueError, RecursionError):
+            return raw
+        message = next((fields[name] for name in _FIELDS if isinstance(fields.get(name), str)), None)
+        return raw if message is None else message.rstrip("\n").replace("\n", " ")
+    if "level=" in raw and (message := _LOGFMT.search(raw)):
+        return f"{message[1].upper()}: {message[2]}"
+    if "! => {" in raw and (messages := _ANSIBLE.findall(raw)):
+        return " ".join(text.replace("\\n", " ") for text in messages)
+    return raw
+
+
+def of_process(window: str) -> str:
+    """Return the first line of a part of a log, and those below it of the same process, without their prefixes."""
+    raw, *rest = window.split("\n")
+    first = parse(raw)
+    if first.text == raw:
+        return window
+    parsed = (parse(line) for line in rest)
+    return "\n".join([first.text, *(line.text for line in parsed if line.process == first.process)])
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Lines that report an error, for failures that the table does not know.
+
+#: Texts of which one stands in each line that :func:`error_class` knows.
+ERROR_KEYS = tuple(
+    key.encode()
+    for key in (
+        "rror:", "rror :", "rror[", "rror!", "rror response", "nvcc error", "CMake Error", "CUDA error", "MemoryError",
+        "fatal:", "fatal ", "atal error", "ERROR", "FATAL", "CRITICAL", "E: ", "undefined reference", "cannot ",
+        "Cannot ", "ould not ", "nable to", "ot found", "not supported", "nsupported", "FAILED", "Failed", "*** ",
+        "Exception", "ssertion", "Segmentation fault", "core dumped", "Aborted", "Killed", "enied", "refused",
+        "imed out", "mismatch", "terminate called", "ninja: ", "memory exhausted", "unbound variable",
+        "final link failed", "not recognized", "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops",
+        "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most", "invalid", "Invalid", "is missing", "ERR",
+        "rror -", "failed",
+    )
+)  # fmt: skip
+# Lines that a tool itself calls an error.
+_ERROR = re.compile(
+    r"(?:^|[\s:)│])(?:fatal |Fatal )?[Ee]rror(?:\[\w+\])?\s*:|CMake Error|^[\s│╰─>]*(?:[\w]+\.)*\w*(?:Error|Exception)"
+    r"\b(?::|\s*$)"
+    r"|(?:^|\s)(?:fatal|FATAL|E|ERROR|CRITICAL|nvcc fatal|ptxas fatal|LLVM ERROR)\s*:|undefined reference to"
+    r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
+    r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized|core dumped"
+    r"|Error response from daemon|^\s*Error!|\bNCCL WARN\b|NVRM: (?:Xid|API mismatch)|\bXid \(|NVIDIA-SMI has failed"
+    r"|\bBUG: |Kernel panic|\bOops:|panicked at|^panic: |CUDA error|Failed to initialize NVML|AER: Uncorrectable"
+    r"|^\s*(?:Caused by:|╰─▶)"
+)
+# Lines that are errors if no tool says more: a script that only tries something continues after them.
+_PERHAPS = re.compile(
+    r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|\b[Ff]ailed\b|\b[Cc]annot\b"
+    r"|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not|un)[ -]?supported\b|\brefused\b|\btimed out\b|\bmismatch|\bInvalid\b"
+    r"|\binvalid\b|^\W*(?:ERROR|error)\b|is missing\b"
+)
+# Lines that follow from an error elsewhere.
+_WEAK = re.compile(
+    r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$|^error\s*$"
+    r"|error: command '|Failed (?:building|to build)|non-zero (?:exit status|code)|ERROR: Exception:|^\s*note: "
+    r"|errors? occurred|CMake build failed|Encountered error while|Could not build wheels|could not compile `"
+    r"|errors? detected in the compilation|errors? generated|compiling objects for extension|maturin failed"
+    r"|[Cc]argo build finished|through cargo|did not (?:run|complete) successfully|build backend returned an error"
+    r"|[Ff]ailed to (?:build|prepare|start)\b|failed \(exit status|(?:[Ss]ee|read) [\w ]*(?:above|below)"
+    r"|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception|EngineDeadError|encountered a fatal"
+    r"|(?:died|exited|terminated) unexpectedly|exit code: \d+$|Sub-process \S+ returned|FAILED! =>|Generate step failed"
+    r"|^checking for "
+)
+# Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
+_HARMLESS = re.compile(
+    r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
+    r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
+    r"|\b(?:0|no|No|zero) (?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
+    r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
+)
+_HEADING = re.compile(r"CMake Error[^\n]*:\s*$")
+#: Levels of lines that report nothing.
+TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+_QUIET = TALK | {"WARNING"}
+_LOUD = frozenset({"ERROR", "CRITICAL", "FATAL"})
+_INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶)")
+TRACEBACK = "Traceback (most recent call last)"
+
+
+def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
+    """Classify a line, and return what it reports.
+
+    The class is 3 for a line that reports an error, 2 for one that may, 1 for what follows from another, else 0.
+
+    :param below: returns the line and those below it.
+    """
+    line = parse(raw)
+    if line.level in _QUIET or _HARMLESS.search(line.text):
+        return 0, ""
+    is_error = bool(_ERROR.search(line.text)) or (line.level in _LOUD and line.text[:1].strip() != "")
+    if TRACEBACK in line.text or _WEAK.search(line.text):
+        return 1, line.text
+    if not is_error:
+        return (2, line.text) if _PERHAPS.search(line.text) else (0, "")
+    window = of_process(below())
+    if TRACEBACK in window[len(line.text) :].lstrip("\n").partition("\n")[0] or _INNER.match(window[len(line.text) :]):
+        return 1, line.text
+    # CMake's first line says where, the next paragraph what.
+    return 3, _paragraph(window) if _HEADING.search(line.text) else line.text
+
+
+def traceback_end(window: str) -> tuple[int, str]:
+    """Return the number of the line, from 0, and the words that end the traceback at the start of a part of a log.
+
+    Python writes its cause there, whatever the exception is called. The number is -1 where there is no end.
+    """
+    raw, *rest = window.split("\n")
+    first = parse(raw)
+    depth = len(first.text) - len(first.text.lstrip())
+    if first.level in _QUIET:
+        return -1, ""
+    for number, below in enumerate(rest, 1):
+        line = parse(below)
+        if line.process != first.process or not line.text.strip():
+            continue
+        if len(line.text) - len(line.text.lstrip()) <= depth:
+            return (-1, "") if "KeyboardInterrupt" in line.text else (number, line.text)
+    return -1, ""
+
+
+def is_consequence(text: str) -> bool:
+    """Tell whether an error's words say that it follows from another one."""
+    return bool(_WEAK.search(text))
+
+
+def _paragraph(text: str) -> str:
+    """Return CMake's message at the start of ``text`` as one line; two blank lines or the call stack end it."""
+    return " ".join(re.split(r"\n\n\n|\nCall Stack", text, maxsplit=1)[0].split())

@@ -1,0 +1,185 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``sparkforge explain FILE``: the first real error of a log, its cause and its remedy, or that nobody knows them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import socket
+import stat
+import sys
+import typing as t
+
+from ._shared.module_utils._core import shown
+from ._shared.module_utils._core.errors import SparkforgeError
+from ._shared.module_utils._core.redact import Anonymous
+from ._shared.module_utils._diagnosis import lines, scan
+
+#: The exit statuses; 2 is a file that is no log, or cannot be read.
+EXPLAINED, REFUSED, UNKNOWN, NO_ERROR = 0, 2, 3, 4
+#: The page that has a section for each rule.
+PAGE = "docs/troubleshooting.md"
+#: Of a folder.
+MOST_FILES = 1000
+
+_SAMPLE = 1 << 16
+# Characters that no log has, but for the few that a power loss, a terminal or another encoding leaves.
+_CONTROL = bytes(set(range(32)) - set(b"\0\a\b\t\n\v\f\r\x1b")) + b"\x7f"
+_FEW = 0.02
+# How Ansible and a shell's prompt name a host.
+_NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b[\w-]+@([\w.-]+):", re.MULTILINE)
+_HEADINGS = {
+    EXPLAINED: "the cause is known",
+    UNKNOWN: "an error is seen, and its cause is not known",
+    NO_ERROR: "no error is seen; nothing is said of the host",
+}
+
+
+class Answer(t.NamedTuple):
+    """What is known of one log."""
+
+    name: str
+    status: int
+    diagnosis: scan.Diagnosis
+
+    def as_json(self) -> dict[str, t.Any]:
+        """Return it for programs, without what identifies the host."""
+        found, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis))
+        return {
+            "file": self.name,
+            "status": self.status,
+            "line": found.line,
+            "lines": [{"number": number, "text": hidden.text(text)} for number, text in found.around],
+            "rule": found.rule,
+            "cause": hidden.text(found.cause),
+            "remedy": hidden.text(found.remedy),
+            "sources": found.sources,
+            "page": f"{PAGE}#{found.rule}" if found.rule else None,
+            "notices": [hidden.text(f"{notice.cause} {notice.remedy}") for notice in found.notices],
+        }
+
+
+def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain") -> int:
+    """Explain a log, print what is known, and return the exit status."""
+    parser = argparse.ArgumentParser(
+        program,
+        description="Tell the first real error of a log, its cause and its remedy.",
+        epilog="exit status: 0 explained, 2 not readable, 3 an error is seen and not known, 4 no error is seen",
+    )
+    parser.add_argument("file", help="a log, a folder of logs, or - for standard input (journalctl -u UNIT | …)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    given = parser.parse_args(argv)
+    try:
+        answers, left_out = explained(given.file)
+    except SparkforgeError as error:
+        print(shown.text(f"{program}: {error.cause}\n  {error.remedy}"), file=sys.stderr)
+        return REFUSED
+    status = min(answer.status for answer in answers)
+    if given.json:
+        rows = [answer.as_json() for answer in answers]
+        print(json.dumps({"status": status, "answers": rows, "not_looked_at": left_out}, indent=2))
+        return status
+    told = [answer for answer in answers if answer.status != NO_ERROR] or answers[:1]
+    for answer in told:
+        print(shown.text(text_of(answer.as_json())))
+    if len(told) < len(answers):
+        print(f"{len(answers) - len(told)} more without an error that is seen.")
+    for name in left_out:
+        print(shown.text(f"Not looked at: {name}"))
+    return status
+
+
+def explained(path: str) -> tuple[list[Answer], list[str]]:
+    """Return what is known of a log or of each log of a folder, and what of the folder was not looked at.
+
+    :raises SparkforgeError: there is nothing that can be read as a log.
+    """
+    if path == "-":
+        return [_answer("-", sys.stdin.buffer)], []
+    if not os.path.isdir(path):
+        return [_of_file(path)], []
+    answers: list[Answer] = []
+    left_out: list[str] = []
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names):
+            file = os.path.join(folder, name)
+            if len(answers) >= MOST_FILES or not stat.S_ISREG(os.lstat(file).st_mode):
+                left_out.append(f"{file}: {f'beyond {MOST_FILES} logs' if len(answers) >= MOST_FILES else 'no file'}")
+                continue
+            try:
+                answers.append(_of_file(file))
+            except SparkforgeError as error:
+                left_out.append(error.cause)
+    if not answers:
+        raise SparkforgeError(f"The folder {path} has no log.", "Name a folder with logs, or a log.")
+    return answers, left_out
+
+
+def _of_file(path: str) -> Answer:
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            return _answer(path, stream)
+    except OSError as error:
+        raise SparkforgeError(
+            f"{path} cannot be read: {error.strerror}.", "Correct the name, or run this as an account that may read it."
+        ) from error
+
+
+def _answer(name: str, stream: t.BinaryIO) -> Answer:
+    found = scan.diagnose(_checked(name, scan.blocks(stream)))
+    return Answer(name, EXPLAINED if found.rule else UNKNOWN if found.first_error else NO_ERROR, found)
+
+
+def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:
+    """Yield the blocks of a log.
+
+    :raises SparkforgeError: they are something else.
+    """
+    sampled = controls = 0
+    for block in blocks:
+        if sampled < _SAMPLE:
+            text = block[:_SAMPLE].replace(b"\0", b"")
+            sampled += len(text)
+            controls += len(text) - len(text.translate(None, _CONTROL))
+            if controls > _FEW * sampled + 1:
+                raise SparkforgeError(
+                    f"{name} is no text, and so no log.", "Unpack it (file says what it is), or name the log itself."
+                )
+        yield block
+
+
+def text_of(answer: t.Mapping[str, t.Any]) -> str:
+    """Return an answer as text."""
+    heading = _HEADINGS[answer["status"]]
+    rows = [f"{answer['file']}, line {answer['line']}: {heading}" if answer["line"] else f"{answer['file']}: {heading}"]
+    width = len(str(max((line["number"] for line in answer["lines"]), default=0)))
+    for line in answer["lines"]:
+        rows.append(f"{'>' if line['number'] == answer['line'] else ' '} {line['number']:{width}} | {line['text']}")
+    rows += [f"Cause: {answer['cause']}", f"Remedy: {answer['remedy']}"]
+    rows += [f"Beside it: {notice}" for notice in answer["notices"]]
+    if answer["rule"]:
+        rows.append(f"Rule: {answer['page']}")
+        rows.append(f"Source: {', '.join(answer['sources'])}" if answer["sources"] else "Source: the tool's own words")
+    return "\n".join(rows)
+
+
+def of_result(result: t.Mapping[str, t.Any] | None) -> list[str]:
+    """Return what is known of a failed result of Ansible that does not name its cause itself: a line, or none."""
+    result = result or {}
+    texts = [str(result[key]) for key in ("stderr", "module_stderr", "stdout", "msg") if result.get(key)]
+    found = scan.diagnose("\n".join(texts)) if "cause" not in result else None
+    return [f"{found.cause} {found.remedy} ({PAGE}#{found.rule})"] if found and found.rule else []
+
+
+def _hosts(found: scan.Diagnosis) -> set[str]:
+    """Return names of hosts that the shown lines have before their words, and this host's own."""
+    text = "\n".join(line for _number, line in found.around)
+    named = {lines.parse(line).host for _number, line in found.around}
+    named |= {name for names in _NAMES.findall(text) for name in names}
+    return (named | {socket.gethostname()}) - {"", "localhost"}

@@ -1,0 +1,186 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pathlib
+import sys
+import threading
+import typing as t
+
+import pytest
+from sparkforge_proof import explain
+from sparkforge_proof._shared.module_utils._core.redact import Anonymous
+from sparkforge_proof._shared.module_utils._diagnosis import scan
+
+FULL = "a\nb\nc\nd\nx.o: No space left on device\ne\nf\ng\nh\n"
+
+
+def answer(path: pathlib.Path | str, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, t.Any]]:
+    status = explain.main(["--json", str(path)])
+    return status, json.loads(capsys.readouterr().out)
+
+
+# -- what is answered
+
+
+def test_a_known_error_is_shown_with_three_lines_around_it(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(FULL)
+    assert explain.main([str(log)]) == explain.EXPLAINED
+    text = capsys.readouterr().out
+    assert text.splitlines()[0] == f"{log}, line 5: the cause is known"
+    assert [row[:5] for row in text.splitlines()[1:8]] == [f"{'>' if n == 5 else ' '} {n} |" for n in range(2, 9)]
+    assert "Cause: A file system is full" in text and "Remedy: Free some space" in text
+    assert "docs/troubleshooting.md#no-space" in text
+
+
+@pytest.mark.parametrize(
+    ("log", "status", "line", "words"),
+    [
+        ("", explain.NO_ERROR, 0, "The log is empty."),
+        ("[1/2] src/error.c\n[2/2] test_error.cpp\n", explain.NO_ERROR, 2, "[2/2] test_error.cpp"),
+        ("fine\nsomething.py: error: quota of widgets used up\n", explain.UNKNOWN, 2, "quota of widgets used up"),
+    ],
+)
+def test_nothing_is_claimed_of_what_is_not_known(
+    log: str, status: int, line: int, words: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "log").write_text(log)
+    given, found = answer(tmp_path / "log", capsys)
+    (row,) = found["answers"]
+    assert (given, row["status"], row["line"], row["rule"]) == (status, status, line, None)
+    assert words in row["cause"]
+    assert not any(word in f"{row['cause']} {row['remedy']}" for word in ("shows no error", "host went down"))
+
+
+def test_a_folder_is_answered_log_by_log(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rank0.log").write_text("all is well\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "rank1.log").write_text(FULL)
+    (tmp_path / "core").write_bytes(b"\x7fELF\1\2\3\4" * 100)
+    os.mkfifo(tmp_path / "pipe")
+    status, found = answer(tmp_path, capsys)
+    assert status == explain.EXPLAINED
+    assert [(row["file"][len(str(tmp_path)) :], row["status"]) for row in found["answers"]] == [
+        ("/rank0.log", explain.NO_ERROR),
+        ("/sub/rank1.log", explain.EXPLAINED),
+    ]
+    assert len(found["not_looked_at"]) == 2
+    explain.main([str(tmp_path)])
+    assert "1 more without an error that is seen." in capsys.readouterr().out
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FULL.encode()), encoding="utf-8"))
+    monkeypatch.setattr(scan, "blocks", lambda stream: iter([stream.read()]))
+    assert explain.main(["-"]) == explain.EXPLAINED
+    assert "-, line 5" in capsys.readouterr().out
+
+
+def test_a_result_of_ansible_is_explained_where_it_names_no_cause() -> None:
+    result = {"msg": "non-zero return code", "stderr": "x.o: No space left on device"}
+    (text,) = explain.of_result(result)
+    assert text.startswith("A file system is full") and text.endswith("(docs/troubleshooting.md#no-space)")
+    assert explain.of_result({**result, "cause": "It is full."}) == []
+    assert explain.of_result({"msg": "no such thing is known"}) == []
+
+
+# -- what is not shown
+
+
+def test_secrets_hosts_and_addresses_are_not_shown(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log"
+    log.write_text(
+        "Nov 20 10:00:00 spark-7f2a vllm[31]: HF_TOKEN=hf_AbCdEfGhIjKlMnOp password=tulip /home/ada ada@spark-7f2a:~\n"
+        "Nov 20 10:00:01 spark-7f2a vllm[31]: error: widget 10.4.0.35-1 of https://me:pw@mirror.corp.example/simple\n"
+        "Nov 20 10:00:01 spark-7f2a vllm[31]: from 192.0.2.7 and fe80::1ff:fe23:4567:890a to spark-7f2a at 10:00:01\n"
+        "Nov 20 10:00:02 spark-7f2a vllm[31]: std::vector<int> 13.0.88 https://docs.nvidia.com/cuda 127.0.0.1\n"
+    )
+    status, found = answer(log, capsys)
+    text = json.dumps(found)
+    assert status == explain.UNKNOWN
+    for secret in ("spark-7f2a", "hf_AbC", "tulip", "/home/ada", "mirror.corp", "me:pw", "192.0.2.7", "fe80::"):
+        assert secret not in text.replace(str(tmp_path), ""), secret
+    for kept in ("10.4.0.35-1", "std::vector<int>", "13.0.88", "https://docs.nvidia.com/cuda", "127.0.0.1", "10:00:01"):
+        assert kept in text
+
+
+def test_the_same_host_has_the_same_word_in_all_texts() -> None:
+    hidden = Anonymous({"spark-a", "spark-b"})
+    assert hidden.text("spark-b to 192.0.2.7") == "host-1 to address-1"
+    assert hidden.text("192.0.2.8, 192.0.2.7, spark-a, spark-b, spark-big") == (
+        "address-2, address-1, host-2, host-1, spark-big"
+    )
+
+
+# -- bad input
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("elf", b"\x7fELF\2\1\1\0\0\0" + bytes(range(256)) * 20), ("gzip", b"\x1f\x8b\x08" + bytes(range(1, 256)) * 20)],
+)
+def test_what_is_no_text_is_refused(
+    name: str, data: bytes, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert explain.main([str(tmp_path / name)]) == explain.REFUSED
+    assert "is no text, and so no log.\n  Unpack it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["none", "empty"])
+def test_what_cannot_be_read_is_refused(name: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    assert explain.main([str(tmp_path / name)]) == explain.REFUSED
+    assert capsys.readouterr().err.startswith("sparkforge explain: ")
+
+
+def test_a_huge_hole_and_a_huge_line_are_read(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as stream:
+        stream.write(b"first\n")
+        # What a file system leaves after a power loss; 2 GiB take 10 s.
+        stream.seek(100 << 20, os.SEEK_CUR)
+        stream.write(b"\nx" * 10 + b"y" * (10 << 20) + b" No space left on device " + b"z" * (10 << 20))
+    status, found = answer(log, capsys)
+    assert (status, found["answers"][0]["line"]) == (explain.EXPLAINED, 12)
+
+
+def test_colours_progress_bars_and_bad_utf_8_keep_the_number_of_the_line(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"a\r\nb 1%\rb 2%\rb 3%\n\xff\xfe\n\x1b[31mx.o: \x1b[1mNo space left on device\x1b[0m\r\nend\n")
+    status, found = answer(log, capsys)
+    (row,) = found["answers"]
+    assert (status, row["line"]) == (explain.EXPLAINED, 4)
+    assert [line["number"] for line in row["lines"]] == [2, 2, 3, 4, 5]
+    assert "\x1b" not in json.dumps(row)
+
+
+def test_a_log_that_grows_is_read_to_where_it_ended(tmp_path: pathlib.Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(FULL)
+    done = threading.Event()
+
+    def grow() -> None:
+        with log.open("a") as stream:
+            while not done.is_set():
+                stream.write("more\n" * 1000)
+                stream.flush()
+
+    writer = threading.Thread(target=grow)
+    writer.start()
+    try:
+        (row,), _left_out = explain.explained(str(log))
+    finally:
+        done.set()
+        writer.join()
+    assert row.diagnosis.rule == "no-space"
