@@ -85,6 +85,7 @@ class Campaign:
     :ivar seconds: after which no further mutant is begun.
     :ivar survey: seconds for each format of the survey.
     :ivar gpus: so many GPUs, which the workers share.
+    :ivar kinds: what the host is played as, see :func:`verdict.judge`; what fails counts where it is empty.
     """
 
     python: Path
@@ -97,6 +98,7 @@ class Campaign:
     seconds: float = math.inf
     survey: float = 3600.0
     gpus: int = 1
+    kinds: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
         """Return the checks that are run."""
@@ -206,6 +208,7 @@ def _job(campaign: Campaign, scratch: Path, job: t.Mapping[str, t.Any]) -> Path:
             "survey": campaign.survey,
             "memory_share": 0.3 / campaign.workers + 0.1,
         },
+        **({"kinds": campaign.kinds} if campaign.kinds and "trace" in job else {}),
         **({} if math.isinf(campaign.seconds) else {"seconds": campaign.seconds}),
         **job,
     }

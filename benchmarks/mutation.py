@@ -35,7 +35,9 @@ from proof.tests.drawn.families import Drawn
 from proof.tests.drawn.plant import Seen, overload, plant, written
 
 PACKAGE = "sparkforge_proof"
-catalogue, check, runner = (importlib.import_module(f"{PACKAGE}.{name}") for name in ("catalogue", "check", "runner"))
+catalogue, check, runner, verdict = (
+    importlib.import_module(f"{PACKAGE}.{name}") for name in ("catalogue", "check", "runner", "verdict")
+)
 for _module in catalogue.modules():
     importlib.import_module(f"{PACKAGE}.{_module}")
 survey, survey_operator, survey_bounds = (
@@ -209,7 +211,10 @@ def _is_off(way: str, worst: t.Sequence[float], form: str, device: str) -> bool:
 
 
 def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str, t.Any]]:
-    """Run checks in this process's forks, family by family, and return their rows."""
+    """Run checks in this process's forks, family by family, and return their rows.
+
+    Where the job has ``kinds``, they are judged as on a host that is that; otherwise what fails counts.
+    """
     path = os.path.join(job["directory"], f"rows-{os.getpid()}.jsonl")
     with open(path, "w+", encoding="utf-8", buffering=1) as stream:
         for family in dict.fromkeys(runner.CHECKS[name].family for name in checks):
@@ -220,7 +225,12 @@ def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str
         stream.seek(0)
         rows = [json.loads(line) for line in stream]
     os.unlink(path)
-    return [row for row in rows if row["event"] == "result"]
+    said = [row for row in rows if row.pop("event") == "result"]
+    if "kinds" not in job:
+        return said
+    results = [check.Result.from_row(row) for row in said]
+    verdict.judge(results, catalogue.CHECKS, job["kinds"], [])
+    return [result.as_row() for result in results]
 
 
 def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:

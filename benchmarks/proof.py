@@ -213,6 +213,7 @@ def mutate(arguments: argparse.Namespace) -> int:
             arguments.workers or min(8, os.cpu_count() or 1),
             tuple(arguments.check),
             arguments.seconds,
+            kinds=tuple(arguments.kind),
         ),
         _say,
     )
@@ -237,6 +238,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="the campaign's file, which a further run goes on from")
     parser.add_argument(
         "--check", action="append", default=[], metavar="PATTERN", help="only these checks, of a campaign"
+    )
+    parser.add_argument(
+        "--kind", action="append", default=[], metavar="KIND", help="a campaign's host is played as that: aarch64"
     )
     arguments = parser.parse_args(argv)
     if arguments.mutate is not None:

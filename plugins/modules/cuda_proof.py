@@ -113,8 +113,9 @@ current:
   sample: true
 hindrance:
   description:
-    - Why the staged environment must not become the current one; empty if it may. A wrong number always hinders it. A
-      host without an environment gets it otherwise; a proven environment is replaced by a proven one only.
+    - Why the staged environment must not become the current one; empty if it may. A wrong number hinders it, unless
+      numbers are wrong on the CPU alone and right on the GPU. A host without an environment gets it otherwise; a proven
+      environment is replaced by a proven one only.
   returned: success
   type: str
   sample: "wrong numbers: attention.efficient"

@@ -47,3 +47,50 @@ def test_a_comparison_says_what_is_wrong(healthy: Environment, actual: str, expe
         check=True, capture_output=True, text=True, env={"PYTHONPATH": str(SOURCES), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert said in done.stdout
+
+
+#: Comparisons, and what is said of each: how far off, of how many elements of how many there is no ratio.
+MEASURES = {
+    # A number that is off has a ratio, also beside those that have none.
+    "cases.compare('sum', tensor([1.0, 2.5, nan]), tensor([1.0, 2.0, 3.0]).double(), tensor(0.1).double())": (
+        "5 1 of 3; inf times"
+    ),
+    "cases.compare('sum', tensor([1.0, inf]), tensor([1.0, 3.0]).double(), tensor(0.1).double())": (
+        "0 1 of 2; inf times"
+    ),
+    # Whole numbers are counted, over all cases.
+    "[cases.exactly('copy', tensor([1, 2, 3]), tensor([1, 5, 4])) for _ in range(2)]": "0 4 of 6; inf times",
+    "cases.exactly('copy', tensor([True, False]), tensor([True, True]))": "0 1 of 2; inf times",
+    # Of what should be exact, floating point is off by so many roundings of its format, from 1 on.
+    "cases.exactly('copy', tensor([1.0, 2.0]), tensor([1.0, 2.0000002384]))": "2 0 of 0; 2 times the bound (copy)",
+    "cases.exactly('copy', tensor([1.0, 2.0]), tensor([1.0, 3.0]))": "2.8e+06 0 of 0; 2.8e+06 times",
+    "cases.exactly('copy', tensor([1.0, 0.0]), tensor([0.0, 0.0]))": "0 1 of 2; inf times",
+    "cases.exactly('copy', tensor([1.0 + 1j]), tensor([1.0 + 2j]))": "4.19e+06 0 of 0; 4.19e+06 times",
+    "cases.say('an event', False, 'came early')": "0 1 of 1; inf times the bound (an event)",
+    "cases.exactly('copy', tensor([1.0]), tensor([1.0, 2.0]))": "inf 0 of 0; inf times",
+}
+ALL = """
+import sys
+from torch import tensor
+from sparkforge_proof.checks.bounds import Cases
+from sparkforge_proof.check import Failed
+nan, inf = float("nan"), float("inf")
+for call in sys.argv[1:]:
+    cases = Cases("the product", "Rebuild.")
+    eval(call)
+    try:
+        cases.result()
+    except Failed as failed:
+        print(f"{failed.ratio:.3g} {failed.mismatched} of {failed.compared}; {failed.measured}")
+"""
+
+
+def test_how_far_off_a_comparison_is_or_of_how_many_elements(healthy: Environment) -> None:
+    done = subprocess.run(
+        [str(healthy.python), "-c", ALL, *MEASURES],
+        check=True, capture_output=True, text=True, env={"PYTHONPATH": str(SOURCES), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(MEASURES)
+    for (call, said), line in zip(MEASURES.items(), lines, strict=True):
+        assert line.startswith(said), call

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 import typing as t
 
+from . import words
+
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 
 #: Why a check did not pass. ``WRONG``: a number is wrong. ``MISMATCH``: what is installed is not what the stack says.
-WRONG, MISMATCH = "wrong", "mismatch"
+#: ``UNJUDGED``: either of them, where no sound run on such a device is on record that says how far off is wrong.
+WRONG, MISMATCH, UNJUDGED = "wrong", "mismatch", "unjudged"
 #: The other reasons: there is no number to judge. The device or a library refused it, the build lacks it, it ended with
 #: an error, it did not end in time, memory ran out, another program uses the device, or a rate is below its floor.
 REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
@@ -50,6 +53,33 @@ def summary(statuses: t.Iterable[str]) -> dict[str, int]:
     for status in statuses:
         counts[status] = counts.get(status, 0) + 1
     return counts
+
+
+def wrong(report: Report) -> list[str]:
+    """Return the names of the checks of a report that found a wrong number."""
+    rows = report.get("checks") or []
+    return [check["name"] for check in rows if check["status"] == FAIL and check.get("reason") == WRONG]
+
+
+def is_right_on_the_gpu(report: Report) -> bool:
+    """Say whether numbers of a GPU are right, and none of them is wrong."""
+    return report.get("scope") == "gpu" and all(name.startswith("cpu.") for name in wrong(report))
+
+
+def remark(report: Report) -> str:
+    """Return what a verdict does not cover, in words; empty for nothing.
+
+    Where numbers are wrong on the CPU alone it is that, and otherwise what was not judged.
+    """
+    rows = report.get("checks") or []
+    said = []
+    if (names := wrong(report)) and is_right_on_the_gpu(report):
+        cause = next(check["cause"] for check in rows if check["name"] == names[0]).rstrip(".")
+        those = words.some([name[len("cpu.") :] for name in names], 8)
+        said.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
+    if unjudged := [check["name"] for check in rows if check.get("reason") == UNJUDGED]:
+        said.append(f"not judged, on a first run on this kind of device: {words.some(unjudged, 8)}")
+    return "; ".join(said)
 
 
 def drift(before: Report | None, now: Report) -> dict[str, t.Any]:

@@ -33,12 +33,13 @@ def declared(source: str, module: str) -> dict[str, Definition]:
     for text in _DECORATOR.findall(source):
         call = t.cast("ast.Call", ast.parse(text, mode="eval").body)
         options = {word.arg: word.value for word in call.keywords if word.arg}
-        evidence = options.pop("measured", ast.Tuple([]))
+        names = [one.id for one in ast.walk(options.pop("measured", ast.Tuple([]))) if isinstance(one, ast.Name)]
+        evidence = [getattr(check, name) for name in names]
         found.update(
             check.definitions(
                 ast.literal_eval(call.args[0]),
                 module,
-                measured=[getattr(check, one.id) for one in evidence.elts],  # type: ignore[attr-defined]
+                measured=[one for seen in evidence for one in (seen if isinstance(seen, tuple) else (seen,))],
                 **{word: ast.literal_eval(value) for word, value in options.items()},
             )
         )

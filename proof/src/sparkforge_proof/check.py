@@ -27,6 +27,7 @@ from ._shared.module_utils._core.verdict import (
     SLOW as SLOW,
     TIMEOUT as TIMEOUT,
     UNANSWERED as UNANSWERED,
+    UNJUDGED as UNJUDGED,
     WARN as WARN,
     WRONG as WRONG,
 )
@@ -39,6 +40,16 @@ CPU_BUILD_REMEDY = (
     "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
     "(stack_method: build), then run playbooks/deploy.yml."
 )
+
+
+#: How many times its bound a number may be off, before it counts, where no sound run on such a device is on record:
+#: other devices take other algorithms. Faults that were seen are thousands of times the bound.
+FACTOR = 50.0
+
+
+def minor(version: str | None) -> str:
+    """Return of a version of torch what belongs to a kind of device: ``torch 2.14`` of ``2.14.1+cu130``."""
+    return f"torch {'.'.join((version or '').split('.')[:2])}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +67,6 @@ class Evidence:
     date: str
     torch: str
 
-    @property
-    def on_gpu(self) -> bool:
-        """Whether it is a GPU's: a machine's name is no number."""
-        return self.kind[:1].isdigit()
-
     def __str__(self) -> str:
         return f"measured on {self.device} ({self.kind}), {self.date}, torch {self.torch}"
 
@@ -68,25 +74,19 @@ class Evidence:
 #: Source, as of all of these: docs/evidence/proof-runs.json. The wheels of the default stack, on a GPU host.
 H200 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.14.1+cu130")
 X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
-#: The torch of that host, with torchvision and torchaudio, each file as in its wheel.
-H200_2_11 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.11.0+cu130")
-#: A check that was changed after that run has lost it (docs/evidence/survey.md).
-H100_2_11 = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-25", "2.11.0+cu130")
-X86_2_11 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.11.0+cu130")
-#: The same a day later, with checks that were new or had changed.
-H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
-X86_LATER = Evidence("an x86_64 CPU", "x86_64", "2026-11-26", "2.11.0+cu130")
-#: The same with extensions that the roles built, and their receipts.
+#: With extensions that the roles built, and their receipts.
 H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
 X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
-#: A machine without a GPU.
-X86_CPU = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.13.0+cpu")
-X86_CPU_LATER = Evidence("an x86_64 CPU", "x86_64", "2026-11-26", "2.13.0+cpu")
-#: What a CPU was asked more of since: float64, other ways of least squares, Fourier transforms by their definition.
+#: The survey as a GPU computed it last; a check that is changed after a run loses it (docs/evidence/survey.md).
+H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
+#: A machine without a GPU, and a GPU's host, after one generation of each check was left.
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
-#: A GPU's host after one generation of each check was left.
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
+#: Nearly all checks: two versions of torch, and the default stack's as well.
+LAST = (H100_LAST, X86_LAST, X86_CPU_LAST)
+SEEN = (H200, X86, *LAST)
+SURVEYED = (H200, X86, H200_LATER, X86_LAST, X86_CPU_LAST)
 
 
 class Skipped(Exception):
@@ -103,31 +103,43 @@ class Failed(Exception):
     :param remedy: one sentence that says what to do about it.
     :param measured: what was found, in few words.
     :param bound: what it should have been.
-    :param ratio: the worst error by its bound, above 1, for a check that compares numbers.
+    :param ratio: the worst error by its bound, for a check that compares numbers.
+    :param mismatched: how many numbers are a NaN, an infinity or a whole number in the place of another, which have no
+        ratio.
+    :param compared: of how many.
+    :param blocks: whether it fails whatever the check's evidence is.
     """
 
     reason = ""
-    blocks = False
 
     def __init__(
-        self, cause: str, remedy: str, measured: str = "", bound: str = "", ratio: float | None = None
+        self,
+        cause: str,
+        remedy: str,
+        measured: str = "",
+        bound: str = "",
+        ratio: float | None = None,
+        mismatched: int = 0,
+        compared: int = 0,
+        blocks: bool = False,
     ) -> None:
         super().__init__(cause)
         self.cause, self.remedy, self.measured, self.bound, self.ratio = cause, remedy, measured, bound, ratio
+        self.mismatched, self.compared, self.blocks = mismatched, compared if mismatched else 0, blocks
 
 
 class Unanswered(Failed):
     """Raised by a check that has no number to judge.
 
     :param reason: one of ``UNANSWERED``.
-    :param blocks: whether it fails whatever the check's evidence is: a floor of speed that the site sets.
+    :param blocks: as of :class:`Failed`: a floor of speed that the site sets.
     """
 
     def __init__(
         self, reason: str, cause: str, remedy: str, measured: str = "", bound: str = "", blocks: bool = False
     ) -> None:
-        super().__init__(cause, remedy, measured, bound)
-        self.reason, self.blocks = reason, blocks
+        super().__init__(cause, remedy, measured, bound, blocks=blocks)
+        self.reason = reason
 
 
 @dataclasses.dataclass
@@ -163,6 +175,7 @@ class Result:
     :ivar accepted: the site accepts its failure (``verify_accept``), so that it warns.
     :ivar blocks: fails whatever the evidence is.
     :ivar covered: of a survey, the operators that were computed this time.
+    :ivar mismatched: how many numbers have no ratio, see :class:`Failed`, of those ``compared``.
     """
 
     name: str
@@ -183,14 +196,17 @@ class Result:
     accepted: bool = False
     blocks: bool = False
     covered: list[str] = dataclasses.field(default_factory=list)
+    mismatched: int = 0
+    compared: int = 0
 
     def as_row(self) -> dict[str, t.Any]:
         """Return what the runner and a report say of it; JSON has no infinity."""
         row = dataclasses.asdict(self)
         row["ratio"] = self.ratio if self.ratio is not None and math.isfinite(self.ratio) else None
         row["rates"] = {name: rate for name, rate in self.rates.items() if math.isfinite(rate)}
-        if not self.blocks:
-            del row["blocks"]
+        for key in ("blocks", "mismatched", "compared"):
+            if not row[key]:
+                del row[key]
         return row
 
     @classmethod
@@ -202,6 +218,7 @@ class Result:
         try:
             result = cls(**row)
             numbers = [result.seconds, *result.rates.values(), *([] if result.ratio is None else [result.ratio])]
+            numbers += [result.mismatched, result.compared]
             words = [result.name, result.measured, result.bound, result.cause, result.remedy, result.family]
             words += [result.evidence, *result.covered]
             is_sound = all(map(math.isfinite, numbers)) and all(isinstance(text, str) for text in words)
@@ -277,6 +294,8 @@ class Definition:
     :ivar measured: where it was seen to pass; without any, whatever it finds only warns.
     :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
         hangs, the check is begun again without it.
+    :ivar factor: how far off it counts on a kind of device without evidence, see :data:`FACTOR`; 1 for what can be
+        computed exactly, or read.
     """
 
     name: str
@@ -287,6 +306,15 @@ class Definition:
     module: str
     measured: tuple[Evidence, ...] = ()
     steps: bool = False
+    factor: float = FACTOR
+
+    def seen(self, kinds: t.Collection[str]) -> list[Evidence]:
+        """Return where it passed on such a device; what computes nothing reads the same with any torch.
+
+        :param kinds: see :func:`verdict.judge`.
+        """
+        any_torch = self.device == "none"
+        return [one for one in self.measured if one.kind in kinds and (any_torch or minor(one.torch) in kinds)]
 
     def result(
         self, status: str, measured: str = "", bound: str = "", cause: str = "", remedy: str = "", **more: t.Any
@@ -309,6 +337,7 @@ def definitions(
     measured: t.Collection[Evidence] = (),
     steps: bool = False,
     family: str = "",
+    factor: float = FACTOR,
 ) -> dict[str, Definition]:
     """Return what a function computes, once for each device; ``cpu.`` goes before the name of what computes there.
 
@@ -318,9 +347,10 @@ def definitions(
     made = {}
     for device in devices:
         full = f"cpu.{name}" if device == "cpu" else name
-        seen = tuple(one for one in measured if one.on_gpu == (device == "cuda"))
+        # A compute capability is a number, and a machine's name is none.
+        seen = tuple(one for one in measured if one.kind[:1].isdigit() == (device == "cuda"))
         of = family or name.partition(".")[0]
-        made[full] = Definition(full, of, device, numeric, seconds, module, seen, steps)
+        made[full] = Definition(full, of, device, numeric, seconds, module, seen, steps, factor)
     return made
 
 

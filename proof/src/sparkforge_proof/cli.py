@@ -28,9 +28,9 @@ PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
 sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof explain LOG (what is the cause, and the
-remedy?); exit status: 0 proven (warnings included), 1 a number is
-wrong, 2 it could not start, 3 nothing failed, but numbers that the profile requires were not computed, 4 a check failed
-without a wrong number"""
+remedy?); exit status: 0 proven (warnings included, and numbers that cannot be judged on a first run on a kind of
+device), 1 a number is wrong, also on the CPU alone, 2 it could not start, 3 nothing failed, but numbers that the
+profile requires were not computed, 4 a check failed without a wrong number"""
 
 
 #: Commands of former versions, and what to use instead.
@@ -155,7 +155,9 @@ def checks(argv: t.Sequence[str]) -> int:
         for notice in report["notices"]:
             print(shown.text(notice))
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
-    print(f"{report['verdict']} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
+    remark = verdict.remark(report)
+    found = shown.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
+    print(f"{found} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
     return status(report)
 
 

@@ -85,7 +85,7 @@ def failure(definition: Definition, error: Exception) -> Result:
     if isinstance(error, Failed):
         row = definition.result(FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
         row.reason = error.reason or (WRONG if definition.numeric else MISMATCH)
-        row.blocks = error.blocks
+        row.mismatched, row.compared, row.blocks = error.mismatched, error.compared, error.blocks
         return row
     said = " ".join(f"{type(error).__name__}: {error}".split())
     cause = f"{definition.name} ended with an error: {said[:400]}".rstrip(".") + "."

@@ -102,7 +102,7 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
         FAIL: "computes WRONG NUMBERS" if verdict.wrong(report) else "FAILED its proof, without a wrong number",
     }[found]
     torch = " ".join(["PyTorch", str(versions.get("torch") or "")]).strip()
-    text = f"{torch} {said}"
+    text = "; ".join(filter(None, [f"{torch} {said}", verdict.remark(report)]))
     end = f". Enter it: . {activate}" + (f"  Report: {url}" if url else "")
     # Versions come from the environment that was proven; JSON in ASCII has no line breaks, so that no text of a report
     # ends the here-document.

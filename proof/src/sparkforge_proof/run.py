@@ -19,7 +19,7 @@ import typing as t
 from . import catalogue, changed, history as _history, host, lane, settings, verdict
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
-from .check import FAIL, SKIP, Result
+from .check import FAIL, SKIP, Result, minor
 from .checks.speed import rates
 
 #: Operators that are named of those that another run computed.
@@ -82,7 +82,7 @@ class Proof:
             verdict.judge(
                 results,
                 catalogue.CHECKS,
-                {platform.machine(), *(self.reference["capabilities"])},
+                {platform.machine(), *self.reference["capabilities"], minor(software.get("torch"))},
                 self.required,
                 by_site=bool(self.profile.get("required_by_site")),
                 gpu=self.gpu_required,

@@ -310,6 +310,8 @@ class Child:
         fatal, line = endings.telling(disk.tail(self.output, offset))
         if fatal and result.reason not in (WRONG, MISMATCH):
             result.status, result.reason, result.cause = FAIL, fatal.reason, f"{fatal.cause}: {line.rstrip('.')}."
+            # What was measured is void.
+            result.ratio = None
             result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
 
     # -- in the parent

@@ -17,12 +17,18 @@ from ._shared.module_utils._core.verdict import (
     UNPROVEN as UNPROVEN,
     changed as changed,
     drift as drift,
+    is_right_on_the_gpu as is_right_on_the_gpu,
+    remark as remark,
     summary as summary,
+    wrong as wrong,
 )
-from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, WARN, WRONG, Definition, Result
+from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, UNJUDGED, WARN, WRONG, Definition, Result
 
 #: Rows of the host's side that concern its GPU.
 GPU_ROWS = ("gpu", "compute_capability", "driver")
+#: Where no sound run is on record so many numbers at most may be of another kind, as a NaN or another whole number, and
+#: this part of all; one in any case.
+FEW, FEW_OF = 16, 100
 
 Report = t.Mapping[str, t.Any]
 
@@ -43,11 +49,13 @@ def judge(
 ) -> None:
     """Decide which results fail and which only warn.
 
-    A wrong number fails; so does what is installed where the stack says something else. A check without an answer, and
-    a required one that was skipped, warn unless it was seen to pass on this very kind of device. A check that was never
-    seen to pass anywhere only warns.
+    How hard a result counts follows from evidence. On a kind of device with recorded sound runs a wrong number fails,
+    as does what is installed where the stack says something else, a check without an answer, and a required one that
+    was skipped. Elsewhere they warn, but for a number that :func:`counts`. A check that was never seen to pass anywhere
+    only warns.
 
-    :param kinds: what this host is: compute capabilities and machine, as in :class:`check.Evidence`.
+    :param kinds: what this host is: compute capabilities and machine, as in :class:`check.Evidence`, and
+        :func:`check.minor` of its torch.
     :param required: patterns of the checks that must not be skipped.
     :param by_site: whether the site set them; then they must have an answer, whatever the evidence is.
     :param gpu: whether a GPU is required of this host; what needs one is not required otherwise.
@@ -58,7 +66,7 @@ def judge(
         on_gpu = result.name in GPU_ROWS or (definition is not None and definition.device == "cuda")
         result.required = selects(required, result.name) and (gpu or not on_gpu)
         evidence = definition.measured if definition else ()
-        here = [one for one in evidence if one.kind in kinds]
+        here = definition.seen(kinds) if definition else []
         result.evidence = str((here or evidence)[0]) if evidence else ""
         seen = bool(here) and result.reason not in (BUSY, SLOW)
         binding = result.blocks or (by_site and result.required) or seen
@@ -69,8 +77,9 @@ def judge(
             result.remedy = "Provide what is missing, or accept it with verify_accept."
         elif result.reason in UNANSWERED:
             result.status = FAIL if binding else WARN
-        elif result.status == FAIL and definition is not None and not evidence and not binding:
-            result.status = WARN
+        elif result.status == FAIL and definition and not binding and not counts(result, definition):
+            result.status, result.reason = WARN, UNJUDGED
+            result.cause = f"First run on this kind of device: {_off(result)}not judged. {result.cause}"
         if result.status == WARN and before != WARN and result.reason != BUSY and not here:
             where = f"it was {evidence[0]} only" if evidence else "it was run on no such device yet"
             result.cause += f" This does not block, since {where}."
@@ -81,23 +90,44 @@ def judge(
         result.blocks = False
 
 
-def wrong(report: Report) -> list[str]:
-    """Return the names of the checks of a report that found a wrong number."""
-    rows = report.get("checks") or []
-    return [check["name"] for check in rows if check["status"] == FAIL and check.get("reason") == WRONG]
+def counts(result: Result, definition: Definition) -> bool:
+    """Say whether a failure counts on a kind of device of which no sound run is on record.
+
+    That is what can be computed exactly, a number far beyond its bound, and more than a few of another kind. A wrong
+    number without any measure counts; what is installed does not, nor what was seen to pass nowhere.
+    """
+    if definition.factor <= 1 or not definition.measured:
+        return bool(definition.measured)
+    far = result.ratio is None or result.ratio > definition.factor
+    return result.reason == WRONG and (far or are_many(result.mismatched, result.compared))
+
+
+def are_many(mismatched: int, compared: int) -> bool:
+    """Say whether so many numbers of another kind are more than a tie or an overflow decides."""
+    return mismatched > max(1, min(FEW, compared // FEW_OF))
+
+
+def _off(result: Result) -> str:
+    """Return how far off a result is, as the beginning of a sentence."""
+    said = f"off by {result.ratio:.2g} of its bound, " if (result.ratio or 0.0) > 1 else ""
+    if result.mismatched:
+        said += f"{result.mismatched} of {result.compared} numbers of another kind, "
+    return said
 
 
 def hindrance(report: Report, current: Report | None, first: bool, require: str) -> str:
     """Return why a staged environment must not become the current one; empty where it may.
 
-    A wrong number keeps it from every host. Otherwise a host that has no environment gets it, and so does a host whose
-    environment is not proven. Proven ones are replaced by proven ones alone, unless the site requires less.
+    A wrong number keeps it from every host, unless numbers are wrong on the CPU alone and right on a GPU. Otherwise a
+    host that has no environment gets it, and so does a host whose environment is not proven. Proven ones are replaced
+    by proven ones alone, unless the site requires less.
 
     :param current: the last report on the environment that is current now.
     :param first: the host has no environment yet.
     :param require: ``proven`` or ``unproven``.
     """
-    if names := wrong(report):
+    names = wrong(report)
+    if names and not is_right_on_the_gpu(report):
         return f"wrong numbers: {', '.join(names)}"
     if report["verdict"] == PROVEN or first:
         return ""
@@ -105,6 +135,8 @@ def hindrance(report: Report, current: Report | None, first: bool, require: str)
         return ""
     if current is not None and current["verdict"] != PROVEN:
         return ""
+    if names:
+        return f"wrong numbers: {', '.join(names)}"
     standing = "is proven" if current else "has no proof on record, so it is treated as proven"
     return f"the new environment is not proven, and the current one {standing}"
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import math
-import platform
 
 import pytest
 from sparkforge_proof import check, settings
@@ -16,6 +15,7 @@ from sparkforge_proof.checks.survey import (
     comparison as survey_operator,
     operator_bounds as bounds,
 )
+from sparkforge_proof.checks.survey.rounding import Misfits
 
 
 def test_what_is_not_in_the_table_has_the_bound_of_its_format() -> None:
@@ -37,17 +37,45 @@ def test_a_variant_is_left_out_with_its_operator_and_every_one_has_a_reason() ->
 
 
 @pytest.mark.parametrize(
-    ("device", "capabilities", "expected"),
+    ("units", "ratio", "mismatched", "compared", "elementary"),
     [
-        ("cuda", ["9.0"], 1.0),
-        ("cuda", ["12.1"], 50.0),
-        ("cpu", ["12.1"], 1.0 if platform.machine() == "x86_64" else 50.0),
+        ({"erf": [48.0, 0.0], "add": [1.0, 0.0]}, 1.5, 0, 0, False),
+        ({"erf": [3.0, 96.0], "cat": [0.0, 33.0]}, 3.0, 0, 0, True),
+        ({"erf, strided": [3.2e6, 0.0]}, 1e5, 0, 0, False),
+        # Of elements of another kind the operator that has most; of the others the worst.
+        ({"sort": [Misfits(1, 30, 64.0), 0.0], "erf": [0.0, Misfits(3, 9)], "i0": [48.0, 0.0]}, 2.0, 3, 9, False),
+        ({"mm": [math.inf, 0.0]}, math.inf, 0, 0, True),
     ],
 )
-def test_on_a_device_that_was_not_calibrated_a_little_too_much_warns(
-    device: str, capabilities: list[str], expected: float
+def test_how_far_operators_are_off_is_in_the_row_and_whether_one_can_be_computed_exactly(
+    units: dict[str, list[float]], ratio: float, mismatched: int, compared: int, elementary: bool
 ) -> None:
-    assert bounds.unknown(device, capabilities) == expected
+    context = check.Context("cuda", limits=dict(settings.LIMITS))
+    with pytest.raises(check.Failed) as failed:
+        survey.judged(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32", 1)
+    found = failed.value
+    assert (found.ratio, found.mismatched, found.compared) == (ratio, mismatched, compared)
+    assert found.blocks is elementary
+
+
+def test_of_two_results_with_numbers_of_another_kind_the_one_with_more_is_kept() -> None:
+    found = survey_operator.Survey()
+    for error in (3.0, Misfits(1, 9), Misfits(4, 9, 7.0), Misfits(2, 9), 8.0):
+        found.note("erf", (error, 0.0))
+    worst = found.units["erf"][0]
+    assert isinstance(worst, Misfits) and (worst.count, worst.compared, worst.rest) == (4, 9, 7.0)
+    assert worst > 1e300 and not worst > Misfits(5, 9)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("add __rsub__ _foreach_mul div.no_rounding_mode nn.functional.relu mm addmm nn.functional.linear cat t", True),
+        ("erf div.floor_rounding argmax sort softmax nn.functional.conv2d linalg.multi_dot matrix_exp copysign", False),
+    ],
+)
+def test_what_moves_rounds_once_or_multiplies_matrices_is_elementary(names: str, expected: bool) -> None:
+    assert {name for name in names.split() if bounds.is_elementary(name) is not expected} == set()
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ CATALOGUE = {
         "cpu.algebra.dense": (X86,),
     }.items()
 }
-HERE, ELSEWHERE = ("9.0", "x86_64"), ("12.1", "aarch64")
+HERE, ELSEWHERE = ("9.0", "x86_64", "torch 2.14"), ("12.1", "aarch64", "torch 2.14")
 
 
 def judged(results: list[Result], kinds: tuple[str, ...] = HERE, **options: Any) -> list[str]:

@@ -14,7 +14,7 @@ import typing as t
 
 from ....module_utils._core import shown, words
 from ....module_utils._core.errors import SparkforgeError
-from ....module_utils._core.verdict import FAIL, FORMAT, NO_REPORT, PROVEN, UNPROVEN, VERDICTS
+from ....module_utils._core.verdict import FAIL, FORMAT, NO_REPORT, PROVEN, UNPROVEN, VERDICTS, remark
 from . import REQUIREMENTS, Report, count_words, now
 from .form import report_problems
 
@@ -126,7 +126,8 @@ def line(row: t.Mapping[str, t.Any]) -> str:
         report = row["report"]
         counts = count_words(report["summary"])
         where = f" on the {report['scope'].upper()}" if row["verdict"] == PROVEN else ""
-        said = f"{row['host']}: {row['verdict']}{where} ({counts}), checked {report['started'] or report['written']}"
+        found = "; ".join(filter(None, [f"{row['verdict']}{where}", remark(report)]))
+        said = f"{row['host']}: {found} ({counts}), checked {report['started'] or report['written']}"
         if row["stopped"]:
             said += f"; the report may be an older one: the host {row['stopped']}"
     return shown.text(said)
@@ -172,7 +173,9 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
         ):
             if names:
                 parts.append(f"{what}: {words.some(names, 8)}")
-        return shown.text(f"{row['host']} {'; it also '.join(parts)}. The report gives the cause and remedy of each.")
+        said = f"{row['host']} {'; it also '.join(parts)}"
+        said += f" ({besides})" if (besides := remark(row["report"])) else ""
+        return shown.text(f"{said}. The report gives the cause and remedy of each.")
     said = " ".join(row["report"]["notices"])
     return shown.text(
         f"{row['host']} is unproven: nothing failed, but numbers that the profile requires were not computed."

@@ -18,7 +18,7 @@ import jinja2
 import markupsafe
 
 from .._shared.module_utils._core import shown, words
-from .._shared.module_utils._core.verdict import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, summary
+from .._shared.module_utils._core.verdict import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, remark, summary
 from . import resource
 
 Report = dict[str, t.Any]
@@ -111,6 +111,7 @@ def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
         **row,
         "id": f"h{index}",
         "page": "",
+        "remark": remark(report),
         "age": _age(report.get("written"), written),
         "checks": checks,
         "failed": [check for check in checks if check["status"] == FAIL],

@@ -14,7 +14,7 @@ import ctypes
 import time
 import typing as t
 
-from ...check import H100_2_11, Context, Failed, Measured, check
+from ...check import ABSENT, LAST, Context, Measured, Unanswered, check
 from ..bounds import Cases
 
 if t.TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Slow:
         return said and time.monotonic() < (earliest or self.ends)
 
 
-@check("streams.waits", devices=("cuda",), seconds=120, measured=(H100_2_11,))
+@check("streams.waits", devices=("cuda",), seconds=120, measured=LAST)
 def waits(context: Context) -> Measured:
     """Each way to wait, on the device and on the host, for work that is late."""
     cases = Cases("work that waits for a stream", REMEDY)
@@ -154,7 +154,7 @@ def _all(cases: Cases, case: str, block: torch.Tensor, wanted: int) -> None:
 def _control(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     """Show that who does not wait is early; else this check could not tell.
 
-    :raises Failed: the delay is none.
+    :raises Unanswered: the delay is none.
     """
     import torch
 
@@ -171,7 +171,8 @@ def _control(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
         if early:
             cases.say("two streams side by side", True, "")
             return
-    raise Failed(
+    raise Unanswered(
+        ABSENT,
         "Two streams run one after the other, although nothing makes them wait.",
         "Unset CUDA_LAUNCH_BLOCKING and CUDA_DEVICE_MAX_CONNECTIONS; with neither set, the driver orders all work.",
         "one after the other",

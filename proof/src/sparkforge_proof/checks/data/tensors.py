@@ -10,7 +10,7 @@ import os
 import time
 import typing as t
 
-from ...check import H100_LAST, H200, MEMORY, X86, X86_LAST, Context, Measured, Skipped, Unanswered, check
+from ...check import LAST, MEMORY, SEEN, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, gradients
 
 if t.TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> Non
     cases.compare("scatter_add, random values", actual, exact, bound)
 
 
-@check("tensors.elementwise", devices=("cuda", "cpu"), measured=(H100_LAST, X86_LAST))
+@check("tensors.elementwise", devices=("cuda", "cpu"), measured=LAST)
 def elementwise(context: Context) -> Measured:
     """Show that functions, sums, normalisations and sums by index are right, some with their gradients.
 
@@ -340,7 +340,7 @@ def _fill_and_read(cases: Cases, sizes: t.Sequence[int], words: str) -> int:
     return sum(sizes) + max(sizes)
 
 
-@check("tensors.memory", devices=("cuda", "cpu"), seconds=120, measured=(H200, X86))
+@check("tensors.memory", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def memory(context: Context) -> Measured:
     """Show that memory up to the profile's share can be taken, holds what is written, and is given back, repeatedly.
 

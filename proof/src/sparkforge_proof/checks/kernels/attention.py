@@ -57,7 +57,7 @@ import importlib.util
 import math
 import typing as t
 
-from ...check import ABSENT, CRASH, H200, H200_BUILT, X86, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import ABSENT, CRASH, H200_BUILT, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gradients, one_thread, setting
 from ..stack.architectures import list_for
 
@@ -559,17 +559,16 @@ def _with_the_known_trap() -> t.Iterator[None]:
     try:
         yield
     except Failed as error:
-        if error.ratio is None or torch.cuda.get_device_capability(0) != (12, 1):
-            raise
-        raise Failed(
-            f"{error.cause} This GPU has compute capability 12.1, for which torch 2.9 to 2.11 compiles "
-            f"memory-efficient attention to empty kernels.",
-            "Rebuild torch with TORCH_CUDA_ARCH_LIST=12.0 or with the stack's guard patch, or use a stack with torch "
-            "2.12 or newer.",
-            error.measured,
-            error.bound,
-            error.ratio,
-        ) from error
+        if not isinstance(error, Unanswered) and torch.cuda.get_device_capability(0) == (12, 1):
+            error.cause += (
+                " This GPU has compute capability 12.1, for which torch 2.9 to 2.11 compiles memory-efficient attention"
+                " to empty kernels."
+            )
+            error.remedy = (
+                "Rebuild torch with TORCH_CUDA_ARCH_LIST=12.0 or with the stack's guard patch, or use a stack with "
+                "torch 2.12 or newer."
+            )
+        raise
 
 
 def _not_built(backend: str) -> str | None:
@@ -642,38 +641,38 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
     return result
 
 
-@check("attention.math", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("attention.math", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def math_kernel(context: Context) -> Measured:
     """Attention made of matrix products, which every format and mask can use. The head of this file has the bounds."""
     return _backend(context, "math")
 
 
-@check("attention.efficient", measured=(H200,))
+@check("attention.efficient", measured=SEEN, factor=1)
 def efficient(context: Context) -> Measured:
     """Memory-efficient attention: the default for float32 and for masks. The head of this file has the bounds."""
     with _with_the_known_trap():
         return _backend(context, "efficient")
 
 
-@check("attention.flash", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("attention.flash", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def flash(context: Context) -> Measured:
     """Flash attention: the default for 16 bit without a mask. The head of this file has the bounds."""
     return _backend(context, "flash")
 
 
-@check("attention.cudnn", seconds=120, measured=(H200,))
+@check("attention.cudnn", seconds=120, measured=SEEN, factor=1)
 def cudnn(context: Context) -> Measured:
     """cuDNN's attention in bfloat16: the default on data centre GPUs. The head of this file has the bounds."""
     return _backend(context, "cudnn", ("bfloat16",))
 
 
-@check("attention.cudnn_float16", seconds=120, measured=(H200,))
+@check("attention.cudnn_float16", seconds=120, measured=SEEN, factor=1)
 def cudnn_float16(context: Context) -> Measured:
     """The same in float16, by itself: a core builds cuDNN's plans for one format in twenty seconds."""
     return _backend(context, "cudnn", ("float16",))
 
 
-@check("attention.default", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("attention.default", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def default(context: Context) -> Measured:
     """Attention as models call it: torch chooses the kernel. Also without batches, and in torch.nn.MultiheadAttention.
 
@@ -787,7 +786,7 @@ def _multihead(context: Context, cases: Cases, form: str) -> None:
         )
 
 
-@check("attention.flash_package", measured=(H200_BUILT,))
+@check("attention.flash_package", measured=(H200_BUILT,), factor=1)
 def flash_package(context: Context) -> Measured:
     """flash-attention's own package, also for sequences of several lengths in one tensor. Bounds: head of this file."""
     import torch

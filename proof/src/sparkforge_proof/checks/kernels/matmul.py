@@ -21,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ...check import H200, REFUSED, X86, Context, Measured, Skipped, Unanswered, check
+from ...check import REFUSED, SEEN, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, setting, ternary
 
 if t.TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _worst(*several: Cases) -> Measured:
     return worst
 
 
-@check("matmul.float32", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("matmul.float32", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def float32(context: Context) -> Measured:
     """Show that float32 products are IEEE ones: with TF32 off, and with torch as it comes.
 
@@ -235,7 +235,7 @@ def float32(context: Context) -> Measured:
     return _worst(plain, default)
 
 
-@check("matmul.tf32", measured=(H200,))
+@check("matmul.tf32", measured=SEEN, factor=1)
 def tf32(context: Context) -> Measured:
     """Show that products are right where TensorFloat-32 is allowed.
 
@@ -272,7 +272,7 @@ def _half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measure
     return cases.result()
 
 
-@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def bfloat16(context: Context) -> Measured:
     """Show that bfloat16 products are right.
 
@@ -286,7 +286,7 @@ def bfloat16(context: Context) -> Measured:
     return _half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
 
 
-@check("matmul.float16", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def float16(context: Context) -> Measured:
     """Show that float16 products are right.
 
@@ -298,7 +298,7 @@ def float16(context: Context) -> Measured:
     return _half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
 
 
-@check("matmul.float64", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def float64(context: Context) -> Measured:
     """Show that float64 products are right, not float32 ones in a wider format.
 
@@ -322,7 +322,7 @@ def float64(context: Context) -> Measured:
     return cases.result()
 
 
-@check("matmul.int8", measured=(H200,))
+@check("matmul.int8", measured=SEEN, factor=1)
 def int8(context: Context) -> Measured:
     """Show that products of 8-bit integers with 32-bit sums are right. Integers do not round: zero tolerance."""
     import torch
@@ -523,7 +523,7 @@ def _backward_shapes(shapes: _Shapes) -> None:
     shapes.compare("linear, backward dBias", of_bias, upstream.double().sum(0), upstream.double().abs().sum(0), 41)
 
 
-@check("matmul.shapes", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def shapes(context: Context) -> Measured:
     """Show that products of every shape and layout are right, with their gradients, in float32 and bfloat16.
 
@@ -617,7 +617,7 @@ def _needs_float8() -> tuple[int, int]:
     return capability
 
 
-@check("matmul.float8_tensorwise", measured=(H200,))
+@check("matmul.float8_tensorwise", measured=SEEN, factor=1)
 def float8_tensorwise(context: Context) -> Measured:
     """Show that FP8 products with one scale a matrix are right: E4M3, and E5M2 with E4M3 as gradients have it.
 
@@ -739,7 +739,7 @@ def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.
     return UNIT_ROUNDOFF["bfloat16"] * expected.abs() + (summed + wide) * (left.abs() @ right.abs().t())
 
 
-@check("matmul.float4")
+@check("matmul.float4", factor=1)
 def float4(context: Context) -> Measured:
     """Show that NVFP4 products are right: E2M1 values, one E4M3 scale for each 16 of them.
 
@@ -796,7 +796,7 @@ def rowwise_trouble(message: str, capability: tuple[int, int]) -> Unanswered | N
     )
 
 
-@check("matmul.float8_rowwise", measured=(H200,))
+@check("matmul.float8_rowwise", measured=SEEN, factor=1)
 def float8_rowwise(context: Context) -> Measured:
     """Show that FP8 products with one scale a row and column are right, and that the kernel for this device is there.
 

@@ -16,7 +16,7 @@ import os
 import re
 import typing as t
 
-from ...check import ABSENT, CRASH, H200, X86, Context, Measured, Skipped, Unanswered, check
+from ...check import ABSENT, CRASH, SEEN, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, name_of, one_thread
 
 if t.TYPE_CHECKING:
@@ -267,7 +267,7 @@ def _residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.T
     cases.compare(f"{count} unknowns, float64", product, right, bound)
 
 
-@check("linalg.sparse_product", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("linalg.sparse_product", devices=("cuda", "cpu"), measured=SEEN)
 def sparse_product(context: Context) -> Measured:
     """Products of a sparse and a dense matrix: cuSPARSE, on the CPU MKL or torch's own; backward too.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ...check import H200, Context, Measured, Skipped, check
+from ...check import SEEN, Context, Measured, Skipped, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, one_thread
 
 if t.TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _two_of_four(values: torch.Tensor, generator: torch.Generator) -> torch.Tens
     return values * (order < 2).reshape(rows, columns)
 
 
-@check("sparsity.semi_structured", measured=(H200,))
+@check("sparsity.semi_structured", measured=SEEN)
 def semi_structured(context: Context) -> Measured:
     """Products with matrices of which two in four are zero: through cuSPARSELt, and CUTLASS where the GPU is of 8.x.
 

@@ -28,7 +28,7 @@ from ..._shared.module_utils._diagnosis.rules import (
     torch as of_torch,
 )
 from ..._shared.module_utils._diagnosis.table import Rule, explain, load
-from ...check import CRASH, H200, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
 
 if t.TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _kernels() -> dict[str, t.Any]:
 # -- the checks
 
 
-@check("triton.fused", seconds=120, measured=(H200,))
+@check("triton.fused", seconds=120, measured=SEEN)
 def fused(context: Context) -> Measured:
     """Compiles a fused softmax and its backward, whose rows are longer than a warp and no power of two.
 
@@ -213,7 +213,7 @@ def _factors(
     return a.to(dtype), b.to(dtype)
 
 
-@check("triton.dot", seconds=180, measured=(H200,))
+@check("triton.dot", seconds=180, measured=SEEN)
 def dot(context: Context) -> Measured:
     """Compiles a tiled matrix product with ``tl.dot`` in each format that the device's matrix units take.
 
@@ -260,7 +260,7 @@ def dot(context: Context) -> Measured:
     return measured
 
 
-@check("triton.scan", seconds=120, measured=(H200,))
+@check("triton.scan", seconds=120, measured=SEEN)
 def scan(context: Context) -> Measured:
     """Compiles running sums and atomic operations, which pass numbers between lanes, warps and programs.
 

@@ -24,7 +24,7 @@ import sys
 import tempfile
 import typing as t
 
-from ...check import CRASH, H200, X86, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma
 
 if t.TYPE_CHECKING:
@@ -32,6 +32,8 @@ if t.TYPE_CHECKING:
 
 #: Seconds to meet the other ranks and for one operation.
 PATIENCE = 60
+#: What a rank ends with that found a wrong number, and says how far off it is.
+OFF = 3
 
 _REMEDY = (
     "Check that torch's own NCCL is loaded (the closure check names it) and that kernel and driver are the vendor's, "
@@ -159,8 +161,9 @@ def other_rank(function: str, text: str) -> None:
         if isinstance(found, Cases):
             found.result()
     except Failed as failure:
-        sys.stderr.write(failure.cause + "\n")
-        status = 1
+        status = 1 if failure.reason else OFF
+        measured = json.dumps([failure.cause, failure.ratio, failure.mismatched, failure.compared])
+        sys.stderr.write((failure.cause if failure.reason else measured) + "\n")
     sys.stdout.flush()
     sys.stderr.flush()
     # Not by the interpreter's end, in which a thread of torch's that still runs aborts the process now and then.
@@ -204,16 +207,21 @@ def others(context: Context, function: t.Callable[..., t.Any], world: int, **giv
                 process.kill()
             process.wait()
         problems = []
+        off: list[Failed] = []
         for rank, process, said in running:
             said.seek(0)
             lines = said.read().decode("utf-8", "replace").strip().splitlines()
             said.close()
-            if process.returncode not in (0, -signal.SIGKILL):
+            if process.returncode == OFF:
+                cause, *measure = json.loads(lines[-1])
+                off.append(Failed(f"Rank {rank} of {world}: {cause}", _REMEDY, "", "", *measure))
+            elif process.returncode not in (0, -signal.SIGKILL):
                 problems.append(f"Rank {rank} of {world}: {lines[-1] if lines else f'status {process.returncode}'}")
+        # Why a rank died, or which number it found wrong, says more than that the others waited for it.
+        if off:
+            raise off[0]
         if problems:
-            # Why a rank died says more than that the others waited for it.
-            # A rank that found a wrong number ends with that failure.
-            raise Failed(problems[0], _REMEDY) if "Failed: " in problems[0] else Unanswered(CRASH, problems[0], _REMEDY)
+            raise Unanswered(CRASH, problems[0], _REMEDY)
 
 
 def by_itself(context: Context) -> Context:
@@ -221,7 +229,7 @@ def by_itself(context: Context) -> Context:
     return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
 
 
-@check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150, measured=(H200, X86))
+@check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150, measured=SEEN)
 def all_reduce(context: Context) -> Measured:
     """All-reduce, maximum, all-gather and broadcast: one rank a GPU through NCCL, two ranks through Gloo on the CPU.
 

@@ -32,7 +32,7 @@ import os
 import shutil
 import typing as t
 
-from ...check import ABSENT, H200, X86_CPU, Context, Measured, Skipped, Unanswered, check
+from ...check import ABSENT, H100_LAST, H200, SEEN, X86_CPU_LAST, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
 from ..kernels.triton_kernels import EXP2, TENSOR_CORE, explained, installed
 
@@ -315,7 +315,7 @@ def _counted(measured: Measured, graphs: int) -> Measured:
 # -- the checks
 
 
-@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86_CPU))
+@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(H200, H100_LAST, X86_CPU_LAST))
 def transformer_block(context: Context) -> Measured:
     """Compiles a transformer block, forward and backward, and compares it and its eager run with float64.
 
@@ -348,7 +348,7 @@ def fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tens
     return y, y.sum(dim=-1, dtype=torch.float32)
 
 
-@check("compilation.elementwise", devices=("cuda",), seconds=180, measured=(H200,))
+@check("compilation.elementwise", devices=("cuda",), seconds=180, measured=SEEN)
 def elementwise(context: Context) -> Measured:
     """Compiles y = a exp(b) + c and its row sums for any shape, and runs three shapes.
 

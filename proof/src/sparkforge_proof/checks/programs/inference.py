@@ -16,7 +16,7 @@ import math
 import typing as t
 import warnings
 
-from ...check import H200, X86, Context, Measured, check
+from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
 from ..kernels import matmul
 
@@ -170,7 +170,7 @@ def _generate(
     return torch.cat(found, 1)
 
 
-@check("inference.decode", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("inference.decode", devices=("cuda", "cpu"), measured=SEEN)
 def decode(context: Context) -> Measured:
     """A model that reads a prompt and then word by word, by its cache: the same scores as from the whole text."""
     import torch
@@ -354,7 +354,7 @@ def _distributed(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Te
     cases.compare(name, away, torch.zeros_like(away), bound)
 
 
-@check("inference.sampling", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN)
 def sampling(context: Context) -> Measured:
     """What is sampled follows its distribution: words of a model, by temperature and top-p, and what dropout leaves."""
     import torch
@@ -446,7 +446,7 @@ def _left_by_dropout(cases: Cases, device: str) -> None:
 # -- attention's variants
 
 
-@check("inference.attention", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("inference.attention", devices=("cuda", "cpu"), measured=SEEN)
 def attention_variants(context: Context) -> Measured:
     """Sliding windows, distances that count and packed texts: by masks, and by flex_attention where there is one."""
     import torch

@@ -22,7 +22,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import CRASH, H200, X86, Context, Measured, Unanswered, check
+from ...check import CRASH, SEEN, Context, Measured, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
 
 if t.TYPE_CHECKING:
@@ -522,19 +522,19 @@ def _settled() -> t.Iterator[None]:
         yield
 
 
-@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def transformer(context: Context) -> Measured:
     """A transformer of two blocks over a hundred steps."""
     return _network(context, "transformer")
 
 
-@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def convolutional(context: Context) -> Measured:
     """Convolutions with normalisation by batch and by group over a hundred steps."""
     return _network(context, "convolutional")
 
 
-@check("training.recurrent", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+@check("training.recurrent", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def recurrent(context: Context) -> Measured:
     """An LSTM of two layers and a GRU over a hundred steps."""
     return _network(context, "recurrent")
@@ -553,13 +553,13 @@ def _compiled(context: Context, name: str) -> Measured:
     return cases.result()
 
 
-@check("training.compiled", devices=("cuda",), seconds=300, measured=(H200,))
+@check("training.compiled", devices=("cuda",), seconds=300, measured=SEEN)
 def compiled(context: Context) -> Measured:
     """The transformer over a hundred steps, compiled."""
     return _compiled(context, "transformer")
 
 
-@check("training.compiled_convolutional", devices=("cuda",), seconds=300, measured=(H200,))
+@check("training.compiled_convolutional", devices=("cuda",), seconds=300, measured=SEEN)
 def compiled_convolutional(context: Context) -> Measured:
     """The network of convolutions over a hundred steps, compiled."""
     return _compiled(context, "convolutional")
@@ -588,7 +588,7 @@ OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
 OPTIMIZER_UNITS = 2.0
 
 
-@check("training.optimizers", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("training.optimizers", devices=("cuda", "cpu"), measured=SEEN)
 def optimizers(context: Context) -> Measured:
     """Every optimiser of torch, one weight at a time, all together and fused, with gradients that are given."""
     import torch
@@ -644,7 +644,7 @@ def stepped(
     return [weight.detach() for weight in given], largest
 
 
-@check("training.loss_scaling", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("training.loss_scaling", devices=("cuda", "cpu"), measured=SEEN)
 def loss_scaling(context: Context) -> Measured:
     """Scaled losses: gradients come back as they were, an infinite one skips its step, the scale grows and falls."""
     import torch

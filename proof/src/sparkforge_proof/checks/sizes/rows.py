@@ -15,7 +15,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import H200_LATER, X86_CPU_LATER, Context, Measured, check
+from ...check import LAST, Context, Measured, check
 from ..bounds import Cases
 from ..survey import all_operators, comparison, operator_bounds, rounding, variants
 from .large import REMEDY, require
@@ -45,7 +45,7 @@ MOST_TENSORS, INPUTS, MOST_RESULTS, LARGER = 3, 12, 8, 4
 TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention|norm.nuc")
 
 
-@check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_LATER, H200_LATER))
+@check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=LAST)
 def many(context: Context) -> Measured:
     """Each operator that computes rows by themselves, over more than 2^20 or 2^24 elements.
 
@@ -68,7 +68,7 @@ def many(context: Context) -> Measured:
     return measured
 
 
-@check("sizes.functions", seconds=300, steps=True, measured=(H200_LATER,))
+@check("sizes.functions", seconds=300, steps=True, measured=LAST)
 def functions(context: Context) -> Measured:
     """Functions of elements over more than 2 GiB.
 

@@ -22,7 +22,7 @@ import time
 import typing as t
 
 from ... import sampler
-from ...check import H200, SLOW, Context, Measured, Skipped, Unanswered, check
+from ...check import SEEN, SLOW, Context, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch
@@ -340,19 +340,19 @@ def _matmul(context: Context, name: str) -> Measured:
     return _told(Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem)
 
 
-@check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=(H200,))
+@check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=SEEN)
 def matmul_bfloat16(context: Context) -> Measured:
     """The rate of large bfloat16 matrix products of random numbers, the best quarter of a second of some."""
     return _matmul(context, "bfloat16")
 
 
-@check("speed.matmul_float16", numeric=False, seconds=60, measured=(H200,))
+@check("speed.matmul_float16", numeric=False, seconds=60, measured=SEEN)
 def matmul_float16(context: Context) -> Measured:
     """The same in float16."""
     return _matmul(context, "float16")
 
 
-@check("speed.copy", numeric=False, seconds=60, measured=(H200,))
+@check("speed.copy", numeric=False, seconds=60, measured=SEEN)
 def copy(context: Context) -> Measured:
     """Bandwidth within the device's memory, read and written bytes counted, and from and to pinned memory of the host.
 
@@ -440,7 +440,7 @@ def _is_capped(work: t.Callable[[], object]) -> bool:
         return False
 
 
-@check("speed.clocks", numeric=False, seconds=90, measured=(H200,))
+@check("speed.clocks", numeric=False, seconds=90, measured=SEEN)
 def clocks(context: Context) -> Measured:
     """The SM clock and the power that the device keeps under matrix products, as nvidia-smi sees them.
 

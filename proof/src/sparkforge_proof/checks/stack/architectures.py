@@ -98,7 +98,7 @@ def shown(path: str) -> str:
 # --- checks --------------------------------------------------------------------------------------------------------
 
 
-@check("architectures.embedded", devices=("none",), numeric=False, measured=(X86,))
+@check("architectures.embedded", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def embedded(context: Context) -> Measured:
     """Each library with GPU code has some that the device runs.
 
@@ -176,7 +176,7 @@ def list_for(device: str) -> str:
     return "12.0" if device == TRAPPED else device
 
 
-@check("architectures.compute_20", devices=("none",), numeric=False, measured=(X86,))
+@check("architectures.compute_20", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def compute_20(context: Context) -> Measured:
     """No GPU code is for Fermi: PyTorch's detection makes ``compute_20`` of a 12.1 where no list is set."""
     code = code_of(importlib.import_module("torch"))
@@ -199,7 +199,7 @@ def compute_20(context: Context) -> Measured:
     return Measured(f"{len(code)} libraries with GPU code", bound)
 
 
-@check("architectures.attention_guard", devices=("none",), numeric=False, measured=(X86,))
+@check("architectures.attention_guard", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def attention_guard(context: Context) -> Measured:
     """Memory-efficient attention is not compiled for 12.1 by a torch that makes it an empty kernel there.
 

@@ -13,7 +13,7 @@ import importlib
 import math
 import typing as t
 
-from ...check import CRASH, H200, H200_2_11, X86, X86_2_11, Context, Measured, Skipped, Unanswered, check
+from ...check import CRASH, H100_LAST, H200, X86, X86_LAST, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma
 from . import identity
 
@@ -74,7 +74,7 @@ def between(values: t.Iterable[float], low: float, high: float) -> float:
     return max((second - first, (first + second) / 2) for first, second in zip(inside, inside[1:]))[1]
 
 
-@check("companions.torchvision", devices=("cuda", "cpu"), measured=(H200_2_11, X86_2_11))
+@check("companions.torchvision", devices=("cuda", "cpu"), measured=(H100_LAST, X86_LAST))
 def torchvision(context: Context) -> Measured:
     """torchvision's non-maximum suppression keeps the boxes that a plain loop keeps: its compiled code is this torch's.
 
@@ -140,7 +140,7 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
     return expected.square(), off * (2 * expected + off) + 4 * _UNIT * expected.square()
 
 
-@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200, X86, H100_LAST, X86_LAST))
 def torchaudio(context: Context) -> Measured:
     """torchaudio's change of the sampling rate and its spectrogram equal float64 within what rounding explains."""
     import torch

@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from ... import sampler
-from ...check import BUSY, H200, MEMORY, Context, Failed, Measured, Result, Unanswered, check
+from ...check import BUSY, CPU_BUILD_REMEDY, MEMORY, SEEN, Context, Failed, Measured, Result, Unanswered, check
 
 NAME = "device.cuda"
 #: The messages of torch, CUDA and their libraries when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, the
@@ -81,7 +81,7 @@ def given_up(result: Result, refused: Refused, now: float) -> Result:
     return result
 
 
-@check("device.cuda", numeric=False, measured=(H200,))
+@check("device.cuda", numeric=False, measured=SEEN, factor=1)
 def cuda(context: Context) -> Measured:
     """CUDA starts in torch, and its first device is the one that the driver's own tool names."""
     import torch
@@ -89,8 +89,7 @@ def cuda(context: Context) -> Measured:
     if torch.version.cuda is None:
         raise Failed(
             f"torch {torch.__version__} is a CPU build, which cannot use a GPU.",
-            "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source"
-            " (stack_method: build), then run playbooks/deploy.yml.",
+            CPU_BUILD_REMEDY,
             f"torch {torch.__version__}, CPU build",
             "a CUDA build",
         )

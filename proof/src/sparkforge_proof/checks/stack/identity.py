@@ -29,8 +29,8 @@ from ...check import (
     ABSENT,
     CPU_BUILD_REMEDY,
     X86,
-    X86_2_11,
     X86_BUILT,
+    X86_LAST,
     Context,
     Failed,
     Measured,
@@ -78,7 +78,7 @@ def software() -> dict[str, t.Any]:
 # --- import --------------------------------------------------------------------------------------------------------
 
 
-@check("identity.import", devices=("none",), numeric=False, seconds=300, measured=(X86_2_11,))
+@check("identity.import", devices=("none",), numeric=False, seconds=300, measured=(X86_LAST,))
 def imports(context: Context) -> Measured:
     """Torch imports, and so does each companion that is installed or was to be, with its own compiled code."""
     problems: list[tuple[str, str]] = []
@@ -179,7 +179,7 @@ def provide(soname: str, cuda_version: str | None = None) -> str:
 # --- versions and build --------------------------------------------------------------------------------------------
 
 
-@check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86_2_11,))
+@check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86_LAST,))
 def versions(context: Context) -> Measured:
     """The versions are the stack's and the receipt's, satisfy each other, and were built with one CUDA."""
     found = {name: one for name, one in packages.installed().items() if STACK.fullmatch(name)}
@@ -549,7 +549,7 @@ def artefact_problems(artefact: Wheel, found: t.Mapping[str, packages.Distributi
     return []
 
 
-@check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86_2_11,))
+@check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86_LAST,))
 def files(context: Context) -> Measured:
     """Every file of torch, its companions and NVIDIA's wheels is what RECORD says, and there is no other."""
     everything = packages.installed()
@@ -689,7 +689,7 @@ def nvrtc_error(soname: str) -> str | None:
     return None if status == 0 else library.nvrtcGetErrorString(status).decode(errors="replace")
 
 
-@check("closure.origins", family="identity", devices=("none",), numeric=False, seconds=180, measured=(X86_2_11,))
+@check("closure.origins", family="identity", devices=("none",), numeric=False, seconds=180, measured=(X86_LAST,))
 def origin(context: Context) -> Measured:
     """Every library that is loaded with torch comes from the environment, the stack's directories or the system's.
 

@@ -27,10 +27,8 @@ from unittest import mock
 from ...check import (
     ABSENT,
     CRASH,
-    H200,
-    H200_LATER,
-    X86,
-    X86_LATER,
+    LAST,
+    SURVEYED,
     Context,
     Failed,
     Measured,
@@ -41,6 +39,7 @@ from ...check import (
 from ..bounds import allow_tf32
 from . import ahead, comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, differentiable, name_of, short
+from .rounding import Misfits
 
 #: Formats in which a run takes every operator, and of the others a third, the next day another; for how many times the
 #: limit ``survey``.
@@ -227,6 +226,7 @@ def judged(
     off: dict[str, tuple[bool, float, str]] = {}
     known: dict[str, str] = {}
     worst, worst_name = 0.0, "none"
+    wrong: list[float] = []
     for name, both in found.units.items():
         for value, most, what in zip(both, allowed[name], ("", ", backward")):
             if math.isinf(most):
@@ -238,6 +238,7 @@ def judged(
                 known[f"{name}{what}"] = why
             elif ratio > 1:
                 plain = name.partition(",")[0]
+                wrong.append(ratio)
                 one = (plain == name, ratio, _off(f"{name}{what}", value, most))
                 # Of the ways to call an operator the plain one is named, where it is off as well.
                 off[f"{plain}{what}"] = max(one, off.get(f"{plain}{what}", one))
@@ -253,10 +254,11 @@ def judged(
         ordered = sorted(off.values(), key=lambda one: -one[1])
         listed = "; ".join(text for _plain, _ratio, text in ordered[:NAMED])
         more = f"; and {len(off) - NAMED} more" if len(off) > NAMED else ""
-        problem = Failed(f"Off in {form}: {listed}{more}.{said}", REMEDY, measured, bound, worst)
-        if worst > operator_bounds.unknown(context.device, context.reference.get("capabilities") or ()):
-            raise problem
-        return Measured(measured, bound, worst, warning=problem)
+        cause = f"Off in {form}: {listed}{more}.{said}"
+        misfits = max((one for one in wrong if isinstance(one, Misfits)), default=Misfits(0, 0))
+        worst = max(one.rest if isinstance(one, Misfits) else one for one in wrong)
+        exact = any(operator_bounds.is_elementary(name.partition(",")[0]) for name in off)
+        raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, exact)
     if ended:
         raise Unanswered(CRASH, f"In {form}:{said}", REMEDY, measured, bound)
     if not found.units:
@@ -278,31 +280,31 @@ def _off(name: str, value: float, most: float) -> str:
     return f"{name}: a whole number, a NaN, an infinity or the shape differs"
 
 
-@check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=(H200,))
+@check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=SURVEYED)
 def float64(context: Context) -> Measured:
     """Each operator in float64: another algorithm than the CPU's, the same numbers."""
     return _surveyed(context, "float64")
 
 
-@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200, X86))
+@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def float32(context: Context) -> Measured:
     """Each operator in float32, without TensorFloat-32."""
     return _surveyed(context, "float32")
 
 
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200, X86))
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def bfloat16(context: Context) -> Measured:
     """Each operator in bfloat16."""
     return _surveyed(context, "bfloat16")
 
 
-@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200, X86))
+@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def float16(context: Context) -> Measured:
     """Each operator in float16."""
     return _surveyed(context, "float16")
 
 
-@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_LATER, X86_LATER))
+@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=LAST)
 def complex64(context: Context) -> Measured:
     """Each operator in complex64, forward and backward."""
     return _surveyed(context, "complex64")

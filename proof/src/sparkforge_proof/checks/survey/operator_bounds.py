@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-import platform
 import re
-import typing as t
+
+from . import variants
 
 #: Of results and of gradients, where the table has no more.
 DEFAULT = {"complex64": 32.0, "float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
@@ -239,13 +239,18 @@ nn.TransformerEncoderLayer bfloat16 12 72
 CALIBRATED_MODULES = _read(_MODULES)
 
 
-def unknown(device: str, capabilities: t.Collection[str]) -> float:
-    """Return how many times a bound warns, and does not fail, on a device: 1 where it was calibrated.
+#: What is rounded once at most, and its forms for lists: no device may be off by a bound.
+_ROUNDED_ONCE = re.compile(
+    r"(_foreach_|__r|special\.)?(abs|add|sub|rsub|mul|div(\.no_rounding_mode)?|true_divide|neg|positive|sign|sqrt|reciprocal|square"
+    r"|floor|ceil|trunc|frac|round|eq|ne|lt|le|gt|ge|isnan|isinf|isfinite|logical_\w+|bitwise_\w+|maximum|minimum|fmax|fmin"
+    r"|clamp(_max|_min)?|fill|zeros?|ones|full|zeros_like|ones_like|full_like|nn\.functional\.relu)(__)?$"
+)
 
-    Other devices take other algorithms. Faults that were seen are thousands of times the bound.
-    """
-    known = platform.machine() == "x86_64" if device == "cpu" else "9.0" in capabilities
-    return 1.0 if known else 50.0
+
+def is_elementary(name: str) -> bool:
+    """Say whether an operator's results can be computed exactly: it moves, rounds once, or multiplies matrices."""
+    products = variants.PRODUCTS.search(name) and not variants.LIBRARIES.match(name) and "conv" not in name
+    return bool(variants.MOVES.match(name) or _ROUNDED_ONCE.match(name) or products)
 
 
 def bounds(name: str, form: str) -> tuple[float, float]:
@@ -285,11 +290,6 @@ COMPILED = (
 def compiled(name: str) -> bool:
     """Say whether an operator is one that takes seconds to compile at its first use."""
     return name.startswith(COMPILED)
-
-
-def left_out_module(name: str) -> str:
-    """Return why a module is not compared; empty where it is."""
-    return MODULES_LEFT_OUT.get(name, "")
 
 
 def of_module(name: str) -> tuple[float, float]:

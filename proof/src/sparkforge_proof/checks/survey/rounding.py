@@ -32,6 +32,37 @@ Moved = t.Callable[[], "Computed"]
 Near = t.Callable[[], "torch.Tensor | None"]
 
 
+class Misfits(float):
+    """An infinite error: of some elements, which are a NaN, an infinity or a whole number in the place of another.
+
+    Of two such errors the one of more elements is the larger.
+
+    :ivar count: how many, of those ``compared``.
+    :ivar rest: how far off the others are.
+    """
+
+    count: int
+    compared: int
+    rest: float
+
+    def __new__(cls, count: int, compared: int, rest: float = 0.0) -> Misfits:
+        made = super().__new__(cls, math.inf)
+        made.count, made.compared, made.rest = count, compared, rest
+        return made
+
+    def __gt__(self, other: float) -> bool:
+        return self.count > other.count if isinstance(other, Misfits) else super().__gt__(other)
+
+    def __truediv__(self, bound: float) -> Misfits:
+        return Misfits(self.count, self.compared, self.rest / bound)
+
+
+def misfits(wrong: torch.Tensor, rest: float = 0.0) -> float:
+    """Return the error of a result some of whose elements do not fit, or how far off it is where there are none."""
+    count = int(wrong.sum())
+    return Misfits(count, wrong.numel(), rest) if count else rest
+
+
 @dataclasses.dataclass
 class Computed:
     """What an operator made of one input.
@@ -258,30 +289,24 @@ def units(
         )
     elif not expected.is_floating_point():
         # A place that a step of the inputs decides, such as which of two equal values comes first, may be any.
-        return 0.0 if bool(((got.to(expected.dtype) == expected) | (near != expected)).all()) else math.inf
+        return misfits((got.to(expected.dtype) != expected) & (near == expected))
     # A value beyond the format's range is infinite, and no other value is.
     got, expected, near = (one.to(torch.float64) for one in (got, expected, near))
     largest = torch.finfo(dtype).max
     away = (near - expected).abs()
     away = float(away[torch.isfinite(away)].max()) if bool(torch.isfinite(away).any()) else 0.0
     finite = torch.isfinite(expected) & (expected.abs() < largest)
-    rest = got[~finite]
-    if bool((torch.isfinite(rest) & (rest.abs() < largest / 2)).any()):
-        return math.inf
-    got, expected = got[finite], expected[finite]
-    if expected.numel() == 0:
-        return 0.0
     there = torch.isfinite(got)
-    if not bool(there.all()):
-        if not overflows:
-            return math.inf
-        got, expected = got[there], expected[there]
-        if expected.numel() == 0:
-            return 0.0
+    wrong = ~finite & there & (got.abs() < largest / 2)
+    if not overflows:
+        wrong |= finite & ~there
+    got, expected = got[finite & there], expected[finite & there]
+    if expected.numel() == 0:
+        return misfits(wrong)
     around = expected.abs() + max(float(expected.abs().max()), scale) + away / spacing(dtype)
     # Where all is zero, or smaller than any number of the format.
     around = around.clamp_min(torch.finfo(dtype).tiny)
-    return float(((got - expected).abs() / (spacing(dtype) * around)).max())
+    return misfits(wrong, float(((got - expected).abs() / (spacing(dtype) * around)).max()))
 
 
 def _small(got: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype, scale: float) -> float | None:

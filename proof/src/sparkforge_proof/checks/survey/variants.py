@@ -7,9 +7,12 @@
 from __future__ import annotations
 
 import functools
+import math
 import platform
 import re
 import typing as t
+
+from .rounding import misfits
 
 if t.TYPE_CHECKING:
     import torch
@@ -240,30 +243,30 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False) -> t.A
     return _changed(sample, change)
 
 
-def nan_gone(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
-    """Say whether a result has no NaN where what is exact has one, wherever it is."""
+def nan_gone(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
+    """Return an error where a result has no NaN where what is exact has one, wherever it is."""
 
-    def has(one: torch.Tensor) -> bool:
-        return of_numbers(one) and bool(one.isnan().any())
+    def nan(one: torch.Tensor) -> torch.Tensor:
+        return one.isnan() if of_numbers(one) else one.new_zeros(0, dtype=bool)
 
-    return any(has(other) and not has(one) for one, other in zip(made, exact))
+    return max((misfits(nan(other)) for one, other in zip(made, exact) if not bool(nan(one).any())), default=0.0)
 
 
-def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
-    """Say whether a result has a NaN where what is exact has none, or none where it has one.
+def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
+    """Return an error where a result has a NaN where what is exact has none, or none where it has one.
 
     Where what is exact is a number beyond the format's, infinities may have cancelled on the way.
     """
     import torch
 
+    worst = 0.0
     for one, other in zip(made, exact):
         if of_numbers(other) and of_numbers(one):
             if one.shape != other.shape:
-                return True
+                return math.inf
             beyond = other.isfinite() & (other.abs() > torch.finfo(one.dtype).max)
-            if bool((~beyond & (one.isnan() != other.isnan())).any()):
-                return True
-    return False
+            worst = max(worst, misfits(~beyond & (one.isnan() != other.isnan())))
+    return worst
 
 
 def of_numbers(one: torch.Tensor) -> bool:
@@ -273,13 +276,14 @@ def of_numbers(one: torch.Tensor) -> bool:
     return one.layout is torch.strided and (one.is_floating_point() or one.is_complex())
 
 
-def moved_otherwise(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> bool:
-    """Say whether a value did not arrive as it was."""
-    import torch
-
-    return any(
-        not torch.equal(one.to(other.dtype).nan_to_num(7.0), other.nan_to_num(7.0)) for one, other in zip(made, exact)
-    )
+def moved_otherwise(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
+    """Return an error where a value did not arrive as it was."""
+    worst = 0.0
+    for one, other in zip(made, exact):
+        if one.shape != other.shape:
+            return math.inf
+        worst = max(worst, misfits(one.to(other.dtype).nan_to_num(7.0) != other.nan_to_num(7.0)))
+    return worst
 
 
 def in_a_graph(
