@@ -39,8 +39,8 @@ def main(words: Sequence[str]) -> int:
     if code != Exit.NO_SPARK or words or not sys.platform.startswith("linux"):
         return code
     say("sparkforge is .venv/bin/sparkforge here. On the Spark itself: .venv/bin/sparkforge setup --host localhost.")
-    answer = input("Set up a simulated Spark on this machine instead (ten minutes, root or sudo, 8 GB)? [Y/n] ")
-    return simulated() if answer.strip().lower() in ("", "y", "yes") else code
+    answer = input("Set up a simulated Spark on this machine instead (ten minutes, root or sudo, 8 GB)? [y/N] ")
+    return simulated() if answer.strip().lower() in ("y", "yes") else code
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ The inventory plugin ``discover`` and the command ``sparkforge setup`` both call
 
 from __future__ import annotations
 
+import base64
 import fnmatch
+import hashlib
 import ipaddress
 import re
 import time
@@ -44,6 +46,9 @@ SSH_PORT = 22
 #: The form of a name's first label (RFC 1123). Anybody in the network can announce anything, and the name of a
 #: host becomes the name of files.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
+#: The key that is kept of those that a host has: the first of these.
+KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 #: Seconds in which answers come: a query is sent at once, after a second, and after two more (RFC 6762, 5.2), since
 #: the first answers may be lost.
 WAIT = 4.0
@@ -118,6 +123,69 @@ def sparks(
         else:
             taken.append(Spark(name, tuple(addresses), ports[0] if ports else SSH_PORT))
     return taken, left_out
+
+
+def combined(mdns: t.Sequence[t.Any], sync: t.Sequence[t.Any]) -> list[t.Any]:
+    """Return every machine once; who answers and is in NVIDIA Sync has the user and the key file of Sync.
+
+    :param mdns: machines as the command ``sparkforge setup`` has them, with these attributes.
+    """
+    machines = list(mdns)
+    for spark in sync:
+        (address,) = spark.addresses
+        same = [one for one in machines if one.name == spark.name or address in (*one.addresses, f"{one.name}.local")]
+        for one in same[:1]:
+            one.source, one.user, one.key_file = f"{one.source}, {spark.source}", spark.user, spark.key_file
+            if address not in (*one.addresses, f"{one.name}.local"):
+                one.addresses.append(address)
+        if not same:
+            machines.append(spark)
+    return sorted(machines, key=lambda spark: spark.name)
+
+
+def distinct(machines: t.Iterable[t.Any], names: t.Mapping[str, str]) -> tuple[list[t.Any], list[str]]:
+    """Return every machine once, by its ssh host key, and a sentence on each other name that it has.
+
+    Avahi calls a Spark that hears itself over a bridge NAME-2, and later NAME-3.
+
+    :param machines: as :func:`combined` has them.
+    :param names: under which a key is known already; without one the shortest name stays.
+    """
+    by_key: dict[str, t.Any] = {}
+    sentences = []
+    for machine in sorted(machines, key=lambda machine: (not machine.known, len(machine.name), machine.name)):
+        announced, machine.name = machine.name, names.get(machine.key, machine.name)
+        machine.known = machine.known or machine.key in names
+        first = by_key.setdefault(machine.key or machine.name, machine)
+        if announced != first.name:
+            sentences.append(f"{announced} is {first.name}: both have the ssh host key {fingerprint(first.key)}.")
+            first.user, first.key_file = first.user or machine.user, first.key_file or machine.key_file
+    return sorted(by_key.values(), key=lambda machine: str(machine.name)), sentences
+
+
+def sync_aliases(text: str) -> list[str]:
+    """Return the names that an ssh configuration has entries for, without patterns."""
+    lines = re.findall(r"^\s*Host(?:\s+|\s*=\s*)(.+)$", text, re.M | re.I)
+    words = [word.strip('"') for line in lines for word in line.split()]
+    return list(dict.fromkeys(word for word in words if NAME.fullmatch(word)))
+
+
+def fingerprint(key: str) -> str:
+    """Return an ssh host key's hash as ``ssh-keygen -l`` prints it."""
+    digest = hashlib.sha256(base64.b64decode(key.split()[1])).digest()
+    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
+
+
+def key_lines(text: str, marker: str = "") -> list[str]:
+    """Return the keys, ``ssh-ed25519 AAAA…``, of lines of a known_hosts file, of those with a marker or without one."""
+    head = rf"{marker}[ \t]+" if marker else "(?![#@])"
+    return [" ".join(key) for key in re.findall(rf"^[ \t]*{head}\S+[ \t]+(\S+)[ \t]+(\S+)", text, re.M)]
+
+
+def names_by_key(text: str) -> dict[str, str]:
+    """Return of each key of the known_hosts file that setup writes the name that it is kept under: the first."""
+    rows = [line.split() for line in reversed(text.splitlines())]
+    return {" ".join(row[1:]): row[0] for row in rows if len(row) == 3 and LABEL.fullmatch(row[0].partition(".")[0])}
 
 
 def preference(address: str) -> tuple[int, int, int]:

@@ -48,6 +48,7 @@ def make_parser() -> argparse.ArgumentParser:
     setup.add_argument("--accept-nvidia-license", action="store_true", help="you accept NVIDIA's licences")
     methods = ["wheels", "source", "newest"]
     setup.add_argument("--method", choices=methods, help="wheels (minutes), source (hours), or newer wheels if shipped")
+    setup.add_argument("--proxy", metavar="URL", help="what apt, pip and git go through: http://proxy.example:3128")
     setup.add_argument("--names", action="append", metavar="PATTERN", help="look for these names, not the factory's")
     setup.add_argument("--interfaces", action="append", metavar="ADDRESS", help="search only from this address")
     added = {name: add(commands, name, text, check) for name, (_play, _words, check, text) in COMMANDS.items()}

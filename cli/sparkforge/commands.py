@@ -7,7 +7,7 @@ import platform
 import tempfile
 from pathlib import Path
 
-from sparkforge import INTERRUPTED, Exit, Refusal, find, forecast, inert, inventory, play, questions, serving
+from sparkforge import INTERRUPTED, Exit, Refusal, find, forecast, inert, inventory, module, play, questions, serving
 from sparkforge.find import Spark
 from sparkforge.play import Play
 from sparkforge.questions import Answers
@@ -82,9 +82,13 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
 def setup(arguments: argparse.Namespace, console: Console) -> int:
     """Find Sparks, ask, try the answers on the Sparks, write the inventory, and run the site."""
     path = (arguments.inventory or inventory.default_path()).absolute()
+    proxies = {"http": arguments.proxy} if arguments.proxy else {}
+    if problems := module("plugins.plugin_utils.network_access").proxy_problems(proxies):
+        raise Refusal(Exit.USAGE, problems[0].cause, problems[0].remedy)
     keys = path.with_name("known_hosts")
     known = inventory.load(path)
     answers = questions.ask(arguments, console, candidates(arguments, console, keys))
+    answers.proxy = arguments.proxy or ""
     hosts, key_lines = inventory.made(known, answers), inventory.known_keys(keys, answers.sparks)
     arguments.limit = arguments.limit or ",".join(spark.name for spark in answers.sparks)
     site = Play("site", path, for_ansible(arguments))
@@ -97,6 +101,7 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
         inventory.write(trial, hosts)
         inventory.write(trial.with_name("known_hosts"), key_lines)
         connect(arguments, console, Play("connect", trial, ["-l", arguments.limit, *arguments.further]), answers)
+    hosts = inventory.made(known, answers)
     inventory.write(keys, key_lines)
     inventory.write(path, hosts)
     console.print(f"Written: {path}", soft_wrap=True)
@@ -110,15 +115,22 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
     """
     with console.status("Looking for Sparks"):
         mdns = [] if arguments.host else find.by_mdns(arguments.names, arguments.interfaces, console)
-        found = find.combined(mdns, find.by_sync())
+        found = find.discovery.combined(mdns, find.by_sync())
         sparks = find.by_name(arguments.host, found) if arguments.host else found
         find.reach(sparks, keys)
+    names = find.discovery.names_by_key(keys.read_text(errors="replace")) if keys.is_file() else {}
+    sparks, sentences = find.discovery.distinct(sparks, names)
+    console.print(*sentences, sep="\n", end="\n" if sentences else "", soft_wrap=True)
     if not sparks:
         cause = "No Spark answered in this network, and NVIDIA Sync knows none."
-        remedy = "Check that it is on and in this machine's network, or name it: sparkforge setup --host NAME."
+        remedy = "Check that it is on and in this machine's network, or name it: sparkforge setup --host NAME. "
+        remedy += "Guest Wi-Fi and VPNs let no search through; the address is in the Spark's settings (hostname -I)."
         # Its NAT lets no multicast through, nor names in .local: github.com/microsoft/WSL/issues/12354.
         if "microsoft" in platform.release().lower():
             remedy = "WSL2 cannot search the network of Windows. Give its address: sparkforge setup --host ADDRESS."
+        if address := questions.ask_address(console, cause, remedy) if not arguments.dry_run else "":
+            arguments.host = [address]
+            return candidates(arguments, console, keys)
         raise Refusal(Exit.NO_SPARK, cause, remedy)
     silent = [spark for spark in sparks if not spark.able]
     if silent and (arguments.host or len(silent) == len(sparks)):
@@ -128,7 +140,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         where = ", ".join(f"{spark.name} ({', '.join(spark.addresses)}, port {spark.port})" for spark in silent)
         remedy = "On the Spark, run sudo systemctl enable --now ssh, and check that no firewall blocks it."
         raise Refusal(Exit.NO_SSH, f"No ssh server answers at {where}.", remedy)
-    return sparks
+    return list(sparks)
 
 
 def connect(arguments: argparse.Namespace, console: Console, trial: Play, answers: Answers) -> None:
@@ -141,6 +153,8 @@ def connect(arguments: argparse.Namespace, console: Console, trial: Play, answer
         if outcome.code == play.CANCELLED:
             raise KeyboardInterrupt
         if outcome.code == 0:
+            for spark in answers.sparks:
+                spark.hostname = outcome.hostnames.get(spark.name, "")
             return
         failed = "".join(f"\n  {host}: {words}" for host, words in sorted(outcome.unable.items()))
         way = "log in over ssh" if outcome.code == play.UNREACHABLE else "become root"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import socket
 import subprocess
@@ -17,6 +15,8 @@ from sparkforge import Exit, Refusal, module
 from sparkforge.terminal import Console
 
 discovery = module("tools.discovery")
+fingerprint, key_lines, sync_aliases = discovery.fingerprint, discovery.key_lines, discovery.sync_aliases
+KEY_TYPES, NAME = discovery.KEY_TYPES, discovery.NAME
 
 #: Where NVIDIA Sync keeps the ssh configuration of its Sparks. Source: NVIDIA's "DGX Spark / GB10 FAQ"
 #: (forums.developer.nvidia.com/t/dgx-spark-gb10-faq/347344), read in a third party's copy of version 11, 2026-08-04;
@@ -25,11 +25,8 @@ SYNC_FILES = {
     "darwin": "~/Library/Application Support/NVIDIA/Sync/config/ssh_config",
     "linux": "~/.config/NVIDIA/Sync/config/ssh_config",
 }
-#: The key that is kept of those that a host has: the first of these.
-KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 #: Seconds for a program: ssh-keyscan's own limit begins anew with each piece that comes.
 PATIENCE = 30.0
-NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
 #: With the interface, as addresses of one cable have it: fe80::1%eth0.
 ADDRESS = re.compile(NAME.pattern + r"(%[A-Za-z0-9._-]+)?")
 #: Where ssh itself keeps keys.
@@ -40,7 +37,8 @@ PERSONAL = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 class Spark:
     """A machine that may be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty where sshd does not answer.
 
-    ``known``: that key was known before; ``changed``: where only others are known; ``revoked``: where one is revoked.
+    ``known``: that key was known before; ``changed``: where only others are known; ``revoked``: where one is revoked;
+    ``hostname``: what it calls itself, once somebody logged in.
 
     :raises Refusal: its name or an address is none that a machine can have.
     """
@@ -56,6 +54,7 @@ class Spark:
     known: bool = False
     changed: str = ""
     revoked: str = ""
+    hostname: str = ""
 
     def __post_init__(self) -> None:
         reserved = self.name in discovery.RESERVED and not (self.local and self.name == discovery.CONTROLLER)
@@ -73,12 +72,6 @@ class Spark:
     def able(self) -> bool:
         """Whether Ansible can get there."""
         return self.local or bool(self.key)
-
-
-def fingerprint(key: str) -> str:
-    """Return a key's hash as ``ssh-keygen -l`` prints it."""
-    digest = hashlib.sha256(base64.b64decode(key.split()[1])).digest()
-    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
 def printed(*command: str) -> str:
@@ -122,13 +115,6 @@ def by_sync(path: Path | None = None) -> list[Spark]:
     return found
 
 
-def sync_aliases(text: str) -> list[str]:
-    """Return the names that an ssh configuration has entries for, without patterns."""
-    lines = re.findall(r"^\s*Host(?:\s+|\s*=\s*)(.+)$", text, re.M | re.I)
-    words = [word.strip('"') for line in lines for word in line.split()]
-    return list(dict.fromkeys(word for word in words if NAME.fullmatch(word)))
-
-
 def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
     """Return the machines that a person named, as NVIDIA Sync knows them where it does."""
     chosen = []
@@ -139,21 +125,6 @@ def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
         same = [spark for spark in known if spark.name == name or given in spark.addresses]
         chosen += same or [Spark(name, [given], "named", local=given.lower() in (discovery.CONTROLLER, "127.0.0.1"))]
     return chosen
-
-
-def combined(mdns: Sequence[Spark], sync: Sequence[Spark]) -> list[Spark]:
-    """Return every machine once; who answers and is in NVIDIA Sync has the user and the key file of Sync."""
-    found = list(mdns)
-    for spark in sync:
-        (address,) = spark.addresses
-        same = [one for one in found if one.name == spark.name or address in (*one.addresses, f"{one.name}.local")]
-        for one in same[:1]:
-            one.source, one.user, one.key_file = f"{one.source}, {spark.source}", spark.user, spark.key_file
-            if address not in (*one.addresses, f"{one.name}.local"):
-                one.addresses.append(address)
-        if not same:
-            found.append(spark)
-    return sorted(found, key=lambda spark: spark.name)
 
 
 def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
@@ -183,12 +154,6 @@ def host_keys(address: str, port: int) -> list[str]:
     """Return the keys of the sshd at an address in the order of KEY_TYPES, none where it does not answer in time."""
     offered = key_lines(printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address))
     return [key for kind in KEY_TYPES for key in offered if key.split()[0] == kind]
-
-
-def key_lines(text: str, marker: str = "") -> list[str]:
-    """Return the keys, ``ssh-ed25519 AAAA…``, of lines of a known_hosts file, of those with a marker or without one."""
-    head = rf"{marker}[ \t]+" if marker else "(?![#@])"
-    return [" ".join(key) for key in re.findall(rf"^[ \t]*{head}\S+[ \t]+(\S+)[ \t]+(\S+)", text, re.M)]
 
 
 def compare(spark: Spark, offered: list[str], own: Path) -> None:
@@ -224,8 +189,13 @@ def known_keys(path: Path, name: str, marker: str = "") -> list[str]:
 
 
 def address_to_keep(spark: Spark) -> str:
-    """Return the name where this machine resolves it, for addresses change; else the address."""
+    """Return the name where this machine resolves it, for addresses change; else the address.
+
+    A name that is not the machine's own, as Avahi's NAME-2, is another one soon.
+    """
     name, address = f"{spark.name}.local", spark.addresses[0]
+    if spark.hostname.partition(".")[0].lower() not in ("", spark.name):
+        return address
     try:
         resolved = {str(entry[4][0]) for entry in socket.getaddrinfo(name, spark.port)}
     except OSError:

@@ -58,6 +58,7 @@ def made(known: dict[str, Any], answers: Answers) -> str:
         hosts[spark.name] = {**(hosts.get(spark.name) or {}), **inert.inert({**variables, **port, **file})}
     # The answer says which stack; that of a single host stays as it is.
     kept = {name: value for name, value in (node.get("vars") or {}).items() if name != "stack_name"}
+    proxies = inert.inert({"sparkforge_proxies": dict.fromkeys(("http", "https"), answers.proxy)})
     node["vars"] = {
         "ansible_python_interpreter": "/usr/bin/python3",
         "stack_profile": "gb10",
@@ -66,6 +67,7 @@ def made(known: dict[str, Any], answers: Answers) -> str:
         "ansible_ssh_common_args": SSH_ARGUMENTS,
         "sparkforge_accept_nvidia_license": True,
         **methods()[1][answers.method],
+        **(proxies if answers.proxy else {}),
     }
     return f"{HEAD}{inert.dump(known)}\n"
 

@@ -66,10 +66,12 @@ class Play:
 
 @dataclass
 class Outcome:
-    """How a play ended: Ansible's exit status, and what it said of each host that was not reached or that failed."""
+    """How a play ended: Ansible's exit status, what it said of each host that was not reached or that failed, and by
+    the names of the inventory what the hosts that were asked call themselves."""
 
     code: int = 0
     unable: dict[str, str] = field(default_factory=dict)
+    hostnames: dict[str, str] = field(default_factory=dict)
 
 
 def environment(colour: bool = False) -> dict[str, str]:
@@ -101,6 +103,8 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
             data = event.get("event_data") or {}
             if event["event"] in ("runner_on_unreachable", "runner_on_failed") and not data.get("ignore_errors"):
                 outcome.unable[data["host"]] = said(data)
+            if event["event"] == "runner_on_ok" and data.get("task") == "Ask for the host's name":
+                outcome.hostnames[data["host"]] = str((data.get("res") or {}).get("stdout"))
             screen.show(event)
             return False
 

@@ -29,6 +29,7 @@ class Answers:
     user: str
     method: str
     password: str
+    proxy: str = ""
 
 
 def terminal() -> bool:
@@ -72,6 +73,14 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
             console.print(f"   {spark.name}, {spark.addresses[0]}\n   {fingerprint(spark.key)}", soft_wrap=True)
     password = ask_password(f"5 of 5: Password of {user}") if secret else ""
     return Answers(chosen, user, method, password)
+
+
+def ask_address(console: Console, cause: str, remedy: str) -> str:
+    """Ask for the address of a Spark that no search found, and return it; empty for none, or where nobody is there."""
+    if not terminal():
+        return ""
+    console.print(f"{cause} {remedy}")
+    return Prompt.ask("Its address or name (Enter for none)", console=console, default="", show_default=False).strip()
 
 
 def show(console: Console, sparks: Sequence[Spark]) -> None:

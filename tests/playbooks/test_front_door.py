@@ -112,7 +112,9 @@ def answer(started: pexpect.spawn[str], questions: Sequence[tuple[str, str]]) ->
 
 
 def test_no_spark_in_the_network(person: Person) -> None:
-    assert person.run() == Exit.NO_SPARK
+    started = person.starts()
+    answer(started, [("Its address or name", "")])
+    assert person.ends(started) == Exit.NO_SPARK
     assert "No Spark answered in this network, and NVIDIA Sync knows none." in person.said
     assert "--host NAME" in person.said
     assert person.wrote_nothing()

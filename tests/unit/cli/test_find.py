@@ -50,7 +50,7 @@ def test_who_answers_and_is_in_nvidia_sync_is_one() -> None:
         Spark("desk", ["192.0.2.2"], "in NVIDIA Sync", user="bob"),
         Spark("away", ["198.51.100.1"], "in NVIDIA Sync"),
     ]
-    found = find.combined(mdns, sync)
+    found = find.discovery.combined(mdns, sync)
     assert [one.name for one in found] == ["away", "spark-1", "spark-2", "spark-3"]
     assert (found[1].user, found[1].key_file, found[1].addresses) == ("ada", "/k", ["192.0.2.1"])
     assert found[1].source == "in this network, in NVIDIA Sync"
@@ -86,6 +86,46 @@ ECDSA = (
     "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBLdCYpRp"
     "SG6nF+fjq8pV2pXRlwJ8bXgTz6gSGlbeaGGz"
 )
+
+
+def once(known: Path, *sparks: Spark) -> tuple[list[Spark], list[str]]:
+    """Return every machine once, as setup does it with the keys that it keeps."""
+    find.reach(sparks, known)
+    names = find.discovery.names_by_key(known.read_text()) if known.is_file() else {}
+    machines, sentences = find.discovery.distinct(sparks, names)
+    return machines, sentences
+
+
+def test_spark_that_avahi_renamed_is_one_by_its_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    keys(monkeypatch, tmp_path, a1=KEY, a2=KEY, a3=f"{KEY}\n{ECDSA}", a4=OTHER)
+    desk = Spark("desk-spark", ["a3"], "in NVIDIA Sync", user="ada", key_file="/k")
+    found = [spark("spark-ab12-2", "a1"), desk, spark("spark-ab12", "a2"), spark("spark-cd34", "a4")]
+    machines, sentences = once(tmp_path / "known_hosts", *found)
+    assert [(one.name, one.addresses, one.user, one.key_file) for one in machines] == [
+        ("desk-spark", ["a3"], "ada", "/k"),
+        ("spark-cd34", ["a4"], "", ""),
+    ]
+    fingerprint = find.fingerprint(KEY)
+    assert sentences == [
+        f"spark-ab12 is desk-spark: both have the ssh host key {fingerprint}.",
+        f"spark-ab12-2 is desk-spark: both have the ssh host key {fingerprint}.",
+    ]
+
+
+def test_spark_of_the_inventory_keeps_its_name_where_it_announces_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    keys(monkeypatch, tmp_path, a1=KEY, a2=OTHER)
+    known = tmp_path / "known_hosts"
+    known.write_text(f"# by hand\n@revoked * {ECDSA}\nspark-ab12 {KEY}\n192.0.2.1 {KEY}\n\n|1|aa|bb {OTHER}\n")
+    machines, sentences = once(known, spark("spark-ab12-2", "a1"), spark("spark-cd34", "a2"))
+    assert [(one.name, one.known) for one in machines] == [("spark-ab12", True), ("spark-cd34", False)]
+    assert sentences == [f"spark-ab12-2 is spark-ab12: both have the ssh host key {find.fingerprint(KEY)}."]
+
+
+def test_machines_that_do_not_answer_are_no_other_names_of_each_other() -> None:
+    silent = [spark("spark-1"), spark("spark-2")]
+    assert find.discovery.distinct(silent, {}) == (silent, [])
 
 
 def reached(name: str = "spark-1", *addresses: str, known: Path, port: int = 22) -> Spark:
@@ -228,3 +268,15 @@ def test_sshd_that_sends_a_byte_now_and_then_has_no_key(monkeypatch: pytest.Monk
         seconds = time.monotonic() - began
         ended.set()
     assert 5.5 < seconds < 20
+
+
+def test_address_is_kept_where_the_announced_name_is_not_the_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.getaddrinfo", lambda name, _port: [(0, 0, 0, "", ("192.0.2.1", 22))])
+    one = spark("spark-ab12-2", "192.0.2.1")
+    for hostname, kept in (
+        ("spark-ab12", "192.0.2.1"),
+        ("spark-ab12-2.lan", "spark-ab12-2.local"),
+        ("", f"{one.name}.local"),
+    ):
+        one.hostname = hostname
+        assert find.address_to_keep(one) == kept

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sparkforge import Refusal, inventory
+from sparkforge import Refusal, inert, inventory
 from sparkforge.find import Spark
 from sparkforge.questions import Answers
 
@@ -41,6 +41,18 @@ def test_the_answers_are_in_the_inventory_and_the_password_is_not() -> None:
     assert sparks["vars"]["sparkforge_accept_nvidia_license"] is True
     assert sparks["vars"]["stack_method"] == "wheel"
     assert "stack_name" not in sparks["vars"]
+
+
+def test_proxy_is_kept_in_the_variable_of_the_roles() -> None:
+    behind = answers()
+    behind.proxy = "http://ada:{{ x }}@proxy.example:3128"
+    text = inventory.made({}, behind)
+    proxies = inert.load(text)["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"]
+    assert proxies == dict.fromkeys(("http", "https"), behind.proxy) and text.count("!unsafe") == 2
+    # Who runs setup again without the option keeps it.
+    again = inert.load(inventory.made(inert.load(text), answers()))
+    assert again["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"] == proxies
+    assert "sparkforge_proxies" not in inventory.made({}, answers())
 
 
 def test_what_a_person_added_stays_and_what_was_asked_anew_is_new() -> None:

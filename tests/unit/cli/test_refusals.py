@@ -53,6 +53,12 @@ def open_umask() -> Iterator[None]:
         (["setup", "--host", "spark;id"], Exit.USAGE, "spark;id"),
         (["setup", "--host", "spark\nid"], Exit.USAGE, "id"),
         (["setup", "--host", "192.0.2.1", "--names", "a\x1bb"], Exit.USAGE, "has a control character"),
+        (
+            ["setup", "--host", "localhost", "--proxy", "proxy:3128"],
+            Exit.USAGE,
+            "sparkforge_proxies.http does not begin",
+        ),
+        (["setup", "--host", "localhost", "--proxy", "http://p/x"], Exit.USAGE, "has a path after host and port"),
         (["setup", "-i", "/dev/null/hosts.yml"], Exit.USAGE, "/dev/null/hosts.yml cannot be read: "),
         (["setup", "-i", "../list.yml"], Exit.USAGE, "list.yml is not an inventory with a group sparks"),
         (["setup", "-i", "../broken.yml"], Exit.USAGE, "broken.yml cannot be read: "),
@@ -150,6 +156,29 @@ def test_one_that_is_silent_among_those_found_is_left_to_the_person_and_is_refus
         with pytest.raises(Refusal, match=r"No ssh server answers at spark-2 \(192.0.2.2, port 22\)") as refused:
             candidates(monkeypatch, sparks, *words)
         assert refused.value.code == Exit.NO_SSH and refused.value.remedy
+
+
+def test_where_no_spark_is_found_an_address_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guest Wi-Fi without multicast: nobody answers the search, and the Spark is there."""
+    monkeypatch.setattr(find, "by_mdns", lambda *_: [])
+    monkeypatch.setattr(find, "by_sync", list)
+    monkeypatch.setattr(find, "host_keys", lambda address, _port: [KEY] if address == "192.0.2.1" else [])
+    monkeypatch.setattr(questions, "terminal", lambda: True)
+    console, keys = Console(file=io.StringIO()), Path("known_hosts")
+    monkeypatch.setattr("builtins.input", lambda *_: " 192.0.2.1 ")
+    (named,) = commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
+    assert (named.addresses, named.key) == (["192.0.2.1"], KEY)
+    said = " ".join(console.file.getvalue().split())
+    assert "No Spark answered in this network" in said and "Guest Wi-Fi and VPNs let no search through" in said
+    monkeypatch.setattr("builtins.input", lambda *_: "")
+    for words in ([], ["--dry-run"]):
+        with pytest.raises(Refusal) as refused:
+            commands.candidates(cli.make_parser().parse_args(["setup", *words]), console, keys)
+        assert refused.value.code == Exit.NO_SPARK
+    monkeypatch.setattr("builtins.input", lambda *_: "192.0.2.9")
+    with pytest.raises(Refusal, match=r"No ssh server answers at 192.0.2.9") as refused:
+        commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
+    assert refused.value.code == Exit.NO_SSH
 
 
 def test_one_with_a_revoked_key_is_refused_by_its_cause_and_shown_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,8 @@ NAMING = f"{SETUP} {' '.join(NAMED)}"
     ("words", "terminal", "found", "answer", "commands", "code"),
     [
         pytest.param([], True, Exit.DONE, None, [SETUP], Exit.DONE, id="a-spark"),
-        pytest.param([], True, Exit.NO_SPARK, "", [SETUP, SIMULATED], 0, id="no-spark"),
+        pytest.param([], True, Exit.NO_SPARK, "y", [SETUP, SIMULATED], 0, id="no-spark"),
+        pytest.param([], True, Exit.NO_SPARK, "", [SETUP], Exit.NO_SPARK, id="no-spark-and-enter"),
         pytest.param([], True, Exit.NO_SPARK, "n", [SETUP], Exit.NO_SPARK, id="no-spark-and-no-simulation"),
         pytest.param([], True, Exit.NO_SSH, None, [SETUP], Exit.NO_SSH, id="a-spark-that-does-not-answer"),
         pytest.param([], False, Exit.USAGE, None, [SIMULATED], 0, id="nobody-to-ask"),
