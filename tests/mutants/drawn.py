@@ -18,13 +18,8 @@ import contextlib
 import dataclasses
 import functools
 import json
-import os
-import queue
 import random
 import re
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -33,8 +28,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from lab.host import LabError, fail, install_packages
-from tests.mutants.__main__ import ERROR, KILLED, LIMIT, SURVIVED, Bench, Outcome, copy_checkout
+from tests.mutants.__main__ import KILLED, LIMIT, Bench
 from tests.mutants.data import CHECKOUT
+from tests.mutants.judge import Here, Judge, remove
 
 AREAS = {
     "cli": ["cli/sparkforge"],
@@ -352,85 +348,6 @@ def draw(seed: int, count: int) -> list[Drawn]:
     return sorted(drawn, key=lambda one: (one.area, one.file, one.start))
 
 
-# -- the tests
-
-
-class Here(Bench):
-    """Trees to break on this machine itself, in namespaces of their own where it can make them."""
-
-    def __init__(self, place: Path, trees: int) -> None:
-        self.limit = LIMIT
-        self.trees = queue.SimpleQueue()
-        # Other accounts than root read the trees.
-        place.chmod(0o755)
-        first = copy_checkout(place / "0")
-        subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", first], check=False)
-        for number in range(trees):
-            self.trees.put(shutil.copytree(first, place / str(number + 1), symlinks=True))
-        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        self.alone = alone if subprocess.run([*alone, "true"], check=False).returncode == 0 else []
-
-    def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run tests on ``tree``, each time with an empty directory for what they write."""
-        temporary, output = tree.with_name(f"{tree.name}.tmp"), tree.with_name(f"{tree.name}.output")
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(exist_ok=True)
-        temporary.chmod(0o1777)
-        command = [*self.alone, sys.executable, "-m", "pytest", "-q", "-x", f"--basetemp={temporary}/pytest", *tests]
-        environment = {**os.environ, "TMPDIR": str(temporary), "ANSIBLE_CONFIG": str(tree / "ansible.cfg")}
-        # Not a pipe, which what tests leave behind would keep open.
-        with output.open("w") as stream:
-            process = subprocess.Popen(
-                command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
-                start_new_session=True,
-            )  # fmt: skip
-            try:
-                status = process.wait(self.limit)
-            except subprocess.TimeoutExpired:
-                status = 124
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        return subprocess.CompletedProcess(command, status, output.read_text(errors="replace"), "")
-
-
-class Judge:
-    """Breaks guards and runs the tests that are near them, the nearest first, to the first that fails.
-
-    A test that fails where nothing is broken as well judges nothing.
-    """
-
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
-        self.sound: set[str] = set()
-        self.unsound: set[str] = set()
-
-    def outcome(self, guard: Drawn, *options: str) -> Outcome:
-        """Return what became of a guard."""
-        if not guard.tests:
-            return Outcome(guard, SURVIVED, "no test reaches it", 0)  # type: ignore[arg-type]
-        while True:
-            skipped = [f"--deselect={test}" for test in sorted(self.unsound)]
-            broken = dataclasses.replace(guard, tests=(*options, *skipped, *guard.tests))
-            found = self.bench.run(broken)._replace(mutant=guard)  # type: ignore[arg-type]
-            # Pytest ends so where the broken code raises what it takes for Ctrl-C.
-            if found.status == ERROR and "! KeyboardInterrupt !" in found.said:
-                return found._replace(status=KILLED)
-            failed = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", found.said, re.M)
-            if found.status != KILLED or not failed or self._passes(failed[-1], *options):
-                return found
-
-    def _passes(self, test: str, *options: str) -> bool:
-        """Say whether a test passes where nothing is broken."""
-        if test not in self.sound:
-            with self.bench.tree() as tree:
-                done = self.bench.pytest(tree, [*options, test], broken=False)
-            (self.unsound if done.returncode else self.sound).add(test)
-            if done.returncode:
-                print(f"mutants: {test} fails unbroken and judges nothing", flush=True)
-        return test in self.sound
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return 0 where all that were drawn are killed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.drawn", description=str(__doc__).splitlines()[0])
@@ -455,8 +372,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         install_packages()
     rows = [json.loads(line) for line in given.out.read_text().splitlines()] if given.out and given.out.exists() else []
     killed = {row["id"] for row in rows if row["status"] == KILLED}
-    with tempfile.TemporaryDirectory(prefix="mutants-", dir=given.place) as name, ThreadPoolExecutor(given.j) as pool:
-        judge = Judge((Here if given.here else Bench)(Path(name), given.j))
+    place = Path(tempfile.mkdtemp(prefix="mutants-", dir=given.place))
+    with contextlib.ExitStack() as stack:
+        stack.callback(remove, place)
+        pool = stack.enter_context(ThreadPoolExecutor(given.j))
+        judge = Judge((Here if given.here else Bench)(place, given.j))
         # First what starts no program: most guards die of it, and it takes seconds.
         for options, limit in [(("--no-programs",), QUICK), ((), given.limit)][: 1 if given.quick else 2]:
             judged = {row["id"] for row in rows if row["options"] == list(options)}

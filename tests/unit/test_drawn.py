@@ -15,8 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.mutants import drawn
-from tests.mutants.__main__ import KILLED, SURVIVED, Outcome
+from tests.mutants.__main__ import ERROR, KILLED, SURVIVED, Outcome
 from tests.mutants.data import CHECKOUT
+from tests.mutants.judge import Judge
 
 
 def _guards(area: str, file: str) -> list[drawn.Drawn]:
@@ -45,15 +46,25 @@ def test_a_test_that_fails_unbroken_judges_nothing() -> None:
 
     def run(mutant: drawn.Drawn) -> Outcome:
         ran.append(list(mutant.tests))
-        failed = next((test for test in ("a.py::weak", "a.py::sound") if f"--deselect={test}" not in mutant.tests), "")
+        skipped = {test.partition("=")[2] for test in mutant.tests}
+        failed = next((test for test in ("unread.py", "a.py::weak", "a.py::sound") if test not in skipped), "")
         return Outcome(mutant, KILLED if failed else SURVIVED, f"x\nFAILED {failed}[1] - assert False\n", 1)  # type: ignore[arg-type]
 
     def unbroken(_tree: Path, tests: list[str], broken: bool) -> subprocess.CompletedProcess[str]:
-        return subprocess.CompletedProcess(tests, 1 if "a.py::weak" in tests and not broken else 0)
+        return subprocess.CompletedProcess(tests, 1 if {"a.py::weak", "unread.py"} & set(tests) and not broken else 0)
 
     bench = SimpleNamespace(run=run, pytest=unbroken, tree=lambda: contextlib.nullcontext(Path()))
     guard = dataclasses.replace(_guards("core", "plugins/module_utils/_core/deadline.py")[0], tests=("a.py",))
-    judge = drawn.Judge(bench)  # type: ignore[arg-type]
+    judge = Judge(bench)  # type: ignore[arg-type]
     assert judge.outcome(guard).status == KILLED
-    assert ran == [["a.py"], ["--deselect=a.py::weak", "a.py"]]
-    assert (judge.sound, judge.unsound) == ({"a.py::sound"}, {"a.py::weak"})
+    assert ran[-1] == ["--deselect=a.py::weak", "--ignore=unread.py", "a.py"]
+    assert (judge.sound, judge.unsound) == ({"a.py::sound"}, {"a.py::weak", "unread.py"})
+
+
+def test_what_goes_wrong_with_a_guard_ends_no_run() -> None:
+    def run(_mutant: drawn.Drawn) -> Outcome:
+        raise RecursionError("too deep")
+
+    guard = dataclasses.replace(_guards("core", "plugins/module_utils/_core/deadline.py")[0], tests=("a.py",))
+    outcome = Judge(SimpleNamespace(run=run)).outcome(guard)  # type: ignore[arg-type]
+    assert (outcome.status, outcome.said) == (ERROR, "RecursionError: too deep")

@@ -1,0 +1,115 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What breaks guards that were drawn and runs the tests near them, in containers or on this machine itself."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import typing as t
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.mutants.__main__ import ERROR, KILLED, LIMIT, SURVIVED, Bench, Outcome, copy_checkout
+
+if t.TYPE_CHECKING:
+    from tests.mutants.drawn import Drawn
+
+
+class Here(Bench):
+    """Trees to break on this machine itself, in namespaces of their own where it can make them."""
+
+    def __init__(self, place: Path, trees: int) -> None:
+        self.limit = LIMIT
+        self.trees = queue.SimpleQueue()
+        # Other accounts than root read the trees.
+        place.chmod(0o755)
+        first = copy_checkout(place / "0")
+        subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", first], check=False)
+        for number in range(trees):
+            self.trees.put(shutil.copytree(first, place / str(number + 1), symlinks=True))
+        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        self.alone = alone if subprocess.run([*alone, "true"], check=False).returncode == 0 else []
+
+    def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run tests on ``tree``, each time with an empty directory for what they write."""
+        temporary, output = tree.with_name(f"{tree.name}.tmp"), tree.with_name(f"{tree.name}.output")
+        remove(temporary)
+        temporary.mkdir(exist_ok=True)
+        temporary.chmod(0o1777)
+        command = [*self.alone, sys.executable, "-m", "pytest", "-q", "-x", f"--basetemp={temporary}/pytest", *tests]
+        environment = {**os.environ, "TMPDIR": str(temporary), "ANSIBLE_CONFIG": str(tree / "ansible.cfg")}
+        # Not a pipe, which what tests leave behind would keep open.
+        with output.open("w") as stream:
+            process = subprocess.Popen(
+                command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                status = process.wait(self.limit)
+            except subprocess.TimeoutExpired:
+                status = 124
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return subprocess.CompletedProcess(command, status, output.read_text(errors="replace"), "")
+
+
+def remove(place: Path) -> None:
+    """Remove a directory, which broken code may have made deeper than Python can go."""
+    subprocess.run(["rm", "-rf", place], check=False, stderr=subprocess.DEVNULL)
+
+
+class Judge:
+    """Breaks guards and runs the tests that are near them, the nearest first, to the first that fails.
+
+    A test that fails where nothing is broken as well judges nothing.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.sound: set[str] = set()
+        self.unsound: set[str] = set()
+
+    def outcome(self, guard: Drawn, *options: str) -> Outcome:
+        """Return what became of a guard; what goes wrong with one ends no run."""
+        try:
+            return self._outcome(guard, *options)
+        except Exception as error:
+            return Outcome(guard, ERROR, f"{type(error).__name__}: {error}", 0)  # type: ignore[arg-type]
+
+    def _outcome(self, guard: Drawn, *options: str) -> Outcome:
+        if not guard.tests:
+            return Outcome(guard, SURVIVED, "no test reaches it", 0)  # type: ignore[arg-type]
+        while True:
+            # A file that cannot be read is no test that could be left out.
+            skipped = [f"--{'deselect' if '::' in test else 'ignore'}={test}" for test in sorted(self.unsound)]
+            broken = dataclasses.replace(guard, tests=(*options, *skipped, *guard.tests))
+            found = self.bench.run(broken)._replace(mutant=guard)  # type: ignore[arg-type]
+            # Pytest ends so where the broken code raises what it takes for Ctrl-C.
+            if found.status == ERROR and "! KeyboardInterrupt !" in found.said:
+                return found._replace(status=KILLED)
+            failed = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", found.said, re.M)
+            if found.status != KILLED or not failed or failed[-1] in self.unsound:
+                return found
+            if self._passes(failed[-1], *options):
+                return found
+
+    def _passes(self, test: str, *options: str) -> bool:
+        """Say whether a test passes where nothing is broken."""
+        if test not in self.sound:
+            with self.bench.tree() as tree:
+                done = self.bench.pytest(tree, [*options, test], broken=False)
+            (self.unsound if done.returncode else self.sound).add(test)
+            if done.returncode:
+                print(f"mutants: {test} fails unbroken and judges nothing", flush=True)
+        return test in self.sound
