@@ -288,11 +288,17 @@ def browse(
 
 def resolved(client: t.Any, instances: t.Sequence[tuple[str, str]]) -> dict[tuple[str, str], t.Any]:
     """Return what zeroconf finds of each service within RESOLVE seconds for all of them; None where nobody answers."""
+    import zeroconf
+
     deadline = time.monotonic() + RESOLVE
 
     def resolve(instance: tuple[str, str]) -> t.Any:
         # What was heard already takes no time, so that a late one is still found there.
-        return client.get_service_info(*instance, timeout=max(1, int(1000 * (deadline - time.monotonic()))))
+        try:
+            return client.get_service_info(*instance, timeout=max(1, int(1000 * (deadline - time.monotonic()))))
+        except zeroconf.Error:
+            # What was announced is no name of such a service.
+            return None
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return dict(zip(instances, pool.map(resolve, instances), strict=True))

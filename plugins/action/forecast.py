@@ -21,6 +21,8 @@ from ..plugin_utils.action import OnController
 
 #: Characters that are read of a record.
 LARGEST = 16 << 20
+#: What judging raises of an observation in another form: a host's root and whoever sent a record write it.
+MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
 
 
@@ -82,4 +84,7 @@ class ActionModule(OnController):
         host = str(row["host"])
         if not row.get("observation") or not row.get("update"):
             return forecast.unread(host, str(row.get("problem") or "The play failed on it before it was read."))
-        return forecast.judge(host, row["observation"], row["update"], rules, today, accept)
+        try:
+            return forecast.judge(host, row["observation"], row["update"], rules, today, accept)
+        except MALFORMED as error:
+            return forecast.unread(host, f"What was read of it has another form ({type(error).__name__}: {error}).")

@@ -79,7 +79,7 @@ def _is_integer(_checker: t.Any, value: t.Any) -> bool:
 
 
 def _is_number(_checker: t.Any, value: t.Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return math.isfinite(value) if isinstance(value, float) else _is_integer(_checker, value)
 
 
 def _pattern(validator: t.Any, pattern: str, value: t.Any, schema: t.Mapping[str, t.Any]) -> t.Iterator[t.Any]:

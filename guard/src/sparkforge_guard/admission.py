@@ -114,7 +114,7 @@ class Words:
         text = self.value(*names)
         if not text or text == "auto":
             return usual
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgG]?)", text)
+        found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)([kKmMgG]?)", text)
         if not found:
             raise SparkforgeError(f"{names[0]} {text} is no number.", "Correct the command.")
         return float(found[1]) * {"": 1, "k": 1000, "K": 1024, "m": 1e6, "M": 1 << 20, "g": 1e9, "G": GIB}[found[2]]
@@ -125,7 +125,7 @@ def size_of(text: str) -> int:
 
     :raises SparkforgeError: it is no size.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MGT])i?B?", text)
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([MGT])i?B?", text)
     if not found:
         raise SparkforgeError(f"{text!r} is no size.", "Write it as 40G, in GiB.")
     return int(float(found[1]) * {"M": 1 << 20, "G": GIB, "T": 1 << 40}[found[2]])
@@ -181,7 +181,7 @@ def demand(words: t.Sequence[str], needs: str, total: int, model: models.Model |
 
 
 def _demand(engine: str, options: Words, model: models.Model, total: int) -> Demand:
-    shards = int(options.number(1, "--tensor-parallel-size", "-tp", "--tp-size", "--tp"))
+    shards = max(1, int(options.number(1, "--tensor-parallel-size", "-tp", "--tp-size", "--tp")))
     kinds = {"fp8": 1, "fp8-e4m3": 1, "fp8-e5m2": 1, "q8-0": 1.0625, "q4-0": 0.5625, "f16": 2, "bf16": 2, "f32": 4}
     kind = options.value("--kv-cache-dtype", "-ctk", "--cache-type-k").lower().replace("_", "-")
     size = kinds.get(kind, model.size if engine != "llama.cpp" else 2)

@@ -36,16 +36,16 @@ DISPLAY_NAMES = (
 #: seconds of a core.
 LONGEST_STATUS, LONGEST_LOOK = 1 << 20, 1.0
 
-_FIELD = re.compile(rb"^(\w+): +(\d+) kB$", re.M)
+_FIELD = re.compile(rb"^(\w+): +(\d{1,15}) kB$", re.M)
 _PRESSURE = re.compile(rb"^(some|full) avg10=(\d+\.\d+)", re.M)
-_OWN = re.compile(rb"^(RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.M)
+_OWN = re.compile(rb"^(RssAnon|RssShmem|VmSwap):\s+(\d{1,15}) kB$", re.M)
 _DISPLAY = re.compile("|".join(map(fnmatch.translate, DISPLAY_NAMES)))
 #: Below slices, which nest, is a unit; a user's manager has slices and units of its own below it.
 _UNIT = re.compile(
     r"(?:/user\.slice(?:/[^/]+\.slice)*/user@\d+\.service(?=/))?(?:/[^/]+\.slice)*"
     r"/([^/]+\.(?:service|scope|mount|socket))(?=/|$)"
 )
-_MOUNT = re.compile(rb"^mnt_id:\s+(\d+)$", re.M)
+_MOUNT = re.compile(rb"^mnt_id:\s+(\d{1,9})$", re.M)
 _TMPFS = re.compile(rb"^(\d+) .* - tmpfs ", re.M)
 
 
@@ -189,7 +189,7 @@ class Host:
             start = int(fields[19]) / TICKS
             if fields[0] == b"Z" and int(fields[17]) > 1:
                 thread, fields = _living(place)
-            resident = int(fields[21]) * PAGE
+            parent, group, resident = int(fields[1]), int(fields[2]), int(fields[21]) * PAGE
             # A thread of the kernel has no memory of its own; a zombie has given its memory back.
             if fields[0] in (b"Z", b"X") or fields[20] == b"0":
                 return None
@@ -207,7 +207,6 @@ class Host:
             return None
         printed, path, unit = self._known[key]
         exe = self._file(place, printed) if uid and _DISPLAY.match(printed) else ""
-        parent, group = int(fields[1]), int(fields[2])
         return Process(pid, parent, group, start, printed, unit, own, gpu.get(pid, 0), uid, path, shared, exe)
 
     def _account(self, place: str) -> int:

@@ -107,8 +107,9 @@ def _config(path: str) -> dict[str, t.Any]:
         raise unknown(f"{path} names no num_hidden_layers.")
     merged = {**whole, **language}
     for name in ("num_hidden_layers", "hidden_size", "num_attention_heads"):
-        if not 0 < _size(path, merged, name) < 1 << 24:
-            raise torn(path, f"has {name} {merged.get(name)!r}, which is no size")
+        merged[name] = _size(path, merged, name)
+        if not 0 < merged[name] < 1 << 24:
+            raise torn(path, f"has {name} {merged[name]}, which is no size")
     for name in OTHER_SIZES:
         merged[name] = _size(path, merged, name)
     kinds = merged.get("layer_types") or []

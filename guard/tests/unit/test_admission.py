@@ -90,6 +90,7 @@ def test_the_config_of_a_model_of_several_modes_has_the_language_model_within(tm
         ({"num_hidden_layers": -1}, "which is no size"),
         ({"num_attention_heads": 0}, "which is no size"),
         ({"num_hidden_layers": None}, "names no num_hidden_layers"),
+        ({"hidden_size": [8, 128]}, "hidden_size is 128, and the weights have 64"),
     ],
 )
 def test_a_config_that_lies_is_one_message(change: dict[str, Any], text: str, tmp_path: Path):
@@ -288,8 +289,13 @@ def test_an_unknown_command_is_asked_for_a_figure():
     assert admission.demand(["blender"], "40G", GIB).total == 40 * GIB
     with pytest.raises(SparkforgeError, match="is no size"):
         admission.demand(["blender"], "forty", GIB)
-    with pytest.raises(SparkforgeError, match="is no number"):
-        admission.demand(["vllm", "serve", "/m", "--max-model-len", "x"], "", GIB, EIGHT)
+    with pytest.raises(SparkforgeError, match="is no size"):
+        admission.demand(["blender"], "9" * 400 + "G", GIB)
+    for option in (["--max-model-len", "x"], ["--max-model-len", "9" * 400], ["-tp", "1e999"]):
+        with pytest.raises(SparkforgeError, match="is no number"):
+            admission.demand(["vllm", "serve", "/m", *option], "", GIB, EIGHT)
+    whole, on_none = (admission.demand(["vllm", "serve", "/m", "-tp", number], "", GIB, EIGHT) for number in "10")
+    assert on_none.parts == whole.parts
 
 
 def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):

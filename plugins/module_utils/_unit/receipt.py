@@ -115,7 +115,10 @@ def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:
     inputs, outputs = receipt.get("inputs"), receipt.get("outputs")
     if not all(isinstance(text, str) for text in texts) or not isinstance(inputs, dict):
         return False
-    if not isinstance(inputs.get("depends") or {}, dict) or not isinstance(outputs, list):
+    depends = inputs.get("depends") or {}
+    if not isinstance(depends, dict) or not isinstance(outputs, list):
+        return False
+    if not all(isinstance(fingerprint, str) for fingerprint in depends.values()):
         return False
     return all(isinstance(item, dict) and _is_output(item) for item in outputs)
 

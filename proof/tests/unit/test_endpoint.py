@@ -276,7 +276,7 @@ def test_context_that_is_no_number_of_tokens_is_refused(value: Any) -> None:
 
 def test_a_server_without_a_model_is_told() -> None:
     assert answers.models({"data": [{"id": "a"}]}) == [{"id": "a"}]
-    for body in ({}, [], {"data": []}, {"data": [{"id": 3}]}):
+    for body in ({}, [], {"data": []}, {"data": [{"id": 3}]}, {"data": True}, {"data": 7}):
         with pytest.raises(SparkforgeError, match="lists no model"):
             answers.models(body)
 
@@ -387,6 +387,10 @@ def test_draws_that_are_too_likely_deviate() -> None:
             lambda place: (place / "config.json").write_text(" " * reference.LONGEST_CONFIG + "{}"),
             "config.json is damaged",
         ),
+        (lambda place: (place / "config.json").write_text('{"text_config": "x"}'), "config.json is damaged"),
+        (lambda place: (place / "config.json").write_text('{"quantization_config": [1]}'), "config.json is damaged"),
+        (lambda place: (place / "config.json").write_text('{"vocab_size": Infinity}'), "config.json is damaged"),
+        (lambda place: (place / "config.json").write_text('{"max_position_embeddings": -5}'), "has a size below 0"),
         (lambda place: pipe(place / "config.json"), "not a regular file"),
         (lambda place: (place / "model.safetensors").unlink(), "has no weights"),
         (lambda place: (place / "model.safetensors").rename(place / "model.bin"), "only pickle files"),

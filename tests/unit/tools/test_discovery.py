@@ -7,8 +7,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
+import zeroconf
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.tools import discovery
 from ansible_collections.sparkforge.dgx_spark.tools.discovery import FACTORY_NAMES, Answer, Spark
@@ -125,3 +127,11 @@ def test_names_that_do_not_resolve_take_one_deadline_together(silent: int, monke
     assert time.monotonic() - start < 3
     assert [name for (_kind, name), info in found.items() if info] == ["zz heard"]
     assert len(found) == silent + 1
+
+
+@pytest.mark.parametrize("name", ["spark-ab12", "\0spark._ssh._tcp.local.", "a.example.", "-._tcp.local."])
+def test_a_pointer_to_what_is_no_service_ends_no_search(name: str) -> None:
+    network = SimpleNamespace(get_service_info=lambda kind, name, timeout: zeroconf.ServiceInfo(kind, name))
+    heard = ("_ssh._tcp.local.", "spark-ab12._ssh._tcp.local.")
+    found = discovery.resolved(network, [("_ssh._tcp.local.", name), heard])
+    assert [instance for instance, info in found.items() if info] == [heard]

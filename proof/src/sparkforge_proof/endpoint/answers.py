@@ -103,7 +103,8 @@ def models(body: t.Any) -> list[dict[str, t.Any]]:
     :raises SparkforgeError: it is no such list, or empty.
     """
     data = body.get("data") if isinstance(body, dict) else None
-    found = [one for one in data or [] if isinstance(one, dict) and isinstance(one.get("id"), str)]
+    listed = data if isinstance(data, list) else []
+    found = [one for one in listed if isinstance(one, dict) and isinstance(one.get("id"), str)]
     if not found:
         raise SparkforgeError("The server lists no model at /v1/models.", "Load a model into it, or correct the URL.")
     return found

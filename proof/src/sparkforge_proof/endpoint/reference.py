@@ -93,14 +93,18 @@ def folder(path: str) -> Folder:
     try:
         with disk.open_regular(os.path.join(path, "config.json"), links=True) as stream:
             config = json.loads(stream.read(LONGEST_CONFIG))
-        if not isinstance(config, dict):
-            raise ValueError("it is no object")
+        text = config.get("text_config") or config
+        found = config.get("quantization_config") or {}
+        method = str(found.get("quant_algo") or found.get("format") or found.get("quant_method") or "").lower()
+        vocabulary, context = (int(text.get(name) or 0) for name in ("vocab_size", "max_position_embeddings"))
+        if vocabulary < 0 or context < 0:
+            raise ValueError("it has a size below 0")
     except OSError as error:
         raise SparkforgeError(
             f"{path} is no directory of a model: config.json cannot be read ({error.strerror}).",
             "Name the directory that the server loads: with config.json and *.safetensors.",
         ) from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, TypeError, AttributeError, OverflowError) as error:
         raise SparkforgeError(f"{path}/config.json is damaged: {error}.", "Get the model again.") from None
     names = os.listdir(path)
     weights = [name for name in names if name.endswith(".safetensors")]
@@ -110,9 +114,6 @@ def folder(path: str) -> Folder:
         raise SparkforgeError(f"{path} has {kind}.", "Name a directory with *.safetensors.")
     if not {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json"} & set(names):
         raise SparkforgeError(f"{path} has no tokenizer.", "Get the model's tokenizer.json as well.")
-    text = config.get("text_config") or config
-    found = config.get("quantization_config") or {}
-    method = str(found.get("quant_algo") or found.get("format") or found.get("quant_method") or "").lower()
     form = next((one for name, one in _METHODS.items() if name in method or (one, "fp4") == ("nvfp4", method[-3:])), "")
     if "quantization_config" in config and not form:
         raise SparkforgeError(
@@ -120,14 +121,7 @@ def folder(path: str) -> Folder:
             "Use --format with the nearest of: fp32, fp16, bf16, fp8, nvfp4, mxfp4.",
         )
     dtype = str(config.get("dtype") or config.get("torch_dtype") or text.get("dtype") or "bfloat16")
-    return Folder(
-        path,
-        "",
-        form or _DTYPES.get(dtype, "bf16"),
-        bool(form),
-        int(text.get("vocab_size") or 0),
-        int(text.get("max_position_embeddings") or 0),
-    )
+    return Folder(path, "", form or _DTYPES.get(dtype, "bf16"), bool(form), vocabulary, context)
 
 
 class Reference:

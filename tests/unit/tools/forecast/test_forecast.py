@@ -264,6 +264,18 @@ def test_a_file_that_is_no_record_is_one_message(tmp_path: Path, content: str) -
     assert result["failed"] and "cannot be forecast" in result["cause"] and result["remedy"]
 
 
+@pytest.mark.parametrize(
+    "odd", [{"apt": {"packages": [1]}}, {"apt": {"broken": [{}]}}, {"kernel": "x"}, {"os": {"dgx": ["7"]}}]
+)
+def test_a_host_of_another_form_is_not_read_and_the_others_are(odd: dict[str, t.Any]) -> None:
+    update = {"plan": {"install": [], "remove": []}}
+    rows = [{"host": "odd", "observation": {**forecast.EMPTY, **odd}, "update": update}]
+    rows.append({"host": "sound", "observation": forecast.EMPTY, "update": update})
+    hosts = act(action.ActionModule, {"rows": rows})["hosts"]
+    assert (hosts["odd"]["answer"], hosts["sound"]["answer"]) == ("not read", "go")
+    assert "has another form" in hosts["odd"]["problem"]
+
+
 def kept_page(directory: Path, *names: str) -> str:
     result = act(fleet_report.ActionModule, {"directory": str(directory), "hosts": list(names)})
     return Path(result["page"]).read_text()

@@ -122,8 +122,10 @@ def test_a_ledger_that_is_no_folder_is_refused(tmp_path: Path) -> None:
         (lambda rule: rule.update(speed=3), "speed is not a known key"),
         (lambda rule: rule["source"][0].update(url="ftp://x"), "url"),
         (lambda rule: rule.update(id="other"), "its id is not the name of the file"),
+        (lambda rule: rule["when"][0]["fact"].update(above=float("inf")), "above must be a number"),
+        (lambda rule: rule["when"][0]["fact"].update(above=10**400, speed=3), "speed is not a known key"),
     ],
-    ids=["source", "verdict", "when", "key", "url", "id"],
+    ids=["source", "verdict", "when", "key", "url", "id", "infinite", "large"],
 )
 def test_a_rule_that_does_not_fit_the_schema_is_named(tmp_path: Path, change: t.Any, said: str) -> None:
     rule = copy.deepcopy(dict(next(rule for rule in SHIPPED.rules if rule["id"] == "lists-old")))

@@ -68,7 +68,8 @@ def test_a_receipt_names_files_of_its_artefact_alone(built: Built, path: str) ->
 
 @pytest.mark.parametrize(
     "changed",
-    [{"finished": None}, {"inputs": []}, {"inputs": {"depends": [1]}}, {"outputs": {}}, {"outputs": [1]},
+    [{"finished": None}, {"inputs": []}, {"inputs": {"depends": [1]}}, {"inputs": {"depends": {"a": {}}}},
+     {"outputs": {}}, {"outputs": [1]},
      {"outputs": [{**WHEEL, "sha256": None}]}, {"outputs": [{**WHEEL, "size": "3"}]}],
 )  # fmt: skip
 def test_a_receipt_has_what_its_readers_rely_on(built: Built, changed: dict[str, t.Any]) -> None:
