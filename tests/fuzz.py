@@ -5,14 +5,15 @@
 """Feeds every reader of what others write with anything, and says how much of its code that reached: ``make fuzz``.
 
 Coverage is of the functions that a reader entered: how many of their statements ran. What a reader's functions import,
-and those that it never calls, do not count. With ``--guided`` atheris takes the place of hypothesis, which changes what
-reached something new, each reader in a process of its own: ``make guided-fuzz``.
+and those that it never calls, do not count. With ``--guided`` atheris feeds them, which changes what reached something
+new, each reader in a process of its own: ``make guided-fuzz``.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import random
 import re
 import subprocess
 import sys
@@ -22,10 +23,9 @@ import typing as t
 from pathlib import Path
 
 import coverage
-import hypothesis
 
 CHECKOUT = Path(__file__).parents[1]
-sys.path[:0] = [str(CHECKOUT / path) for path in (".collections", "guard/src", "proof/src")]
+sys.path[:0] = [str(CHECKOUT / path) for path in (".collections", "cli", "guard/src", "proof/src")]
 
 # What atheris is to be guided by is imported under its eyes.
 if __name__ == "__main__" and "--guided" in sys.argv:
@@ -35,8 +35,13 @@ if __name__ == "__main__" and "--guided" in sys.argv:
         from tests.unit.parsers import PARSERS
 else:
     from tests.unit.parsers import PARSERS
-from tests.unit.test_parsers import anything, try_it
+from tests.unit.anything import Anything
+from tests.unit.test_parsers import try_it
 
+#: Of how many executions the statements are counted, which takes as long as the reading.
+MEASURED = 5000
+#: Where the readers are.
+CODE = ("plugins", "tools", "cli", "guard/src", "proof/src")
 #: Bounds of one execution under atheris, in MB and seconds.
 MEMORY, SECONDS = 1500, 20
 
@@ -57,27 +62,28 @@ def reached(measured: coverage.Coverage) -> tuple[int, int]:
     return ran, there
 
 
-def fuzz(name: str, examples: int) -> tuple[int, float, int, int]:
+def fuzz(name: str, examples: int, seed: int) -> tuple[int, float, int, int]:
     """Feed one reader; return how often it read, in how many seconds, and what of its code ran.
 
     :raises Exception: what the reader does not map, with what it read.
     """
-    parser, count = PARSERS[name], 0
+    anything = Anything(PARSERS[name], random.Random(f"{name} {seed}"))
 
-    @hypothesis.settings(
-        max_examples=examples, deadline=None, database=None, suppress_health_check=list(hypothesis.HealthCheck)
-    )
-    @hypothesis.given(anything(parser.seeds))
-    def read(data: bytes) -> None:
-        nonlocal count
-        count += 1
-        try_it(parser, data)
+    def read(count: int) -> None:
+        for _example in range(count):
+            data = anything.made()
+            try:
+                try_it(PARSERS[name], data)
+            except Exception:
+                print(f"{name} does not map what this leads to: {data!r}", flush=True)
+                raise
 
-    measured = coverage.Coverage(data_file=None, include=[str(CHECKOUT / name / "*") for name in ("plugins", "tools")])
+    measured = coverage.Coverage(data_file=None, include=[str(CHECKOUT / folder / "*") for folder in CODE])
     began = time.monotonic()
     with measured.collect():
-        read()
-    return count, time.monotonic() - began, *reached(measured)
+        read(min(examples, MEASURED))
+    read(max(0, examples - MEASURED))
+    return examples, time.monotonic() - began, *reached(measured)
 
 
 def guide(name: str, examples: int) -> t.NoReturn:
@@ -118,6 +124,7 @@ def main() -> int:
     asked = argparse.ArgumentParser(prog="python -m tests.fuzz", description=str(__doc__).splitlines()[0])
     asked.add_argument("examples", type=int, nargs="?", default=2000, help="of each reader (default: 2000)")
     asked.add_argument("-k", metavar="TEXT", default="", help="only readers whose name has this text")
+    asked.add_argument("--seed", type=int, default=int(time.time()), help="of what is fed (default: the time)")
     asked.add_argument("--guided", action="store_true", help="by atheris")
     asked.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     given = asked.parse_args()
@@ -129,7 +136,7 @@ def main() -> int:
     print("| reader | read | seconds | statements reached |\n|---|---|---|---|", flush=True)
     names = [name for name in PARSERS if given.k in name]
     for name in names:
-        count, seconds, ran, there = fuzz(name, given.examples)
+        count, seconds, ran, there = fuzz(name, given.examples, given.seed)
         totals.update(count=count, ran=ran, there=there)
         print(f"| {name} | {count:,} | {seconds:.1f} | {ran} of {there} ({100 * ran // max(1, there)} %) |", flush=True)
     share = 100 * totals["ran"] // max(1, totals["there"])

@@ -6,12 +6,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
-import struct
 import tarfile
-import typing as t
 from pathlib import Path
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
@@ -50,52 +47,18 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
 from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
-from sparkforge_guard import model_files, models
-from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError as GuardError
 from sparkforge_proof import sampler
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError as ProofError
-from sparkforge_proof.endpoint import answers
 from sparkforge_proof.files import contents, judge
 
 from proof.tests.unit import gpu_library
 from tests import example_reports
-from tests.unit import wheel_tree
+from tests.unit import live_parsers, wheel_tree
+from tests.unit.parser import Parser, of_file, of_text
 from tests.unit.plugins.module_utils import elf_writer
 
 DATA = Path(__file__).parent / "data"
 A = "a" * 64
-
-
-@dataclasses.dataclass(frozen=True)
-class Parser:
-    """One reader.
-
-    :ivar seeds: what it reads in good days; the tests change that.
-    :ivar read: takes the bytes and a directory of its own.
-    :ivar raises: beside SparkforgeError, what its callers know of.
-    """
-
-    seeds: t.Sequence[bytes]
-    read: t.Callable[[bytes, Path], object]
-    raises: tuple[type[Exception], ...] = ()
-
-
-def of_text(read: t.Callable[[str], object], *seeds: str, raises: tuple[type[Exception], ...] = ()) -> Parser:
-    return Parser(
-        [seed.encode() for seed in seeds], lambda data, _place: read(data.decode("utf-8", "surrogateescape")), raises
-    )
-
-
-def of_file(
-    read: t.Callable[[str], object], *seeds: bytes, name: str = "file", raises: tuple[type[Exception], ...] = ()
-) -> Parser:
-    def from_file(data: bytes, place: Path) -> object:
-        path = place / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(data)
-        return read(str(path))
-
-    return Parser(seeds, from_file, raises)
 
 
 def _packed(mode: str) -> bytes:
@@ -169,28 +132,6 @@ def _sealed(data: bytes, place: Path) -> object:
     (place / "receipt.json").write_bytes(data)
     found = unit_receipt.read(str(place / "receipt.json"))
     return keep.Build.of(found) if found else None
-
-
-_CONFIG = {"num_hidden_layers": 1, "hidden_size": 4, "num_attention_heads": 2, "layer_types": ["full"], "vocab_size": 9}
-_HEADER = b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}'
-_SAFETENSORS = struct.pack("<Q", len(_HEADER)) + _HEADER + bytes(4)
-
-
-def _model(data: bytes, place: Path) -> object:
-    place.joinpath("config.json").write_bytes(data)
-    place.joinpath("model.safetensors").write_bytes(_SAFETENSORS)
-    return models.read(str(place))
-
-
-def _gguf(**sizes: int) -> bytes:
-    def text(value: str) -> bytes:
-        return struct.pack("<Q", len(value)) + value.encode()
-
-    pairs = [text("general.architecture") + struct.pack("<I", 8) + text("x")]
-    pairs += [text(f"x.{name}") + struct.pack("<II", 4, size) for name, size in sizes.items()]
-    pairs.append(text("x.a") + struct.pack("<IIQ", 9, 4, 1) + bytes(4))
-    pairs.append(text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("b"))
-    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(pairs)
 
 
 def _ninja(data: bytes, _place: Path) -> object:
@@ -297,6 +238,7 @@ PARSERS: dict[str, Parser] = {
             elf_writer.new_cache([("libc.so.6", "/lib/libc.so.6", 0x303, "")]),
         ],
         _image,
+        (ProofError,),
     ),
     "wheel to be inspected": of_file(
         lambda path: judge.judge([contents.of_wheel(path, str(Path(path).parent))], judge.Device()),
@@ -377,21 +319,6 @@ PARSERS: dict[str, Parser] = {
         "processor : 0\nCPU part : 0xd87\n",
         "26 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw\n",
     ),
-    "configuration of a model": Parser([json.dumps(_CONFIG).encode()], _model, (GuardError,)),
-    "safetensors": of_file(model_files.header, _SAFETENSORS, raises=(GuardError,)),
-    "GGUF": of_file(models.read, _gguf(block_count=2, embedding_length=8), raises=(GuardError,)),
-    "completion": of_text(
-        lambda text: answers.completion(json.loads(text)),
-        json.dumps({"choices": [{"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": [-1.0]}}], "usage": {}}),
-        json.dumps(
-            {"choices": [{"logprobs": {"content": [{"token": "token_id:3", "logprob": -1, "top_logprobs": []}]}}]}
-        ),
-        raises=(ValueError, RecursionError, ProofError),
-    ),
-    "models of a server": of_text(
-        lambda text: [answers.context(listed) for listed in answers.models(json.loads(text))],
-        json.dumps({"data": [{"id": "a", "max_model_len": 4096, "meta": {"n_ctx_train": 4096}}]}),
-        raises=(ValueError, RecursionError, ProofError),
-    ),
     "redaction": of_text(redact.redact, "see https://user:pa/ss@example.com/?token=abc&x=1 and more"),
+    **live_parsers.PARSERS,
 }
