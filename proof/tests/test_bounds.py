@@ -68,18 +68,23 @@ MEASURES = {
     "cases.exactly('copy', tensor([1.0 + 1j]), tensor([1.0 + 2j]))": "4.19e+06 0 of 0; 4.19e+06 times",
     "cases.say('an event', False, 'came early')": "0 1 of 1; inf times the bound (an event)",
     "cases.exactly('copy', tensor([1.0]), tensor([1.0, 2.0]))": "inf 0 of 0; inf times",
+    # What Winograd's method leaves of a convolution, and more than that.
+    "cases.compare('conv', tensor([10.0, 3.0004]), WHOLE, transformed('float32', WHOLE))": "right",
+    "cases.compare('conv', tensor([10.0, 3.01]), WHOLE, transformed('float32', WHOLE))": "22.2 0 of 0; 22.2 times",
 }
 ALL = """
 import sys
 from torch import tensor
 from sparkforge_proof.checks.bounds import Cases
 from sparkforge_proof.check import Failed
-nan, inf = float("nan"), float("inf")
+from sparkforge_proof.checks.kernels.convolution import transformed
+nan, inf, WHOLE = float("nan"), float("inf"), tensor([10.0, 3.0]).double()
 for call in sys.argv[1:]:
     cases = Cases("the product", "Rebuild.")
     eval(call)
     try:
         cases.result()
+        print("right")
     except Failed as failed:
         print(f"{failed.ratio:.3g} {failed.mismatched} of {failed.compared}; {failed.measured}")
 """

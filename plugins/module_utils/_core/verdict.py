@@ -74,7 +74,8 @@ def remark(report: Report) -> str:
     rows = report.get("checks") or []
     said = []
     if (names := wrong(report)) and is_right_on_the_gpu(report):
-        cause = next(check["cause"] for check in rows if check["name"] == names[0]).rstrip(".")
+        # The environment wrote it, and it goes into the line at login.
+        cause = next(check["cause"] for check in rows if check["name"] == names[0])[:400].rstrip(".")
         those = words.some([name[len("cpu.") :] for name in names], 8)
         said.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
     if unjudged := [check["name"] for check in rows if check.get("reason") == UNJUDGED]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import math
@@ -206,6 +207,15 @@ def test_a_wrong_number_without_any_measure_counts_on_every_device() -> None:
 def test_an_elementary_operator_of_the_survey_counts_as_products_do() -> None:
     for name in ("survey.float32", "cpu.survey.float32"):
         assert ends(proven(wrong(catalogue.CHECKS[name], ratio=1.2, blocks=True))) == keeps(name)
+
+
+def test_whatever_finds_a_wrong_number_says_how_far_off_it_is() -> None:
+    checks = Path(verdict.__file__).parent / "checks"
+    for file in (file for file in checks.rglob("*.py") if file.parent.name != "stack"):
+        calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+        for call in calls:
+            if isinstance(call.func, ast.Name) and call.func.id == "Failed":
+                assert len(call.args) > 4, f"{file}:{call.lineno} gives no ratio"
 
 
 def test_what_is_installed_and_is_not_what_the_stack_says_warns_on_a_kind_that_nobody_has_seen() -> None:

@@ -101,6 +101,22 @@ def test_no_text_of_an_environment_runs_at_login_or_moves_the_cursor(tmp_path: P
     assert "\x1b" not in said and said.count("\n") == 1 and "$(touch" in said
 
 
+def test_the_line_at_login_says_what_is_wrong_on_the_cpu_alone_and_what_was_not_judged(tmp_path: Path) -> None:
+    cause = f"It is off $(touch {tmp_path}/ran) \x1b[2J" + "x" * 100_000
+    checks = [
+        {"name": "cpu.convolution.conv2d", "status": "fail", "reason": "wrong", "cause": cause},
+        {"name": "algebra.dense", "status": "warn", "reason": "unjudged", "cause": "First run."},
+    ]
+    script = publish.motd({**REPORT, "verdict": "fail", "checks": checks}, "/a", "/dev/null")
+    said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
+    begins = (
+        "PyTorch 2.13.0+cu130 computes WRONG NUMBERS; right on the GPU; on the CPU convolution.conv2d is wrong: It is "
+    )
+    assert said.startswith(begins) and len(said) < 1000 and said.count("\n") == 1 and "\x1b" not in said
+    assert "; not judged, on a first run on this kind of device: algebra.dense, checked " in said
+    assert not (tmp_path / "ran").exists()
+
+
 #: A stand-in for the proof as one file, which says what it was asked and given.
 PROGRAM = """import sys
 assert sys.argv[1:] == ["changed"]

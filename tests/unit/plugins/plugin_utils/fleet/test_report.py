@@ -270,6 +270,23 @@ def test_why_a_host_is_not_what_is_required_names_the_checks_or_what_to_do(tmp_p
     assert "verify.yml -l spark4" in said["spark4"]
 
 
+def test_what_is_wrong_on_the_cpu_alone_and_what_was_not_judged_are_said_with_the_verdict(tmp_path: Path) -> None:
+    report = examples.changed(
+        examples.healthy("spark8"), "linalg.solve", status="warn", reason="unjudged", cause="First run.", remedy="Look."
+    )
+    save(tmp_path, report)
+    row = next(row for row in fleet(tmp_path, "spark8")["hosts"] if row["host"] == "spark8")
+    remark = "not judged, on a first run on this kind of device: linalg.solve"
+    assert _fleet.line(row).startswith(f"spark8: proven on the GPU; {remark} (") and not _fleet.unmet(row, "proven")
+    assert f"{remark}." in Page(_page.fleet_page(fleet(tmp_path, "spark8"), str(tmp_path))).text
+    wrong = {"status": "fail", "reason": "wrong", "cause": "It is off.", "remedy": "Use another."}
+    report = {**examples.changed(report, "cpu.matmul.float32", **wrong), "verdict": "fail"}
+    row = {**row, "verdict": "fail", "report": report}
+    both = f"right on the GPU; on the CPU matmul.float32 is wrong: It is off; {remark}"
+    assert _fleet.line(row).startswith(f"spark8: fail; {both} (")
+    assert _fleet.unmet(row, "proven").startswith(f"spark8 computes wrong numbers: cpu.matmul.float32 ({both}). ")
+
+
 def test_a_line_for_the_terminal_has_nothing_that_a_terminal_obeys() -> None:
     row = {"host": examples.HOSTILE, "verdict": "no report", "report": None, "cause": "\x1b[31mred", "remedy": "\u202e"}
     assert not re.search("[\x00-\x1f\u202e]", _fleet.line(row))
