@@ -16,6 +16,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import tomllib
 
 from lab import image
 from lab.host import files
@@ -35,22 +36,27 @@ def readme_command() -> str:
     return found.pop()
 
 
+def download(folder: Path, *requirements: str) -> None:
+    """Fetch wheels for the Python of the host."""
+    platforms = [f"manylinux_2_{minor}_{platform.machine()}" for minor in (34, 28, 17)]
+    platforms.append(f"manylinux2014_{platform.machine()}")
+    subprocess.run(
+        [
+            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary=:all:",
+            "--python-version", PYTHON, *(word for name in platforms for word in ("--platform", name)),
+            "--dest", str(folder), *requirements,
+        ],
+        check=True,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     """A host with a checkout in /srv/checkout and an Ansible of its own in /srv/ansible."""
     host = bench.fresh()
     work = tmp_path_factory.mktemp("spark-itself")
-    platforms = [f"manylinux_2_{minor}_{platform.machine()}" for minor in (34, 28, 17)]
-    platforms.append(f"manylinux2014_{platform.machine()}")
     wheels = work / "wheels"
-    subprocess.run(
-        [
-            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary=:all:",
-            "--python-version", PYTHON, *(word for name in platforms for word in ("--platform", name)),
-            "--dest", str(wheels), ANSIBLE, "-r", str(CHECKOUT / "meta/requirements.txt"),
-        ],
-        check=True,
-    )  # fmt: skip
+    download(wheels, ANSIBLE, "-r", str(CHECKOUT / "meta/requirements.txt"))
     for wheel in wheels.iterdir():
         with zipfile.ZipFile(wheel) as content:
             content.extractall(work / "ansible")
@@ -61,6 +67,25 @@ def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     image.podman("cp", work / "checkout.tar", f"{host.container}:/srv/checkout.tar")
     host.execute("mkdir /srv/checkout && tar -C /srv/checkout -xf /srv/checkout.tar")
     return host
+
+
+@pytest.mark.long
+def test_first_step_of_make_spark_needs_make_and_python_alone(host: Host, tmp_path: Path) -> None:
+    """No git, no C compiler, no venv: a bare machine, where the checkout was unpacked."""
+    lines = (CHECKOUT / "requirements.txt").read_text().splitlines()
+    names = [line for line in lines if line[:1] not in ("", "#") and not line.startswith("ansible-core")]
+    builds = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["build-system"]["requires"]
+    download(tmp_path / "wheels", ANSIBLE, *names, *builds, "editables")
+    image.podman("cp", tmp_path / "wheels", f"{host.container}:/srv/wheels")
+    host.execute("apt-get update -q && apt-get install -y -q --no-install-recommends make")
+    for absent in ("git", "cc", "gcc", "pip3"):
+        assert host.execute(f"command -v {absent} || echo none") == "none"
+    assert host.execute("python3 -c 'import ensurepip' 2>/dev/null || echo none") == "none"
+    make = "cd /srv/checkout && PIP_NO_INDEX=1 PIP_FIND_LINKS=/srv/wheels make .venv/.command"
+    host.execute(make)
+    assert "Sets DGX Sparks up" in host.execute("/srv/checkout/.venv/bin/sparkforge --help")
+    assert "is up to date" in host.execute(make)
+    host.execute("rm -r /srv/checkout/.venv")
 
 
 def play(host: Host, command: str) -> tuple[int, str]:

@@ -111,6 +111,7 @@ def test_a_lock_that_is_released_within_the_wait_is_no_problem(lock_held: Host) 
     lock_held.execute("setsid sh -c 'sleep 15; rm -f /tmp/held' >/dev/null 2>&1 &")
     play = lock_held.run("preflight", preflight_apt_wait=60, preflight_apt_delay=1).succeeded()
     assert "FAILED - RETRYING" in play.output
+    assert re.search(r"Another program uses apt: python3 /tmp/hold\.py \(process \d+\), 0 min so far\.", play.text)
 
 
 def test_an_ordinary_user_without_sudo_gets_the_same_judgement(host: Host) -> None:

@@ -71,6 +71,12 @@ pattern =
 cause = The signature of the repository[ {where}] is not valid ({what}).
 remedy = Fetch the repository's current key from its vendor, and check the host's clock.
 
+[apt-login-page]
+keys = does the network require authentication
+pattern = (?P<url>https?://\S+)[^\n]*(?:\n[^\n]*)?does the network require authentication
+cause = Another server answered in place of the repository[ {url}], as the login page of a guest network does.
+remedy = Log in to the network in a browser on the host, or set sparkforge_proxies, and run again.
+
 [apt-unsigned]
 keys =
     is not signed

@@ -84,6 +84,18 @@ def test_of_the_toolchain_wheels_need_a_compiler_and_python_alone() -> None:
     assert build_toolchain.plan({**given, "build_toolchain_state": "absent"}, host()) == plans.Plan()
 
 
+@pytest.mark.parametrize("absent", ["python3.12-venv", "build-essential", "git"])
+def test_package_that_a_factory_image_lacks_is_asked_for(absent: str) -> None:
+    standard = ["build-essential", "git", "python3.12-dev", "python3.12-venv"]
+    installed = {name: "1" for name in standard if name != absent}
+    bare = host(apt={**HOST["apt"], "packages": installed})
+    given = settings("build_toolchain", __build_toolchain_standard=standard)
+    assert absent in build_toolchain.plan(given, bare).steps["packages"]
+    for_wheels = build_toolchain.plan({**given, **FOR_WHEELS}, bare).steps
+    # Wheels are cloned by nobody.
+    assert for_wheels == {} if absent == "git" else absent in for_wheels["packages"]
+
+
 def test_wheels_need_nothing_of_nvidia_s_from_the_host_but_what_is_asked_for() -> None:
     observed = host(driver={"nvidia_fs": "2.20"})
     given = settings("cuda_libraries", __cuda_libraries_standard=["libcublas-dev-13-0"], **FOR_WHEELS)

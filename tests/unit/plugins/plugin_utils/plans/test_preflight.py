@@ -9,12 +9,15 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import typing as t
 
 import pytest
+import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import preflight
 
 HOSTS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "data", "hosts")
+VARIABLES = os.path.join(HOSTS, *[".."] * 4, "roles/preflight/vars/main.yml")
 
 STACK: dict[str, t.Any] = {
     "name": "torch-2.15.0",
@@ -488,3 +491,20 @@ def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
     assert [row["check"] for row in made.refusals] == ["older PyTorch", "licence", "clock"]
     assert [note.split(":")[0] for note in made.notes] == ["gpu processes"]
     assert made.steps == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "is_update"),
+    [
+        ("/usr/bin/python3 /usr/bin/unattended-upgrade", True),
+        ("/bin/sh /usr/lib/apt/apt.systemd.daily install", True),
+        ("/bin/bash /usr/bin/nvidia-spark-run-apt-upgrade-once", True),
+        ("/usr/libexec/packagekitd", True),
+        ("apt-get install vim", False),
+        ("python3 /tmp/hold.py", False),
+    ],
+)
+def test_who_updates_dgx_os_by_itself_is_known_by_its_command(command: str, is_update: bool) -> None:
+    with open(VARIABLES, encoding="utf-8") as stream:
+        variables = yaml.safe_load(stream)
+    assert bool(re.search(variables["__preflight_updaters"], command)) == is_update
