@@ -243,7 +243,8 @@ class UpdateInfo:
             found.append(
                 {
                     "name": str(row.get("Name")),
-                    "version": str(row.get("Version")),
+                    # A device that only holds others has none.
+                    "version": str(row.get("Version") or ""),
                     "state": _state(past.get("UpdateState")),
                     "error": past.get("UpdateError"),
                     "update": str(releases[0].get("Version")) if releases else None,

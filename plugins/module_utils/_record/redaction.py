@@ -37,11 +37,15 @@ WORDS = frozenset(
         "toolkit base libnvidia ota update check system core station platform gds peermem mlnx mlnxofed ofed "
         "mellanox config cccl crt cub command line compiler minimal build compat cross documentation demo gdb "
         "opencl profiler api sandbox sanitizer libraries runtime dev devel source modprobe settings grub kho "
-        "limits avahi hotplug lvfs once upgrade bt initcall bl dashboard desktop "
+        "limits avahi hotplug lvfs once upgrade bt initcall bl dashboard desktop cfg1 decode encode fbc1 gl nscq "
+        "container1 libxnvctrl0 xserver xorg video visual crashdump xconfig disable numa balancing params no systemd "
+        "suspend nvme options gwdt remove fstab manager pci realtek mod wifi fw cpu governor gpus grubmenu mode "
+        "persistence compose podman buildah runc crun fwupd mstflint lldpd netplan network earlyoom repository origin "
         # compilers and tools, Python, what they depend on, and what this collection makes
         "python python3 venv pip pip3 full stdlib setuptools resources wheel whl pkg gcc g cpp clang clangd llvm "
         "lld cmake ninja ccache mold make essential binutils common git man patch patchelf libstdc libgcc libllvm "
         "libclang libopenblas openblas rdma ibverbs libibverbs perftest bash dpkg gpgv ca certificates libc6 t64 "
+        "swig rdmacm librdmacm librdmacm1t64 libibverbs1 providers ucx libucx0 "
         "libpython libexpat1 libz3 zlib1g libcurl3t64 libcurl4t64 libcurl4 gnutls openssl nginx file sparkforge "
         "envs torch wheelhouse receipts redist fabric current static proxies mirror keep ldcache "
         # the parts of NVIDIA's libraries
@@ -62,6 +66,8 @@ _ADDRESS = re.compile(
     r"(?<!\d)\d{1,3}(\.\d{1,3}){3}(?!\d)|[0-9a-f]*(:[0-9a-f]*){2,}|([0-9a-f]{2}-){5}[0-9a-f]{2}", re.I
 )
 _MOST_DIGITS = 10
+# The version of a kernel or of the driver is part of what its packages are called, and has digits of its own.
+_OF_A_NAME = re.compile(r"(?<![\d.])(\d\.\d{1,2}\.\d-\d{1,4}|\d{3}\.\d{2,3}(\.\d{2})?)(?![\d.])")
 # Three groups of digits with a mark between them are a serial number's if they are long and no date; versions have dots
 # and letters.
 _DAY = r"20\d\d-[01]\d-[0-3]\d(?![-_ ]?\d)"
@@ -145,7 +151,7 @@ class Redaction:
         """Keep a name that is made of known words."""
         words = [word for word in re.split(r"[-_.+~*\s=/:()]", text) if word]
         known = all(word.lower() in WORDS or _WORD.fullmatch(word) for word in words) and text.isascii()
-        return text if known and not _looks_like_one_host(text) else self.replaced(text)
+        return text if known and not _looks_like_one_host(_OF_A_NAME.sub("", text)) else self.replaced(text)
 
     def path(self, text: str) -> str:
         """Keep a path folder by folder; the ending of a file's name says how apt and the loader read it."""
@@ -250,7 +256,13 @@ _DGX = re.compile(
     r"DGX_(NAME|PRETTY_NAME|(SWBUILD|OTA)_VERSION|PLATFORM)|(NVIDIA )?DGX (Spark|Station|OS)|\d(\.\d{1,2}){2}"
     r"|GX10|HP ZGX Nano G1n AI Station"
 )
-_FIRMWARE = re.compile(r"Embedded Controller|UEFI (Device Firmware|dbx)|TPM|SoC Firmware|MT2910 Family \[ConnectX-7\]")
+_FIRMWARE = re.compile(
+    r"Embedded Controller|UEFI (Device Firmware|dbx|CA|Key Exchange Key|Signature Database)|TPM|SoC Firmware|KEK CA"
+    r"|SBAT|MT2910 Family [\[(]ConnectX-7[\])]( \(Composite\))?|DGX Spark Platform Key"
+)
+_RDMA = r"roce(P\d)?p\d{1,2}s\d{1,2}f\d|mlx5_\d{1,2}"
+_FIRMWARE_OF = re.compile(rf"board|GPU [0-9a-f]{{4}}:[0-9a-f]{{2}}:[0-9a-f]{{2}}\.\d|{_RDMA}")
+_FIRMWARE_VERSION = re.compile(r"(GX10DGX\.)?[0-9A-F]{1,4}(\.[0-9A-F]{2,4}){1,4}|\d\.\d{2}_0ACUM\d{3}")
 _CLOCK_UNIT = re.compile(r"(gb10|nvidia)-clock-cap\.service|(spark-)?gpu-clock-lock\.service")
 
 
@@ -270,6 +282,8 @@ RULES = _table(
     ),
     (("name", "version"), "packages offers ota.behind host_packages"),
     (("words", "version"), "software"),
+    # Of an observation; elsewhere it is a list of fwupd's devices.
+    ((_FIRMWARE_OF, _FIRMWARE_VERSION), ".firmware"),
     (("name", "keys"), "policy"),
     (("name", "release"), "ota.software"),
     (("path", "path"), "entries"),
@@ -328,7 +342,7 @@ RULES = _table(
     (re.compile(r"(torch|vllm|sglang)-\d{1,2}(\.\d{1,2}){1,2}|cpu|lab"), "stack.name"),
     (re.compile(r"build|wheel"), "method"),
     (re.compile(r"(en|wl)(P\d{1,2})?(p\d{1,3})?s\d{1,3}(f\d{1,2})?(np\d)?"), "interface halves"),
-    (re.compile(r"roce(P\d)?p\d{1,2}s\d{1,2}f\d|mlx5_\d{1,2}"), "rdma infiniband"),
+    (re.compile(_RDMA), "rdma infiniband"),
     (re.compile(r"[\d.]{1,5} GT/s PCIe"), "speed"),
     (re.compile(r"on|off"), "asked"),
     (re.compile(r"OTA[\d.]{1,6}"), "ota.name"),

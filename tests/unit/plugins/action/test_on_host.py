@@ -143,7 +143,7 @@ def test_the_observation_of_every_recorded_host_is_taken_as_it_is(
 def test_what_is_no_observation_is_refused_with_its_place(
     change: dict[str, t.Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sound = json.loads(HOSTS[0].read_text())
+    sound = json.loads((ROOT / "tests/unit/data/hosts/dgx-spark.json").read_text())
     answer = {"changed": False, "spark_info": {**sound, **change}, "ansible_facts": {"spark_info": sound}}
     found = answered(spark_info.ActionModule, answer, monkeypatch)
     assert found["failed"] and not found["changed"] and "ansible_facts" not in found and "spark_info" not in found

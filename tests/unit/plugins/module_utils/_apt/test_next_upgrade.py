@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import next_upgrade
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.next_upgrade import UpdateInfo
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import State
 
 # As apt 2.8 of Ubuntu 24.04 prints it with LC_ALL=C.UTF-8.
 SIMULATED = """\
@@ -187,6 +188,38 @@ def test_firmware_that_failed_is_known_from_the_history(tmp_path: Path) -> None:
     asked = {word for argv in machine.ran for word in argv if argv[0] == "env"}
     assert {"get-devices", "get-history", "get-updates"} <= asked
     assert not asked & {"update", "install", "refresh", "upgrade", "activate"}
+
+
+def test_the_devices_of_a_founders_edition_wait_for_nothing_and_fail_nothing(tmp_path: Path) -> None:
+    # fwupd 2.0.20 of a Spark and a GX10 (anakronox/spark-fleet-updates, 69129d40): a flag says that an update would
+    # need a reboot, certificates of the maker have an UpdateError, and a part of the ConnectX-7 has its version.
+    waits = {"Flags": ["internal", "updatable", "require-ac", "supported", "needs-reboot"]}
+    rows = [
+        {"Name": "Embedded Controller", "DeviceId": "8c94", "Version": "0x03000508", "UpdateState": 2, **waits},
+        {"Name": "UEFI Device Firmware", "DeviceId": "0681", "Version": "0x02009b0b", "UpdateState": 2, **waits},
+        {
+            "Name": "ASUS KEK Certificate",
+            "DeviceId": "bac0",
+            "Version": "2020",
+            "UpdateError": "No vendor ID set",
+            **waits,
+        },
+        {"Name": "MT2910 Family (ConnectX-7)", "DeviceId": "dd18"},
+        {"Name": "MT2910 Family (ConnectX-7) (Composite)", "DeviceId": "5e4e", "Version": "28.45.4028"},
+    ]
+    answer = (0, json.dumps({"Devices": rows}), "")
+    machine = Machine(tmp_path, get_devices=answer, get_history=(2, "", ""), get_updates=(2, "", ""))
+    machine.write("usr/bin/fwupdmgr")
+    found = machine.observe()["firmware"]
+    assert [(row["version"], row["state"], row["update"]) for row in found] == [
+        ("0x03000508", "success", None),
+        ("0x02009b0b", "success", None),
+        ("2020", None, None),
+        ("", None, None),
+        ("28.45.4028", None, None),
+    ]
+    facts = State({}, {"firmware": found}).facts
+    assert [facts[name] for name in ("firmware_failed", "firmware_pending", "firmware_offered")] == [[], [], []]
 
 
 def test_a_state_that_waits_for_a_reboot_and_nothing_to_say(tmp_path: Path) -> None:

@@ -452,6 +452,19 @@ def test_pins_are_read_in_apts_order_and_other_names_passed_over(tmp_path: t.Any
     assert [(row["package"], row["priority"]) for row in pins] == [("main", -1), ("d", 1001), ("a b", 580)]
 
 
+def test_pins_of_a_real_spark_are_read_whatever_the_case_of_their_fields(tmp_path: t.Any) -> None:
+    # nvidia-fabricmanager and three others of cuda-compute-repo-lowpri2 have their fields in small letters, and apt
+    # takes them (anakronox/spark-fleet-updates, 69129d40).
+    host = json.loads((Path(__file__).parents[3] / "data/hosts/dgx-spark-ota2607.json").read_text())
+    pins: dict[str, str] = {}
+    for row in host["apt"]["pins"]:
+        small = row["package"] in ("nvidia-fabricmanager", "nvidia-imex", "nvidia-persistenced", "libnvidia-nscq")
+        fields = ("pin", "pin-priority") if small else ("Pin", "Pin-Priority")
+        stanza = f"Package: {row['package']}\n{fields[0]}: {row['pin']}\n{fields[1]}: {row['priority']}\n\n"
+        pins[row["file"]] = pins.get(row["file"], "") + stanza
+    assert observe(plant(tmp_path, pins))["apt"]["pins"] == host["apt"]["pins"]
+
+
 POLICY = """bash:
   Installed: 5.2.15-2+b8
   Candidate: 5.2.15-2+b13
