@@ -135,6 +135,7 @@ def healthy(host: str = "example-spark01", **words: t.Any) -> Report:
         "devices": [{"name": "NVIDIA GB10", "compute_capability": "12.1", "memory_total_mib": None, "index": 0}],
         "driver": "580.95.05",
         "kernel": "6.17.0-1014-nvidia",
+        "firmware": {"board": "5.36_0ACUM023", "rocep1s0f0": "28.45.4028"},
         "software": {"python": "3.12.3", "torch": "2.15.0", "cuda": "13.2", "triton": "3.9.0", "torchvision": "0.30.0"},
         "packages": {"libcublas-13-0": "13.1.0.3-1", "libcudnn9-cuda-13": "9.14.0.64-1"},
         "checks": checks,

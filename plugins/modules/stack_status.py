@@ -147,6 +147,13 @@ changed_since_proof:
   elements: dict
   returned: success
   sample: [{what: driver, before: 580.95.05, now: 580.159.04}]
+firmware:
+  description:
+    - The version of each firmware that the observation has, of the board, of each GPU and of each RDMA device. Where it
+      changed, RV(changed_since_proof) has what it was in the last proof.
+  type: dict
+  returned: success
+  sample: {board: 5.36_0ACUM027, rocep1s0f0: 28.45.4028}
 staged_proof:
   description: The last report on the staged environment, as RV(proof); null if it has not been proven.
   type: dict

@@ -72,6 +72,7 @@ def judge(
             "new": state.facts["kernels_new"],
         },
         "driver": {"before": state.driver(state.before), "after": state.facts["driver_after"]},
+        "firmware": [dict(row) for row in update.get("firmware") or [] if row.get("version")],
         "plan": {
             "install": [dict(step) for step in state.installs],
             "remove": [dict(step) for step in state.removes],
@@ -112,7 +113,7 @@ def unread(host: str, problem: str) -> Forecast:
     nothing = {"install": [], "remove": [], "download_mib": 0, "growth_mib": 0}
     return {
         "host": host, "answer": UNREAD, "blocked": ["not-read"], "hold": {}, "plan": nothing,
-        "findings": [], "steps": [], "problem": " ".join(shown.text(problem).split()),
+        "findings": [], "steps": [], "firmware": [], "problem": " ".join(shown.text(problem).split()),
         "kernel": {"running": None, "after": None, "new": []}, "driver": {"before": None, "after": None},
     }  # fmt: skip
 
@@ -259,13 +260,13 @@ def as_json(state: Facts) -> str:
     return json.dumps(state, sort_keys=True)
 
 
-HEADINGS = ("host", "answer", "kernel", "driver", "packages", "rules")
+HEADINGS = ("host", "answer", "kernel", "driver", "firmware", "packages", "rules")
 
 
 def cells(row: Forecast) -> tuple[str, ...]:
     """Return a host's line of the table."""
     if row["answer"] == UNREAD:
-        return (row["host"], UNREAD, "", "", "", row["problem"])
+        return (row["host"], UNREAD, "", "", "", "", row["problem"])
     kernel, driver, plan = row["kernel"], row["driver"], row["plan"]
     rules = [one["rule"] + ("" if not one["accepted"] else " (accepted)") for one in row["findings"]]
     counts = f"{len(plan['install'])} in, {len(plan['remove'])} out"
@@ -274,9 +275,16 @@ def cells(row: Forecast) -> tuple[str, ...]:
         row["answer"],
         _step(kernel["running"], kernel["after"]),
         _step(driver["before"], driver["after"]),
+        _firmware(row.get("firmware") or []),
         counts,
         ", ".join(rules) or "none applies",
     )
+
+
+def _firmware(devices: t.Sequence[Facts]) -> str:
+    """Return what fwupd offers of each device, before and after; a forecast that was kept may know of none."""
+    offered = [f"{row['name']} {_step(row['version'], row['update'])}" for row in devices if row.get("update")]
+    return ", ".join(offered) or ("as it is" if devices else "not known")
 
 
 def _step(before: str | None, after: str | None) -> str:

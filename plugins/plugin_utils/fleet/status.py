@@ -88,6 +88,7 @@ def row(
         **{key: list(look.get(key) or []) for key in ("running", "unfinished", "stopped")},
         "proof": _proof(look, "proof"),
         "staged_proof": _proof(look, "staged_proof"),
+        "firmware": dict(look.get("firmware") or {}),
         "changed": list(look.get("changed_since_proof") or []),
         "drift": _drift(look, current),
         "changes": would,
@@ -276,6 +277,10 @@ def _details(item: Row) -> str:
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
     lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])
+    versions: dict[str, list[str]] = {}
+    for device, version in sorted(item["firmware"].items()):
+        versions.setdefault(version, []).append(device)
+    lines += [f"firmware: {', '.join(devices)} {version}" for version, devices in versions.items()]
     changed, others = ([one for one in item["drift"] if (one in item["changed"]) is was] for was in (True, False))
     for prefix, rows in (("changed since the last proof: ", changed), ("drift: ", others)):
         lines += _some(prefix, [f"{one['what']}: {one['before']} -> {one['now']}" for one in rows])

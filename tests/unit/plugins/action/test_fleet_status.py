@@ -70,10 +70,12 @@ def test_stack_status_compares_the_proof_with_what_was_observed() -> None:
     def answer(_module: str, _arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         return {"proof": {"driver": "580.95.05"}}
 
-    seen = {"spark_info": {"driver": {"version": "580.159.04"}}}
+    seen = {"spark_info": {"driver": {"version": "580.159.04"}, "firmware": {"board": "5.36_0ACUM027"}}}
     found = act(stack_status.ActionModule, {}, answer=answer, ansible_facts=seen)
     assert found["changed_since_proof"] == [{"what": "driver", "before": "580.95.05", "now": "580.159.04"}]
-    assert act(stack_status.ActionModule, {}, answer=answer)["changed_since_proof"] == []
+    assert found["firmware"] == {"board": "5.36_0ACUM027"}
+    nothing = act(stack_status.ActionModule, {}, answer=answer)
+    assert (nothing["changed_since_proof"], nothing["firmware"]) == ([], {})
 
 
 def here(_module: str, arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:

@@ -218,8 +218,114 @@ def test_a_package_name_of_a_hostile_host_is_one_word_of_the_printed_command() -
 
 # -- recorded Sparks, fleets, and what is shown
 
+SPARKS = sorted(path.stem for path in HOSTS.glob("*.json") if "GB10" in path.read_text())
+#: Those whose packages, pins, kernels and firmware are a real one's (data/hosts/README.md).
+REAL = ("asus-gx10-ota2604", "dgx-spark-ota2607")
 
-@pytest.mark.parametrize("name", ["dgx-spark", "dgx-spark-7.6"])
+
+def upgraded(name: str, versions: dict[str, str], **update: t.Any) -> forecast.Forecast:
+    """Return the forecast of a real Spark whose apt would bring these versions."""
+    observation, recorded = forecast.of_record(json.loads((HOSTS / f"{name}.json").read_text()))
+    before = observation["apt"]["packages"]
+    install = [
+        {"name": package, "previous": before.get(package), "version": version} for package, version in versions.items()
+    ]
+    plan = {"install": install, "remove": [], "problem": None}
+    return forecast.judge(name, observation, {**recorded, "plan": plan, **update}, LEDGER, TODAY)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_spark_that_upgrades_nothing_has_nothing_to_do(name: str) -> None:
+    row = upgraded(name, {})
+    # nvidia-settings of branch 610 is no driver.
+    assert row["driver"] == {"before": "580.173.02", "after": "580.173.02"}
+    assert row["kernel"]["after"] == "6.17.0-1029-nvidia" and rules(row) == set()
+    assert (row["answer"], row["steps"]) == (forecast.GO, ["There is nothing to upgrade."])
+
+
+KERNEL_7 = {
+    **dict.fromkeys(("linux-nvidia-hwe-24.04", "linux-image-nvidia-hwe-24.04"), "7.0.0-1019.19~24.04.2"),
+    **dict.fromkeys(("linux-image-7.0.0-1019-nvidia", "linux-headers-7.0.0-1019-nvidia"), "7.0.0-1019.19~24.04.2"),
+    "linux-modules-nvidia-580-open-7.0.0-1019-nvidia": "7.0.0-1019.19~24.04.2+1",
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_kernel_7_on_a_real_spark_needs_the_package_against_kho(name: str) -> None:
+    assert "kernel-7-kho" in upgraded(name, KERNEL_7)["blocked"]
+    row = upgraded(name, {**KERNEL_7, "nvidia-spark-grub-kho": "1.0-1"})
+    assert rules(row) == {"kernel-7-connectx-mix"} and row["answer"] == forecast.GO
+    kernel = list(KERNEL_7)[:4]
+    without = upgraded(name, {**{package: KERNEL_7[package] for package in kernel}, "nvidia-spark-grub-kho": "1.0-1"})
+    assert set(without["hold"]) == set(kernel) and "kernel-without-driver" in rules(without)
+    assert without["steps"][0] == "sudo apt-mark hold linux-image-nvidia-hwe-24.04 linux-nvidia-hwe-24.04"
+
+
+def test_the_package_against_kho_beside_kernel_6_17_0_1032_is_noted_in_a_fabric() -> None:
+    kernel = {
+        "linux-image-6.17.0-1032-nvidia": "6.17.0-1032.32",
+        "linux-modules-nvidia-580-open-6.17.0-1032-nvidia": "6.17.0-1032.32",
+    }
+    row = upgraded(REAL[0], {**kernel, "nvidia-spark-grub-kho": "1.0-1"})
+    assert rules(row) == {"kernel-6.17.0-1032-kho"} and row["answer"] == forecast.GO
+    assert rules(upgraded(REAL[0], kernel)) == set()
+    assert rules(upgraded(REAL[0], {**kernel, "nvidia-spark-grub-kho": "1.0-1"}, infiniband=[])) == set()
+
+
+def test_a_driver_of_branch_610_is_held_on_a_real_spark() -> None:
+    row = upgraded(
+        REAL[1],
+        {"nvidia-driver-610-open": "610.57.04-0ubuntu0.24.04.3", "libnvidia-compute-610": "610.57.04-0ubuntu0.24.04.3"},
+    )
+    assert "driver-branch" in rules(row) and row["answer"] == forecast.HOLD
+    (found,) = [one for one in row["findings"] if one["rule"] == "driver-branch"]
+    assert "610" in found["breaks"] and any("28659" in source["url"] for source in found["source"])
+
+
+def test_firmware_is_shown_before_and_after_and_comes_before_the_driver() -> None:
+    firmware = [
+        {
+            "name": "Embedded Controller",
+            "version": "0x03000302",
+            "state": "success",
+            "error": None,
+            "update": "0x03000508",
+        },
+        {
+            "name": "UEFI Device Firmware",
+            "version": "0x0200980f",
+            "state": "success",
+            "error": None,
+            "update": "0x02009b0b",
+        },
+        {"name": "KEK CA", "version": "2023", "state": None, "error": None, "update": None},
+        {"name": "MT2910 Family (ConnectX-7)", "version": "", "state": None, "error": None, "update": None},
+    ]
+    driver = {"libnvidia-compute-580": "580.178.04-0ubuntu0.24.04.1"}
+    row = upgraded("dgx-spark-ota2607", driver, firmware=firmware)
+    assert "firmware-order" in row["blocked"] and [one["name"] for one in row["firmware"]][-1] == "KEK CA"
+    said = forecast.as_text(forecast.fleet([row], LEDGER, TODAY))
+    assert "Embedded Controller 0x03000302 to 0x03000508, UEFI Device Firmware 0x0200980f to 0x02009b0b" in said
+    assert forecast.cells(upgraded(REAL[0], {}))[4] == "as it is"
+    assert forecast.cells(upgraded(REAL[0], {}, firmware=None))[4] == "not known"
+
+
+def test_driver_580_173_02_is_noted_where_it_arrives() -> None:
+    observation, update = (
+        {**forecast.EMPTY, "apt": {"packages": {"libnvidia-compute-580": "580.159.03-0ubuntu0.24.04.1"}}},
+        {
+            "plan": {
+                "install": [
+                    {"name": "libnvidia-compute-580", "previous": "580.159.03-0ubuntu0.24.04.1", "version": DRIVER}
+                ]
+            }
+        },
+    )
+    row = forecast.judge("spark01", observation, update, LEDGER, TODAY)
+    assert rules(row) == {"driver-580.173.02", "driver-until-reboot"} and row["answer"] == forecast.STEPS
+
+
+@pytest.mark.parametrize("name", SPARKS)
 def test_a_record_without_a_plan_is_never_a_go(name: str) -> None:
     row = act(action.ActionModule, {"records": [str(HOSTS / f"{name}.json")]})["hosts"][f"{name}.json"]
     assert row["answer"] == forecast.HOLD and row["findings"][0]["rule"] == "plan-unknown"

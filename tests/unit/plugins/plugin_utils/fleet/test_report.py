@@ -397,7 +397,8 @@ def test_a_page_shows_all_that_the_report_says(report: dict[str, t.Any]) -> None
             assert shown(check[key]), (check["name"], key)
         for value in check["rates"].values():
             assert shown(_page._figure(value))
-    for value in (*report["notices"], report["lock"], report["kernel"], *report["software"].values()):
+    seen = (*report["software"].values(), *report.get("firmware", {}).values())
+    for value in (*report["notices"], report["lock"], report["kernel"], *seen):
         assert shown(value)
     for change in report["drift"]["changes"]:
         assert shown(change["before"]) and shown(change["now"])

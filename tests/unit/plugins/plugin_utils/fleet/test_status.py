@@ -94,6 +94,17 @@ def test_a_host_as_the_stack_wants_it() -> None:
     )
 
 
+def test_status_shows_firmware_and_what_it_was_in_the_last_proof() -> None:
+    devices = ("roceP2p1s0f0", "rocep1s0f0")
+    before = {"board": "5.36_0ACUM023", **dict.fromkeys(devices, "28.45.4028")}
+    now = {**before, "board": "5.36_0ACUM027"}
+    proof = {**(look()["proof"] or {}), "firmware": before}
+    found = row(observed={**OBSERVED, "firmware": now}, proof=proof, firmware=now)
+    assert found["firmware"] == now
+    assert "\n  firmware: board 5.36_0ACUM027\n  firmware: roceP2p1s0f0, rocep1s0f0 28.45.4028\n" in text(found)
+    assert "\n  changed since the last proof: firmware of board: 5.36_0ACUM023 -> 5.36_0ACUM027\n" in text(found)
+
+
 def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
     wheels = [{**ENVIRONMENT, "stack": {"name": "torch-2.14.1", "method": "wheel", "lock_id": "0"}}]
     seen = look(proof=None, plan=None, environments=wheels)
