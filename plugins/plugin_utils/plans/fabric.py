@@ -27,6 +27,9 @@ TOPOLOGIES = ("auto", "pair", "ring", "switch")
 # it. Merged ports of one card would be one device for two peers, which is why eugr/spark-vllm-docker
 # docs/NETWORKING.md sets it to 0.
 RING_ENVIRONMENT = {"NCCL_IB_SUBNET_AWARE_ROUTING": "1", "NCCL_NET_PLUGIN": "none", "NCCL_IB_MERGE_NICS": "0"}
+# One cable between two Sparks is one port with two halves, which NCCL joins to one device: an owner's blog
+# (2026-07-21, NCCL 2.28.9) has 22 GB/s with it and 13.5 without, and launchers of other owners set it as well.
+PAIR_ENVIRONMENT = {"NCCL_IB_MERGE_NICS": "1"}
 
 
 class PlanError(Exception):
@@ -215,8 +218,10 @@ def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], di
 
 
 def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
-    """Return what NCCL needs beside the names of devices: nothing where one link reaches every peer."""
-    return dict(RING_ENVIRONMENT) if len({rail["link"] for rail in rails}) > 1 else {}
+    """Return what NCCL needs beside the names of devices: nothing at a switch, where nobody has measured it."""
+    if len({rail["link"] for rail in rails}) > 1:
+        return dict(RING_ENVIRONMENT)
+    return dict(PAIR_ENVIRONMENT) if rails[0]["kind"] == "cable" else {}
 
 
 def rounds(found: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:

@@ -8,8 +8,10 @@ import dataclasses
 import sys
 import types
 import typing as t
+from pathlib import Path
 
 import pytest
+import yaml
 from sparkforge_proof.check import REGISTERED, Context, Failed
 from sparkforge_proof.checks.speed import rates as speed
 from sparkforge_proof.sampler import Caps, Process, Sample
@@ -155,6 +157,54 @@ def test_a_clock_below_a_floor_that_only_warns_is_told_with_its_rates(device: t.
     assert speed.clocks(device(name="gb10", floors=floors)).warning is None
     held = speed.clocks(device(clock=611.0, name="gb10", floors=floors)).warning
     assert "500 to 850 MHz" in held.cause and not held.blocks
+
+
+# -- what owners of GB10s measured, against the shipped floors
+
+CHECKOUT = Path(__file__).parents[3]
+GB10 = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]["gb10"]
+HWTEST = "E27-25/fusionxpark-gb10-hwtest, 448a6db"
+MINEFIELD = "Blackwellboy/model-serving-minefield, trap 124"
+#: Rates of sound machines by the names of floors. A copy is counted as read and written, so that owners who count one
+#: direction have half.
+SOUND = [
+    ("matmul_bfloat16_tflops", 91.5, MINEFIELD),
+    ("matmul_bfloat16_tflops", 99.8, "MAMF on a GB10, two repositories"),
+    ("matmul_float16_tflops", 90.58, "HarryMclean/dgx_spark_config, a wheel"),
+    ("matmul_float16_tflops", 93.61, "HarryMclean/dgx_spark_config, built from source"),
+    ("copy_gb_per_s", 2 * 124.0, HWTEST),
+    ("copy_gb_per_s", 202.0, "74 % of 273 by decoding, several owners"),
+    ("sm_clock_mhz", 2385.0, MINEFIELD),
+    ("sm_clock_mhz", 2177.0, f"{HWTEST}, after 15 s"),
+]
+
+
+@pytest.mark.parametrize(("name", "rate", "source"), SOUND, ids=[f"{name}-{rate:g}" for name, rate, _source in SOUND])
+def test_a_sound_gb10_reaches_every_shipped_floor(name: str, rate: float, source: str):
+    floor = speed.floor_of(name, {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
+    assert floor is not None and speed.short_of(rate, [floor]) is None, source
+
+
+def test_a_gb10_with_a_stack_for_another_gpu_is_below_its_floor_and_only_warns():
+    # HWTEST: wheels of cu128, which have no code for 12.x.
+    floor = speed.floor_of("matmul_bfloat16_tflops", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
+    problem = speed.judged("the bfloat16 matrix product", 11.9, "TFLOP/s", floor, "NVIDIA GB10")[1]
+    assert problem is not None and not problem.blocks and "speed.clocks" in problem.remedy
+
+
+@pytest.mark.parametrize(
+    ("clock", "power", "fault"),
+    [(799.0, 19.5, "draws 20 W"), (799.0, None, "limited to 799 MHz"), (2385.0, 92.5, ""), (2177.0, 88.0, "")],
+)
+def test_a_gb10_that_is_stuck_is_unplugged_and_not_rebooted(clock: float, power: float | None, fault: str):
+    # MINEFIELD for the first three, HWTEST for the last.
+    floor = speed.floor_of("sm_clock_mhz", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
+    seen = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, power_w=power)
+    problem = speed.clock_fault([seen] * 5, floor, "NVIDIA GB10")[2]
+    assert bool(problem) == bool(fault)
+    if problem:
+        assert fault in problem.cause
+        assert "for 60 seconds" in problem.remedy and "a reboot is not enough" in problem.remedy
 
 
 # -- a device in use

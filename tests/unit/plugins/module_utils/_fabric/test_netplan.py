@@ -95,6 +95,7 @@ def test_both_halves_are_written_with_their_addresses_and_hcas(setup: Setup) -> 
         "GLOO_SOCKET_IFNAME": "enP7s7",
         "UCX_NET_DEVICES": "enP7s7",
         "OMPI_MCA_btl_tcp_if_include": "enP7s7",
+        "NCCL_IB_MERGE_NICS": "1",
     }
     assert "NCCL_IB_HCA=rocep1s0f0,roceP2p1s0f0\n" in (setup.root / "fabric/nccl.env").read_text()
     assert setup.warnings == []

@@ -57,7 +57,12 @@ def test_a_ring_is_wired_from_port_0_to_the_next_host_s_port_1_as_nvidia_has_it(
         ("cable3", 1, "spark03", 0),
     }
     assert fabric.of_host(RING, "spark01", SUBNETS)["environment"]["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1"
-    assert fabric.of_host(PAIR, "spark01", SUBNETS)["environment"] == {}
+    assert fabric.of_host(RING, "spark01", SUBNETS)["environment"]["NCCL_IB_MERGE_NICS"] == "0"
+
+
+def test_the_halves_of_the_one_cable_of_a_pair_are_merged_and_at_a_switch_nccl_decides() -> None:
+    assert fabric.of_host(PAIR, "spark01", SUBNETS)["environment"] == {"NCCL_IB_MERGE_NICS": "1"}
+    assert fabric.of_host(FOUR, "spark01", SUBNETS)["environment"] == {}
 
 
 def test_a_switch_keeps_the_default_mtu_and_reaches_everybody() -> None:
