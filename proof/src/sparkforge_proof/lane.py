@@ -23,7 +23,7 @@ import threading
 import time
 import typing as t
 
-from . import catalogue, endings, load
+from . import catalogue, endings, sampler
 from ._shared.module_utils._core import bundle, disk, processes, shown, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, mismatch
@@ -341,7 +341,7 @@ def _collect(
     if not missing:
         return found
     late = time.monotonic() >= deadline
-    hindrance = load.hindrance(process.pid) if late else ""
+    hindrance = sampler.hindrance(process.pid) if late else ""
     # Where other lanes go on, so does what forked them.
     status = None if late else _status(process, 10)
     # After its end: the pipe is closed before Python prints what it ends with.

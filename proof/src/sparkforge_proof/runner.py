@@ -30,7 +30,7 @@ import time
 import traceback
 import typing as t
 
-from . import check, endings, load, sampler
+from . import check, endings, sampler
 from ._shared.module_utils._core import disk
 from .check import FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
@@ -364,7 +364,7 @@ class Child:
     def _hindrance(process: int, name: str) -> str:
         """Return what keeps a silent check from its work: a busy machine, or another program on its GPU."""
         others = sampler.others() if CHECKS[name].device == "cuda" else []
-        return f"the GPU is in use by {', '.join(map(str, others))}" if others else load.hindrance(process)
+        return f"the GPU is in use by {', '.join(map(str, others))}" if others else sampler.hindrance(process)
 
     def _limit(self, name: str) -> float:
         return CHECKS[name].seconds * float(self.job["limits"]["factor"])

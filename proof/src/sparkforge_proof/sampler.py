@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What nvidia-smi says of a GPU while it works, and who else uses it."""
+"""What nvidia-smi says of a GPU while it works, who else uses it, and what else keeps the machine busy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import subprocess
+import time
 import typing as t
 
 from ._shared.module_utils._host import gpu
@@ -32,6 +34,10 @@ _QUERY = "clocks.sm,clocks.max.sm,power.draw,power.limit,utilization.gpu,clocks_
 _FORMAT = "--format=csv,noheader,nounits"
 #: Seconds: a wedged driver lets nvidia-smi hang for ever.
 _PATIENCE = 20
+#: How long processes are looked at, in seconds, and from which part of it on a thread that waits for a core is starved.
+LOOK, STARVED = 0.5, 0.25
+#: From how many per cent of the last ten seconds on, in which every program waited, disk or memory stall the machine.
+STALLED = 25.0
 #: What every program that computes with CUDA has open; a desktop and nvidia-persistenced have other devices.
 DEVICE = "/dev/nvidia-uvm"
 
@@ -177,16 +183,49 @@ def family(pid: int, parents: t.Mapping[int, int]) -> set[int]:
 
 def parents() -> dict[int, int]:
     """Return of each process that is seen here the one that started it."""
-    found = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stream:
-                    # The name may hold spaces and brackets; the state and the parent follow the last bracket.
-                    found[int(name)] = int(stream.read().rpartition(")")[2].split()[1])
-            except (OSError, IndexError, ValueError):
-                continue
-    return found
+    pids = map(int, filter(str.isdigit, os.listdir("/proc")))
+    return {pid: int(fields[1]) for pid in pids if (fields := _stat(pid))}
+
+
+def _stat(pid: int) -> list[str]:
+    """Return state, parent, group, session and the rest; nothing of a process that has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
+        # The name may hold spaces and brackets.
+        return stream.read().rpartition(")")[2].split()
+    return []
+
+
+def hindrance(leader: int) -> str:
+    """Return in words what keeps the processes of a group or a session from their work now; empty for nothing.
+
+    A process that hangs waits for no core, however many others do.
+
+    :param leader: the process that began it.
+    """
+    before = _waited(leader)
+    time.sleep(LOOK)
+    shares = [
+        (waited - before[thread]) / (LOOK * 1e9) for thread, waited in _waited(leader).items() if thread in before
+    ]
+    if max(shares, default=0.0) >= STARVED:
+        return f"other processes had the processor for {min(1.0, max(shares)):.0%} of its time"
+    for kind, name in (("memory", "memory"), ("io", "the disk")):
+        with contextlib.suppress(OSError), open(f"/proc/pressure/{kind}", encoding="utf-8") as stream:
+            full = re.search(r"^full avg10=([\d.]+)", stream.read(), re.MULTILINE)
+            if full and float(full[1]) >= STALLED:
+                return f"every program waited for {name} in {float(full[1]):.0f} % of the last ten seconds"
+    return ""
+
+
+def _waited(leader: int) -> dict[str, int]:
+    """Return for each thread of these processes the nanoseconds in which it could run and no core was free."""
+    waited = {}
+    for pid in (pid for pid in parents() if str(leader) in _stat(pid)[2:4]):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="utf-8") as stream:
+                    waited[thread] = int(stream.read().split()[1])
+    return waited
 
 
 def others(index: str = "") -> list[Process]:

@@ -186,7 +186,9 @@ def test_gpu_that_one_lane_reached_is_not_failed_by_one_that_came_too_late() -> 
 def test_environment_that_a_busy_machine_keeps_from_its_work_only_warns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(lane.load, "hindrance", lambda _leader: "other processes had the processor for 90% of its time")
+    monkeypatch.setattr(
+        lane.sampler, "hindrance", lambda _leader: "other processes had the processor for 90% of its time"
+    )
     slow = tmp_path / "slow"
     ready = "say({'event': 'ready', 'software': {}})" if how == "a check" else ""
     slow.write_text(HOSTILE.format(python=sys.executable, code=f"{ready}\nimport time\ntime.sleep(600)"))

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from sparkforge_proof import endings, load
+from sparkforge_proof import endings, sampler
 from sparkforge_proof.check import Definition
 
 SPINS = "print(flush=True)\nwhile True: pass"
@@ -23,7 +23,7 @@ SLEEPS = "import time; print(flush=True); time.sleep(600)"
 def on_one_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Processes that share one core, each a group of its own; the first of them is looked at."""
     # The disk of the machine that tests is not looked at.
-    monkeypatch.setattr(load, "STALLED", 101.0)
+    monkeypatch.setattr(sampler, "STALLED", 101.0)
     processes: list[subprocess.Popen[bytes]] = []
     yield processes
     for process in processes:
@@ -42,20 +42,22 @@ def start(processes: list[subprocess.Popen[bytes]], *programs: str) -> int:
 
 
 def test_process_without_a_core_is_hindered(on_one_core: list[subprocess.Popen[bytes]]) -> None:
-    assert load.hindrance(start(on_one_core, SPINS, SPINS, SPINS)).startswith("other processes had the processor for ")
+    assert sampler.hindrance(start(on_one_core, SPINS, SPINS, SPINS)).startswith(
+        "other processes had the processor for "
+    )
 
 
 def test_process_that_sleeps_beside_busy_ones_is_not_hindered(on_one_core: list[subprocess.Popen[bytes]]) -> None:
-    assert load.hindrance(start(on_one_core, SLEEPS, SPINS, SPINS)) == ""
+    assert sampler.hindrance(start(on_one_core, SLEEPS, SPINS, SPINS)) == ""
 
 
 def test_group_that_has_ended_is_not_hindered() -> None:
-    assert load.hindrance(1 << 30) == ""
+    assert sampler.hindrance(1 << 30) == ""
 
 
 def test_stalled_disk_hinders_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "STALLED", 0.0)
-    assert load.hindrance(1 << 30).startswith("every program waited for memory in ")
+    monkeypatch.setattr(sampler, "STALLED", 0.0)
+    assert sampler.hindrance(1 << 30).startswith("every program waited for memory in ")
 
 
 def test_late_check_of_a_busy_machine_is_slow_and_of_an_idle_one_hangs() -> None:
