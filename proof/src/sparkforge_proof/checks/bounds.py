@@ -175,16 +175,16 @@ class Cases:
 
     :param what: what is computed, for messages: ``the bfloat16 matrix product``.
     :param remedy: what to do where it is wrong, one sentence.
-    :ivar worst: how far off numbers are, by their bound.
+    :ivar worst: how far off the worst is; infinite where its bound is zero or it is of another kind.
+    :ivar ratio: how far off the worst number is that can be measured.
     :ivar mismatched: how many are of another kind, as a NaN or another whole number, of those ``compared``.
     """
 
     def __init__(self, what: str, remedy: str) -> None:
         self.what, self.remedy = what, remedy
         self.count = 0
-        self.worst = 0.0
+        self.worst = self.ratio = 0.0
         self.mismatched = self.compared = 0
-        self._worst_shown = 0.0
         self.worst_case = ""
         self._problem: str | None = None
 
@@ -195,7 +195,7 @@ class Cases:
         :param actual: of any format, on any device.
         :param expected: float64 on the CPU, of the same shape.
         :param bound: how far each element may be off, float64 of a shape that expands to it; never negative. Where it
-            is zero, an error of floating point is counted in roundings of its format, from 1 on.
+            is zero, an error of floating point is measured in roundings of its format, from 1 on.
         """
         import torch
 
@@ -214,14 +214,13 @@ class Cases:
         same_infinity = torch.isinf(expected) & (got == expected)
         bound = bound.expand_as(error)
         ratio = torch.where(error == 0, torch.zeros_like(error), error / bound)
-        exact = (bound == 0) & (error != 0)
-        if not whole and bool(exact.any()):
-            around = expected.abs() + expected.nan_to_num(0.0, 0.0, 0.0).abs().max()
-            ratio = torch.where(exact, 1 + error / (unit * around), ratio)
         ratio = torch.where(same_infinity, torch.zeros_like(ratio), ratio)
         ratio = torch.where(torch.isnan(ratio), torch.full_like(ratio, math.inf), ratio)
-        of_another_kind = ~torch.isfinite(ratio)
-        finite = float(torch.where(of_another_kind, torch.zeros_like(ratio), ratio).max())
+        measured, exact = ratio, (bound == 0) & (error != 0)
+        if not whole and bool(exact.any()):
+            around = expected.abs() + expected.nan_to_num(0.0, 0.0, 0.0).abs().max()
+            measured = torch.where(exact, 1 + error / (unit * around), ratio)
+        there = torch.isfinite(measured)
         worst = int(ratio.argmax())
         value = float(ratio.flatten()[worst])
         invalid = int((~torch.isfinite(got) & torch.isfinite(expected)).sum())
@@ -242,8 +241,8 @@ class Cases:
                 f" {float(got.flatten()[worst]):.6g} instead of {float(expected.flatten()[worst]):.6g},"
                 f" {value:.3g} times the bound"
             )
-        self._note(case, finite, said, int(of_another_kind.sum()), got.numel())
-        return value
+        furthest = float(torch.where(there, measured, torch.zeros_like(measured)).max())
+        return self._note(case, value, said, furthest, int((~there).sum()), got.numel())
 
     def exactly(self, case: str, actual: torch.Tensor, expected: torch.Tensor) -> float:
         """Compare what no rounding touches: copies, integers, comparisons."""
@@ -258,17 +257,18 @@ class Cases:
     def say(self, case: str, good: bool, said: str) -> None:
         """Note what is right or wrong, and in which words: ``gave the event as done before its work was``."""
         self.count += 1
-        self._note(case, 0.0, said, mismatched=0 if good else 1)
+        self._note(case, 0.0 if good else math.inf, said, 0.0, 0 if good else 1)
 
-    def _note(self, case: str, value: float, said: str, mismatched: int = 0, compared: int = 1) -> float:
-        self.worst = max(self.worst, value)
+    def _note(
+        self, case: str, value: float, said: str, ratio: float | None = None, mismatched: int = 0, compared: int = 1
+    ) -> float:
+        self.ratio = max(self.ratio, value if ratio is None else ratio)
         self.mismatched += mismatched
         self.compared += compared
-        shown = math.inf if mismatched else value
-        worse = shown > self._worst_shown
+        worse = value > self.worst
         if worse or not self.worst_case:
-            self._worst_shown, self.worst_case = shown, case
-        if shown > 1 and (worse or self._problem is None):
+            self.worst, self.worst_case = value, case
+        if value > 1 and (worse or self._problem is None):
             self._problem = f"{self.what[0].upper()}{self.what[1:]} ({case}) {said}."
         return value
 
@@ -284,7 +284,7 @@ class Cases:
         bound = "1 time what rounding explains, against float64"
         cases = f"{self.count} cases" if self.count > 1 else "1 case"
         if self._problem is not None:
-            measured = f"{self._worst_shown:.3g} times the bound ({self.worst_case})"
-            raise Failed(self._problem, self.remedy, measured, bound, self.worst, self.mismatched, self.compared)
+            measured = f"{self.worst:.3g} times the bound ({self.worst_case})"
+            raise Failed(self._problem, self.remedy, measured, bound, self.ratio, self.mismatched, self.compared)
         measured = f"{self.worst:.2g} of the bound at worst ({self.worst_case}), {cases}"
         return Measured(measured, bound, self.worst, dict(rates or {}))
