@@ -36,6 +36,9 @@ _PTX, _CUBIN, _CUBIN_OF_MERCURY = 1, 2, 16
 _ACCELERATED, _FAMILY = 1 << 20, 1 << 21
 
 _HEADER = struct.Struct("<40xQ10xHHH")
+_MACHINE = struct.Struct("<18xH28xI")
+#: The first architecture that CUDA has names for, and bytes of a cubin that are searched for its notes.
+_OLDEST, _NOTES_LIMIT = 20, 1 << 20
 _SECTION = struct.Struct("<IIQQQQII")
 _SHT_NOBITS = 8
 _SHN_XINDEX = 0xFFFF
@@ -75,23 +78,28 @@ class Embedded:
         return " and ".join(part for part in (cubins, ptx) if part) or "no GPU code"
 
     def runs_on(self, capability: str) -> bool:
-        """Say whether a GPU of this compute capability (``12.1``) can run it.
+        """Say whether a GPU of this compute capability (``12.1``) can run it."""
+        return bool(self.used_on(capability))
+
+    def used_on(self, capability: str) -> str:
+        """Return the architecture whose code a GPU of this compute capability takes, empty if it can run none.
 
         A cubin runs on its major and an equal or higher minor, PTX on anything not older; with ``a`` only on exactly
         that capability, with ``f`` on its major from that minor on (CUDA C++ Programming Guide, Compute Capabilities).
         """
         device = _order(capability)[:2]
-        for name, is_ptx in [*((cubin, False) for cubin in self.cubins), *((ptx, True) for ptx in self.ptx)]:
-            major, minor, suffix = _order(name)
-            if suffix == "a":
-                fits = (major, minor) == device
-            elif is_ptx and not suffix:
-                fits = (major, minor) <= device
-            else:
-                fits = major == device[0] and minor <= device[1]
-            if fits:
-                return True
-        return False
+        for names, is_ptx in ((self.cubins, False), (self.ptx, True)):
+            for name in sorted(names, key=_order, reverse=True):
+                major, minor, suffix = _order(name)
+                if suffix == "a":
+                    fits = (major, minor) == device
+                elif is_ptx and not suffix:
+                    fits = (major, minor) <= device
+                else:
+                    fits = major == device[0] and minor <= device[1]
+                if fits:
+                    return name
+        return ""
 
 
 def listed(text: str) -> Embedded:
@@ -99,6 +107,12 @@ def listed(text: str) -> Embedded:
     words = [word.partition("+") for word in re.split(r"[;,\s]+", text)]
     known = [(name, bool(ptx)) for name, ptx, _rest in words if is_architecture(name)]
     return Embedded(frozenset(name for name, _ptx in known), frozenset(name for name, ptx in known if ptx))
+
+
+def number(name: str) -> int:
+    """Return the number of an architecture in the names of compilers: 121 of ``12.1a``."""
+    major, minor, _suffix = _order(name)
+    return major * 10 + minor
 
 
 def is_architecture(text: str) -> bool:
@@ -109,7 +123,7 @@ def is_architecture(text: str) -> bool:
 def architectures(
     path: str, shown: str | None = None, everywhere: bool = False, deadline: Deadline = NEVER
 ) -> Embedded:
-    """Return what an ELF file, an archive of object files (``.a``) or a bare ``.fatbin`` has code for.
+    """Return what an ELF file, a cubin among them, an archive of objects (``.a``) or a ``.fatbin`` has code for.
 
     Of a file linked from relocatable device code that which was linked and that which it was linked from both count:
     the driver links the latter again where the former does not fit (nvcc manual, JIT Linking).
@@ -222,6 +236,9 @@ def _of_elf(window: _Window) -> Embedded:
     if ident[4:6] != b"\x02\x01":
         # CUDA 13 makes files for 64-bit little-endian hosts alone.
         return Embedded()
+    machine, flags = _MACHINE.unpack(window.at(0, _MACHINE.size, "the ELF header"))
+    if reader.MACHINES.get(machine) == "cuda":
+        return Embedded(cubins=frozenset({_of_cubin(window, ident[8], flags)}))
     table, entry, count, names = _HEADER.unpack(window.at(0, _HEADER.size, "the ELF header"))
     if table == 0:
         return Embedded()
@@ -248,6 +265,19 @@ def _of_elf(window: _Window) -> Embedded:
                 raise window.corrupt(f"its section of GPU code would end at byte {offset + size} of {window.size}")
             found |= _of_containers(window, offset, offset + size)
     return found
+
+
+def _of_cubin(window: _Window, version: int, flags: int) -> str:
+    """Return what a bare cubin is for: the number is in its header, the letter in what ptxas says of itself.
+
+    The number is in the lowest byte of the flags, and from version 8 of the ABI on in the next one (LLVM,
+    ``BinaryFormat/ELF.h``); ptxas 13.0 writes the latter for each architecture.
+    """
+    number = flags >> 8 & 0xFF if version >= 8 or flags & 0xFF < _OLDEST else flags & 0xFF
+    notes = window.at(0, min(window.size, _NOTES_LIMIT), "the cubin")
+    option = re.search(rb"-arch[ =]sm_%d([af]?)\b" % number, notes)
+    accelerated = flags & (0x8 if version >= 8 else 0x800)
+    return f"{number // 10}.{number % 10}" + (option[1].decode() if option else "a" if accelerated else "")
 
 
 def _of_containers(window: _Window, position: int, end: int) -> Embedded:

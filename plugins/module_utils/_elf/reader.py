@@ -19,10 +19,12 @@ from __future__ import annotations
 import errno
 import os
 import struct
+import typing as t
 from dataclasses import dataclass
 
 from .._core import disk
 from .._core.errors import SparkforgeError
+from . import symbols
 
 MAGIC = b"\x7fELF"
 
@@ -88,6 +90,7 @@ class ElfFile:
     :ivar runpath: ``DT_RUNPATH`` as written, or None.
     :ivar interpreter: ``PT_INTERP``, the loader that an executable asks for, or None.
     :ivar no_default_directories: ``DF_1_NODEFLIB`` (``-z nodefaultlib``).
+    :ivar symbols: where they were asked for and the file is a 64-bit little-endian one.
     """
 
     path: str
@@ -103,6 +106,7 @@ class ElfFile:
     runpath: str | None
     interpreter: str | None
     no_default_directories: bool
+    symbols: symbols.Symbols | None = None
 
     @property
     def machine_name(self) -> str:
@@ -115,12 +119,13 @@ class ElfFile:
         return (self.bits, self.little_endian, self.machine)
 
 
-def read_elf(path: str, shown: str | None = None) -> ElfFile:
+def read_elf(path: str, shown: str | None = None, with_symbols: bool = False) -> ElfFile:
     """Read one ELF file.
 
     :param path: the file to open.
     :param shown: the name that messages and the result give it, where that is another one (a file below an
         alternative root).
+    :param with_symbols: read its dynamic symbols, too, which may be many.
     :raises UnreadableFileError: there is no such file, or it may not be read.
     :raises NotElfError: the file is not ELF.
     :raises CorruptElfError: the file is ELF but truncated or inconsistent.
@@ -131,7 +136,7 @@ def read_elf(path: str, shown: str | None = None) -> ElfFile:
     except OSError as error:
         raise unreadable(shown, error) from error
     try:
-        return _Reader(descriptor, os.fstat(descriptor).st_size, shown).read()
+        return _Reader(descriptor, os.fstat(descriptor).st_size, shown).read(with_symbols)
     except OSError as error:
         raise unreadable(shown, error) from error
     finally:
@@ -194,7 +199,7 @@ class _Reader:
             raise self.corrupt(f"{what} could not be read completely: the file shrank meanwhile")
         return data
 
-    def read(self) -> ElfFile:
+    def read(self, with_symbols: bool = False) -> ElfFile:
         magic = os.pread(self.descriptor, 16, 0)
         if magic[:4] != MAGIC:
             raise self.not_elf(magic)
@@ -257,7 +262,17 @@ class _Reader:
             runpath=runpath,
             interpreter=interpreter,
             no_default_directories=bool(values.get(DT_FLAGS_1, 0) & DF_1_NODEFLIB),
+            symbols=symbols.read(lambda *what: self.at_address(loads, *what), self.corrupt, values)
+            if with_symbols and (bits, order) == (64, "<")
+            else None,
         )
+
+    def at_address(self, loads: t.Sequence[tuple[int, int, int, int]], address: int, length: int, what: str) -> bytes:
+        """Return exactly ``length`` bytes that the loader finds at an address."""
+        for _kind, offset, start, size in loads:
+            if start <= address and address + length <= start + size:
+                return self.piece(offset + address - start, length, what)
+        raise self.corrupt(f"{what} would lie at address {address:#x}, outside its segments")
 
     def not_elf(self, start: bytes) -> NotElfError:
         remedy = "Name an executable or a shared library; a directory is searched for them."

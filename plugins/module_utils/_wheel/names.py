@@ -53,10 +53,11 @@ def parse_wheel_name(file: str) -> WheelName:
     )
 
 
-def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str) -> None:
+def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str, glibc: str | None = None) -> None:
     """Refuse a wheel for another interpreter or machine before anything is transferred.
 
-    :raises SparkforgeError: naming the tag that does not fit. pip has the last word on glibc versions.
+    :param glibc: of the host; without it pip has the last word on that.
+    :raises SparkforgeError: naming the tag that does not fit.
     """
     ours = f"cp{python[0]}{python[1]}"
 
@@ -78,6 +79,9 @@ def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str) ->
         abi in ("none", "abi3", ours) for abi in wheel.abis
     ):
         reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}, but the interpreter is {ours}"
+    newer = [re.match(r"manylinux_2_(\d{1,4})_", system) for system in wheel.platforms]
+    if glibc and not reason and all(tag and int(tag[1]) > int(glibc.split(".")[1]) for tag in newer):
+        reason = f"it is for {'.'.join(wheel.platforms)}, but this host has glibc {glibc}"
     if reason:
         raise SparkforgeError(
             f"The wheel {wheel.file} is not for this platform: {reason}.",

@@ -29,8 +29,17 @@ def elf_bytes(
     no_default_directories: bool = False,
     dynamic: bool = True,
     padding: int = 0,
+    undefined: t.Sequence[str] = (),
+    exports: t.Sequence[str] = (),
+    versions: t.Mapping[str, t.Sequence[str]] | None = None,
+    message: bytes = b"",
 ) -> bytes:
-    """Return an ELF file: program headers, a dynamic section, its strings, and ``padding`` bytes behind."""
+    """Return an ELF file: program headers, a dynamic section, its strings, and ``padding`` bytes behind.
+
+    :param undefined: symbols of others, ``name`` or ``name@VERSION`` of one of ``versions``.
+    :param versions: SONAME -> the versions of its symbols that are asked for.
+    :param message: a text that is put before the padding.
+    """
     order = "<" if little_endian else ">"
     wide = bits == 64
     header_size, segment_size, entry = (64, 56, order + "qQ") if wide else (52, 32, order + "iI")
@@ -47,13 +56,17 @@ def elf_bytes(
             entries.append((tag, intern(text)))
     if no_default_directories:
         entries.append((0x6FFFFFFB, 0x800))
+    tables = _Symbols(intern, undefined, exports, versions or {})
+    padding += len(message)
     count = 1 + bool(dynamic) + (interpreter is not None)
     dynamic_offset = header_size + count * segment_size
-    dynamic_size = (len(entries) + 3) * struct.calcsize(entry) if dynamic else 0
+    dynamic_size = (len(entries) + 3 + len(tables.tags)) * struct.calcsize(entry) if dynamic else 0
     strings_offset = dynamic_offset + dynamic_size
     interpreter_offset = strings_offset + len(strings)
     interpreter_bytes = interpreter.encode() + b"\0" if interpreter else b""
-    size = interpreter_offset + len(interpreter_bytes) + padding
+    tables_offset = interpreter_offset + len(interpreter_bytes)
+    size = tables_offset + len(tables.content) + padding
+    entries += [(tag, value if tag == 0x6FFFFFFF else BASE + tables_offset + value) for tag, value in tables.tags]
     entries += [(5, BASE + strings_offset), (10, len(strings)), (0, 0)]
     segments = [(1, 0, size)]
     if interpreter:
@@ -92,7 +105,57 @@ def elf_bytes(
             )
     if dynamic:
         out += b"".join(struct.pack(entry, tag, value) for tag, value in entries)
-    return out + bytes(strings) + interpreter_bytes + bytes(padding)
+    return out + bytes(strings) + interpreter_bytes + tables.content + message + bytes(padding - len(message))
+
+
+class _Symbols:
+    """The tables of dynamic symbols, and the tags that name them by where they begin in ``content``."""
+
+    def __init__(
+        self,
+        intern: t.Callable[[str], int],
+        undefined: t.Sequence[str],
+        exports: t.Sequence[str],
+        versions: t.Mapping[str, t.Sequence[str]],
+    ) -> None:
+        self.content = b""
+        self.tags: list[tuple[int, int]] = []
+        if not (undefined or exports or versions):
+            return
+        known = {"": 1}
+        for version in [version for names in versions.values() for version in names]:
+            known[version] = len(known) + 1
+        symbols, numbers = bytes(24), struct.pack("<H", 0)
+        for name, section in [*((one, 0) for one in undefined), *((one, 1) for one in exports)]:
+            name, _at, version = name.partition("@")
+            symbols += struct.pack("<IBBHQQ", intern(name), 0x12, 0, section, 0, 0)
+            numbers += struct.pack("<H", known[version])
+        needs = b""
+        for position, (soname, names) in enumerate(versions.items(), 1):
+            step = 16 + 16 * len(names) if position < len(versions) else 0
+            needs += struct.pack("<HHIII", 1, len(names), intern(soname), 16, step)
+            for place, name in enumerate(names, 1):
+                needs += struct.pack("<IHHII", 0, 0, known[name], intern(name), 16 if place < len(names) else 0)
+        self._add(4, struct.pack("<IIII", 1, len(symbols) // 24, 0, 0))
+        self._add(6, symbols)
+        self._add(0x6FFFFFF0, numbers)
+        if needs:
+            self._add(0x6FFFFFFE, needs)
+            self.tags.append((0x6FFFFFFF, len(versions)))
+
+    def _add(self, tag: int, content: bytes) -> None:
+        self.tags.append((tag, len(self.content)))
+        self.content += content
+
+
+def cubin(architecture: str, abi: int = 8) -> bytes:
+    """Return a bare cubin as ptxas writes it: the number in its header, the letter in a note."""
+    number = int(architecture.rstrip("af").replace(".", ""))
+    letter = architecture.lstrip("0123456789.")
+    flags = number << 8 | 0x6000002 if abi == 8 else number << 16 | 0x500 | number
+    head = b"\x7fELF\x02\x01\x01" + bytes([0x41 if abi == 8 else 0x33, abi]) + bytes(7)
+    head += struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 0, flags, 64, 56, 0, 64, 0, 0)
+    return head + b"\0-arch sm_%d%b \0" % (number, letter.encode())
 
 
 def write_elf(path: pathlib.Path, **description: t.Any) -> pathlib.Path:

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The dynamic symbols of a library: what it takes from others, by name, and what it gives them, by checksum.
+
+Only those of 64-bit little-endian files are read. The layout is that of the gABI, chapter 5, of GNU's hash table
+(glibc, ``elf/dl-lookup.c``) and of the versions of symbols (Linux Standard Base, Symbol Versioning).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import typing as t
+import zlib
+from dataclasses import dataclass
+
+DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
+DT_VERSYM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
+#: Symbols of one file, and bytes of their names; libtorch_cpu.so of 2.13 exports 74,000.
+SYMBOLS_LIMIT, STRINGS_LIMIT = 2_000_000, 256 << 20
+#: Versions of symbols that one file asks for.
+VERSIONS_LIMIT = 10_000
+_SYMBOL = struct.Struct("<IBBHQQ")
+_GLOBAL, _WEAK = 1, 2
+# The namespace of a mangled name, or how the names of a C library begin.
+_NAMESPACE = re.compile(rb"_Z[A-Z]*[rVK]*(\d{1,4})(?!\d)")
+_PREFIX = re.compile(rb"_*([a-z]{2,40})")
+
+At = t.Callable[[int, int, str], bytes]
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """What a library takes and gives.
+
+    :ivar undefined: each name that another library must have, with the SONAME that it is to be of, where it says so.
+    :ivar exports: the checksums of the names that it has itself.
+    :ivar families: their namespaces in C++ and prefixes in C.
+    :ivar versions: ``(SONAME, GLIBC_2.38)``, each version that it asks for.
+    """
+
+    undefined: tuple[tuple[str, str], ...] = ()
+    exports: frozenset[int] = frozenset()
+    families: frozenset[str] = frozenset()
+    versions: tuple[tuple[str, str], ...] = ()
+
+
+def checksum(name: str) -> int:
+    """Return what stands for a name among the exports: a name that is missing is taken for there once in 10,000."""
+    return zlib.crc32(name.encode())
+
+
+def family(name: bytes) -> str:
+    """Return the namespace of a C++ name, or the prefix of a C name; empty for what has none, and for ``std``."""
+    mangled = _NAMESPACE.match(name)
+    if mangled:
+        return name[mangled.end() : mangled.end() + int(mangled[1])].decode("utf-8", "replace")
+    prefix = None if name.startswith(b"_Z") else _PREFIX.match(name)
+    return prefix[1].decode() if prefix else ""
+
+
+def read(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int]) -> Symbols:
+    """Read the symbols that a dynamic section names.
+
+    :param at: returns so many bytes at an address, or raises for what is not in the file.
+    :param values: of the entries of the dynamic section, by their tags.
+    """
+    if not {DT_SYMTAB, DT_STRTAB, DT_STRSZ} <= values.keys():
+        return Symbols()
+    count = _count(at, corrupt, values)
+    if count > SYMBOLS_LIMIT or values[DT_STRSZ] > STRINGS_LIMIT:
+        raise corrupt(f"it claims {count} symbols with {values[DT_STRSZ]} bytes of names")
+    strings = at(values[DT_STRTAB], values[DT_STRSZ], "the names of its symbols")
+    needs = _versions(at, corrupt, values, strings)
+    numbers = (
+        at(values[DT_VERSYM], 2 * count, "the versions of its symbols")
+        if needs and count and DT_VERSYM in values
+        else b""
+    )
+    undefined, exports, families = [], set(), set()
+    table = at(values[DT_SYMTAB], _SYMBOL.size * count, "its symbols") if count else b""
+    for index, (begin, info, _other, section, _value, _size) in enumerate(_SYMBOL.iter_unpack(table)):
+        binding = info >> 4
+        if not begin or not binding or (section == 0 and binding == _WEAK):
+            continue
+        name = _name(strings, begin, corrupt)
+        if section:
+            exports.add(zlib.crc32(name))
+            families.add(family(name))
+        elif binding == _GLOBAL:
+            number = struct.unpack_from("<H", numbers, 2 * index)[0] & 0x7FFF if numbers else 0
+            undefined.append((name.decode("utf-8", "replace"), needs.get(number, ("", ""))[0]))
+    return Symbols(tuple(undefined), frozenset(exports), frozenset(families - {""}), tuple(needs.values()))
+
+
+def _name(strings: bytes, begin: int, corrupt: t.Callable[[str], Exception]) -> bytes:
+    end = strings.find(b"\0", begin)
+    if begin >= len(strings) or end < 0:
+        raise corrupt(f"the name of a symbol lies outside its table of {len(strings)} bytes")
+    return strings[begin:end]
+
+
+def _count(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int]) -> int:
+    """Return the number of symbols, which no entry says: from the hash table, else from where the names begin."""
+    if DT_HASH in values:
+        return int(struct.unpack("<II", at(values[DT_HASH], 8, "its hash table"))[1])
+    if DT_GNU_HASH not in values:
+        return max(0, values[DT_STRTAB] - values[DT_SYMTAB]) // _SYMBOL.size
+    place = values[DT_GNU_HASH]
+    buckets, first, words, _shift = struct.unpack("<IIII", at(place, 16, "its hash table"))
+    if max(buckets, first, words) > SYMBOLS_LIMIT:
+        raise corrupt(f"its hash table claims {buckets} buckets and {words} words")
+    place += 16 + 8 * words
+    last = max(struct.unpack(f"<{buckets}I", at(place, 4 * buckets, "its hash table")), default=0)
+    if last < first:
+        return int(first)
+    place += 4 * buckets
+    while not at(place + 4 * (last - first), 4, "its hash table")[0] & 1:
+        last += 1
+        if last > SYMBOLS_LIMIT:
+            raise corrupt("its hash table does not end")
+    return int(last + 1)
+
+
+def _versions(
+    at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int], strings: bytes
+) -> dict[int, tuple[str, str]]:
+    """Return the SONAME and the name of each version that is asked for, by the number that symbols have for it."""
+
+    def text(begin: int) -> str:
+        return _name(strings, begin, corrupt).decode("utf-8", "replace")
+
+    found: dict[int, tuple[str, str]] = {}
+    place, files = values.get(DT_VERNEED), values.get(DT_VERNEEDNUM, 0)
+    rows = 0
+    while place is not None and files:
+        _version, count, file, first, following = struct.unpack("<HHIII", at(place, 16, "a version of symbols"))
+        entry = place + first
+        for _number in range(count):
+            _hash, flags, number, name, step = struct.unpack("<IHHII", at(entry, 16, "a version of symbols"))
+            # A weak one is only warned of.
+            if not flags & 2:
+                found[number & 0x7FFF] = (text(file), text(name))
+            entry, rows = entry + step, rows + 1
+        files, rows = files - 1, rows + 1
+        if rows > VERSIONS_LIMIT:
+            raise corrupt(f"it asks for more than {VERSIONS_LIMIT} versions of symbols")
+        place = place + following if following else None
+    return found
