@@ -13,15 +13,17 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import tempfile
 import typing as t
 import urllib.parse
 
-from ...tools.lock import resolve
+from ...tools.lock import requirement_lines, resolve
 from ...tools.network import network
 from ..module_utils._core import disk, program, shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
+from ..module_utils._wheel import requirement
 from ..module_utils._wheel.names import normalised
 from ..plugin_utils import files
 from ..plugin_utils.action import AsksProgram, OnController
@@ -59,62 +61,100 @@ class ActionModule(AsksProgram, OnController):
         except OSError as error:
             raise disk.failed(f"{arguments['cache']} cannot be made", error) from error
         with network(arguments["proxies"], arguments["ca_certificate"]):
-            found, asked, said = self._found(target, device, index, arguments["cache"])
+            lines = requirement_lines.RequirementLines(index).read(target)
+            found, asked, said = self._found(lines, device, arguments["cache"])
         judge.find_lacking(found, device)
-        result = judge.judge(found, device, asked, said)
+        unread = [f"{source}, which is built from source where it is installed" for source in lines.sources]
+        result = judge.judge(found, device, asked, said, unread)
         return {"changed": False, **result, "table": judge.table(result)}
 
     def _found(
-        self, target: str, device: t.Any, index: resolve.Index, cache: str
+        self, lines: requirement_lines.RequirementLines, device: t.Any, cache: str
     ) -> tuple[list[Contents], set[str], list[Finding]]:
         """Return what is in the packages, the names of those that were asked for, and what resolving them said."""
         host = resolve.Target(device.python, device.machine)
-        if target.endswith(".whl"):
-            wheel: Contents = PROOF.module("files.contents").of_wheel(target, cache)
-            name = wheel["name"]
-            try:
-                needed = resolve.packages(wheel["requires"], host, index)
-            except SparkforgeError as error:
-                return [wheel], {name}, [_finding(name, "no", "unresolved", error.cause)]
-            rest = [self._contents(one, host, cache) for one in needed if normalised(one["name"]) != name]
-            return [wheel, *rest], {name}, []
-        requirements = target.splitlines()
-        try:
-            newest = {one["name"]: one for one in resolve.packages(requirements, host, index, alone=True)}
-        except SparkforgeError as error:
-            other = resolve.Target(host.python, "x86_64" if host.machine == "aarch64" else "aarch64")
-            with contextlib.suppress(SparkforgeError):
-                names = [one["name"] for one in resolve.packages(requirements, other, index, alone=True)]
-                what = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
-                return [], set(names), [_finding(name, "no", "platform", what) for name in names]
-            raise SparkforgeError(
-                error.cause, "Name a package of the index, as for pip: vllm, or vllm==0.32.0.", **error.details
-            ) from error
+        own = [self._of_wheel(place, cache) for place in lines.wheels]
+        names = {one["name"] for one in own}
         said = [
-            _finding(
-                name,
-                "no",
-                "sdist",
-                f"{name} {one['version']} is only available as source and would be built on the host.",
-            )
-            for name, one in newest.items()
-            if not one.get("wheels")
+            _finding("-", "perhaps", "source", f"{source} is built from source: nothing of it is read.")
+            for source in lines.sources
         ]
+        newest: dict[str, dict[str, t.Any]] = {}
+        if lines.requirements:
+            newest, refused = self._newest(lines, host)
+            if refused:
+                return own, names | {one["package"] for one in refused}, [*said, *refused]
+            said += _left_out(lines.requirements, newest, host, alone=not own)
+            for name, one in newest.items():
+                if not one.get("wheels"):
+                    what = f"{name} {one['version']} is only available as source and would be built on the host."
+                    said.append(_finding(name, "no", "sdist", what))
+        needed = [*lines.requirements, *(line for one in own for line in one["requires"])]
         try:
-            chosen = resolve.packages(requirements, host, index)
+            chosen = resolve.packages(needed, host, lines.index, lines.constraints)
         except SparkforgeError as error:
-            return [], set(newest), said or [_finding(name, "no", "unresolved", error.cause) for name in newest]
-        older = [
-            _finding(
-                one["name"],
-                "perhaps",
-                "older",
-                f"{newest[one['name']]['version']} or what it needs has no wheel for {host.platform}.",
-            )
-            for one in chosen
-            if one["name"] in newest and newest[one["name"]].get("version") != one["version"]
-        ]
-        return [self._contents(one, host, cache) for one in chosen], set(newest), older
+            known = {one["package"] for one in said}
+            said += [
+                _finding(name, "no", "unresolved", error.cause)
+                for name in sorted(names | set(newest))
+                if name not in known
+            ]
+            return own, names | set(newest), said
+        for one in chosen:
+            version = newest.get(one["name"], one).get("version")
+            if version != one["version"]:
+                what = f"{version} or what it needs has no wheel for {host.platform}."
+                said.append(_finding(one["name"], "perhaps", "older", what))
+        rest = [self._contents(one, host, cache) for one in chosen if normalised(one["name"]) not in names]
+        return [*own, *rest], names | set(newest), said
+
+    def _newest(
+        self, lines: requirement_lines.RequirementLines, host: resolve.Target
+    ) -> tuple[dict[str, dict[str, t.Any]], list[Finding]]:
+        """Return the newest version of each requirement that fits, and why there is none of one.
+
+        :raises SparkforgeError: no index has any, or none answers.
+        """
+
+        def ask(asked: t.Sequence[str], target: resolve.Target) -> dict[str, dict[str, t.Any]]:
+            rows = resolve.packages(asked, target, lines.index, lines.constraints, alone=True)
+            return {row["name"]: row for row in rows}
+
+        try:
+            return ask(lines.requirements, host), []
+        except SparkforgeError as error:
+            refused = error
+        other = resolve.Target(host.python, "x86_64" if host.machine == "aarch64" else "aarch64")
+        with contextlib.suppress(SparkforgeError):
+            what = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
+            return {}, [_finding(name, "no", "platform", what) for name in ask(lines.requirements, other)]
+        findings = []
+        for line in lines.requirements:
+            with contextlib.suppress(SparkforgeError):
+                ask([line], host)
+                continue
+            name = requirement.split(line).name
+            there = resolve.versions(name, host, lines.index)
+            if there:
+                what = f"no version of it fits {line}: the index has {', '.join(there)}."
+                findings.append(_finding(name, "no", "version", what))
+        if findings:
+            return {}, findings
+        raise SparkforgeError(
+            refused.cause, "Name a package of the index, as for pip: vllm, or vllm==0.32.0.", **refused.details
+        ) from refused
+
+    def _of_wheel(self, place: str, cache: str) -> Contents:
+        """Return what is in a wheel of the controller, or behind a URL."""
+        contents = PROOF.module("files.contents")
+        if not place.startswith(("http:", "https:")):
+            known: Contents = contents.of_wheel(place, cache)
+            return known
+        sha256 = re.search(r"#(?:.*&)?sha256=([0-9a-f]{64})", place)
+        try:
+            return self._fetched(place.partition("#")[0], sha256[1] if sha256 else None, cache)
+        except SparkforgeError as error:
+            raise SparkforgeError(error.cause, "Download it and name the file, or correct the URL.") from error
 
     def _contents(self, package: dict[str, t.Any], host: resolve.Target, cache: str) -> Contents:
         """Return what is in a package's wheel, from the cache where one of that sha256 was read before."""
@@ -128,16 +168,36 @@ class ActionModule(AsksProgram, OnController):
         except (OSError, ValueError):
             pass
         url = wheel.get("url") or pathlib.Path(wheel["path"]).absolute().as_uri()
+        found = self._fetched(url, sha256, cache, wheel.get("size") or 0)
+        files.write_text(str(kept), json.dumps(found), "Set cache to a directory that you can write to.")
+        return found
+
+    def _fetched(self, url: str, sha256: str | None, cache: str, size: int = 0) -> Contents:
+        """Fetch a wheel, read it and remove it."""
         name = os.path.basename(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
-        self._display.display(f"inspect | {shown.line(name)} ({(wheel.get('size') or 0) / 1e6:.0f} MB)")
+        self._display.display(f"inspect | {shown.line(name)} ({size / 1e6:.0f} MB)")
         # Not in /tmp, which may be in memory: a wheel and its largest file have a gigabyte each.
         with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
             path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")
-            found: Contents = contents.of_wheel(
+            found: Contents = PROOF.module("files.contents").of_wheel(
                 str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory
             )
-        files.write_text(str(kept), json.dumps(found), "Set cache to a directory that you can write to.")
         return found
+
+
+def _left_out(
+    lines: t.Sequence[str], chosen: t.Collection[str], host: resolve.Target, alone: bool
+) -> t.Iterator[Finding]:
+    """Yield the requirements whose markers leave them out.
+
+    :param alone: nothing else was asked for, so that nothing at all is wanted if all are left out.
+    """
+    level = "perhaps" if alone and not chosen else "note"
+    for line in lines:
+        name = requirement.split(line).name
+        if name not in chosen:
+            what = f"it is not wanted here: its marker leaves it out for {host.platform} ({line})."
+            yield _finding(name, level, "marker", what)
 
 
 def _finding(package: str, level: str, kind: str, what: str) -> Finding:

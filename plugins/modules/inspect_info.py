@@ -14,10 +14,13 @@ description:
     nothing.
   - uv resolves a requirement, and the requirements of a wheel, for O(machine) and O(python). The wheels are fetched by
     sha256, read and removed; the findings are kept in O(cache).
-  - Checks machine code and PTX against O(capability), and looks for CPU builds, wheels for another machine, source-only
-    packages, conflicting CUDA versions, and libraries that no package provides.
-  - V(yes) means that nothing in the files rules it out. Only M(sparkforge.dgx_spark.cuda_proof) shows whether the
-    numbers are right.
+  - Checks machine code, bare cubins and PTX against O(capability), and looks for CPU builds, wheels for another
+    machine, source-only packages, conflicting CUDA versions, and libraries that no package provides.
+  - Compares packages with each other and with the host, in symbols that one needs of another, versions of libc's and
+    libstdc++'s symbols (of the file system that is read, else of Ubuntu 24.04), requirements, packages of one release,
+    and the CUDA of ptxas, nvcc and NVRTC. Finds kernels that print which GPUs they are for.
+  - V(yes) means that nothing in the files that were read rules it out; C(not_looked_at) lists the rest. Only
+    M(sparkforge.dgx_spark.cuda_proof) shows whether the numbers are right.
   - Requirements and wheels are inspected on the controller, directories on the host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -31,10 +34,13 @@ attributes:
 options:
   target:
     description:
-      - A requirement (V(vllm==0.33.0)); several, one per line, are resolved together.
-      - Or the path of a wheel on the controller, which ends in V(.whl).
+      - A requirement (V(vllm==0.33.0)); several, one per line, are resolved together. Lines may be those of a file of
+        requirements, V(-r), V(-c), V(--extra-index-url) and V(--find-links) among them, with files of the controller.
+      - Or the path or the URL of a wheel, which ends in V(.whl).
+      - Repositories, directories and archives of source are listed as not looked at.
       - Or the absolute path of a directory on the host, either a virtual environment or the root of a file system with
-        environments in it, V(/) for the host's own.
+        environments in it, V(/) for the host's own; of an unpacked image C(NVIDIA_REQUIRE_CUDA) is read where
+        C(config.json) is beside it or in it.
     type: str
     required: true
   machine:
@@ -111,8 +117,9 @@ findings:
       sample: "no"
     kind:
       description:
-        - V(platform), V(machine), V(sdist), V(older), V(unresolved), V(empty), V(damaged), V(cpu_only), V(gpu_code),
-          V(ptx), V(attention_guard), V(soname), V(cuda) or V(compiles).
+        - V(platform), V(machine), V(sdist), V(older), V(unresolved), V(version), V(marker), V(source), V(empty),
+          V(damaged), V(cpu_only), V(gpu_code), V(ptx), V(attention_guard), V(guard), V(soname), V(symbol), V(host),
+          V(sisters), V(cuda), V(compiler), V(compiles) or V(image).
       type: str
       sample: machine
     what:
@@ -126,6 +133,12 @@ packages:
   elements: dict
   sample:
     - {name: torch, version: 2.13.0, gpu_code: "8.0, 9.0, 10.0, 11.0, 12.0", libraries: 11, verdict: "yes", asked: true}
+not_looked_at:
+  description: What no part of the answer is about.
+  returned: success
+  type: list
+  elements: str
+  sample: ["Python code, and what it opens, downloads or compiles when it runs"]
 table:
   description: The relevant packages as a Markdown table, followed by the verdict.
   returned: success

@@ -46,10 +46,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse i
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
-from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
+from ansible_collections.sparkforge.dgx_spark.tools.lock import requirement_lines, resolve, upstream
 from sparkforge_proof import sampler
+from sparkforge_proof._shared.module_utils._core import deadline
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError as ProofError
-from sparkforge_proof.files import contents, judge
+from sparkforge_proof.files import contents, fit, judge, texts
 
 from proof.tests.unit import gpu_library
 from tests import example_reports
@@ -223,11 +224,28 @@ PARSERS: dict[str, Parser] = {
     ),
     "report": of_file(_report, json.dumps(example_reports.healthy("spark1")).encode(), name="spark1.json"),
     "ELF": of_file(reader.read_elf, (DATA / "fatbin/kernels.so").read_bytes()[:20_000]),
+    "symbols of a library": of_file(
+        lambda path: reader.read_elf(path, with_symbols=True),
+        elf_writer.elf_bytes(undefined=["_ZN1a1bEv", "c@V_1"], exports=["d_e"], versions={"libc.so.6": ["V_1", "V_2"]}),
+        (DATA / "fatbin/kernels.so").read_bytes()[:20_000],
+    ),
+    "texts of a binary": of_file(
+        lambda path: texts.read(path, deadline.NEVER),
+        b"\0This kernel only supports sm[75, 80).\n\0only sm_120a or sm120f\0requires compute capability >= 9.0\0",
+        b"kernel `x` is for sm80-sm100, but was built for sm%d\n\0Cuda compilation tools, release 12.8, V12.8.93\0",
+    ),
+    "requirement lines": of_text(
+        lambda text: requirement_lines.RequirementLines(resolve.Index()).read(text),
+        "--find-links ./a\n--pre\n--extra-index-url https://example.com/simple\n-e ./c\n",
+        "vllm==0.13.0 \\\n  --hash=sha256:0\nx @ file:///w/x-1.0-py3-none-any.whl ; python_version > '3'\n",
+        "https://example.com/x-1.0%2Bcu130-py3-none-any.whl#sha256=0\ngit+https://example.com/y@main\n",
+    ),
     "fat binary": of_file(
         lambda path: fatbin.architectures(path, everywhere=True),
         (DATA / "fatbin/kernels.so").read_bytes(),
         b"!<arch>\n" + b"x.o/".ljust(48) + str(len(_CODE)).encode().ljust(10) + b"`\n" + _CODE,
         b"!<thin>\n" + b"file/".ljust(48) + b"0         `\n",
+        elf_writer.cubin("12.1a"),
     ),
     "image to be inspected": Parser(
         [
@@ -239,6 +257,11 @@ PARSERS: dict[str, Parser] = {
         ],
         _image,
         (ProofError,),
+    ),
+    "variables of an image": of_file(
+        lambda path: list(fit.of_image(str(Path(path).parent), "13.0")),
+        b'{"config": {"Env": ["NVIDIA_REQUIRE_CUDA=cuda\\u003e=13.1 brand=tesla,driver\\u003e=580"]}}',
+        name="rootfs/config.json",
     ),
     "wheel to be inspected": of_file(
         lambda path: judge.judge([contents.of_wheel(path, str(Path(path).parent))], judge.Device()),

@@ -40,6 +40,8 @@ with contextlib.suppress(ImportError):
 # The glibc of the oldest host that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
 GLIBC_MINOR = 39
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+# As pip has it where there are several indexes: the newest version of all of them.
+_BEST_MATCH = ["--index-strategy", "unsafe-best-match"]
 # Options of pip, which uv has under other names and does not read from pip's configuration.
 _PIP_OPTIONS = {
     "index-url": "--default-index",
@@ -86,11 +88,13 @@ class Index:
     :ivar url: of the index; None leaves it to the configuration of pip or uv, empty or ``none`` asks no index.
     :ivar find_links: directories or pages of wheels, beside the index.
     :ivar command: of uv; empty for the one that is found.
+    :ivar extra: URLs of indexes beside that one.
     """
 
     url: str | None = None
     find_links: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
     def options(self) -> list[str]:
         """Return the options of uv that say so."""
@@ -98,6 +102,10 @@ class Index:
             index = pip_options()
         else:
             index = ["--no-index"] if self.url in ("", "none") else ["--default-index", self.url]
+        for url in self.extra:
+            index += ["--index", url]
+        if self.extra and _BEST_MATCH[0] not in index:
+            index += _BEST_MATCH
         return [*index, *(word for place in self.find_links for word in ("--find-links", place))]
 
 
@@ -136,7 +144,7 @@ def packages(
     if not requirements:
         return []
     for requirement in requirements:
-        _check_requirement(requirement)
+        check_requirement(requirement)
     with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
         line = [*(index.command or find_uv()), "pip", "compile", "-", *index.options()]
         for option, lines in (("constraints", pins), ("overrides", overrides)):
@@ -161,7 +169,17 @@ def packages(
     return list(tomllib.loads(done.stdout).get("packages", []))
 
 
-def _check_requirement(line: str) -> None:
+def versions(name: str, target: Target, index: Index, count: int = 8) -> list[str]:
+    """Return the newest versions of a package that a target takes, none where no index has one."""
+    found: list[str] = []
+    with contextlib.suppress(SparkforgeError):
+        while len(found) < count:
+            older = f"<{found[-1]}" if found else ""
+            found.append(packages([f"{name}{older}"], target, index, alone=True)[0]["version"])
+    return found
+
+
+def check_requirement(line: str) -> None:
     """Refuse what is no requirement (PEP 508): those of a wheel come from its METADATA, and uv would take options too.
 
     :raises SparkforgeError: naming the line.
@@ -255,8 +273,7 @@ def pip_options() -> list[str]:
     if "cert" in values:
         found += ["--cert", values["cert"]]
     if "extra-index-url" in values:
-        # As pip has it: the newest version of all of them.
-        found += ["--index-strategy", "unsafe-best-match"]
+        found += _BEST_MATCH
     return found
 
 

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import array
+import base64
 import itertools
 import os
 import re
@@ -18,10 +20,10 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 from sparkforge_proof._shared.module_utils._core import deadline, disk
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
-from sparkforge_proof._shared.module_utils._elf import filesystem
+from sparkforge_proof._shared.module_utils._elf import filesystem, symbols
 from sparkforge_proof._shared.module_utils._elf.filesystem import FileSystem
 from sparkforge_proof._shared.module_utils._wheel import installed as packages
-from sparkforge_proof.files import contents, judge
+from sparkforge_proof.files import contents, judge, texts
 
 from lab.stand_ins import write_wheel
 from proof.tests.unit import gpu_library
@@ -38,6 +40,10 @@ def library(
     machine: str = "aarch64",
     needed: str = "libc.so.6",
     lacking: str = "",
+    undefined: t.Sequence[tuple[str, str]] = (),
+    versions: t.Mapping[str, str] | None = None,
+    guards: t.Sequence[str] = (),
+    release: str = "",
 ) -> contents.Library:
     return {
         "path": path,
@@ -47,6 +53,10 @@ def library(
         "cubins": cubins.split(),
         "ptx": ptx.split(),
         "lacking": lacking.split(),
+        "undefined": list(undefined),
+        "versions": dict(versions or {}),
+        "guards": list(guards),
+        "release": release,
     }
 
 
@@ -61,6 +71,9 @@ def package(name: str, *libraries: contents.Library, version: str = "1.0", **mor
             "files": 1,
             "sources": 0,
             "damaged": [],
+            "exports": "",
+            "families": [],
+            "unread": {},
             "libraries": list(libraries),
             **more,
         },
@@ -193,12 +206,160 @@ def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() 
     )
 
 
+# --- what the files rule out: each row is a public report (docs/evidence/inspect.md) ---
+
+CHECK = "_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_"
+
+
+def exporting(name: str, *exports: str, path: str, version: str = "1.0") -> contents.Contents:
+    """Return a package of one library that has these symbols."""
+    checksums = array.array("I", sorted(symbols.checksum(one) for one in exports)).tobytes()
+    families = sorted({symbols.family(one.encode()) for one in exports})
+    exported = base64.b64encode(checksums).decode()
+    return package(name, library(path), version=version, exports=exported, families=families)
+
+
+@pytest.mark.parametrize(
+    ("cubins", "guard", "expected"),
+    [
+        ("9.0a 10.0f 12.0a 12.1f", "This kernel only supports sm120.", "perhaps"),
+        ("9.0a 10.0f 12.0f", "This kernel only supports sm120.", "yes"),
+        ("12.0 12.1", "This kernel only supports sm[120, 121].", "yes"),
+        ("12.0 12.1", "This kernel only supports sm120f.", "yes"),
+        ("12.0 12.1", "kernel requires sm_120a", "perhaps"),
+        ("12.1", "This kernel only supports sm >= 90.", "yes"),
+        ("9.0a 12.0", "This kernel only supports sm90.", "yes"),
+        ("12.0", "This kernel only supports sm90.", "perhaps"),
+        ("8.0 12.1", "FATAL: kernel `x` is for sm80-sm100, but was built for sm%d", "perhaps"),
+        ("8.0 12.0", "FATAL: kernel `x` is for sm80-sm121, but was built for sm%d", "yes"),
+        ("12.0 12.1", "requires compute capability 12.0", "perhaps"),
+        ("12.0 12.1", "requires compute capability 8.9 or higher", "yes"),
+        ("12.0 12.1", "the only sum of 120", "yes"),
+        # What torch's functions say of themselves.
+        ("12.0", "torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or 8.9", "yes"),
+        ("12.0", "DeepSeek style scaling only supported in CUDA for SM90", "yes"),
+    ],
+)
+def test_guard_that_the_device_s_code_fails_is_a_doubt(cubins: str, guard: str, expected: str) -> None:
+    found = package("kernels", library("kernels/_C.abi3.so", cubins, guards=[guard] if texts.ranges(guard) else []))
+    verdict, findings = answer(found)
+    assert (verdict, findings) == (expected, {("perhaps", "guard")} if expected == "perhaps" else set())
+
+
+def test_bare_cubins_for_other_gpus_are_a_doubt() -> None:
+    def cubin(number: int, architecture: str) -> contents.Library:
+        path = f"flashinfer_cubin/cubins/fmhaSm100aKernel_{number}.cubin"
+        return library(path, architecture, machine=contents.CUBIN, needed="")
+
+    other = package("flashinfer-cubin", cubin(1, "10.0a"), cubin(2, "10.0a"), file="f-1-py3-none-any.whl")
+    assert answer(other) == ("perhaps", {("perhaps", "gpu_code")})
+    assert judge.judge([other], SPARK)["packages"][0]["libraries"] == 0
+    assert answer(package("flashinfer-cubin", cubin(1, "10.0a"), cubin(2, "12.0f"))) == ("yes", set())
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        (("0.6.16.post3", "0.6.13"), "no"),
+        (("0.6.16.post3", "0.6.16.post3"), "yes"),
+        (("0.6.16", "0.6.16+cu130"), "yes"),
+    ],
+)
+def test_packages_of_one_release_must_be_of_one_version(versions: tuple[str, str], expected: str) -> None:
+    python, cubin = versions
+    found = package("flashinfer-python", version=python), package("flashinfer-cubin", version=cubin)
+    assert answer(*found)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "version", "expected"),
+    [
+        ("torch==2.8.0", "2.9.1+cu130", "no"),
+        ("torch==2.9.0", "2.9.1", "perhaps"),
+        ("torch==2.9.1", "2.9.1+cu130", "yes"),
+        ("torch==2.8.0; platform_machine == 'x86_64'", "2.9.1", "yes"),
+        ("torch==2.8.0; platform_system == 'Linux'", "2.9.1", "no"),
+        ("torch==2.8.0; sys_platform == 'win32'", "2.9.1", "yes"),
+        ("torch==2.8.0; extra == 'x'", "2.9.1", "yes"),
+    ],
+)
+def test_requirement_that_another_package_misses(line: str, version: str, expected: str) -> None:
+    torch = package("torch", library("torch/lib/libtorch_cuda.so", "12.0"), version=version)
+    vision = package("torchvision", library("torchvision/_C.so"), requires=[line])
+    assert answer(torch, vision)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (package("nvidia-cuda-nvrtc-cu12", version="12.8.93"), "perhaps"),
+        (package("nvidia-cuda-nvrtc", library("nvidia/lib/libnvrtc.so.13", release="13.0"), version="13.0.88"), "yes"),
+        (package("torch-nvrtc", library("torch/lib/libnvrtc-b51b459d.so.12", release="12.8")), "perhaps"),
+        (package("triton", version="3.5.1"), "perhaps"),
+        (package("triton", library("triton/bin/ptxas", release="12.8"), version="3.5.1"), "perhaps"),
+        (package("triton", library("triton/bin/ptxas", release="12.8"),
+                 library("triton/bin/ptxas-blackwell", release="12.9"), version="3.6.0"), "yes"),
+        (package("triton", library("triton/bin/ptxas", release="13.0"), version="3.5.1+sf"), "yes"),
+    ],
+)  # fmt: skip
+def test_compiler_that_does_not_know_the_gpu_is_a_doubt(found: contents.Contents, expected: str) -> None:
+    verdict, findings = answer(found)
+    assert verdict == expected
+    assert ("compiler" in {kind for _level, kind in findings}) is (expected == "perhaps")
+    assert answer(found, device=judge.Device(capability="12.0"))[0] == "yes"
+
+
+def test_symbol_that_a_sister_does_not_have_is_found() -> None:
+    torch = exporting("torch", f"{CHECK}jb", path="torch/lib/libc10_cuda.so")
+    torch["libraries"].append(library("torch/lib/libtorch_cuda.so", "12.0"))
+
+    def extension(symbol: str, *needed: str) -> contents.Contents:
+        return package("kernels", library("kernels/_C.so", needed=" ".join(needed), undefined=[(symbol, "")]))
+
+    assert answer(torch, extension(f"{CHECK}ib", "libc10_cuda.so")) == ("no", {("no", "symbol")})
+    assert answer(torch, extension(f"{CHECK}jb", "libc10_cuda.so")) == ("yes", set())
+    # Of a namespace that no package which it names has, and of the driver: nobody can tell.
+    assert answer(torch, extension("_ZN6others3runEv", "libc10_cuda.so"))[0] == "yes"
+    assert answer(torch, extension(f"{CHECK}ib", "libother.so"))[0] == "yes"
+    nccl = exporting("nvidia-nccl-cu13", "ncclCommInitRank", path="nvidia/nccl/lib/libnccl.so.2")
+    assert answer(nccl, extension("ncclCommShrink", "libnccl.so.2"))[0] == "no"
+    # Of libraries that differ in numbers alone one is enough.
+    both = package("kernels", library("k/sm90/ops.so", needed="libc10_cuda.so", undefined=[(f"{CHECK}ib", "")]),
+                   library("k/sm100/ops.so", needed="libc10_cuda.so"))  # fmt: skip
+    assert answer(torch, both)[0] == "yes"
+
+
+def test_symbols_newer_than_the_host_s_are_found() -> None:
+    def needing(**versions: str) -> contents.Contents:
+        return package("kernels", library("kernels/_C.so", versions=versions))
+
+    assert answer(needing(GLIBC="2.41")) == ("no", {("no", "host")})
+    assert answer(needing(GLIBC="2.39", GLIBCXX="3.4.33", CXXABI="1.3.15")) == ("yes", set())
+    assert answer(needing(GLIBCXX="3.4.34"))[0] == "no"
+    assert answer(needing(GLIBCXX="3.4.34"), package("own", library("own/libstdc++.so.6")))[0] == "yes"
+    assert answer(needing(GLIBC="2.41"), device=judge.Device(host={"GLIBC": "2.41"}))[0] == "yes"
+    assert answer(package("k", file="k-1-cp312-cp312-manylinux_2_41_aarch64.whl"))[1] == {("no", "platform")}
+    assert answer(package("k", file="k-1-cp312-cp312-manylinux_2_17_aarch64.manylinux_2_41_aarch64.whl"))[0] == "yes"
+
+
+def test_nothing_is_never_a_yes() -> None:
+    assert judge.judge([], SPARK)["verdict"] == "perhaps"
+
+
+def test_what_was_not_looked_at_is_listed() -> None:
+    found = package("thing", library("thing/_C.so", "12.0"), unread={"a": 2, "ptx": 1})
+    result = judge.judge([found], SPARK, unread=["git+https://example.com/x"])
+    assert result["not_looked_at"][0] == "git+https://example.com/x"
+    assert {"2 files named .a", "1 file named .ptx"} <= set(result["not_looked_at"])
+    assert "not looked at: git+https://example.com/x; " in judge.table(result)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"capability": "12.1a"}, {"capability": "new"}, {"capability": "12.1f"}, {"cuda": "13"}, {"cuda": "13.0.2"},
      {"cuda": "13.0\n"}, {"python": "3"}, {"python": "3.12 "}],
 )  # fmt: skip
-def test_a_device_that_does_not_exist_is_refused(wrong: dict[str, str]) -> None:
+def test_a_device_that_does_not_exist_is_refused(wrong: dict[str, t.Any]) -> None:
     with pytest.raises(SparkforgeError):
         judge.Device(**wrong)
 
@@ -243,6 +404,96 @@ def test_containers_outside_of_nvccs_sections_count_as_well(tmp_path: Path) -> N
     wheel = write_wheel(tmp_path, "thing", "1.0", {"libcufft.so.12": path.read_bytes()})
     (found,) = contents.of_wheel(str(wheel), str(tmp_path))["libraries"]
     assert (found["cubins"], found["ptx"]) == (["12.0", "7.5"], ["9.0"])
+
+
+def test_wheels_are_read_for_all_that_rules_them_out(tmp_path: Path) -> None:
+    guard = b"\0This kernel only supports sm120.\n\0"
+    ptxas = elf_writer.elf_bytes(kind=2, message=b"\0Cuda compilation tools, release 12.8, V12.8.93\0")
+    extension = elf_writer.elf_bytes(
+        needed=["libc10_cuda.so", "libc.so.6"],
+        undefined=[f"{CHECK}ib", "memcpy@GLIBC_2.41", "PyList_New"],
+        versions={"libc.so.6": ["GLIBC_2.17", "GLIBC_2.41"]},
+    )
+    code = bytearray(gpu_library.write(tmp_path / "x.so", "9.0a 10.0f 12.0a 12.1f").read_bytes() + guard)
+    code[18:20] = elf_writer.AARCH64.to_bytes(2, "little")
+    files: dict[str, dict[str, bytes | str]] = {
+        "guarded": {"guarded/_C.abi3.so": bytes(code)},
+        "flashinfer-cubin": {"cubins/fmhaSm100aKernel_1.cubin": elf_writer.cubin("10.0a")},
+        "triton": {"triton/backends/nvidia/bin/ptxas": ptxas},
+        "torch": {
+            "torch/lib/libc10_cuda.so": elf_writer.elf_bytes(soname="libc10_cuda.so", exports=[f"{CHECK}jb"]),
+            "torch/lib/libtorch_cuda.so": elf_writer.elf_bytes(soname="libtorch_cuda.so"),
+        },
+        "kernels": {"kernels/_C.so": extension},
+    }
+    wheels = [str(write_wheel(tmp_path, name, "3.6", content)) for name, content in files.items()]
+    result = judge.paths(wheels, SPARK)
+    kinds = {(one["package"], one["level"], one["kind"]) for one in result["findings"]}
+    assert kinds == {
+        ("guarded", "perhaps", "guard"), ("flashinfer-cubin", "perhaps", "gpu_code"), ("triton", "perhaps", "compiler"),
+        ("kernels", "no", "symbol"), ("kernels", "no", "host"),
+    }  # fmt: skip
+    assert result["verdict"] == "no"
+    assert any("what the wheels require" in row for row in result["not_looked_at"])
+
+
+def test_texts_without_end_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.so"
+    path.write_bytes(b"only " * 100_000 + b"".join(b"\0only sm%d" % (50 + number) for number in range(90)))
+    guards = texts.read(str(path), deadline.Deadline(900, "It")).guards
+    assert len(guards) == 50
+    assert max(map(len, guards)) <= 2 * 240
+    # One that the end of a block cuts in two is found.
+    path.write_bytes(bytes((1 << 20) - 5) + b"only sm120\0" + bytes(1 << 20) + b"release 12.8, V\0")
+    assert texts.read(str(path), deadline.Deadline(900, "It")) == (["only sm120"], "")
+    clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
+    monkeypatch.setattr(deadline, "time", clock)
+    with pytest.raises(SparkforgeError, match="could not be read within 900 s"):
+        texts.read(str(path), deadline.Deadline(900, "It"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rootfs/etc/environment", "NVIDIA_REQUIRE_CUDA=cuda>=13.1\n"),
+        ("config.json", '{"process": {"env": ["PATH=/bin", "NVIDIA_REQUIRE_CUDA=cuda\\u003e=13.1"]}}'),
+        ("rootfs/config.json", '{"config": {"Env": ["NVIDIA_REQUIRE_CUDA=cuda>=13.1"]}}'),
+    ],
+)
+def test_image_for_a_newer_driver_is_a_no(tmp_path: Path, name: str, content: str) -> None:
+    root = tmp_path / "rootfs"
+    for path in ("usr", "etc"):
+        (root / path).mkdir(parents=True)
+    (tmp_path / name).write_text(content)
+    for target in (root, tmp_path) if name == "config.json" else (root,):
+        result = judge.directory(str(target), SPARK)
+        assert (result["verdict"], result["findings"][0]["kind"]) == ("no", "image")
+    brands = content.replace("13.1", "13.1 brand=tesla,driver>=580,driver<581")
+    (tmp_path / name).write_text(brands)
+    assert judge.directory(str(root), SPARK)["verdict"] == "perhaps"
+    with pytest.raises(SparkforgeError, match="There is no Python package"):
+        judge.directory(str(root), judge.Device(cuda="13.1"))
+
+
+def test_mounted_image_with_a_newer_cuda_is_a_doubt(tmp_path: Path) -> None:
+    # podman image mount shows no variables.
+    for path in ("usr/local/cuda-13.1", "usr/local/cuda-12.9", "etc"):
+        (tmp_path / path).mkdir(parents=True)
+    result = judge.directory(str(tmp_path), SPARK)
+    assert (result["verdict"], result["findings"][0]["kind"]) == ("perhaps", "image")
+
+
+def test_image_s_own_libc_counts(tmp_path: Path) -> None:
+    root = tmp_path / "image"
+    files = {"thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6"], versions={"libc.so.6": ["GLIBC_2.41"]})}
+    unpack(write_wheel(tmp_path, "thing", "1.0", files), root / "opt/venv/lib/python3.12/site-packages")
+    libc = elf_writer.elf_bytes(soname="libc.so.6", message=b"\0GLIBC_2.17\0GLIBC_2.41\0")
+    for path in ("usr", "etc", "lib"):
+        (root / path).mkdir()
+    (root / "lib/libc.so.6").write_bytes(libc)
+    assert judge.directory(str(root), SPARK)["verdict"] == "yes"
+    (root / "lib/libc.so.6").write_bytes(libc.replace(b"2.41", b"2.36"))
+    assert judge.directory(str(root), SPARK)["verdict"] == "no"
 
 
 @pytest.mark.parametrize(

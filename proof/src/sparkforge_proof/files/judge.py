@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import re
 import tempfile
@@ -15,9 +16,10 @@ import typing as t
 from .._shared.module_utils._core import shown, versions
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._elf import fatbin, providers
+from .._shared.module_utils._elf.filesystem import FileSystem
 from .._shared.module_utils._wheel.names import check_wheel_fits, parse_wheel_name
 from ..checks.stack import architectures
-from . import contents
+from . import contents, fit
 from .contents import Contents, Library, sonames
 
 #: From the best to the worst; the first three levels of a finding are each a verdict.
@@ -43,12 +45,14 @@ class Device:
     :ivar capability: of the GPU, ``12.1``.
     :ivar cuda: the newest CUDA that the driver takes PTX of, ``13.0``.
     :ivar python: of the interpreter, ``3.12``.
+    :ivar host: the newest versions of symbols that its libc and libstdc++ have, ``GLIBC`` -> ``2.39``.
     """
 
     machine: str = "aarch64"
     capability: str = "12.1"
     cuda: str = "13.0"
     python: str = "3.12"
+    host: t.Mapping[str, str] = dataclasses.field(default_factory=lambda: dict(contents.HOST_VERSIONS))
 
     def __post_init__(self) -> None:
         """Refuse what would be judged for nothing that exists."""
@@ -57,6 +61,10 @@ class Device:
         for what, value in (("CUDA", self.cuda), ("Python", self.python)):
             if not re.fullmatch(r"\d+\.\d+", value):
                 raise SparkforgeError(f"{value!r} is not a version of {what}.", "Write it as 13.0 or 3.12, in quotes.")
+
+
+#: The symbols that a library misses, and the packages that should have them, by its path.
+Missing = t.Mapping[str, t.Sequence[tuple[str, str]]]
 
 
 class Finding(t.TypedDict):
@@ -73,18 +81,24 @@ def judge(
     device: Device,
     asked: t.Collection[str] = (),
     said: t.Sequence[Finding] = (),
+    unread: t.Sequence[str] = (),
 ) -> dict[str, t.Any]:
-    """Return ``verdict``, ``findings``, ``packages`` and ``summary`` of packages that are used together.
+    """Return ``verdict``, ``findings``, ``packages``, ``summary`` and ``not_looked_at`` of packages used together.
 
     What a package lacks that was asked for decides; what one lacks that it needs makes the answer ``perhaps``.
 
     :param asked: names of the packages that were asked for, all of them where empty.
     :param said: what is known already, such as that something has no wheel.
+    :param unread: what was asked for and could not be read, such as a source to build.
     """
     findings = [*said]
+    missing = fit.missing_symbols(found)
+    provided = sonames(found)
     for one in found:
-        findings += _of_package(one, device)
+        symbols = {path: rows for (name, path), rows in missing.items() if name == one["name"]}
+        findings += _of_package(one, device, symbols, provided)
     findings += _of_cuda(found, device)
+    findings += [_finding(*row) for row in fit.of_versions(found, device.machine)]
     rows = []
     for one in found:
         own = [finding for finding in findings if finding["package"] == one["name"]]
@@ -93,7 +107,7 @@ def judge(
                 "name": one["name"],
                 "version": one["version"],
                 "gpu_code": str(_code(one["libraries"])),
-                "libraries": len(one["libraries"]),
+                "libraries": sum(library["machine"] != contents.CUBIN for library in one["libraries"]),
                 "verdict": _worst(own),
                 "asked": not asked or one["name"] in asked,
             }
@@ -102,10 +116,38 @@ def judge(
         finding["level"] if not asked or finding["package"] in asked or finding["level"] != "no" else "perhaps"
         for finding in findings
     ]
-    verdict = max((level for level in decisive if level != NOTE), key=VERDICTS.index, default="yes")
-    result = {"verdict": verdict, "findings": findings, "packages": rows, "summary": _summary(verdict, rows, device)}
+    # Of nothing nothing is known.
+    nothing = "yes" if rows else "perhaps"
+    verdict = max((level for level in decisive if level != NOTE), key=VERDICTS.index, default=nothing)
+    result = {
+        "verdict": verdict,
+        "findings": findings,
+        "packages": rows,
+        "summary": _summary(verdict, rows, device),
+        "not_looked_at": [*unread, *_not_looked_at(found)],
+    }
     # Names and versions are whatever the files say.
     return t.cast("dict[str, t.Any]", shown.data(result))
+
+
+def _finding(package: str, level: str, kind: str, what: str) -> Finding:
+    return {"package": package, "level": level, "kind": kind, "what": what}
+
+
+def _not_looked_at(found: t.Sequence[Contents]) -> list[str]:
+    """Return what of the packages no answer is about."""
+    rows = ["Python code, and what it opens, downloads or compiles when it runs"] if found else []
+    endings: dict[str, int] = {}
+    for one in found:
+        for ending, count in one["unread"].items():
+            endings[ending] = endings.get(ending, 0) + count
+    rows += [f"{count} file{'' if count == 1 else 's'} named .{ending}" for ending, count in sorted(endings.items())]
+    if any(library["cubins"] for one in found for library in one["libraries"]):
+        rows.append("the machine code for GPUs itself, and texts in it where it is compressed")
+    lacking = sum(bool(library["lacking"]) for one in found for library in one["libraries"])
+    if lacking:
+        rows.append(f"the symbols of {lacking} librar{'y' if lacking == 1 else 'ies'} that lack another library")
+    return rows
 
 
 def _worst(findings: t.Iterable[Finding]) -> str:
@@ -115,7 +157,9 @@ def _worst(findings: t.Iterable[Finding]) -> str:
 def _summary(verdict: str, rows: t.Sequence[t.Mapping[str, t.Any]], device: Device) -> str:
     words = {
         "yes": "Nothing in the files of {packages} rules out {device}.",
-        "perhaps": "Some of {packages} may not work on {device}: see the findings.",
+        "perhaps": "Some of {packages} may not work on {device}: see the findings."
+        if rows
+        else "Nothing was read that says whether it runs on {device}.",
         "no": "It will not run on {device}: see the findings.",
     }
     return words[verdict].format(
@@ -131,14 +175,16 @@ def _code(libraries: t.Iterable[Library]) -> fatbin.Embedded:
     )
 
 
-def _of_package(one: Contents, device: Device) -> t.Iterator[Finding]:
+def _of_package(one: Contents, device: Device, missing: Missing, provided: t.Collection[str]) -> t.Iterator[Finding]:
     def say(level: str, kind: str, what: str) -> Finding:
-        return {"package": one["name"], "level": level, "kind": kind, "what": what}
+        return _finding(one["name"], level, kind, what)
 
     if one["file"]:
         major, minor = device.python.split(".")
         try:
-            check_wheel_fits(parse_wheel_name(one["file"]), (int(major), int(minor)), device.machine)
+            check_wheel_fits(
+                parse_wheel_name(one["file"]), (int(major), int(minor)), device.machine, device.host["GLIBC"]
+            )
         except SparkforgeError as error:
             yield say("no", "platform", error.cause)
     if not one["files"] and not one["requires"]:
@@ -147,11 +193,12 @@ def _of_package(one: Contents, device: Device) -> t.Iterator[Finding]:
         yield say("no", "damaged", cause)
     if len(one["damaged"]) > _SHOWN:
         yield say("no", "damaged", f"{len(one['damaged']) - _SHOWN} more of its files are damaged.")
-    others = {library["machine"] for library in one["libraries"]} - {device.machine}
-    if others and all(library["machine"] != device.machine for library in one["libraries"]):
+    cubins = [library for library in one["libraries"] if library["machine"] == contents.CUBIN]
+    libraries = [library for library in one["libraries"] if library["machine"] == device.machine]
+    others = {library["machine"] for library in one["libraries"]} - {device.machine, contents.CUBIN}
+    if others and not libraries:
         yield say("no", "machine", f"its libraries are for {', '.join(sorted(others))}.")
         return
-    libraries = [library for library in one["libraries"] if library["machine"] == device.machine]
     if one["name"] == "torch" and libraries and not _named(libraries, "libtorch_cuda.so"):
         yield say("no", "cpu_only", "it is a CPU build: it has no libtorch_cuda.so.")
     if one["name"] == "torch" and versions.numbers(one["version"])[:2] < architectures.GUARD_LIFTED:
@@ -161,7 +208,15 @@ def _of_package(one: Contents, device: Device) -> t.Iterator[Finding]:
     if one["sources"]:
         many = f"{one['sources']} file{'' if one['sources'] == 1 else 's'} of CUDA C++"
         yield say(NOTE, "compiles", f"it contains {many}: compiling it at run time needs nvcc on the host.")
-    yield from _of_libraries(libraries, device, say)
+    yield from _of_libraries([*libraries, *cubins], device, say, missing)
+    rows = itertools.chain(
+        fit.of_host(one, libraries, device.host, provided),
+        fit.of_compilers(one, device.capability),
+        fit.of_guards(
+            one, [library for library in (*libraries, *cubins) if not _is_nvidias(library)], device.capability
+        ),
+    )
+    yield from (_finding(*row) for row in rows)
 
 
 def _named(libraries: t.Iterable[Library], name: str) -> list[Library]:
@@ -169,7 +224,7 @@ def _named(libraries: t.Iterable[Library], name: str) -> list[Library]:
 
 
 def _of_libraries(
-    libraries: t.Sequence[Library], device: Device, say: t.Callable[[str, str, str], Finding]
+    libraries: t.Sequence[Library], device: Device, say: t.Callable[[str, str, str], Finding], missing: Missing
 ) -> t.Iterator[Finding]:
     """Judge the libraries of a package; of those that differ in numbers alone (``_cuda118``, ``sm90/``) one is used."""
     code = {library["path"]: _code([library]) for library in libraries}
@@ -180,47 +235,92 @@ def _of_libraries(
     variants: dict[str, list[Library]] = {}
     for library in libraries:
         variants.setdefault(re.sub(r"\d+", "#", library["path"]), []).append(library)
-    dead, lacking, waiting = [], [], []
+    dead, lacking, unlinked, waiting = [], [], [], []
     for group in variants.values():
-        usable = [library for library in group if library["path"] not in unusable and not library["lacking"]]
+        usable = [
+            library
+            for library in group
+            if library["path"] not in unusable and not library["lacking"] and library["path"] not in missing
+        ]
         if usable:
             waiting += [usable[0]] if all(library["path"] in by_ptx for library in usable) else []
             continue
         best = max(group, key=lambda library: library["path"] not in unusable)
         if best["path"] in unusable:
             dead.append(best)
+        elif best["path"] in missing:
+            unlinked.append(best)
         elif not providers.optional_plugin(os.path.basename(best["path"])):
             lacking.append(best)
     if dead:
-        whole = len(dead) == sum(any(one["path"] in gpu for one in group) for group in variants.values())
-        level = "no" if whole else "perhaps"
-        if (all(one["path"] in single for one in dead) and not whole) or all(_is_nvidias(one) for one in dead):
-            level = NOTE
-        names = "; ".join(f"{os.path.basename(one['path'])} has {code[one['path']]}" for one in dead[:3])
-        count = "1 of its libraries has" if len(dead) == 1 else f"{len(dead)} of its libraries have"
-        yield say(level, "gpu_code", f"{count} no code that runs on {device.capability}: {names}.")
+        yield say(
+            *_without_code(dead, single, code, device, sum(group[0]["path"] in gpu for group in variants.values()))
+        )
     if waiting:
         names = ", ".join(sorted(os.path.basename(library["path"]) for library in waiting)[:3])
         yield say(NOTE, "ptx", f"the driver compiles the PTX of {names} on first use.")
+    own = [library for library in libraries if library["machine"] != contents.CUBIN]
+    if unlinked:
+        told = "; ".join(
+            f"{os.path.basename(library['path'])} needs {missing[library['path']][0][0]}, which"
+            f" {missing[library['path']][0][1]} does not have"
+            for library in unlinked[:3]
+        )
+        yield say(
+            "no" if len(unlinked) == len(own) else "perhaps", "symbol", f"{told}: it was built for another version."
+        )
     if lacking:
-        missing: dict[str, list[Library]] = {}
-        for library in lacking:
-            for name in library["lacking"]:
-                missing.setdefault(name, []).append(library)
-        brings = {name: providers.provider(name, device.machine, device.cuda) for name in missing}
-        torch = sorted(name for name in missing if brings[name].role == "python_env")
-        if torch:
-            yield say("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, but does not require it.")
-        rest = {name: by for name, by in sorted(missing.items()) if name not in torch}
-        if rest:
-            lame = [library["path"] for by in rest.values() for library in by]
-            whole = all(library["path"] in lame for library in libraries)
-            told = "; ".join(
-                f"{name}, which {os.path.basename(by[0]['path'])} needs"
-                + (f" ({brings[name].hint.rstrip('.')})" if brings[name].role or brings[name].package else "")
-                for name, by in [*rest.items()][:4]
-            )
-            yield say("no" if whole else "perhaps", "soname", f"no package provides {told}.")
+        yield from _without_sonames(lacking, own, device, say)
+
+
+def _without_code(
+    dead: t.Sequence[Library],
+    single: t.Collection[str],
+    code: t.Mapping[str, fatbin.Embedded],
+    device: Device,
+    count: int,
+) -> tuple[str, str, str]:
+    """Return level, kind and sentence of libraries without code for the GPU.
+
+    :param count: of the libraries that have GPU code, variants as one.
+    """
+    complete = len(dead) == count
+    level = "no" if complete else "perhaps"
+    if (all(one["path"] in single for one in dead) and not complete) or all(_is_nvidias(one) for one in dead):
+        level = NOTE
+    elif all(one["machine"] == contents.CUBIN for one in dead):
+        # What loads a bare cubin asks for the GPU first, and may have another way.
+        level = "perhaps"
+    names = "; ".join(f"{os.path.basename(one['path'])} has {code[one['path']]}" for one in dead[:3])
+    has = "1 of its binaries has" if len(dead) == 1 else f"{len(dead)} of its binaries have"
+    return level, "gpu_code", f"{has} no code that runs on {device.capability}: {names}."
+
+
+def _without_sonames(
+    lacking: t.Sequence[Library],
+    libraries: t.Sequence[Library],
+    device: Device,
+    say: t.Callable[[str, str, str], Finding],
+) -> t.Iterator[Finding]:
+    """Yield what is to be said of libraries that need others which nobody provides."""
+    missing: dict[str, list[Library]] = {}
+    for library in lacking:
+        for name in library["lacking"]:
+            missing.setdefault(name, []).append(library)
+    brings = {name: providers.provider(name, device.machine, device.cuda) for name in missing}
+    torch = sorted(name for name in missing if brings[name].role == "python_env")
+    if torch:
+        yield say("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, but does not require it.")
+    rest = {name: by for name, by in sorted(missing.items()) if name not in torch}
+    if rest:
+        lame = [library["path"] for by in rest.values() for library in by]
+        complete = all(library["path"] in lame for library in libraries)
+        told = "; ".join(
+            f"{name}, which {os.path.basename(by[0]['path'])} needs"
+            + (f" ({brings[name].hint.rstrip('.')})" if brings[name].role or brings[name].package else "")
+            for name, by in [*rest.items()][:4]
+        )
+        yield say("no" if complete else "perhaps", "soname", f"no package provides {told}.")
 
 
 def _is_nvidias(library: Library) -> bool:
@@ -293,8 +393,8 @@ def directory(path: str, device: Device) -> dict[str, t.Any]:
 
     :raises SparkforgeError: it is no directory, or has no Python package.
     """
-    found = _in_directory(path, device)
-    result = judge(found, device)
+    found, said, device = _in_directory(path, device)
+    result = judge(found, device, said=said)
     return {**result, "table": table(result)}
 
 
@@ -304,27 +404,47 @@ def paths(given: t.Sequence[str], device: Device) -> dict[str, t.Any]:
     :raises SparkforgeError: one of them is neither.
     """
     found: list[Contents] = []
+    said: list[Finding] = []
     with tempfile.TemporaryDirectory() as cache:
         for path in given:
-            is_wheel = path.endswith(".whl") and os.path.isfile(path)
-            found += [contents.of_wheel(path, cache)] if is_wheel else _in_directory(path, device)
-    result = judge(found, device, {one["name"] for one in found})
+            if path.endswith(".whl") and os.path.isfile(path):
+                found.append(contents.of_wheel(path, cache))
+            else:
+                more, findings, device = _in_directory(path, device)
+                found += more
+                said += findings
+    unread = ["what the wheels require, beyond what was named"] if any(one["file"] for one in found) else []
+    result = judge(found, device, {one["name"] for one in found}, said, unread)
     return {**result, "table": table(result)}
 
 
-def _in_directory(path: str, device: Device) -> list[Contents]:
+def _in_directory(path: str, device: Device) -> tuple[list[Contents], list[Finding], Device]:
+    """Return what is in a directory, what its image asks for, and the device with the versions of its libraries."""
     if not os.path.isdir(path):
         what = "is neither a directory nor a wheel" if os.path.exists(path) else "does not exist"
         raise SparkforgeError(
             f"{path} {what}.", "Name a requirement, a file that ends in .whl, or a directory.", path=path
         )
+    if os.path.isfile(os.path.join(path, "config.json")) and os.path.isdir(os.path.join(path, "rootfs")):
+        # A bundle as runc and umoci have it.
+        path = os.path.join(path, "rootfs")
     is_root = all(os.path.isdir(os.path.join(path, name)) for name in ("usr", "etc"))
     root, environment = (path, None) if is_root else ("/", os.path.abspath(path))
-    found = contents.of_environments(root, environment)
-    if not is_root and os.uname().machine != device.machine:
+    said = [_finding(*row) for row in fit.of_image(path, device.cuda)] if is_root else []
+    try:
+        found = contents.of_environments(root, environment)
+    except contents.NoPackageError:
+        if not said:
+            raise
+        found = []
+    is_native = is_root or os.uname().machine == device.machine
+    if is_native:
+        own = contents.host_versions(FileSystem(root))
+        device = dataclasses.replace(device, host={**device.host, **own})
+    else:
         # This host's loader says nothing of another machine's libraries.
         find_lacking(found, device)
-    return found
+    return found, said, device
 
 
 def table(result: t.Mapping[str, t.Any]) -> str:
@@ -354,4 +474,6 @@ def table(result: t.Mapping[str, t.Any]) -> str:
     ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|---|")
     rest = f" {quiet} more have no GPU code and nothing to say." if quiet else ""
+    if result["not_looked_at"]:
+        lines += ["", f"not looked at: {'; '.join(result['not_looked_at'])}."]
     return "\n".join([*lines, "", f"{result['verdict']}: {result['summary']}{rest}"])

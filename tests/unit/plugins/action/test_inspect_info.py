@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import typing as t
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lab.stand_ins import write_wheel
 from proof.tests.unit import gpu_library
 from tests.unit.act import act
 from tests.unit.package_index import PackageIndex
+from tests.unit.web_server import Server
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +87,82 @@ def test_what_is_source_alone_or_for_another_machine_or_went_back_is_an_answer(t
     }
 
 
+def test_requirement_that_its_marker_leaves_out_is_not_a_yes(tmp_path: Path) -> None:
+    write_wheel(tmp_path, "decord", "0.6.0", {"decord.py": ""})
+    write_wheel(tmp_path, "thing", "1.0", {"thing.py": ""})
+    line = "decord==0.6.0; platform_machine != 'aarch64'"
+    alone = ask(tmp_path, line)
+    assert (alone["verdict"], alone["findings"][0]["kind"], alone["packages"]) == ("perhaps", "marker", [])
+    assert "it is not wanted here" in alone["table"]
+    beside = ask(tmp_path, f"thing\n{line}")
+    assert (beside["verdict"], [one["level"] for one in beside["findings"]]) == ("yes", ["note"])
+
+
+def test_version_that_no_index_has_is_a_no_with_those_that_it_has(tmp_path: Path) -> None:
+    for version in ("0.9.0", "0.11.0", "0.11.1"):
+        write_wheel(tmp_path, "torchcodec", version, {"torchcodec.py": ""})
+    write_wheel(tmp_path, "thing", "1.0", {"thing.py": ""})
+    result = ask(tmp_path, "thing\ntorchcodec==0.10.0")
+    (finding,) = result["findings"]
+    assert (result["verdict"], finding["package"], finding["kind"]) == ("no", "torchcodec", "version")
+    assert finding["what"] == "no version of it fits torchcodec==0.10.0: the index has 0.11.1, 0.11.0, 0.9.0."
+
+
+def test_files_of_requirements_are_read_with_what_they_name(tmp_path: Path) -> None:
+    for place, name, version in [
+        ("", "thing", "1.0"),
+        ("", "thing", "2.0"),
+        ("more", "beside", "1.0"),
+        ("", "base", "1"),
+    ]:
+        write_wheel(tmp_path / place, name, version, {f"{name}.py": ""})
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements/base.txt").write_text("base  # needed by all\n")
+    (tmp_path / "requirements/constraints.txt").write_text("thing<2\n")
+    (tmp_path / "requirements/all.txt").write_text(
+        f"-r base.txt\n--constraint=constraints.txt\n--find-links {tmp_path}/more\n--pre\nthing \\\n  >=0.5\nbeside\n"
+        "-e ./here\ngit+https://user:secret@example.com/x.git@main\nother @ git+ssh://git@example.com/y\n"
+        "sdist @ https://example.com/sdist-1.tar.gz\n"
+    )
+    result = ask(tmp_path, f"-r {tmp_path}/requirements/all.txt")
+    packages = {one["name"]: one["version"] for one in result["packages"]}
+    assert packages == {"base": "1", "thing": "1.0", "beside": "1.0"}
+    assert (result["verdict"], {one["kind"] for one in result["findings"]}) == ("perhaps", {"source"})
+    assert sum("is built from source" in row for row in result["not_looked_at"]) == 4
+    assert "secret" not in str(result)
+
+
+def test_wheels_by_url_and_by_file_are_taken(tmp_path: Path) -> None:
+    wheel = write_wheel(tmp_path / "served", "vllm", "0.13.0+cu130", {"vllm.py": ""})
+    server = Server()
+    try:
+        path = f"/x/{wheel.name.replace('+', '%2B')}"
+        server.files[path] = wheel.read_bytes()
+        url = f"{server.url}{path}"
+        for target in (url, f"vllm @ {url}", f"vllm @ file://{wheel}", f"file://{wheel}", str(wheel)):
+            result = ask(tmp_path, target)
+            assert (result["verdict"], result["packages"][0]["version"]) == ("yes", "0.13.0+cu130"), target
+        result = ask(tmp_path, f"{server.url}/x/gone-1.0-py3-none-any.whl")
+        assert result["failed"] and "404" in result["cause"] and "Download it" in result["remedy"]
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("end", ["deep", "large", "many", "pipe"])
+def test_files_of_requirements_without_end_are_one_message(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "requirements.txt"
+    if end == "deep":
+        path.write_text("-r requirements.txt\n")
+    elif end == "large":
+        path.write_bytes(b"#" * ((1 << 20) + 1))
+    elif end == "many":
+        path.write_text("#\n" * 10_001)
+    else:
+        os.mkfifo(path)
+    result = ask(tmp_path, f"-r {path}")
+    assert result["failed"] and result["remedy"]
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
     [
@@ -92,6 +170,11 @@ def test_what_is_source_alone_or_for_another_machine_or_went_back_is_an_answer(t
         ("not a requirement", "is not a requirement: "),
         ("-r /etc/passwd", "is not a requirement: "),
         ("./thing-1.0-py3-none-any.whl", "wheel"),
+        ("-r /nowhere/requirements.txt", "cannot be read: No such file"),
+        ("nvidia/cuda:12.0-base-ubuntu20.04", "is the name of an image"),
+        ("nvcr.io/nvidia/pytorch:25.11-py3", "is the name of an image"),
+        ("vllm/vllm-openai", "is the name of an image"),
+        ("ubuntu:24.04", "is the name of an image"),
     ],
 )
 def test_what_resolves_to_nothing_or_is_no_wheel_is_one_message(tmp_path: Path, target: str, words: str) -> None:

@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether packages fit each other and the host: versions, symbols, and the compilers that they bring.
+
+Each function yields rows ``(package, level, kind, sentence)`` of findings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import typing as t
+
+from .._shared.module_utils._core import versions
+from .._shared.module_utils._elf import fatbin, symbols
+from .._shared.module_utils._elf.filesystem import FileSystem
+from .._shared.module_utils._wheel import installed as packages
+from . import contents, texts
+from .contents import Contents, Library
+
+Row = tuple[str, str, str, str]
+
+#: Packages of one release, whose imports compare their versions (flashinfer-ai/flashinfer issue 4781; Transformer
+#: Engine's common/__init__.py; the plugins of jax).
+_ALIKE = (
+    {"flashinfer-python", "flashinfer-cubin", "flashinfer-jit-cache"},
+    {"transformer-engine", "transformer-engine-cu12", "transformer-engine-cu13", "transformer-engine-torch"},
+    {"jax-cuda12-plugin", "jax-cuda12-pjrt"},
+    {"jax-cuda13-plugin", "jax-cuda13-pjrt"},
+)
+#: The first CUDA whose compilers know a GPU (release notes of CUDA).
+_FIRST_CUDA = {
+    "8.9": "11.8", "9.0": "11.8", "10.0": "12.8", "10.3": "12.9", "11.0": "13.0", "12.0": "12.8", "12.1": "12.9",
+}  # fmt: skip
+_COMPILER = re.compile(r"(ptxas|nvcc|cicc|libnvrtc)(?=$|[-.])")
+_NVRTC = re.compile(r"nvidia-cuda-nvrtc(?:-cu\d+)?")
+#: Triton up to 3.5 brings the ptxas of CUDA 12.8 (vllm-project/vllm issue 30163), 3.6 one of 12.9 beside it.
+_TRITON_WITH_129, _TRITON_BEFORE = (3, 6), "12.8"
+#: The driver's functions, whose library is the host's.
+_OF_THE_DRIVER = re.compile(r"cu[A-Z]|nvml[A-Z]")
+
+
+def of_versions(found: t.Sequence[Contents], machine: str) -> t.Iterator[Row]:
+    """Yield packages of different releases that belong together, and requirements that another package misses."""
+    for family in _ALIKE:
+        members = [one for one in found if one["name"] in family]
+        if len({versions.public(one["version"]) for one in members}) > 1:
+            told = ", ".join(f"{one['name']} {one['version']}" for one in members)
+            for one in members:
+                yield (
+                    one["name"],
+                    "no",
+                    "sisters",
+                    f"these must be of one version, which their import compares: {told}.",
+                )
+    there = {one["name"]: _distribution(one, machine) for one in found}
+    compiled = {one["name"] for one in found if one["libraries"]}
+    for name, distribution in there.items():
+        for sentence in packages.unsatisfied(distribution, there):
+            pin = re.search(r" requires torch ==(\d+\.\d+)[^,]*, but (\d+\.\d+)", sentence)
+            # PyTorch keeps the interface that extensions are compiled against within a minor alone.
+            broken = pin is not None and pin[1] != pin[2] and name in compiled
+            yield name, "no" if broken else "perhaps", "sisters", f"{sentence}."
+
+
+def _distribution(one: Contents, machine: str) -> packages.Distribution:
+    """Return a package with the requirements that count on the machine, as far as their markers are understood."""
+    counting = []
+    for line in one["requires"]:
+        marker = re.sub(r"(platform_system|sys_platform) *== *['\"][Ll]inux['\"]", "", line.partition(";")[2])
+        marker = re.sub(rf"platform_machine *== *['\"]{machine}['\"]", "", marker)
+        if not re.search(r"platform|implementation|os_name", marker):
+            counting.append(line)
+    return packages.Distribution(one["name"], one["version"], "", "", tuple(counting))
+
+
+def missing_symbols(found: t.Sequence[Contents]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Return the symbols that nobody has, and who should, by package and path of the library that needs them.
+
+    Only symbols that a package which the library names by a SONAME must have: it exports others of that namespace.
+    """
+    owners: dict[str, Contents] = {}
+    for one in found:
+        owners.update({name: one for library in one["libraries"] for name in contents.names(library)})
+    exports = contents.exported(found)
+    missing: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for one in found:
+        for library in one["libraries"]:
+            needed = [owners[name] for name in library["needed"] if name in owners and owners[name] is not one]
+            if not needed or library["lacking"]:
+                continue
+            for name, soname in library["undefined"]:
+                family = symbols.family(name.encode())
+                owner = next((other for other in needed if family in other["families"]), None)
+                if owner is None or (soname and soname not in owners) or _OF_THE_DRIVER.match(name):
+                    continue
+                if symbols.checksum(name) not in exports:
+                    missing.setdefault((one["name"], library["path"]), []).append((name, owner["name"]))
+    return missing
+
+
+def of_host(
+    one: Contents, libraries: t.Sequence[Library], host: t.Mapping[str, str], own: t.Collection[str]
+) -> t.Iterator[Row]:
+    """Yield what asks for newer versions of libc's and libstdc++'s symbols than the host has.
+
+    :param own: SONAMEs that packages bring, a libstdc++ for one.
+    """
+    newer = {}
+    for library in libraries:
+        for name, version in library["versions"].items():
+            brought = name != "GLIBC" and "libstdc++.so.6" in own
+            if name in host and not brought and versions.numbers(version) > versions.numbers(host[name]):
+                newer[library["path"]] = f"{os.path.basename(library['path'])} needs {name}_{version}"
+    if newer:
+        level = "no" if len(newer) == len(libraries) else "perhaps"
+        has = ", ".join(f"{name}_{version}" for name, version in host.items())
+        yield one["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, and the host has {has}."
+
+
+def of_compilers(one: Contents, capability: str) -> t.Iterator[Row]:
+    """Yield the compilers of a package that do not know the GPU: ptxas, nvcc and NVRTC."""
+    needed = _FIRST_CUDA.get(capability, "0")
+    releases: dict[str, list[str]] = {}
+    for library in one["libraries"]:
+        kind = _COMPILER.match(os.path.basename(library["path"]))
+        if kind and library["release"]:
+            releases.setdefault(kind[1].replace("libnvrtc", "NVRTC"), []).append(library["release"])
+    if not releases and _NVRTC.fullmatch(one["name"]):
+        releases["NVRTC"] = [".".join(one["version"].split(".")[:2])]
+    if not releases and one["name"] == "triton" and versions.numbers(one["version"])[:2] < _TRITON_WITH_129:
+        releases["ptxas"] = [_TRITON_BEFORE]
+    for name, known in releases.items():
+        newest = max(known, key=versions.numbers)
+        if versions.numbers(newest) < versions.numbers(needed):
+            way = "; set TRITON_PTXAS_PATH to the CUDA toolkit's" if one["name"] == "triton" else ""
+            what = f"its {name} is of CUDA {newest}, and {capability} needs that of {needed} or newer{way}."
+            yield one["name"], "perhaps", "compiler", what
+
+
+def of_guards(one: Contents, libraries: t.Sequence[Library], capability: str) -> t.Iterator[Row]:
+    """Yield libraries whose code for the GPU is a trap by what it prints."""
+    for library in libraries:
+        code = [fatbin.number(name) for name in library["cubins"] or library["ptx"]]
+        used = fatbin.Embedded(frozenset(library["cubins"]), frozenset(library["ptx"])).used_on(capability)
+        guard = texts.trap(library["guards"], fatbin.number(used), code) if used and library["guards"] else None
+        if guard:
+            what = (
+                f"{os.path.basename(library['path'])} has code for {used} and prints {guard!r}: it may be a trap there."
+            )
+            yield one["name"], "perhaps", "guard", what
+
+
+def of_image(root: str, cuda: str) -> t.Iterator[Row]:
+    """Yield what the container toolkit would refuse an unpacked image for: it asks for a newer driver.
+
+    :param cuda: of the driver.
+    """
+    bundle = os.path.dirname(os.path.abspath(root))
+    # As docker and podman inspect, an OCI bundle and a layout have it, and images that set it for a login.
+    places = [(root, "/config.json"), (root, "/etc/environment")]
+    places += [(bundle, "/config.json")] if os.path.basename(os.path.abspath(root)) == "rootfs" else []
+    content = b"\n".join(FileSystem(place).read_bytes(path) or b"" for place, path in places)
+    # Go writes > in JSON as an escape.
+    text = content.decode("utf-8", "replace").replace("\\u003e", ">")
+    values = list(dict.fromkeys(re.findall(r'NVIDIA_REQUIRE_CUDA=["\']?([^"\'\n]*)', text)))
+    for value in values:
+        needed = re.search(r"\bcuda *>= *(\d{1,3}\.\d{1,3})", value)
+        if needed and versions.numbers(needed[1]) > versions.numbers(cuda):
+            others = ", unless another condition of its NVIDIA_REQUIRE_CUDA is met" if "brand" in value else ""
+            what = f"it asks for a driver of CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
+            yield "image", "perhaps" if others else "no", "image", what
+    toolkits = [re.fullmatch(r"cuda-(\d{1,3}\.\d{1,3})", name) for name in FileSystem(root).names("/usr/local")]
+    newest = max((toolkit[1] for toolkit in toolkits if toolkit), key=versions.numbers, default="0")
+    if not values and os.path.realpath(root) != "/" and versions.numbers(newest) > versions.numbers(cuda):
+        what = (
+            f"it has CUDA {newest}: if it is NVIDIA's, it asks for a driver of that version, and this one is of {cuda}."
+        )
+        yield "image", "perhaps", "image", what

@@ -1,0 +1,132 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What people write for pip, on its command line and in files of requirements, sorted by what can be read of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import urllib.parse
+import urllib.request
+
+from ...plugins.module_utils._core import disk
+from ...plugins.module_utils._core.errors import SparkforgeError
+from ...plugins.module_utils._core.redact import redact
+from ...plugins.module_utils._wheel.requirement import short
+from .resolve import Index, check_requirement
+
+#: Bytes of one file, files within each other, and lines of all together.
+SIZE_LIMIT, DEPTH_LIMIT, LINES_LIMIT = 1 << 20, 10, 10_000
+_OPTION = re.compile(
+    r"(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)(?:\s+|=|(?<=^-.))(\S.*)"
+)
+#: Options that say how, and not what.
+_HOW = re.compile(
+    r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|no-index|trusted-host|use-feature|no-deps)\b"
+)
+_AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<place>[^;]*\S)\s*(?:;.*)?")
+_REPOSITORY = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
+_IMAGE = re.compile(
+    r"(?:docker|oci)://\S+|[a-z0-9][\w.-]*:[\w.-]+"
+    r"|[a-z0-9][\w.-]*(?::\d+)?(?:/[a-z0-9][\w.-]*)+(?::[\w.-]+)?(?:@sha256:\w+)?"
+)
+
+
+@dataclasses.dataclass
+class RequirementLines:
+    """What was asked for.
+
+    :ivar requirements: lines that an index resolves.
+    :ivar constraints: of ``-c``, as pip reads them.
+    :ivar wheels: paths of wheels, and ``https`` URLs of wheels.
+    :ivar sources: what is built where it is installed: repositories, directories, archives of source.
+    :ivar index: where to look, with what the files say of it.
+    """
+
+    index: Index
+    requirements: list[str] = dataclasses.field(default_factory=list)
+    constraints: list[str] = dataclasses.field(default_factory=list)
+    wheels: list[str] = dataclasses.field(default_factory=list)
+    sources: list[str] = dataclasses.field(default_factory=list)
+    _count: int = 0
+
+    def read(self, text: str, base: str = ".", depth: int = 0, constrains: bool = False) -> RequirementLines:
+        """Sort each line of a text; files that it names are read as well.
+
+        :param base: the directory that paths of it begin at.
+        :raises SparkforgeError: for a file that cannot be read, and for a line that is something else.
+        """
+        for line in re.sub(r"\\\n", " ", text).splitlines():
+            # Of many blanks in a row the patterns would try every way to share them out.
+            line = " ".join(re.sub(r"(^|\s)#.*$", "", line).split())
+            line = re.sub(r"\s--(?:hash|config-settings?)[= ]\S+", "", line)
+            self._count += 1
+            if self._count > LINES_LIMIT:
+                raise SparkforgeError(f"There are more than {LINES_LIMIT} lines of requirements.", "Name fewer.")
+            if line and not _HOW.match(line):
+                self._sort(line, base, depth, constrains)
+        return self
+
+    def _sort(self, line: str, base: str, depth: int, constrains: bool) -> None:
+        option = _OPTION.fullmatch(line)
+        if option:
+            self._option(option[1].lstrip("-"), option[2].strip("'\""), base, depth)
+            return
+        if constrains:
+            check_requirement(line)
+            self.constraints.append(line)
+            return
+        at_url = _AT_URL.fullmatch(line)
+        place = at_url["place"] if at_url else line
+        try:
+            url = urllib.parse.urlsplit(place)
+        except ValueError as error:
+            raise SparkforgeError(f"{short(redact(place))!r} is not a URL: {error}.", "Correct the line.") from error
+        if url.scheme == "file":
+            place = urllib.request.url2pathname(url.path)
+        in_base = os.path.join(base, os.path.expanduser(place))
+        is_remote = url.scheme in ("http", "https")
+        if (url.path if is_remote else place).endswith(".whl"):
+            self.wheels.append(place if is_remote else in_base)
+        elif is_remote or at_url or _REPOSITORY.fullmatch(place) or (place[:1] in "./~" and os.path.exists(in_base)):
+            self.sources.append(redact(line))
+        elif _IMAGE.fullmatch(place):
+            raise SparkforgeError(
+                f"{short(place)!r} is the name of an image, whose files are not here.",
+                "Unpack it on the host and name the directory: `podman image mount`, as root, prints one.",
+            )
+        else:
+            self.requirements.append(line)
+
+    def _option(self, option: str, value: str, base: str, depth: int) -> None:
+        if option in ("e", "editable"):
+            self.sources.append(redact(value))
+        elif option in ("i", "index-url"):
+            self.index = dataclasses.replace(self.index, url=self.index.url or value)
+        elif option == "extra-index-url":
+            self.index = dataclasses.replace(self.index, extra=(*self.index.extra, value))
+        elif option in ("f", "find-links"):
+            self.index = dataclasses.replace(self.index, find_links=(*self.index.find_links, value))
+        elif depth == DEPTH_LIMIT:
+            raise SparkforgeError(f"Files of requirements name each other {DEPTH_LIMIT} deep.", "Name one without -r.")
+        else:
+            path = os.path.join(base, os.path.expanduser(value))
+            text = _content(path)
+            self.read(text, os.path.dirname(path), depth + 1, option in ("c", "constraint"))
+
+
+def _content(path: str) -> str:
+    try:
+        with disk.open_regular(path, links=True) as stream:
+            content = stream.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        raise SparkforgeError(
+            f"The file of requirements {short(redact(path))} cannot be read: {error.strerror}.",
+            "Name a file of the controller; one behind a URL must be downloaded first.",
+        ) from error
+    if len(content) > SIZE_LIMIT:
+        raise SparkforgeError(f"{path} has more than {SIZE_LIMIT >> 20} MiB.", "Name a file of requirements.")
+    return content.decode("utf-8", "replace")
