@@ -17,7 +17,7 @@ import yaml
 
 REPORTS = Path(__file__).parents[1] / "reports"
 SEED = 4101
-AT_LEAST = 120
+AT_LEAST = 150
 KEYS = {
     *("id", "source", "reported", "batch", "versions", "device", "title", "condition"),
     *("cause", "wrong", "model", "probe", "plantable_on", "confirmed"),
