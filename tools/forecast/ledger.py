@@ -20,7 +20,7 @@ from ...plugins.module_utils._core import words
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.plugin_utils import schema
-from . import patterns
+from . import facts, patterns
 
 #: The one that the collection ships.
 SHIPPED = Path(__file__).parents[2] / "roles/forecast/files/ledger"
@@ -113,6 +113,12 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
     if unbounded is not None:
         what = f"the regular expression {unbounded[:80]!r} does not compile, repeats a group, refers back or around, "
         raise _damaged(where, f"{what}or repeats more than {patterns.REPETITIONS} times, which may take years to match")
+    known = facts.State({}, {}).facts
+    unknown = next(
+        (name for rule in data["rules"] for name in _facts([rule["when"], rule["over"]]) if name not in known), None
+    )
+    if unknown is not None:
+        raise _damaged(where, f"{unknown[:80]} is no fact of a host")
     names = [rule["id"] for rule in data["rules"]]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -127,6 +133,15 @@ def _patterns(value: t.Any, key: str = "") -> t.Iterator[str]:
             yield from _patterns(inner, name)
     elif isinstance(value, str) and key in ("hold", "matches", "name"):
         yield value
+
+
+def _facts(value: t.Any) -> t.Iterator[str]:
+    """Give each fact that conditions name."""
+    for key, inner in value.items() if isinstance(value, dict) else (("", inner) for inner in value):
+        if key == "fact":
+            yield inner["name"]
+        elif isinstance(inner, (dict, list)):
+            yield from _facts(inner)
 
 
 def _plain(value: t.Any) -> t.Any:

@@ -121,11 +121,13 @@ def test_a_ledger_that_is_no_folder_is_refused(tmp_path: Path) -> None:
         (lambda rule: rule.update(when=[]), "when is an empty list"),
         (lambda rule: rule.update(speed=3), "speed is not a known key"),
         (lambda rule: rule["source"][0].update(url="ftp://x"), "url"),
+        (lambda rule: rule["when"][0]["fact"].update(name="NaN"), "NaN is no fact of a host"),
+        (lambda rule: rule.update(when=[{"not": {"fact": {"name": "kernel"}}}]), "kernel is no fact of a host"),
         (lambda rule: rule.update(id="other"), "its id is not the name of the file"),
         (lambda rule: rule["when"][0]["fact"].update(above=float("inf")), "above must be a number"),
         (lambda rule: rule["when"][0]["fact"].update(above=10**400, speed=3), "speed is not a known key"),
     ],
-    ids=["source", "verdict", "when", "key", "url", "id", "infinite", "large"],
+    ids=["source", "verdict", "when", "key", "url", "fact", "inner", "id", "infinite", "large"],
 )
 def test_a_rule_that_does_not_fit_the_schema_is_named(tmp_path: Path, change: t.Any, said: str) -> None:
     rule = copy.deepcopy(dict(next(rule for rule in SHIPPED.rules if rule["id"] == "lists-old")))
@@ -133,6 +135,12 @@ def test_a_rule_that_does_not_fit_the_schema_is_named(tmp_path: Path, change: t.
     (tmp_path / "ledger.yml").write_bytes((ledger.SHIPPED / "ledger.yml").read_bytes())
     (tmp_path / "lists-old.yml").write_text(json.dumps(rule))
     assert said in refusal(tmp_path)
+
+
+@pytest.mark.parametrize("head", ["[]", "3", "format: 1\ndate: [2026]\n", ""])
+def test_a_ledger_whose_head_is_another_thing_is_damaged(tmp_path: Path, head: str) -> None:
+    (tmp_path / "ledger.yml").write_text(head)
+    assert "is damaged" in refusal(tmp_path)
 
 
 def test_an_old_ledger_holds_everything_until_somebody_accepts_it() -> None:

@@ -101,6 +101,7 @@ def test_the_schema_is_that_of_what_is_written() -> None:
     for form in (SCHEMA.schema, *SCHEMA.schema["$defs"].values()):
         assert set(form["required"]) == set(form["properties"]) - {"signature"}
     assert set(SCHEMA.schema["properties"]) == {*make(), "signature"}
+    assert not SCHEMA.is_valid({**make(), "signature": 3})
 
 
 @pytest.mark.parametrize(

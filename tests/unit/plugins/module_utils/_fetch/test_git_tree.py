@@ -1,0 +1,96 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is refused of a tree that was checked out, and of a network that does not come back."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
+    git_command,
+    git_errors,
+    git_tree,
+    sources,
+    urls,
+)
+
+WANTED = urls.make_wanted("https://example.com/x", "1" * 40, {}, "")
+
+
+class OtherHead(git_command.Commands):
+    """A git that does everything, and has another commit at the end."""
+
+    def local(self, *arguments: str, **_options: object) -> bytes:
+        return b"2" * 40 + b"\n" if "rev-parse" in arguments else b""
+
+
+def test_a_tree_of_another_commit_is_damaged(tmp_path: Path) -> None:
+    with pytest.raises(git_errors.GitError, match="2222 was checked out instead of 1111") as caught:
+        git_tree._check_out(WANTED, str(tmp_path), "/none", OtherHead({"PATH": "/usr/bin:/bin"}), print)
+    assert caught.value.kind is git_errors.Kind.CORRUPT
+
+
+@pytest.mark.parametrize("number", [errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP, errno.EIO, errno.ENOSPC])
+def test_objects_are_copied_where_no_file_can_have_two_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(git_tree.os, "link", refuse)
+    (tmp_path / "objects/pack").mkdir(parents=True)
+    for name in ("pack/a.pack", "pack/tmp_b", "alternates"):
+        (tmp_path / "objects" / name).write_text(name)
+    if number in (errno.EIO, errno.ENOSPC):
+        with pytest.raises(OSError, match=os.strerror(number)):
+            git_tree._share(str(tmp_path / "objects"), str(tmp_path / "other"))
+        return
+    git_tree._share(str(tmp_path / "objects"), str(tmp_path / "other"))
+    assert [path.name for path in (tmp_path / "other").rglob("*") if path.is_file()] == ["a.pack"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "there", "said"),
+    [
+        ("cmake", "llvm/CMakeLists.txt", r"has no CMakeLists\.txt; it has llvm\. .*llvm would work"),
+        ("wheel", "", r"has no pyproject\.toml and no setup\.py; it is empty or missing\. Correct the source"),
+        ("wheel", "setup.py", ""),
+        ("cmake", "CMakeLists.txt", ""),
+    ],
+)
+def test_a_tree_has_what_its_unit_builds(tmp_path: Path, kind: str, there: str, said: str) -> None:
+    if there:
+        (tmp_path / there).parent.mkdir(exist_ok=True)
+        (tmp_path / there).touch()
+    if not said:
+        sources.check_tree(str(tmp_path), "", kind, "It", False)
+        return
+    with pytest.raises(SparkforgeError, match=said):
+        sources.check_tree(str(tmp_path), "", kind, "It", False)
+
+
+@pytest.mark.parametrize(("kind", "attempts"), [("UNKNOWN", 3), ("BROKEN", 10), ("NETWORK", 0)])
+def test_what_stays_lost_is_given_up(kind: str, attempts: int) -> None:
+    now, tried = [0.0], []
+
+    def attempt() -> None:
+        tried.append(now[0])
+        assert len(tried) < 200
+        raise git_errors.GitError(git_errors.Kind[kind], "fatal: x")
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    patience = git_errors.Patience(600, sleep, lambda: now[0])
+    with pytest.raises((SparkforgeError, git_errors.GitError)):
+        git_errors.Retry(patience, lambda _text: None)(WANTED, attempt)
+    if attempts:
+        assert len(tried) == attempts
+    else:
+        assert 600 <= tried[-1] < 700
