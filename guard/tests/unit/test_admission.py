@@ -98,6 +98,31 @@ def test_a_config_that_lies_is_one_message(change: dict[str, Any], text: str, tm
         models.read(str(write(tmp_path / "m", {**CONFIG, **change})))
 
 
+def test_a_directory_without_weights_is_asked_for_a_figure(tmp_path: Path):
+    place = write(tmp_path / "m")
+    (place / "model.safetensors").unlink()
+    with pytest.raises(models.UnknownError, match="has no safetensors files"):
+        models.read(str(place))
+
+
+def test_files_of_the_hubs_cache_are_links(tmp_path: Path):
+    place = write(tmp_path / "m")
+    before = models.read(str(place))
+    for name in ("config.json", "model.safetensors"):
+        (place / name).rename(tmp_path / name)
+        (place / name).symlink_to(tmp_path / name)
+    assert models.read(str(place)) == before
+    (tmp_path / "linked.gguf").symlink_to(gguf(tmp_path / "whole.gguf", block_count=2, embedding_length=8))
+    assert models.read(str(tmp_path / "linked.gguf")).full == models.read(str(tmp_path / "whole.gguf")).full
+
+
+@pytest.mark.parametrize(("tokens", "proposal"), [(2048, ("--max-model-len", "2048")), (2047, ())])
+def test_the_shortest_length_is_proposed_and_none_below_it(tokens: int, proposal: tuple[str, ...]):
+    whole = admission.Part("all", 10_000, "")
+    wanted = admission.Demand("vllm", (whole,), 0, whole.size, 8192, lambda length: length)
+    assert admission.propose(wanted, whole.size - 8192 + tokens, 20_000) == proposal
+
+
 def test_torn_files_are_one_message_each(tmp_path: Path):
     place = write(tmp_path / "m", size=9000)
     with pytest.raises(SparkforgeError, match=r"has 9000 bytes, and its header names"):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import documented
-from sparkforge_guard import brakes, host, install, notes, nvml, policy, settings, watch, watched
+from sparkforge_guard import brakes, cli, host, install, notes, nvml, policy, settings, watch, watched
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
 from guard.tests.machine import GIB, TOTAL, Machine
@@ -1040,6 +1040,45 @@ def test_without_swap_and_with_all_of_it_free_pressure_ends_nobody(machine: Mach
     machine.write()
     guard.step()
     assert machine.sent == [(901, TERM)]
+
+
+def test_nobody_but_root_may_write_what_is_installed(tmp_path: Path):
+    options = {**OPTIONS, "root": str(tmp_path / "root"), "power_cap": 100.0}
+    installed = install.Installation(options, b"", units=str(tmp_path / "units"))._wanted()
+    assert len(installed) == 9
+    assert {path: oct(mode) for path, (_text, mode) in installed.items() if mode & 0o022} == {}
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_caps_that_systemd_does_not_set_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int):
+    ended = subprocess.CompletedProcess([], status, "", "Job failed\n")
+    monkeypatch.setattr(install.detached, "systemd", lambda *_words: ended)
+    options = {**OPTIONS, "root": str(tmp_path / "root"), "power_cap": 100.0}
+    installation = install.Installation(options, b"", units=str(tmp_path / "units"))
+    if status:
+        with pytest.raises(SparkforgeError, match="cannot set the caps: Job failed"):
+            installation._follow({}, {})
+    else:
+        installation._follow({}, {})
+
+
+def test_unit_takes_from_the_guard_what_it_does_not_need():
+    text = install.unit("sparkforge-guard.service", "/opt/sparkforge").decode()
+    for line in (
+        "OOMScoreAdjust=-1000", "LimitMEMLOCK=infinity", "LimitRTTIME=5s:20s", "MemoryMin=24M", "TasksMax=8",
+        "ProtectSystem=strict", "PrivateTmp=yes", "PrivateNetwork=yes", "ProtectClock=yes", "ProtectHostname=yes",
+        "ProtectKernelModules=yes", "ProtectKernelLogs=yes", "ProtectKernelTunables=yes", "ProtectControlGroups=yes",
+        "PrivateMounts=yes", "LockPersonality=yes", "NoNewPrivileges=yes", "RestrictNamespaces=yes",
+        "RestrictSUIDSGID=yes", "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any",
+        "SystemCallArchitectures=native", "SystemCallFilter=@system-service",
+        "SystemCallFilter=~@setuid @keyring @chown",
+    ):  # fmt: skip
+        assert f"\n{line}\n" in text, line
+
+
+def test_sources_install_no_guard():
+    with pytest.raises(SparkforgeError, match="These are the sources of sparkforge-guard"):
+        cli.install(OPTIONS, True)
 
 
 def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -50,6 +50,30 @@ def chosen(*processes: host.Process, lost: float = 0, rules: policy.Rules | None
     return {one.pid for one in group.members} if group else set()
 
 
+@pytest.mark.parametrize(("root", "changed", "expected"), [
+    ("/", {}, "env"), ("/", {"st_uid": 1000}, ""), ("/", {"st_mode": 0o100775}, ""), ("/", {"st_mode": 0o100757}, ""),
+    ("copy", {}, ""),
+])  # fmt: skip
+def test_file_of_the_display_is_the_systems_own_and_nobody_else_may_write_it(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str, changed: dict[str, int], expected: str
+):
+    monkeypatch.setattr(host, "_mount", lambda _path: 1)
+    (tmp_path / "copy/usr/bin").mkdir(parents=True)
+    (tmp_path / "copy/usr/bin/env").write_bytes(b"")
+    (machine.place / "1/root").symlink_to(tmp_path / root)
+    machine.start(900, "env", uid=ATTACKER)
+    (machine.place / "900/exe").symlink_to("/usr/bin/env")
+    real = os.fstat
+
+    def fstat(descriptor: int) -> t.Any:
+        mode, inode, device, links, uid, *rest = real(descriptor)[:10]
+        uid, mode = changed.get("st_uid", uid), changed.get("st_mode", mode)
+        return os.stat_result((mode, inode, device, links, uid, *rest))
+
+    monkeypatch.setattr(host.os, "fstat", fstat)
+    assert machine.host._file(str(machine.place / "900"), "env") == expected
+
+
 @pytest.mark.parametrize(
     ("path", "unit"),
     [
