@@ -107,8 +107,7 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
         power = [_of(one, "power", "limit", "W") for one in devices]
         clocks = [_of(one, "clock", "clock_max", "MHz") for one in devices]
         heat = [*(f"{one['temperature']:.0f} C" for one in devices if one.get("temperature")), *row["slowed"]]
-        stuck = "its clocks stick: unplug the power for a minute, a reboot is not enough"
-        notes = [stuck for one in devices if one.get("sticks")]
+        notes = ["its clocks stick: unplug it for a minute, do not just reboot" for one in devices if one.get("sticks")]
         notes += [f"{unit} is {state}" for unit, state in row["units"].items()]
         notes += [f"{unit} stays off: {why}" for unit, why in row["braked"].items()]
         notes += [str(row["down"])] if row.get("down") else []

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Adds the sha256 of the controller's wheels, the firmware, and what changed since the last proof.
-
-The rest is the module's.
-"""
+"""Adds the wheels' sha256, the firmware, and what changed since the last proof; the rest is the module's."""
 
 from __future__ import annotations
 
@@ -31,10 +28,10 @@ class ActionModule(PythonEnv):
             return {**result, "failed": True, **error.as_result()}
         done = dict(self._execute_module(module_args=arguments, task_vars=task_vars))
         observation = ((task_vars or {}).get("ansible_facts") or {}).get("spark_info") or {}
-        if "proof" in done:
-            done["changed_since_proof"] = status.changed(done["proof"], observation)
-            done["firmware"] = observation.get("firmware") or {}
-        return done
+        if "proof" not in done:
+            return done
+        changed = status.changed(done["proof"], observation)
+        return {**done, "changed_since_proof": changed, "firmware": observation.get("firmware") or {}}
 
     def _is_cached(self, path: str, sha256: str) -> bool:
         """Nothing is sent, so that a wheel whose sha256 is known need not be on the controller."""

@@ -20,11 +20,9 @@ import os
 import pkgutil
 import re
 import sys
-import tempfile
 import time
 import typing as t
 
-from .._apt import ota
 from .._apt.apt_get import Apt, read_only
 from .._apt.next_upgrade import UpdateInfo
 from .._apt.plan import check_plan
@@ -134,9 +132,6 @@ class Recorder:
             "apt": self._part("apt", lambda: self._apt(apt["packages"], apt["pins"])),
             "release": re.findall(RELEASE, self._word("/etc/dgx-release"), re.M),
             "machine": {name: self._word(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")},
-            "firmware": self._part("firmware", self._firmware),
-            "ota": self._part("ota", lambda: ota.newest(self.host, apt["packages"])),
-            "kernels": [name[8:] for name in self.host.names("/boot") if name.startswith("vmlinuz-")],
             "memory": {
                 name: int(size)
                 for name, size in re.findall(r"^(\w+):\s+(\d{1,12})", self._word("/proc/meminfo"), re.M)
@@ -194,16 +189,6 @@ class Recorder:
         for row in host.unread:
             self.host.note(row["probe"], row["reason"])
         return found
-
-    def _firmware(self) -> list[dict[str, t.Any]]:
-        command = self.host.command("fwupdmgr")
-        if not command:
-            return []
-        # It keeps what it learns in the account's own folders.
-        with tempfile.TemporaryDirectory() as folder:
-            places = [f"{name}={folder}" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")]
-            devices = json.loads(self._ask(["env", *places, command, "get-devices", "--json"])).get("Devices") or []
-        return [{"name": device.get("Name"), "version": device.get("Version")} for device in devices]
 
     def _torches(self) -> list[dict[str, str]]:
         """Return each interpreter that has torch: its path, torch's version, and the folder of the package."""

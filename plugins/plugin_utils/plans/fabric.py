@@ -219,9 +219,8 @@ def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], di
 
 def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
     """Return what NCCL needs beside the names of devices: nothing at a switch, where nobody has measured it."""
-    if len({rail["link"] for rail in rails}) > 1:
-        return dict(RING_ENVIRONMENT)
-    return dict(PAIR_ENVIRONMENT) if rails[0]["kind"] == "cable" else {}
+    ring = len({rail["link"] for rail in rails}) > 1
+    return dict(RING_ENVIRONMENT if ring else PAIR_ENVIRONMENT if rails[0]["kind"] == "cable" else {})
 
 
 def rounds(found: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:

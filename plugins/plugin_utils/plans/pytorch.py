@@ -14,7 +14,6 @@ import re
 import typing as t
 
 from ...module_utils._core import words
-from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._unit import jobs
 from ..stack.model import Stack
 from . import Plan
@@ -86,17 +85,18 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
     """Return in words what compiling the unit takes on a host as it was observed."""
-    memory, cpu, per_job = observation["memory"] or {}, observation["cpu"] or {}, int(unit["memory_per_job"])
+    memory, most, per_job = observation["memory"] or {}, "", int(unit["memory_per_job"])
+    cores, available, total = (
+        (observation["cpu"] or {}).get("count"),
+        memory.get("available_mib"),
+        memory.get("total_mib"),
+    )
+    if cores and available and total:
+        fitting = (available - jobs.reserve(total)) // per_job
+        count = max(1, min(int(settings["pytorch_jobs"]) or cores, fitting))
+        most = f"up to {count * per_job / 1024:.3g} GiB of memory for {words.plural(count, 'job')}, and "
     disk = f"{int(unit['free_space']) / 1024:.3g} GiB of disk below {settings['sparkforge_root']}"
-    cores, available, total = cpu.get("count"), memory.get("available_mib"), memory.get("total_mib")
-    if not cores or not available or not total:
-        return f"Compiling PyTorch takes hours, and {disk}."
-    try:
-        count = jobs.size(cores, available, total, per_job, requested=int(settings["pytorch_jobs"])).count
-    except SparkforgeError as error:
-        return f"Compiling PyTorch takes {disk}. {error.cause}"
-    most = f"up to {count * per_job / 1024:.3g} GiB of memory for {words.plural(count, 'job')}"
-    return f"Compiling PyTorch takes hours, {most}, and {disk}."
+    return f"Compiling PyTorch takes hours, {most}{disk}."
 
 
 def _make(build: Build) -> None:

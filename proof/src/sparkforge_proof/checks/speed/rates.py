@@ -39,12 +39,8 @@ BUSY = 25.0
 POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
 
-#: Owners whose clocks stuck at 500 to 850 MHz got them back this way alone (developer forum 361294, 366590, 376039,
-#: 379003).
-UNPLUG = (
-    "unplug the power supply from the wall and the device for 60 seconds, then plug it in again "
-    "(a reboot is not enough)"
-)
+#: What alone helped owners (developer forum 361294, 366590, 376039, 379003).
+UNPLUG = "unplug the power supply from the wall and the device for 60 seconds (a reboot is not enough), then plug it in"
 
 #: Of ``sampler.REASONS``: heat, and an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
 HEAT = {sampler.REASONS[bit] for bit in (0x20, 0x40)}

@@ -24,14 +24,16 @@ def test_a_spark_is_recorded_with_what_a_run_would_need_to_know(tmp_path: Path) 
     more = found["record"]
     assert more["release"][-1] == ["DGX_OTA_VERSION", "7.6.0"]
     assert more["machine"] == {"sys_vendor": "ASUSTeK COMPUTER INC.", "product_name": "GX10"}
-    assert more["firmware"] == [{"name": "Embedded Controller", "version": "0x02000005"}]
-    assert more["ota"] == {
+    assert [(one["name"], one["version"]) for one in more["update"]["firmware"]] == [
+        ("Embedded Controller", "0x02000005")
+    ]
+    assert more["update"]["ota"] == {
         "name": "OTA2607",
         "released": "2026-07-15",
         "software": {"kernel": "6.17.0-1022-nvidia"},
         "behind": {"nvidia-spark-repo": ["", "1.1-1"]},
     }
-    assert more["kernels"] == ["7.0.0-1019-nvidia"]
+    assert [one["release"] for one in more["update"]["kernels"]] == ["7.0.0-1019-nvidia"]
     assert more["memory"] == {"MemTotal": 125541260, "CmaTotal": 32768, "CmaFree": 30000}
     assert (more["pressure"], more["swappiness"]) == ({"avg10": 0.1, "avg60": 0.02, "avg300": 0.0}, 60)
     assert more["clock_units"] == ["gb10-clock-cap.service"]
@@ -87,7 +89,7 @@ def test_with_the_time_up_nothing_more_is_run_and_the_rest_is_recorded(
     monkeypatch.setattr(record, "LIMIT", 0.0)
     commands = Commands()
     found = recorder(tmp_path, commands).record()
-    assert commands.ran == [] and found["record"]["kernels"] == ["7.0.0-1019-nvidia"]
+    assert commands.ran == [] and found["record"]["update"]["kernels"][0]["image"]
     assert any("the time is up" in row["reason"] for row in found["unread"])
 
 
@@ -96,7 +98,9 @@ def test_a_machine_that_has_nothing_of_it_is_recorded_too(tmp_path: Path) -> Non
         {"wheels": ["gcc"]}, lambda host: None, system=str(tmp_path), command=lambda argv, _limit: (127, "", argv[0])
     )
     found = nothing.record()
-    assert found["record"]["gpu"] is None and found["record"]["torch"] == [] and found["record"]["ota"] is None
+    assert (
+        found["record"]["gpu"] is None and found["record"]["torch"] == [] and found["record"]["update"]["ota"] is None
+    )
     assert {"apt", "ip address"} <= {row["probe"] for row in found["unread"]}
 
 
