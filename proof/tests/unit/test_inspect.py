@@ -271,6 +271,13 @@ def test_packages_of_one_release_must_be_of_one_version(versions: tuple[str, str
     assert answer(*found)[0] == expected
 
 
+def test_build_for_the_cpu_beside_torch_for_cuda_is_a_doubt() -> None:
+    torch = package("torch", library("torch/lib/libtorch_cuda.so", "12.0"), version="2.9.1+cu130")
+    assert answer(torch, package("torchvision", version="0.24.1+cpu"))[0] == "perhaps"
+    assert answer(torch, package("torchvision", version="0.24.1+cu130"))[0] == "yes"
+    assert answer(torch, package("torchvision", version="0.24.1"))[0] == "yes"
+
+
 @pytest.mark.parametrize(
     ("line", "version", "expected"),
     [
@@ -295,7 +302,9 @@ def test_requirement_that_another_package_misses(line: str, version: str, expect
         (package("nvidia-cuda-nvrtc-cu12", version="12.8.93"), "perhaps"),
         (package("nvidia-cuda-nvrtc", library("nvidia/lib/libnvrtc.so.13", release="13.0"), version="13.0.88"), "yes"),
         (package("torch-nvrtc", library("torch/lib/libnvrtc-b51b459d.so.12", release="12.8")), "perhaps"),
+        (package("nvidia-cuda-nvcc-cu12", version="12.8.93"), "perhaps"),
         (package("triton", version="3.5.1"), "perhaps"),
+        (package("pytorch-triton", version="3.5.0+git1b0418a9"), "perhaps"),
         (package("triton", library("triton/bin/ptxas", release="12.8"), version="3.5.1"), "perhaps"),
         (package("triton", library("triton/bin/ptxas", release="12.8"),
                  library("triton/bin/ptxas-blackwell", release="12.9"), version="3.6.0"), "yes"),
@@ -320,7 +329,13 @@ def test_symbol_that_a_sister_does_not_have_is_found() -> None:
     assert answer(torch, extension(f"{CHECK}jb", "libc10_cuda.so")) == ("yes", set())
     # Of a namespace that no package which it names has, and of the driver: nobody can tell.
     assert answer(torch, extension("_ZN6others3runEv", "libc10_cuda.so"))[0] == "yes"
-    assert answer(torch, extension(f"{CHECK}ib", "libother.so"))[0] == "yes"
+    assert answer(torch, extension(f"{CHECK}ib", "libother.so"))[0] == "no"
+    assert answer(torch, extension("cudaMalloc", "libother.so"))[0] == "yes"
+    module = extension(f"{CHECK}ib", "libc10_cuda.so")
+    module["libraries"] += [library("kernels/libplain.so")]
+    assert answer(torch, module)[0] == "perhaps"
+    module["libraries"][0]["path"] = "kernels/_C.abi3.so"
+    assert answer(torch, module)[0] == "no"
     nccl = exporting("nvidia-nccl-cu13", "ncclCommInitRank", path="nvidia/nccl/lib/libnccl.so.2")
     assert answer(nccl, extension("ncclCommShrink", "libnccl.so.2"))[0] == "no"
     # Of libraries that differ in numbers alone one is enough.

@@ -30,12 +30,14 @@ _ALIKE = (
     {"jax-cuda12-plugin", "jax-cuda12-pjrt"},
     {"jax-cuda13-plugin", "jax-cuda13-pjrt"},
 )
+_OF_TORCH = ("torch", "torchvision", "torchaudio")
 #: The first CUDA whose compilers know a GPU (release notes of CUDA).
 _FIRST_CUDA = {
     "8.9": "11.8", "9.0": "11.8", "10.0": "12.8", "10.3": "12.9", "11.0": "13.0", "12.0": "12.8", "12.1": "12.9",
 }  # fmt: skip
 _COMPILER = re.compile(r"(ptxas|nvcc|cicc|libnvrtc)(?=$|[-.])")
-_NVRTC = re.compile(r"nvidia-cuda-nvrtc(?:-cu\d+)?")
+_COMPILERS_OF_CUDA = re.compile(r"nvidia-cuda-(nvrtc|nvcc)(?:-cu\d+)?")
+_TRITON = ("triton", "pytorch-triton")
 #: Triton up to 3.5 brings the ptxas of CUDA 12.8 (vllm-project/vllm issue 30163), 3.6 one of 12.9 beside it.
 _TRITON_WITH_129, _TRITON_BEFORE = (3, 6), "12.8"
 #: The driver's functions, whose library is the host's.
@@ -55,6 +57,10 @@ def of_versions(found: t.Sequence[Contents], machine: str) -> t.Iterator[Row]:
                     "sisters",
                     f"these must be of one version, which their import compares: {told}.",
                 )
+    builds = {one["name"]: one["version"].partition("+")[2] for one in found if one["name"] in _OF_TORCH}
+    for name, build in builds.items():
+        if "cpu" in (build, builds.get("torch")) and build and builds.get("torch") and build != builds["torch"]:
+            yield name, "perhaps", "sisters", f"it is the build {build}, and torch is the build {builds['torch']}."
     there = {one["name"]: _distribution(one, machine) for one in found}
     compiled = {one["name"] for one in found if one["libraries"]}
     for name, distribution in there.items():
@@ -79,7 +85,8 @@ def _distribution(one: Contents, machine: str) -> packages.Distribution:
 def missing_symbols(found: t.Sequence[Contents]) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """Return the symbols that nobody has, and who should, by package and path of the library that needs them.
 
-    Only symbols that a package which the library names by a SONAME must have: it exports others of that namespace.
+    Only symbols that another package must have: it exports others of that namespace in C++, or the library names it by
+    a SONAME.
     """
     owners: dict[str, Contents] = {}
     for one in found:
@@ -89,11 +96,14 @@ def missing_symbols(found: t.Sequence[Contents]) -> dict[tuple[str, str], list[t
     for one in found:
         for library in one["libraries"]:
             needed = [owners[name] for name in library["needed"] if name in owners and owners[name] is not one]
-            if not needed or library["lacking"]:
+            if library["lacking"]:
                 continue
             for name, soname in library["undefined"]:
                 family = symbols.family(name.encode())
-                owner = next((other for other in needed if family in other["families"]), None)
+                having = [other for other in needed if family in other["families"]]
+                if not having and name.startswith("_Z"):
+                    having = [other for other in found if other is not one and family in other["families"]]
+                owner = having[0] if having else None
                 if owner is None or (soname and soname not in owners) or _OF_THE_DRIVER.match(name):
                     continue
                 if symbols.checksum(name) not in exports:
@@ -128,14 +138,15 @@ def of_compilers(one: Contents, capability: str) -> t.Iterator[Row]:
         kind = _COMPILER.match(os.path.basename(library["path"]))
         if kind and library["release"]:
             releases.setdefault(kind[1].replace("libnvrtc", "NVRTC"), []).append(library["release"])
-    if not releases and _NVRTC.fullmatch(one["name"]):
-        releases["NVRTC"] = [".".join(one["version"].split(".")[:2])]
-    if not releases and one["name"] == "triton" and versions.numbers(one["version"])[:2] < _TRITON_WITH_129:
+    part = _COMPILERS_OF_CUDA.fullmatch(one["name"])
+    if not releases and part:
+        releases[part[1].replace("nvrtc", "NVRTC")] = [".".join(one["version"].split(".")[:2])]
+    if not releases and one["name"] in _TRITON and versions.numbers(one["version"])[:2] < _TRITON_WITH_129:
         releases["ptxas"] = [_TRITON_BEFORE]
     for name, known in releases.items():
         newest = max(known, key=versions.numbers)
         if versions.numbers(newest) < versions.numbers(needed):
-            way = "; set TRITON_PTXAS_PATH to the CUDA toolkit's" if one["name"] == "triton" else ""
+            way = "; set TRITON_PTXAS_PATH to the CUDA toolkit's" if one["name"] in _TRITON else ""
             what = f"its {name} is of CUDA {newest}, and {capability} needs that of {needed} or newer{way}."
             yield one["name"], "perhaps", "compiler", what
 

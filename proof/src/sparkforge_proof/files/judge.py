@@ -32,6 +32,7 @@ _TOOLKIT = re.compile(r"cuda-toolkit|nvidia-(?:cuda-(?:runtime|nvrtc|cupti)|nvtx
 #: It takes what its own and older minors made, so that it may be newer than the rest (nvJitLink, Compatibility).
 _LINKER = re.compile(r"nvidia-nvjitlink(?:-cu\d+)?")
 _OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink|cupti)\.so\.(\d+)")
+_MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")
 #: Damaged files of a package that are named.
 _SHOWN = 20
 _LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
@@ -266,9 +267,9 @@ def _of_libraries(
             f" {missing[library['path']][0][1]} does not have"
             for library in unlinked[:3]
         )
-        yield say(
-            "no" if len(unlinked) == len(own) else "perhaps", "symbol", f"{told}: it was built for another version."
-        )
+        # A module of Python is imported as a rule; another library may be opened only when somebody asks for it.
+        fails = len(unlinked) == len(own) or any(_MODULE.search(library["path"]) for library in unlinked)
+        yield say("no" if fails else "perhaps", "symbol", f"{told}: it was built for another version.")
     if lacking:
         yield from _without_sonames(lacking, own, device, say)
 
