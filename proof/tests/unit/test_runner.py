@@ -97,6 +97,8 @@ def opened(context):
         raise Failed("It is closed.", "Wait.")
     return Measured("1", "1")
 
+# The disk of the machine that tests is not looked at.
+runner.sampler.STALLED = 101.0
 functions = dict(refused_once_gpu=refused_once, meets=meets, opened=opened, nice=nice, on_the_gpu=right,
                  steps_crashes=steps_crashes, steps_hangs=steps_hangs,
                  right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
@@ -276,6 +278,16 @@ def test_each_ending_is_a_result_and_none_is_the_end(tmp_path: Path) -> None:
 def test_a_part_that_ends_its_check_is_passed_over_and_the_other_parts_run(tmp_path: Path, name: str, how: str) -> None:
     found = run(tmp_path, f"steps_{name}1", "right1")
     assert found[f"steps_{name}1"]["measured"] == f"without {{'two': '{how}'}}"
+    assert found["right1"]["status"] == "pass"
+
+
+def test_check_that_a_busy_machine_keeps_from_its_work_is_slow_and_no_part_is_blamed(tmp_path: Path) -> None:
+    prologue = "runner.sampler.hindrance = lambda _leader: 'others had the processor'\n"
+    (found,) = run_lanes(tmp_path, ("steps_hangs1", "hangs1", "right1"), prologue=prologue)
+    for name in ("steps_hangs1", "hangs1"):
+        row = found[name]
+        assert (row["status"], row["reason"], row["remedy"]) == ("fail", "slow", endings.IDLE)
+        assert "says nothing of the stack, since others had the processor. It was run twice." in row["cause"]
     assert found["right1"]["status"] == "pass"
 
 
