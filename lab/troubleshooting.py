@@ -23,9 +23,11 @@ EXAMPLES = pathlib.Path(__file__).parent / "diagnoses"
 INTRODUCTION = """\
 # Troubleshooting
 
-What the roles say when a build, apt or pip fails: the line that gives it away, its cause and its remedy. A failure of
-apt or pip names its rule as `diagnosis`, one of a build as `rule`. Find yours by that name, or search this page for
-words of the error. The values are those of the line that is shown.
+What `sparkforge explain LOG` says of a log, and the roles of a build, of apt or of pip that fails: the line that gives
+it away, its cause and its remedy. `explain` names the section here; a failure of apt or pip names its rule as
+`diagnosis`, one of a build as `rule`. Find yours by that name, or search this page for words of the error. The values
+are those of the line that is shown. A chapter has what one kind of program writes. Where `explain` knows no rule, it
+shows the first line that reports an error, and says so.
 
 This page is made by `python -m lab.troubleshooting` from the rules in `plugins/module_utils/_diagnosis/rules/` and
 their examples in `lab/diagnoses/`. To add a failure, add both; `__init__.py` of the former says how.
@@ -66,6 +68,13 @@ def chapter(topic: types.ModuleType) -> tuple[str, str, str]:
     return inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
 
 
+def _reader() -> types.ModuleType:
+    """Return what takes off what stands before a line."""
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import lines
+
+    return lines
+
+
 def topics() -> list[tuple[types.ModuleType, Rules]]:
     """Return the files of the table, each with its rules and their examples."""
     sys.path.insert(0, str(ROOT / ".collections"))
@@ -80,9 +89,11 @@ def topics() -> list[tuple[types.ModuleType, Rules]]:
 def section(rule: t.Any, examples: t.Sequence[str]) -> str:
     """Return what a person would be told of the rule's first example, below all of its examples."""
     lines = "\n".join(textwrap.dedent(example) for example in examples)
-    cause, remedy = rule.explain(rule.groups(rule.regex.search(examples[0])))
+    match = rule.regex.search(examples[0]) or rule.regex.search(_reader().of_process(examples[0]))
+    cause, remedy = rule.explain(rule.groups(match))
     cause, remedy = (re.sub(r"([*<])", r"\\\1", said) for said in (cause, remedy))
-    return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n"
+    known = f"\n**Known from:** {', '.join(f'<{link}>' for link in rule.links)}\n" if rule.links else ""
+    return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n{known}"
 
 
 def main() -> int:

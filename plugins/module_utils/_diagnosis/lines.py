@@ -27,7 +27,7 @@ _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
-    r"\[ *\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
+    r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
     rf"\[{_TIME}(?P<inside>[^\]\n]{{0,24}})\]",
     rf"(?P<letter>[EWIF])\d{{4}} {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
     rf"{_TIME}(?=\W)",
@@ -38,26 +38,30 @@ _HEAD = (
     r"\d{1,5}\.\d{1,3}(?= +[A-Za-z\u00d7])",
     r"[A-Za-z][\w.-]* +\|(?= |$)",
     rf"(?:{_LEVELS})(?= (?:{_DAY}|\[))",
+    r"(?:TRACE|DEBUG|INFO|NOTICE):(?= )",
+    r"(?P<short>TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d+\]",
     rf"\[?(?:{_LEVELS})\]?:[\w.]+:(?=\S)",
     r"[ ]*│",
 )
 #: What only goes on one.
 _MORE = (
     rf"{_DAY}(?= )",
-    rf"[\[<(]?(?:{_LEVELS}|(?i:error|warning|info|debug))[\])>]?(?![:\w])",
+    rf"(?:{_LEVELS})(?![:\w])|[\[<(](?i:{_LEVELS})[\])>]",
     r"\[[\w .:=/-]{1,40}\]:?",
     r"[\w./-]+\.(?:py|cc|cpp|cu|c|go|rs):\d+\]?:?(?= )",
     r"- [\w.]+ - (?=[A-Z])",
     r"[-|](?= )",
+    r"NCCL (?:INFO|TRACE)(?= )",
 )
 _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
 _LEVEL = re.compile(rf"\b(?:{_LEVELS})\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])")
-_LOGFMT = re.compile(r'\btime="[^"]*" level=(\w+) msg="((?:[^"\\]|\\.)*)"')
+_LOGFMT = re.compile(r'\btime=(?:"[^"]*"|\S+) level=(\w+) (?:source=\S+ )?msg="?(.*)')
 _ANSIBLE = re.compile(r'"(?:msg|stderr)": "((?:[^"\\]|\\.)+)')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
 _NAMES = {"E": "ERROR", "W": "WARNING", "I": "INFO", "F": "FATAL", "WARN": "WARNING", "ERR": "ERROR"}
+_NAMES |= {"TRAC": "TRACE", "DEBU": "DEBUG", "ERRO": "ERROR", "FATA": "FATAL"}
 
 
 class Line(t.NamedTuple):
@@ -84,8 +88,10 @@ def parse(raw: str) -> Line:
     """Return the words of a line, and what its prefix tells."""
     raw = _unwrapped(raw)
     begin = _BEGIN.match(raw)
-    if not begin:
-        return Line(raw.lstrip(CONTINUED))
+    message = _LOGFMT.search(raw) if "level=" in raw else None
+    if not begin or message:
+        level = message[1].upper() if message else ""
+        return Line(message[2] if message else raw.lstrip(CONTINUED), "", _NAMES.get(level, level))
     end = begin.end()
     for _element in range(8):
         more = _GO_ON.match(raw, end)
@@ -94,7 +100,7 @@ def parse(raw: str) -> Line:
         end = more.end()
     prefix = raw[:end]
     level = _LEVEL.search(prefix)
-    name = begin["letter"] or (level and (level[1] or level[0])) or ""
+    name = begin["letter"] or begin["short"] or (level and (level[1] or level[0])) or ""
     process = re.search(r"\([^)]*(?:pid|rank|tid)[^)]*\)|\[\d+,\d+\]|(?i:rank|TP|PP|DP)[ =_:]?\d+|\w+\[\d+\]", prefix)
     who = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
     if "|" in prefix and not process:
@@ -104,7 +110,7 @@ def parse(raw: str) -> Line:
 
 
 def _unwrapped(raw: str) -> str:
-    """Return the message of a line that is JSON or ``key=value``, as Docker, Go's programs and Ansible write them."""
+    """Return the message of a line that has it in JSON, as Docker and Ansible write them."""
     if raw.startswith("{") and raw.rstrip().endswith("}"):
         try:
             fields = json.loads(raw)
@@ -112,8 +118,6 @@ def _unwrapped(raw: str) -> str:
             return raw
         message = next((fields[name] for name in _FIELDS if isinstance(fields.get(name), str)), None)
         return raw if message is None else message.rstrip("\n").replace("\n", " ")
-    if "level=" in raw and (message := _LOGFMT.search(raw)):
-        return f"{message[1].upper()}: {message[2]}"
     if "! => {" in raw and (messages := _ANSIBLE.findall(raw)):
         return " ".join(text.replace("\\n", " ") for text in messages)
     return raw
@@ -154,15 +158,27 @@ _ERROR = re.compile(
     r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
     r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized|core dumped"
     r"|Error response from daemon|^\s*Error!|\bNCCL WARN\b|NVRM: (?:Xid|API mismatch)|\bXid \(|NVIDIA-SMI has failed"
-    r"|\bBUG: |Kernel panic|\bOops:|panicked at|^panic: |CUDA error|Failed to initialize NVML|AER: Uncorrectable"
-    r"|^\s*(?:Caused by:|╰─▶)"
+    r"|\bBUG: |Kernel panic|\bOops:|panicked at|^panic: |(?:^|: )CUDA error|Failed to initialize NVML"
+    r"|AER: Uncorrectable|^\s*(?:Caused by:|╰─▶)"
 )
 # Lines that are errors if no tool says more: a script that only tries something continues after them.
 _PERHAPS = re.compile(
-    r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|\b[Ff]ailed\b|\b[Cc]annot\b"
-    r"|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not|un)[ -]?supported\b|\brefused\b|\btimed out\b|\bmismatch|\bInvalid\b"
-    r"|\binvalid\b|^\W*(?:ERROR|error)\b|is missing\b"
+    r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|^\s*\u00d7 "
+    r"|[Ee]xec format error|no matching manifest"
+    r"|^\W*(?:ERROR|error)\b"
 )
+# Words that sound lines have too: an error if nothing else is one, and if they are at the end.
+_LOOSE = re.compile(
+    r"\b[Ff]ailed\b|\b[Cc]annot\b|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not |un)supported\b|\b[Rr]efused\b"
+    r"|\btimed out\b|\bmismatch|\b[Ii]nvalid\b|\bis missing\b|\bdenied\b|\bnot found\b"
+)
+# What is tried again, or was allowed to fail.
+_AGAIN = re.compile(
+    r"\b(?:[Ww]ill retry|Retrying|retrying|[Rr]etry scheduled|retries left)\b|\battempt \d"
+    r"|^Connecting to .* connected\.$|^\.\.\.ignoring$",
+    re.MULTILINE,
+)
+_NEAR = 3
 # Lines that follow from an error elsewhere.
 _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$|^error\s*$"
@@ -173,13 +189,13 @@ _WEAK = re.compile(
     r"|[Ff]ailed to (?:build|prepare|start)\b|failed \(exit status|(?:[Ss]ee|read) [\w ]*(?:above|below)"
     r"|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception|EngineDeadError|encountered a fatal"
     r"|(?:died|exited|terminated) unexpectedly|exit code: \d+$|Sub-process \S+ returned|FAILED! =>|Generate step failed"
-    r"|^checking for "
+    r"|^checking for |^During handling of the above|^The above exception was"
 )
 # Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
 _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
-    r"|\b(?:0|no|No|zero) (?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
+    r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
     r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$")
@@ -194,23 +210,35 @@ TRACEBACK = "Traceback (most recent call last)"
 def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     """Classify a line, and return what it reports.
 
-    The class is 3 for a line that reports an error, 2 for one that may, 1 for what follows from another, else 0.
+    The class is 4 for a line that reports an error, 3 for one that may, 2 for what follows from another, 1 for one that
+    reports an error if it is at the end of a log, else 0.
 
     :param below: returns the line and those below it.
     """
     line = parse(raw)
     if line.level in _QUIET or _HARMLESS.search(line.text):
         return 0, ""
-    is_error = bool(_ERROR.search(line.text)) or (line.level in _LOUD and line.text[:1].strip() != "")
-    if TRACEBACK in line.text or _WEAK.search(line.text):
-        return 1, line.text
-    if not is_error:
-        return (2, line.text) if _PERHAPS.search(line.text) else (0, "")
+    # What is quoted is talked about.
+    is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
+        line.level in _LOUD and line.text[:1].strip() != ""
+    )
+    follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
+    if not (is_error or follows or _PERHAPS.search(line.text)):
+        return int(bool(_LOOSE.search(line.text)) and not _AGAIN.search(line.text)), line.text
     window = of_process(below())
-    if TRACEBACK in window[len(line.text) :].lstrip("\n").partition("\n")[0] or _INNER.match(window[len(line.text) :]):
-        return 1, line.text
+    if is_tried_again(window):
+        return 0, ""
+    rest = window[len(line.text) :]
+    if follows or (is_error and (TRACEBACK in rest.lstrip("\n").partition("\n")[0] or _INNER.match(rest))):
+        return 2, line.text
     # CMake's first line says where, the next paragraph what.
-    return 3, _paragraph(window) if _HEADING.search(line.text) else line.text
+    return 4 if is_error else 3, _paragraph(window) if _HEADING.search(line.text) else line.text
+
+
+def is_tried_again(window: str) -> bool:
+    """Tell whether the line at the start of a part of a log, or one of the next, says that it was no failure."""
+    near = 4 * _NEAR if window.startswith("fatal: [") else _NEAR
+    return bool(_AGAIN.search("\n".join(window.split("\n", near + 1)[: near + 1])))
 
 
 def traceback_end(window: str) -> tuple[int, str]:

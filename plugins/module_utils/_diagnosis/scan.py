@@ -26,15 +26,23 @@ from .rules import (
     apt,
     cmake,
     compile as compiling,
+    containers,
     cuda,
+    driver,
     environment,
     general,
     git,
+    hub,
     load,
     memory,
+    nccl,
     network,
     notices,
     pip,
+    python,
+    runtime,
+    rust,
+    servers,
     toolchain,
     torch,
 )
@@ -66,7 +74,8 @@ _WORDS = 20_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
-    memory, cuda, torch, toolchain, environment, network, git, pip, cmake, compiling, load, apt, general, notices
+    nccl, memory, driver, containers, servers, hub, cuda, runtime, torch, toolchain, rust, python, environment, network,
+    git, pip, cmake, compiling, load, apt, general, notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 
@@ -153,6 +162,9 @@ def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
 # ---------------------------------------------------------------------------------------------------------------
 # Reading a log once.
 
+# The class of a line that reports an error, and how many lines are the end of a log.
+_STRONG = 4
+_AT_END = 3
 _DIGITS = b"0123456789"
 _TRACEBACK = lines.TRACEBACK.encode()
 
@@ -310,6 +322,8 @@ class _Scan:
             text = self._window(start, row) if rule.spans else raw
             match = rule.regex.search(text if line.text == raw else lines.of_process(text))
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
+                if lines.is_tried_again(self._window(start, row)):
+                    line = line._replace(level="WARNING")
                 yield match, line, start
 
     def _rows(self, key: bytes, low: int, high: int) -> t.Iterator[tuple[int, bytes]]:
@@ -334,17 +348,17 @@ class _Scan:
             self._notices.setdefault(cause, Notice(rule.name, cause, remedy))
 
     def _search_errors(self, present: set[bytes], low: int, high: int) -> None:
-        if 3 in self._errors:
+        if _STRONG in self._errors:
             return
         first: dict[int, tuple[int, str]] = {}
         for key in (key for key in lines.ERROR_KEYS if key in present):
             traceback = key == _TRACEBACK
-            end = first[3][0] if 3 in first else high
+            end = first[_STRONG][0] if _STRONG in first else high
             for start, row in self._rows(key, low, end):
                 shape = row.translate(None, _DIGITS)
                 if traceback:
                     number, text = lines.traceback_end(self._window(start, row, _CONTEXT))
-                    kind = 0 if number < 0 else 1 if lines.is_consequence(text) else 3
+                    kind = 0 if number < 0 else 2 if lines.is_consequence(text) else _STRONG
                     for _line in range(max(0, number)):
                         start = self._buffer.find(b"\n", start) + 1
                 elif shape in self._dull:
@@ -355,10 +369,10 @@ class _Scan:
                         self._dull.add(shape)
                 if kind and (kind not in first or start < first[kind][0]):
                     first[kind] = (start, text)
-                if kind == 3:
+                if kind == _STRONG:
                     break
         for kind, (start, text) in first.items():
-            if kind not in self._errors:
+            if kind not in self._errors or kind == 1:
                 self._errors[kind] = self._match(start, text)
 
     def _line_at(self, start: int) -> int:
@@ -389,7 +403,11 @@ class _Scan:
         return kept
 
     def _diagnosis(self) -> Diagnosis:
-        error = self._errors.get(3) or self._errors.get(2) or self._errors.get(1)
+        last = [_shown(line) for line in _lines(self._buffer)[-LINES:]]
+        at_end = self._errors.get(1)
+        if at_end and not (len(self._errors) > 1 or any(at_end.text in line for line in last[-_AT_END:])):
+            del self._errors[1]
+        error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2) if kind in self._errors), None)
         first_error = _shown(" ".join(error.text.split())) if error else None
         # A warning is a cause where something failed.
         counts = {name for name, match in self._found.items() if error or match.level != "WARNING"}
@@ -407,7 +425,6 @@ class _Scan:
             remedy = "Read the log from that line; later errors are mostly consequences."
             told = {"line": error.line, "around": error.around}
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, **told)
-        last = [_shown(line) for line in _lines(self._buffer)[-LINES:]]
         end_words = " ".join(last[-1].split()) if last else ""
         cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)

@@ -151,13 +151,14 @@ def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) 
 def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) -> Rule:
     values: dict[str, t.Any] = {}
     for key, value in fields.items():
-        lines = value.strip().splitlines()
+        # What begins with + goes on the line above.
+        lines = value.strip().replace("\n+", "").splitlines()
         if key in ("keys", "when", "source"):
             values[key] = tuple(lines)
         elif key == "values":
             values[key] = tuple(_VALUE.fullmatch(line).groups() for line in lines)  # type: ignore[union-attr]
         elif key in ("pattern", "unless"):
-            values[key] = "|".join(lines)
+            values[key] = "|".join(map(_from_the_start, lines))
         elif key in ("every", "notice"):
             values[key] = {"yes": True}[value]
         else:
@@ -165,6 +166,14 @@ def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) 
     if "facts" in values:
         values["facts"] = facts[values["facts"]]
     return Rule(name=name, **values)
+
+
+def _from_the_start(alternative: str) -> str:
+    """Let a pattern that begins with a run of characters try the run's first one alone.
+
+    It finds the same, for the first match begins there, and does not try each end of the line from each of its starts.
+    """
+    return re.sub(r"^((?:'\?)?\(?(?:\?P<\w+>)?)(\\[Sw]|\[\^?[^\]]+\])(?=[+*])", r"(?<!\2)\1\2", alternative)
 
 
 def _compiled(pattern: str) -> t.Pattern[str]:

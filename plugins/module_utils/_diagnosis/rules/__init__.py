@@ -15,6 +15,7 @@ with ``#`` is a comment. Fields:
 ``pattern``
     Regular expressions, one a line, any of which may match: in a line with a key, or from there into the lines below
     it (``^`` and ``$`` are the ends of a line). A single quote stands for any of the quotes that tools print.
+    A line that begins with ``+`` goes on the one above.
 ``cause``, ``remedy``
     One sentence each. ``{found}`` is the first group that matched, or else all that did, and ``{name}`` the group
     ``name``; the digit of ``name1`` and ``name2`` does not count, for a pattern cannot use a name twice. What stands

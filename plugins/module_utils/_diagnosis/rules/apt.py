@@ -10,6 +10,62 @@ Sources, keys, locks and packages.
 """
 
 RULES = r"""
+[apt-signed-by-missing]
+keys = Conflicting values set for option Signed-By
+pattern =
+    regarding source (?P<source>\S+ \S+?): (?P<key1>\S+) != *$
+    regarding source (?P<source2>\S+ \S+?):  ?!= (?P<key2>\S+)
+cause = Two apt sources name the same repository {source}: one with the keyring {key}, and one without any
+    Signed-By.
+remedy = Remove the file of /etc/apt/sources.list.d that has no Signed-By, and keep the one that the repository's
+    own instructions write.
+source = NVIDIA/libnvidia-container#194
+
+[apt-held]
+keys =
+    held packages will be changed
+    Held packages were changed
+pattern =
+    held packages will be changed:\s*\n +(?P<packages>[^\n]+)
+    Held packages were changed
+cause = What was asked for would change packages that are on hold[: {packages}].
+remedy = Find out who holds them (apt-mark showhold); release them with apt-mark unhold if that is meant, or leave
+    the command.
+source = ansible/ansible#51218
+
+[apt-toolkit-key]
+keys = NO_PUBKEY DDCAE044F796ECB0
+pattern = NO_PUBKEY (DDCAE044F796ECB0)
+cause = The key of NVIDIA's container toolkit repository ({found}) is not in the keyring that its source names.
+remedy = Fetch that repository's gpgkey into /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg, as its
+    installation guide says; cuda-keyring does not have it.
+source = NVIDIA/nvidia-container-toolkit#160
+
+[apt-date-invalid]
+keys = Invalid 'Valid-Until' entry
+pattern = Failed to fetch (\S+) +Invalid 'Valid-Until' entry
+cause = The Release file {found} has a date that apt cannot read.
+remedy = Tell the repository's owner, and disable the source until it is mended.
+source = mapcrafter/mapcrafter#247
+
+[dpkg-overwrite]
+keys = trying to overwrite '
+pattern = trying to overwrite '([^'\n]+)', which is also in package (?P<owner>[^\n]+)
+cause = A package contains {found}, which belongs to {owner}: mostly packages of two driver branches, or of another
+    distribution.
+remedy = Remove the package of the other branch first, then run apt --fix-broken install; do not force the
+    overwrite.
+source =
+    pop-os/shop#121
+    linuxmint/mintupdate#697
+
+[deb-damaged]
+keys = is not a debian format archive
+pattern = '?([^\s']+)'? is not a debian format archive
+cause = {found} is no package: the download failed and saved something else, such as an error page.
+remedy = Look at it with file, download it again, and compare its checksum.
+source = NVIDIA/nvidia-modprobe#2
+
 [apt-locked]
 keys =
     Could not get lock

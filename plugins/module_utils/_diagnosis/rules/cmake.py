@@ -10,6 +10,17 @@ What it does not find and does not take.
 """
 
 RULES = r"""
+[cuda-architectures-empty]
+keys = CUDA_ARCHITECTURES is empty for target
+pattern = CUDA_ARCHITECTURES is empty for target '([^'\n]+)'
+cause = CMake knows no CUDA architecture for the target {found}: none was named, and it could not ask nvcc for its
+    default.
+remedy = Set CMAKE_CUDA_ARCHITECTURES (121 on a Spark), and CMAKE_CUDA_COMPILER to the toolkit's nvcc, and configure
+    in an empty directory.
+source =
+    PrismML-Eng/llama.cpp#182
+    ToniRV/NeRF-SLAM#61
+
 [cmake-too-new]
 keys = Compatibility with CMake
 pattern = Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed

@@ -10,6 +10,83 @@ Headers, libraries, objects and flags.
 """
 
 RULES = r"""
+[cuda-member-removed]
+keys =
+    "cudaDeviceProp" has no member
+    cudaDeviceProp
+pattern =
+    class 'cudaDeviceProp' has no member '(\w+)'
+    cudaDeviceProp' has no member named '(\w+)'
+cause = CUDA 13 removed the member {found} of cudaDeviceProp: the source is for CUDA 12.
+remedy = Use a version of the source for CUDA 13 (it asks cudaDeviceGetAttribute instead), or build with CUDA 12.9.
+source =
+    microsoft/superbenchmark#768
+    icl-utk-edu/magma#61
+
+[thrust-removed]
+keys = namespace "thrust" has no member
+pattern =
+    namespace 'thrust' has no member (?:class )?'(unary_function|binary_function|identity|not1|not2|optional|t
+    +uple_element)'
+cause = CUDA 13's Thrust removed thrust::{found}: the source is for CUDA 12.
+remedy = Use a version of the source for CUDA 13 (which names cuda::std instead), or build with CUDA 12.9.
+source =
+    ajameson/dedisp#6
+    CannyLab/tsne-cuda#142
+    NVIDIA/cudf#18652
+
+[thrust-include-missing]
+keys = namespace "thrust" has no member
+pattern = namespace 'thrust' has no member (?:class )?'(\w+)'
+cause = CUDA 13's Thrust headers no longer include the one of thrust::{found} for the source.
+remedy = Use a version of the source for CUDA 13, or add the include (thrust/{found}.h) with an edit.
+source = BNLNPPS/simphony#235
+
+[cccl-header-moved]
+keys =
+    fatal error: cuda/std/
+    fatal error: thrust/
+    fatal error: cub/
+pattern =
+    fatal error: '?((?:cuda/std|cub)/[\w/.]+)'?(?:: No such file| file not found)
+    fatal error: '?(thrust/(?:device|host|sort|reduce|scan|transform|copy|complex|exec)[\w.]*)'?(?:: No such| file not)
+cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, and this build looks in include
+    alone.
+remedy = Add the toolkit's include/cccl to CPATH in the unit's environment, or take a version of the source for CUDA
+    13.
+source = microsoft/onnxruntime#26362
+
+[sve-types-unknown]
+keys = "__SV
+pattern = identifier '(__SV\w+)' is undefined
+cause = This nvcc cannot read the C library's headers on aarch64 ({found}): nvcc 12.0, as Ubuntu's
+    nvidia-cuda-toolkit has it, is older than glibc 2.39.
+remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
+    nvidia-cuda-toolkit.
+source = charmplusplus/charm#3998
+
+[arm-neon-in-device-code]
+keys = arm_neon.h
+pattern = arm_neon\.h\(\d+\): error: identifier '(__builtin_aarch64_\w+)' is undefined
+cause = nvcc compiled gcc's arm_neon.h for the GPU, and does not know its builtins ({found}): this nvcc is older
+    than the host compiler.
+remedy = Use the nvcc of CUDA 13, or an older host compiler (CUDAHOSTCXX), or keep the header out of device code as
+    newer releases of the source do.
+source = ggml-org/llama.cpp#10531
+
+[compiler-header-missing]
+keys =
+    fatal error: stddef.h
+    fatal error: sanitizer/
+    fatal error: stdint.h
+pattern = fatal error: '?((?:stddef|stdint|limits)\.h|sanitizer/\w+\.h)'?(?:: No such file| file not found)
+cause = The compiler does not find {found}, which belongs to the compiler itself: its installation is incomplete, or
+    two are mixed.
+remedy = Install gcc and g++ complete and in one version (build-essential), and set CC and CXX to them.
+source =
+    vllm-project/vllm#19656
+    flashinfer-ai/flashinfer#4470
+
 [lld-missing]
 keys =
     fatal error: cannot find

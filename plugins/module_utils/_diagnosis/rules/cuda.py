@@ -10,6 +10,48 @@ Code for another GPU than the one that is there, or a tool that does not know it
 """
 
 RULES = r"""
+[arch-no-device]
+keys =
+    compute_No CUDA devices found
+    gpu architecture 'compute_'
+pattern = Unsupported gpu architecture 'compute_((?:No CUDA devices found\.?)?)'
+cause = The architecture was to be found out (native) where no GPU is in sight, so that nvcc got no number.
+remedy = Name it: CMAKE_CUDA_ARCHITECTURES=121 (TORCH_CUDA_ARCH_LIST for PyTorch's extensions), and configure in an
+    empty directory.
+source =
+    ggml-org/llama.cpp#18430
+    CESNET/GPUJPEG#104
+
+[arch-too-old]
+keys = Unsupported gpu architecture 'compute_
+pattern = Unsupported gpu architecture '(compute_(?!20')(?:[1-6]\d|7[0-4])a?)'
+cause = This nvcc no longer knows {found}, which is too old: CUDA 13 begins at 7.5.
+remedy = Take it off the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs 12.0 or
+    12.1 alone.
+source = laugh12321/TensorRT-YOLO#286
+
+[arch-is-cuda-version]
+keys = Unsupported gpu architecture 'compute_13
+pattern = Unsupported gpu architecture '(compute_13\d)'
+cause = There is no GPU architecture {found}: the CUDA version was taken for it.
+remedy = Name the GPU's compute capability without its dot, which is 121 for a GB10 (CMAKE_CUDA_ARCHITECTURES=121).
+source = ggml-org/llama.cpp#23118
+
+[ptxas-feature-missing]
+keys = not supported on .target
+pattern =
+    (?:Feature|Instruction) '(?P<feature>\.tile::\w+|tcgen05[\w.]*)' not supported on \.target '(?P<target>sm_\w+)'
+cause = The kernel uses {feature}, which Hopper and data-centre Blackwell have and the target {target} does not.
+remedy = Choose another kernel or backend (of MoE: Marlin) for this GPU; naming another architecture cannot help.
+source = vllm-project/vllm#41477
+
+[ptxas-target-not-specific]
+keys = not supported on .target
+pattern = (?:Feature|Instruction) '([^'\n]+)' not supported on \.target '(?P<target>sm_\d+)'
+cause = {found} exists on the architecture-specific targets alone, and the build named the plain {target}.
+remedy = Build for 121a (or 120a): CMAKE_CUDA_ARCHITECTURES=121a-real, TORCH_CUDA_ARCH_LIST=12.1a.
+source = ggml-org/llama.cpp#18363
+
 [arch-compute-20]
 keys = compute_20'
 pattern = Unsupported gpu architecture 'compute_20'
@@ -25,8 +67,12 @@ remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build wi
     needs 12.9 or newer.
 
 [ptxas-arch-unknown]
-keys = for option 'gpu-name'
-pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
+keys =
+    for option 'gpu-name'
+    --gpu-name=sm_12
+pattern =
+    Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
+    CalledProcessError: Command [^\n]*/ptxas'[^\n]*--gpu-name=(sm_12\d\w?)
 cause = The ptxas in use does not know {found}: Triton 3.5 and older ship the one of CUDA 12.8.
 remedy = Set TRITON_PTXAS_PATH to the CUDA toolkit's ptxas for Triton 3.5 and older, TRITON_PTXAS_BLACKWELL_PATH for 3.6
     and newer.

@@ -10,6 +10,14 @@ What a build finds, and what it must not touch, before it compiles anything.
 """
 
 RULES = r"""
+[cuda-home-is-a-list]
+keys = nvcc: not found
+pattern = sh: \d+: (?P<path>:\S*/nvcc): not found
+cause = The build calls {path}, with a colon before the path: CUDA_HOME was set like a PATH (CUDA_HOME=$CUDA_HOME:DIR).
+remedy = Set CUDA_HOME to the one directory of the toolkit, without a colon, and remove what was half built (such as
+    flashinfer's cache).
+source = vllm-project/vllm#36077
+
 [unbound-variable]
 keys = unbound variable
 pattern = (\w+): unbound variable
@@ -26,7 +34,6 @@ pattern =
     Error: No module named '(setuptools|wheel|scikit_build_core|hatchling|flit_core|poetry|mesonpy)(?:\.[\w.]+)?'
     Error: No module named '(pybind11|nanobind|numpy|yaml|typing_extensions|packaging|psutil)(?:\.[\w.]+)?'
     Error: No module named '(ninja|cmake|jinja2|six|requests|Cython|setuptools_scm)(?:\.[\w.]+)?'
-    Error: No module named '(pkg_resources|distutils)(?:\.[\w.]+)?'
     Cannot import (?:build backend )?'([\w.]+)'
     Missing dependencies:\s+(\S+)
 cause = The build needs {found}, and its environment does not have it (pip installs none with --no-build-isolation).

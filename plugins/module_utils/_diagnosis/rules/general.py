@@ -10,6 +10,15 @@ What any tool may print, also one whose failure does not matter: asked last.
 """
 
 RULES = r"""
+[nccl-unhandled]
+keys = NCCL error
+pattern = NCCL error(?: in)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited)
+cause = NCCL reports that something failed ({found}), but not what: its own WARN lines say it, and this log has none
+    that is known.
+remedy = Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read the first NCCL WARN line; explain
+    reads it, too.
+source = sgl-project/sglang#8974
+
 [warnings-as-errors]
 keys = [-Werror
 pattern = error: ([^\n]+?) \[-Werror
@@ -112,6 +121,7 @@ pattern =
     Permission denied: '([^'\n]+)'
     '?([^\s':]+)'?: (?:Permission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(\S+)
+unless = Download is performed unsandboxed
 cause = The build user may not write or run {found}.
 remedy = Change its owner to the build user (chown -R): an earlier build ran as root or another user.
 
@@ -126,8 +136,14 @@ pattern =
     sh: \d+: ([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
     Error: \[Errno 2\] No such file or directory: '([\w.+-]+)'
+values =
+    advice of found: (cc|c\+\+|gcc|g\+\+|ld|make|git|ccache)$ => Run the role build_toolchain
+    advice of found: (cmake|ninja|pkg-config|patchelf)$ => Run the role build_toolchain
+    advice of found: (clang|clang\+\+|lld|ld\.lld|llvm-\w+)(-\d+)?$ => Run the role build_toolchain
+    advice of found: (nvcc|ptxas|cuobjdump|nvdisasm)$ => Put the bin of the CUDA toolkit on PATH (role cuda_libraries)
+    advice of found: . => Install the package that has it (apt-file search finds it)
 cause = The build calls {found}, which is not on its PATH.
-remedy = Run the role build_toolchain on this host, or add the package to the unit's requirements.
+remedy = {advice}, or add a package that brings it to the unit's requirements.
 
 [step-crashed]
 keys =

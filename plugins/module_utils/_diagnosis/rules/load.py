@@ -10,6 +10,37 @@ What the loader says of a library that was built.
 """
 
 RULES = r"""
+[other-cuda-library]
+keys = , version lib
+pattern =
+    undefined symbol: (?P<symbol>\w+), version (?P<library>lib(?:nvJitLink|cudart|cublas|cublasLt|cusparse|nvrtc|cufft
+    +|cusolver)\.so\.\d+)
+cause = The loader took another {library} than the program was built with: it has no {symbol}.
+remedy = Take other copies of {library} off LD_LIBRARY_PATH (also those of a toolkit), so that the environment's own
+    is loaded, or use a PyTorch of that library's CUDA minor version.
+source =
+    pytorch/pytorch#144244
+    infiniflow/ragflow#4466
+    deepseek-ai/DeepGEMM#137
+
+[cuda-12-library]
+keys =
+    .so.12: cannot open
+    .so.12.
+    .so.11: cannot open
+    .so.11.0: cannot open
+pattern =
+    (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|nppc|nppif|nppig|nvjpeg)\.so\.1[12](?:\.\d)*)
+    +: cannot open
+    (lib(?:nvrtc-builtins\.so\.12\.\d+|cusolver\.so\.11|cufft\.so\.11)): cannot open
+cause = The package was built for CUDA 12 or older: it needs {found}, and a stack has the libraries of its one CUDA
+    (13) alone.
+remedy = Install the package's build for CUDA 13 (cu130), with a torch of cu130.
+source =
+    vllm-project/vllm#36099
+    sgl-project/sglang#18203
+    sgl-project/sglang-omni#620
+
 [cudss-soname]
 keys = libcudss.so.0: cannot open
 pattern = (libcudss\.so\.0): cannot open shared object file

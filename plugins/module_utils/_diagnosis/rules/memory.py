@@ -18,8 +18,12 @@ remedy = On DGX OS with kernel 7.0, whose KHO reserve takes 9 GiB, run `sudo apt
     reboot; elsewhere raise the limit of locked memory (ulimit -l).
 
 [cuda-out-of-memory]
-keys = CUDA out of memory
-pattern = CUDA out of memory
+keys =
+    CUDA out of memory
+    cudaMalloc failed: out of memory
+pattern =
+    CUDA out of memory
+    cudaMalloc failed: out of memory
 cause = The GPU is out of memory; on a GB10 that is the host's own memory.
 remedy = Stop other GPU processes (nvidia-smi lists them) or reduce the problem size.
 
@@ -50,6 +54,7 @@ remedy = Run again, which resumes from the objects; set fewer jobs: several larg
 keys =
     memory exhausted
     out of memory
+    Out of memory: Killed
     std::bad_alloc
     MemoryError
     Cannot allocate memory
@@ -57,7 +62,9 @@ pattern =
     (?:virtual )?memory exhausted
     out of memory allocating \d+ bytes
     LLVM ERROR: out of memory
+    Out of memory: (Killed process \d+ \([^)\n]+\))
     Out of memory: Killed process
+    (?<!CUDA error): (out of memory)$
     std::bad_alloc
     ^[ \t]*MemoryError$
     Cannot allocate memory
@@ -67,11 +74,11 @@ remedy = End the programs that hold memory (GPU processes hold it too), look for
 
 [no-space]
 keys =
-    No space left on device
+    o space left on device
     Disk quota exceeded
     have enough free space in
 pattern =
-    No space left on device
+    [Nn]o space left on device
     Disk quota exceeded
     You don't have enough free space in (\S+?)\.?$
 cause = A file system is full ({found}).
@@ -79,10 +86,10 @@ remedy = Free some space and run again, which resumes: a PyTorch build needs abo
     GB more, compilers room in TMPDIR; apt-get clean empties apt's cache, and fewer environments (keep) help.
 
 [read-only]
-keys = Read-only file system
+keys = ead-only file system
 pattern =
-    (\S*)['\"]?: Read-only file system
-    Read-only file system
+    (\S*)['\"]?: [Rr]ead-only file system
+    [Rr]ead-only file system
 cause = A file system is read-only, so that {found} cannot be written.
 remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
 """

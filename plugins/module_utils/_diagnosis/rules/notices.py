@@ -10,6 +10,40 @@ No failure by themselves: they are told beside one.
 """
 
 RULES = r"""
+[ollama-library-unknown]
+keys = OLLAMA_LLM_LIBRARY:cuda
+pattern = OLLAMA_LLM_LIBRARY:(cuda)\s
+notice = yes
+cause = OLLAMA_LLM_LIBRARY is {found}, which Ollama does not know, so that it runs on the CPU.
+remedy = Unset it, or set cuda_v13 on a Spark.
+source = NVIDIA/dgx-spark-playbooks#23
+
+[nccl-socket-fallback]
+keys = Initialized NET plugin Socket
+pattern = Initialized NET plugin (Socket)
+notice = yes
+cause = NCCL uses TCP ({found}) and not RDMA, which is much slower between two Sparks: no RDMA device was found, or
+    NCCL_IB_HCA names an interface instead of a device.
+remedy = Set NCCL_IB_HCA to the first column of ibdev2netdev or unset it, and give a container --device
+    /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1.
+source = https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+
+[sage-attention-fallback]
+keys = Error running sage attention
+pattern = Error running sage attention: ([^,\n]+), using pytorch attention
+notice = yes
+cause = SageAttention has no kernel for this GPU ({found}), and PyTorch's attention is used, which is slower.
+remedy = Build SageAttention for this GPU's architecture, or start without it.
+source = woct0rdho/SageAttention#50
+
+[apt-unsandboxed]
+keys = Download is performed unsandboxed as root
+pattern = (Download is performed unsandboxed as root)
+notice = yes
+cause = apt read a local file as root, since its own account may not ({found}): a notice, and no failure.
+remedy = Nothing to do; a file in /tmp avoids it.
+source = flydiscohuebr/nvidia-304#12
+
 [option-dropped]
 keys =
     Turning the option off

@@ -10,6 +10,52 @@ What it is to install, and from where.
 """
 
 RULES = r"""
+[uv-no-wheel]
+keys = have a source distribution or wheel for the current platform
+pattern =
+    Distribution '?`?([^\s@`]+) @ [^`\n]*`? can't be installed because it doesn't have a source distribution o
+    +r wheel for the current platform
+values =
+    advice of found: torch\w*==.*\+cu12[0-8] => PyTorch's index of that CUDA has none for aarch64: take the cu
+    +130 build
+    advice of found: . => Take a version that has a wheel for aarch64, or make the lock again with aarch64 amo
+    +ng tool.uv.environments or required-environments
+cause = uv has no file of {found} for this machine: its index, or the lock that was made elsewhere, lists none for
+    aarch64.
+remedy = {advice}.
+source =
+    index-tts/index-tts#556
+    mmcdermott/MEDS_EIC_AR#161
+    pydantic/jiter#217
+
+[uv-no-version]
+keys =
+    there is no version of
+    no wheels with a matching
+pattern =
+    there is no version of ([^\s,]+)
+    only (\S+) is available and[\s\S]{0,80}?no wheels with a matching\s+platform tag
+    (?:^|\s)(\S+) has\s+no wheels with a matching
+values =
+    advice of found: \S+\+cu\d+ => versions with +cu are on PyTorch's index of that CUDA alone: name it (cu13
+    +0 on a Spark), or leave +cu out
+    advice of found: . => take another version or index that has a wheel for aarch64, or build it
+cause = The index in use has no {found} for this machine.
+remedy = Look at the index: {advice}.
+source =
+    vllm-project/vllm#19392
+    eugr/spark-vllm-docker#21
+
+[uv-http]
+keys =
+    HTTP status client error
+    HTTP status server error
+pattern = HTTP status (?:client|server) error \((?P<status>\d{3})[^)\n]*\) for url \((?P<url>[^)\n]+)\)
+cause = {url} answers HTTP {status}.
+remedy = Check the index's URL and its credentials; an index that lists a file which is not there needs another
+    release.
+source = vllm-project/vllm#24876
+
 [hash-mismatch]
 keys = DO NOT MATCH THE HASHES
 pattern =

@@ -56,12 +56,6 @@ pattern =
 cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}).
 remedy = Use a stack whose CUDA minor version the driver supports; the driver itself is updated with DGX OS.
 
-[driver-mismatch]
-keys = Driver/library version mismatch
-pattern = Driver/library version mismatch
-cause = The loaded kernel module of the NVIDIA driver is older than its libraries: an update needs a reboot.
-remedy = Reboot the host.
-
 [compiler-crashed]
 keys =
     internal compiler error

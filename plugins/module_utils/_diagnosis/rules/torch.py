@@ -10,6 +10,22 @@ Defects of their versions that are known, and what their builds ask for.
 """
 
 RULES = r"""
+[triton-assertion-capability]
+keys = computeCapability not supported
+pattern = Assertion [^\n]*(computeCapability not supported)
+cause = This Triton is older than the GPU ({found}).
+remedy = Install Triton 3.3.1 or newer with the PyTorch that belongs to it.
+source =
+    woct0rdho/triton-windows#83
+    triton-lang/triton#6771
+
+[nvtx-target-missing]
+keys = CUDA::nvToolsExt
+pattern = (CUDA::nvToolsExt)\s+but the target was not found
+cause = This PyTorch's CMake files look for the old NVTX library ({found}), which CUDA 13 no longer has.
+remedy = Build against a PyTorch for this CUDA (cu130), or provide NVTX 3's headers (nvtx3_dir).
+source = vllm-project/vllm#18380
+
 [triton-without-cuda-headers]
 keys = cuda.h
 pattern = cuda_utils\.c:\d+:\d+: fatal error: '?cuda\.h'?(?:: No such file| file not found)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import pathlib
 import re
+import timeit
+import typing as t
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import rules, scan
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import rules, scan, table
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.scan import RULES, TOPICS, diagnose
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Rule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 
 from lab import troubleshooting
 
+ROOT = pathlib.Path(__file__).parents[5]
 LOGS = pathlib.Path(__file__).parents[3] / "data" / "logs"
 FRAGMENTS = sorted(LOGS.glob("*.log"))
 EXAMPLES = [(rule, text) for topic in TOPICS for rule, own in troubleshooting.examples(topic).items() for text in own]
@@ -74,3 +78,109 @@ def test_each_file_of_rules_is_in_the_table_and_holds_nothing_else() -> None:
             "" if path.stem == "__init__" else r'\nRULES = r"""\n(?s:.*)\n"""\n'
         )
         assert re.fullmatch(shape, text), path.name
+
+
+# -- what a rule may say
+
+
+@pytest.mark.parametrize("path", sorted((LOGS / "sound").glob("*.log")), ids=lambda path: path.stem)
+def test_a_sound_log_gets_no_advice(path: pathlib.Path) -> None:
+    found = diagnose(path.read_text(encoding="utf-8"))
+    assert (found.rule, found.first_error) == (None, None)
+    assert "reports an error that could be recognised" in found.cause
+
+
+def test_many_rules_name_a_public_source() -> None:
+    links = [link for rule in RULES for link in rule.links]
+    assert sum(bool(rule.links) for rule in RULES) >= 120
+    assert all(re.fullmatch(r"https://[\w.-]+/\S+", link) for link in links)
+
+
+def said_by(rule: Rule) -> str:
+    """Return all that a rule may say."""
+    return " ".join([rule.cause, rule.remedy, *(text for _name, _group, _pattern, text in rule.values)])
+
+
+def installed_by(role: str) -> str:
+    """Return where a role's packages are listed, with the numbers of the stack in their names."""
+    files = [*(ROOT / "roles" / role).rglob("*.yml"), *(ROOT / "plugins/plugin_utils/plans").glob(f"{role}.*")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    return re.sub(r"\{\{ stack\.cuda\.major \}\}|\{major\}", "13", text.replace("{{ stack.cuda.suffix }}", "13-0"))
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if "role" in said_by(rule)], ids=lambda rule: rule.name)
+def test_a_remedy_names_roles_that_exist_and_packages_that_they_install(rule: Rule) -> None:
+    text = said_by(rule)
+    roles = [name for names in re.findall(r"\broles? ([a-z_]+)(?: and ([a-z_]+))?", text) for name in names if name]
+    # The unit llvm is built by the role of that name.
+    assert set(roles) <= {path.name for path in (ROOT / "roles").iterdir()}
+    for package, role in re.findall(r"\((lib[\w.+-]+), role (\w+)\)", text):
+        assert package in installed_by(role), package
+
+
+def test_a_library_s_package_is_what_its_role_installs() -> None:
+    for soname in ("libcudart.so.13", "libcublas.so.13", "libnvrtc.so.13", "libcudnn.so.9", "libnccl.so.2"):
+        provider = providers.provider(soname, "aarch64", "13.0")
+        assert provider.role == "cuda_libraries" and provider.package
+        family = re.match(r"lib[a-z]+|cuda-\w+", provider.package)
+        assert family and family[0] in installed_by(provider.role), provider.package
+
+
+@pytest.mark.parametrize("soname", ["libcudart.so.12", "libcublas.so.12", "libnvJitLink.so.12", "libcusolver.so.11"])
+def test_a_library_of_another_cuda_is_not_said_to_be_installed(soname: str) -> None:
+    found = diagnose(f"ImportError: {soname}: cannot open shared object file: No such file or directory\n")
+    assert (found.rule, "role " in found.remedy, "cu130" in found.remedy) == ("cuda-12-library", False, True)
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("vllm-free-memory.free-memory", "below 98.4 GiB"),
+        ("flashinfer-versions-differ.fi-version", "Install both in one version, 0.6.16.post3"),
+        (
+            "driver-mismatch.nvrm-api-mismatch",
+            "of the NVIDIA driver, 570.144, is of another version than its libraries",
+        ),
+        ("docker-client-too-old.docker-api", "DOCKER_API_VERSION=1.44"),
+        ("dkms-build-failed.dkms-bad-status", "nvidia-fs 2.26.6 for the kernel 6.17.0-1021-nvidia"),
+        ("rdma-timeout.ibv-retry", "RDMA timed out on rocep1s0f0"),
+        ("other-cuda-library.nvjitlink", "other copies of libnvJitLink.so.12 off LD_LIBRARY_PATH"),
+        ("apt-signed-by-missing.signed-by-empty", "and one without any Signed-By"),
+        ("apt-held.held-changed", "on hold: libnccl2"),
+        ("uv-no-wheel.uv-cu128", "take the cu130 build"),
+        ("missing-header.curand-header", "the CUDA toolkit (role cuda_libraries)"),
+        ("pcie-fault.aer", "The PCIe device 0000:01:00.0 reported"),
+    ],
+)
+def test_advice_follows_the_values_of_the_line(log: str, words: str) -> None:
+    found = diagnose((LOGS / f"{log}.log").read_text(encoding="utf-8"))
+    assert words in f"{found.cause} {found.remedy}"
+
+
+def worst(rule: Rule, size: int) -> list[str]:
+    """Return lines that keep a rule's pattern busy: its keys and examples with each run of letters made long."""
+    texts = [text for name, text in EXAMPLES if name == rule.name]
+    stretched = [re.sub(r"[\w./]+", lambda match: match[0] * 3, text) for text in texts]
+    fills = [
+        "a" * size,
+        "a " * (size // 2),
+        "'" * size,
+        "a:" * (size // 2),
+        "/a" * (size // 2),
+        "0." * (size // 2),
+        "[" * size,
+    ]
+    return [text[:size] for text in (*(f"{key}{fill}" for key in rule.keys for fill in fills), *stretched, *fills)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_no_pattern_backtracks_on_its_worst_line(rule: Rule) -> None:
+    # A log is read in pieces of LINE characters and windows of WINDOW, so that its time grows as its size does. What is
+    # left is the time of one window, of which twice the length may take twice the time, and not four times: compared
+    # with a linear pattern that runs on the same text in the same moment.
+    def seconds(search: t.Callable[[str], object], text: str) -> float:
+        return min(timeit.repeat(lambda: search(text), number=1, repeat=3))
+
+    linear = re.compile(r"(?:.|\n)*\r")
+    for text in worst(rule, table.LINE + table.WINDOW):
+        assert seconds(rule.regex.search, text) < 40 * seconds(linear.match, text)

@@ -1,0 +1,207 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Containers
+
+Docker, Podman, their registries and NVIDIA's container toolkit.
+"""
+
+RULES = r"""
+[container-cli-cuda]
+keys = requirement error: unsatisfied condition: cuda
+pattern = unsatisfied condition: (cuda ?>=? ?[\d.]+)
+cause = The image requires a newer CUDA than this host's driver supports ({found}).
+remedy = Use an image for the CUDA that nvidia-smi shows; the driver itself is updated with DGX OS.
+source =
+    theroyallab/tabbyAPI#324
+    NVIDIA/nvidia-docker#1442
+
+[cdi-unresolvable]
+keys = unresolvable CDI devices
+pattern = unresolvable CDI devices ([^\s:]+)
+cause = There is no usable CDI specification for {found} on this host: none was generated, or this Podman or Docker
+    does not understand its version (Podman 4.9 does not know CDI 0.7, which the toolkit 1.19 writes).
+remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and mend what it reports (mostly a driver
+    that is not loaded); with Podman 4.9 keep the toolkit below 1.19, or take a newer Podman.
+source =
+    NVIDIA/nvidia-container-toolkit#1940
+    NVIDIA/nvidia-container-toolkit#1537
+
+[cdi-tegra]
+keys = error getting GPU device minor number
+pattern = (error getting GPU device minor number): Not Supported
+cause = nvidia-ctk asked NVML about an integrated GPU, for which NVML has no device number.
+remedy = Generate the specification with --mode=csv, as on Tegra.
+source = NVIDIA-ISAAC-ROS/isaac_ros_common#163
+
+[hook-called-directly]
+keys = invoking the NVIDIA Container Runtime Hook directly
+pattern = invoking the NVIDIA Container Runtime Hook directly
+cause = NVIDIA's container toolkit is set to the mode cdi, in which Docker's --gpus alone does not work.
+remedy = Start the container with --runtime=nvidia or --device nvidia.com/gpu=all, or set the toolkit's mode back to
+    auto.
+source = dstackai/dstack#2306
+
+[container-no-gpu-driver]
+keys = could not select device driver
+pattern = could not select device driver '([^'\n]*)' with capabilities
+cause = This Docker daemon knows no device driver for GPUs: the NVIDIA Container Toolkit is not installed, or was
+    configured for another daemon (a rootless one, or that of a snap).
+remedy = Install nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, and restart
+    docker.
+source =
+    NVIDIA/dcgm-exporter#33
+    gazebo-tooling/gzdev#97
+
+[container-no-runtime]
+keys =
+    unknown or invalid runtime name
+    Unknown runtime specified
+pattern = (?:unknown or invalid runtime name:|Unknown runtime specified) (\w+)
+cause = Docker's configuration has no runtime called {found}.
+remedy = Run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker.
+source =
+    NVIDIA/dgx-spark-playbooks#26
+    NVIDIA/nvidia-docker#1025
+
+[docker-client-too-old]
+keys = is too old. Minimum supported API version
+pattern = client version (?P<client>[\d.]+) is too old\. Minimum supported API version is (?P<least>[\d.]+)
+cause = The program asks Docker with the API {client}, and this daemon takes {least} and newer alone (Docker 29
+    dropped those below 1.44).
+remedy = Update the program that asks (or its library); as a stopgap set DOCKER_API_VERSION={least} for it.
+source = docker/compose#13389
+
+[docker-not-running]
+keys = Cannot connect to the Docker daemon
+pattern = Cannot connect to the Docker daemon at ([^\s,]+)\. Is
+cause = No Docker daemon answers at {found}: it does not run, or the client asks at another socket.
+remedy = Start it (systemctl start docker), and read its journal if it does not stay up; check DOCKER_HOST and
+    docker context.
+source = moby/moby#32658
+
+[docker-not-permitted]
+keys =
+    the Docker daemon socket
+    the docker API at
+pattern = permission denied while trying to connect to the (?:Docker daemon socket|docker API) at (\S+?):?(?:\s|$)
+cause = This account may not open Docker's socket {found}: it is not in the group docker, or was added after this
+    login.
+remedy = Add it to the group docker (usermod -aG docker USER; that is as good as root) and log in again, or use
+    sudo.
+source = NVIDIA/nvidia-docker#1205
+
+[image-without-arm]
+keys = no matching manifest for
+pattern = no matching manifest for (\S+)
+cause = The image is published for other processors alone, and not for {found}.
+remedy = Take a tag or an image that has {found}, or build it on the Spark.
+source = s0len/Playbook#151
+
+[image-of-another-platform]
+keys =
+    does not match the detected host platform
+    exec format error
+pattern =
+    image's platform \((?P<image>\S+)\) does not match the detected host platform \((?P<host>[^)\n]+)\)
+    (exec \S+|exec user process caused): exec format error
+cause = The image is for another processor[, {image},] than this host's[, {host}].
+remedy = Use an image for linux/arm64, or build it here.
+source = docker/for-linux#105
+
+[registry-limit]
+keys =
+    429 Too Many Requests
+    toomanyrequests
+pattern = (429 Too Many Requests|toomanyrequests)
+cause = The registry refuses more downloads for now ({found}): the limit of this address or account is reached.
+remedy = Log in (docker login), wait, or use a mirror.
+source = docker/hub-feedback#2464
+
+[container-runtime-wrapper]
+keys = nvidia-container-runtime did not terminate successfully
+pattern = (\S*nvidia-container-runtime) did not terminate successfully
+cause = What Docker has as NVIDIA's runtime ({found}) is not that program, or not of the toolkit that is installed.
+remedy = Point the runtime nvidia in /etc/docker/daemon.json to the nvidia-container-runtime of the toolkit
+    (nvidia-ctk runtime configure), and restart docker.
+source = NixOS/nixpkgs#322400
+
+[container-hook-ldconfig]
+keys = nvidia-container-cli: ldcache error
+pattern =
+    nvidia-container-cli: ldcache error: (open failed: \S+)
+    nvidia-container-cli: ldcache error: (process \S+ (?:terminated with signal|failed with error code:) \d+)
+cause = NVIDIA's hook could not run ldconfig for the container ({found}).
+remedy = Set ldconfig = "@/sbin/ldconfig.real" (or "@/sbin/ldconfig") in /etc/nvidia-container-runtime/config.toml,
+    so that the host's program is taken, or use CDI instead of the hook (--device nvidia.com/gpu=all).
+source =
+    NVIDIA/nvidia-container-toolkit#1246
+    NixOS/nixpkgs#278969
+
+[container-driver-libraries]
+keys = nvidia-container-cli: initialization error: cannot open
+pattern = nvidia-container-cli: initialization error: (cannot open shared object file)
+cause = NVIDIA's container toolkit found no libnvidia-ml on the host ({found}): the driver's libraries are missing,
+    or not where ldconfig looks.
+remedy = Make nvidia-smi work on the host, and run sudo ldconfig.
+source = NVIDIA/nvidia-container-toolkit#131
+
+[docker-buildx-missing]
+keys = unknown flag: --platform
+pattern = unknown flag: (--platform)
+cause = Docker has no buildx plugin here, so that {found} is taken for an option of docker itself.
+remedy = Install docker-buildx-plugin (of Ubuntu's own Docker: docker-buildx).
+source = intel/gprofiler#822
+
+[container-hook-root]
+keys = change root failed
+pattern = nvidia-container-cli: initialization error: (change root failed)
+cause = The directory that the toolkit's configuration names as the driver's root does not exist ({found}), as after
+    a driver container.
+remedy = Take the line root out of /etc/nvidia-container-runtime/config.toml.
+source = NVIDIA/nvidia-container-toolkit#679
+
+[container-hook-driver]
+keys =
+    driver rpc error
+    detection error: nvml error
+pattern =
+    (driver rpc error: [\w ]+)
+    detection error: (nvml error: [\w ]+)
+cause = The helper of NVIDIA's container toolkit could not start the driver in time, or crashed in it ({found}).
+remedy = Update the container toolkit, and keep nvidia-persistenced running.
+source = NVIDIA/nvidia-docker#1648
+
+[container-hook-missing]
+keys = nvidia-container-runtime
+pattern =
+    fork/exec (\S*nvidia-container-runtime\S*): no such file or directory
+    stat (\S*nvidia-container-runtime-hook): no such file or directory
+cause = The NVIDIA runtime that Docker is to start, {found}, is not installed.
+remedy = Install all packages of the container toolkit in one version (nvidia-container-toolkit, its base and
+    libnvidia-container).
+source = NVIDIA/nvidia-container-runtime#68
+
+[cdi-hook-failed]
+keys = error executing hook
+pattern = error executing hook `(\S*nvidia-c\S+)`
+cause = A hook of NVIDIA's container toolkit failed ({found}): it is older than the driver or the CDI specification,
+    or is the old OCI hook, which fails without root.
+remedy = Generate the specification anew (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml), and remove
+    the old hook's file from /usr/share/containers/oci/hooks.d.
+source =
+    ublue-os/bluefin#3454
+    NVIDIA/nvidia-container-runtime#85
+
+[container-lost-gpu]
+keys = Failed to initialize NVML: Unknown Error
+pattern = Failed to initialize NVML: (Unknown Error)
+cause = NVML fails in a container ({found}) that had the GPU before: systemd read its units again and took the GPU's
+    devices from the container's control group.
+remedy = Start the container again; CDI, or the links below /dev/char that NVIDIA describes, keep it from coming
+    back.
+source = NVIDIA/nvidia-container-toolkit#48
+"""

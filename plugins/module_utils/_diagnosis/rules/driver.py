@@ -1,0 +1,217 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""The driver and the kernel
+
+What nvidia-smi, DKMS, modprobe and the kernel's log say: the host, not the program.
+"""
+
+RULES = r"""
+[secure-boot]
+keys =
+    Key was rejected by service
+    module with unavailable key is rejected
+pattern =
+    insert (?:module )?'(\w+)'[^\n]*Key was rejected by service
+    Loading of (module with unavailable key) is rejected
+cause = Secure Boot is on, and the kernel refuses {found}, which no enrolled key has signed.
+remedy = Use the distribution's signed modules (linux-modules-nvidia for this kernel), or enrol the key that DKMS
+    signs with (mokutil).
+source =
+    google/gasket-driver#11
+    Fred78290/nct6687d#99
+
+[kernel-headers-missing]
+keys =
+    kernel headers for kernel
+    /build: No such file or directory.  Stop
+    /include/linux/autoconf.h
+pattern =
+    kernel headers for kernel (?P<kernel1>\S+) cannot be found
+    \*\*\* /lib/modules/(?P<kernel2>[^/\s]+)/build: No such file or directory
+    fatal error: /lib/modules/(?P<kernel3>[^/\s]+)/build/include/linux/autoconf\.h
+cause = A kernel module cannot be built for {kernel}, because the headers of that kernel are not installed or not
+    complete.
+remedy = Install (or reinstall) linux-headers-{kernel}, and run dkms autoinstall.
+source =
+    cilynx/rtl88x2bu#231
+    NVIDIA/open-gpu-kernel-modules#441
+    zen-kernel/zen-kernel#305
+
+[dkms-build-failed]
+keys = Bad return status for module build on kernel
+pattern =
+    Bad return status for module build on kernel: (?P<kernel>\S+) \(\w+\)\s*\n[^\n]*/dkms/(?P<module>[^/\s]+)/
+    +(?P<version>[^/\s]+)/build/make\.log
+    Bad return status for module build on kernel: (?P<kernel2>\S+)
+cause = DKMS could not build[ {module} {version}] for the kernel {kernel}: mostly the module is older than the
+    kernel.
+remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]; use a release of the module
+    that supports this kernel, or boot the kernel that it was made for.
+source =
+    NVIDIA/gds-nvidia-fs#64
+    Joshua-Riek/ubuntu-rockchip#134
+    M-Bab/linux-kernel-amdgpu-binaries#101
+
+[driver-object-failed]
+keys = /var/lib/dkms/nvidia/
+pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/nvidia/([\d.]+)/build/nvidia/\S+\.o\] Error
+cause = The NVIDIA driver {found} does not compile for this kernel: it is older than the kernel.
+remedy = Install a driver release that supports this kernel, or boot the kernel that this one supports.
+source = linux-surface/linux-surface#573
+
+[driver-mismatch]
+keys =
+    API mismatch: the client has the version
+    Driver/library version mismatch
+pattern =
+    API mismatch: the client has the version (?P<client>[\d.]*\d), but\s+(?:NVRM: +)?this kernel module has th
+    +e version (?P<module>[\d.]*\d)
+    Driver/library version mismatch
+cause = The loaded kernel module of the NVIDIA driver[, {module},] is of another version than its libraries[,
+    {client}].
+remedy = Reboot the host; if it stays so, the modules' package (linux-modules-nvidia for this kernel) was not
+    upgraded with the libraries: upgrade it to the same version.
+source = ublue-os/bazzite#2668
+
+[driver-module-proprietary]
+keys = ): 169,
+pattern = Xid \([^)\n]+\): 169\b
+cause = The proprietary kernel modules of the driver are loaded (Xid 169), which do not support Blackwell GPUs such
+    as the GB10.
+remedy = Install the open kernel modules of the same driver branch (nvidia-driver-580-open) and reboot.
+source = Start9Labs/start-technologies#3693
+
+[gpu-fallen-off]
+keys =
+    fallen off the bus
+    ): 79,
+pattern =
+    (fallen off the bus)
+    Xid \([^)\n]+\): (79)\b
+cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79, {found}).
+remedy = Turn the host fully off and on; if it comes back, check temperature, power and firmware, and ask the
+    vendor.
+source =
+    NVIDIA/NVSentinel#155
+    NVIDIA/open-gpu-kernel-modules#507
+
+[gpu-firmware-timeout]
+keys =
+    ): 119,
+    ): 120,
+    GPU is probably locked
+    GSP RM heartbeat timed out
+pattern =
+    Xid \([^)\n]+\): (119|120),
+    (GPU is probably locked)
+    (GSP RM heartbeat timed out)
+cause = The GPU's firmware (GSP) stopped answering the driver ({found}).
+remedy = Reboot the host, and use a driver whose release notes name the fix; if it comes back, send the file of
+    nvidia-bug-report.sh to NVIDIA.
+source =
+    NVIDIA/open-gpu-kernel-modules#446
+    NVIDIA/open-gpu-kernel-modules#1080
+
+[gpu-page-fault]
+keys = ): 31,
+pattern = Xid \([^)\n]+\): 31,[^\n]*?name=([^,\n]+)
+cause = A kernel of the program {found} read memory of the GPU that is not mapped (Xid 31): mostly a fault of the
+    program, not of the hardware.
+remedy = Look in that program's own log for an illegal memory access, and take a release of the library whose kernel
+    failed in which it is mended.
+source = sgl-project/sglang#27520
+
+[gpu-not-initialised]
+keys = RmInitAdapter failed
+pattern = RmInitAdapter failed! \(([^)\n]+)\)
+cause = The NVIDIA driver is loaded but could not initialise the GPU ({found}).
+remedy = Power the host off and on; if it stays so, compare the versions of driver and firmware with those that
+    support the GPU, and ask the vendor with these numbers.
+source = NVIDIA/gpu-operator#649
+
+[driver-other-module]
+keys = obtained ownership of the NVIDIA device
+pattern = obtained ownership of the NVIDIA device
+cause = Another kernel driver, such as nouveau, has taken the GPU before NVIDIA's.
+remedy = Keep the other driver from loading (a blacklist of nouveau, update-initramfs -u) and reboot.
+source = mattshma/bigdata#133
+
+[driver-no-module]
+keys = Module nvidia
+pattern = Module nvidia(?:-\w+)? not found in directory /lib/modules/(?P<kernel>\S+)
+cause = There is no nvidia module for the running kernel {kernel}: the modules were built for another one.
+remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with
+    linux-headers-{kernel}), or boot the kernel that has them.
+source = NVIDIA/nvidia-docker#365
+
+[driver-not-loaded]
+keys =
+    communicate with the NVIDIA driver
+    nvml error: driver not loaded
+    Failed to query NVIDIA devices
+pattern =
+    (couldn't communicate with the NVIDIA driver)
+    nvml error: (driver not loaded)
+    (Failed to query NVIDIA devices)
+cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}): mostly there is none for the
+    running kernel.
+remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM) why the module for the
+    kernel of `uname -r` is missing, and install it (linux-modules-nvidia, or headers for DKMS) or boot the former
+    kernel.
+source =
+    M-Bab/linux-kernel-amdgpu-binaries#101
+    HonuRobotics/dockwater#10
+    NVIDIA/ansible-role-nvidia-driver#3
+
+[gpu-lost]
+keys = Unable to determine the device handle
+pattern = Unable to determine the device handle for GPU ?(\S+): (?P<why>[\w ]+)
+cause = The driver lists the GPU {found} but could not start it, or has lost it since ({why}).
+remedy = Look for the NVRM and Xid lines in the kernel's log, which say why, and reboot.
+source = NVIDIA/open-gpu-kernel-modules#259
+
+[modprobe-nvidia-failed]
+keys = /sbin/modprobe nvidia-
+pattern = Process '/sbin/modprobe (nvidia-\w+)' failed
+cause = The kernel could not load {found}, mostly because the nvidia module could not take the GPU.
+remedy = Read the NVRM lines of the same second in the kernel's log; what failed afterwards follows from them.
+source = ollama/ollama#11932
+
+[pcie-fault]
+keys =
+    AER: Uncorrectable
+    PCIe Bus Error: severity=Uncorrect
+pattern =
+    ([\w:.]+): PCIe Bus Error: severity=Uncorrect\w+ \((?P<kind2>[\w-]+)\)
+    AER: Uncorrectable \((?P<kind1>[\w-]+)\) error message received from (?P<device>\S+)
+cause = The PCIe device[ {device}] reported an uncorrectable error ({kind}), as of a ConnectX-7 that stopped: the host
+    is at fault, not the program.
+remedy = Power the host off and on, seat the cable anew, and compare the firmware with the vendor's; what hangs or
+    fails afterwards (a soft lockup, RDMA) follows from it.
+source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#146
+
+[kernel-oops]
+keys =
+    Oops:
+    Kernel panic
+pattern =
+    (Oops): \S+ \[#\d+\][^\n]*(?:\n[^\n]*){0,12}?\n[^\n]*\bpc : (?P<where>[\w.]+)
+    (Oops|Kernel panic)\b
+cause = The kernel itself failed ({found}[ in {where}]); the program that ran is not at fault.
+remedy = Reboot, and use a kernel or driver release in which it is mended; keep these lines for the report to its
+    vendor.
+source =
+    NVIDIA/aerial-cuda-accelerated-ran#18
+    MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#152
+
+[soft-lockup]
+keys = soft lockup
+pattern = soft lockup - (CPU#\d+) stuck for (?P<time>\d+s)! \[([^\]\n:]+)
+cause = {found} was stuck for {time} in the kernel: mostly memory ran out, or a device stopped answering.
+remedy = Read what the kernel's log says before this line; reboot if the host stays slow.
+source = pytorch/pytorch#28886
+"""

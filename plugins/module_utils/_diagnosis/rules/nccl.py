@@ -1,0 +1,219 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""NCCL and RDMA
+
+What NCCL, Gloo and the tools of RDMA print on one of several hosts; the first rank that fails has the cause.
+"""
+
+RULES = r"""
+[nccl-shared-memory]
+keys =
+    shared memory segment
+    posix_fallocate
+pattern =
+    Error while creating shared memory segment (\S+)
+    NCCL WARN Call to (posix_fallocate) failed : No space left on device
+cause = /dev/shm is too small for NCCL ({found}): a container has 64 MB there unless it is told otherwise.
+remedy = Start the container with a larger --shm-size (such as 10g) or with --ipc=host.
+source =
+    NVIDIA/nccl#342
+    fal-ai-community/video-diffusion-speedrun#2
+
+[rdma-queue-pair-interface]
+keys = ibv_modify_qp failed
+pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?(No such device)
+cause = The RDMA device has no interface or GID behind what NCCL selected ({found}).
+remedy = Compare show_gids with NCCL_IB_GID_INDEX, and check that the interface is up and has its address.
+source = NVIDIA/nccl#799
+
+[rdma-no-route]
+keys = ibv_modify_qp failed
+pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
+cause = RDMA could not connect two ports[ (from {device})]: {found}, so there is no route between their GIDs.
+remedy = Check the fabric between the hosts (role fabric): the ports that NCCL pairs must be on one cable or
+    network; limit NCCL_IB_HCA to those, choose their GID with NCCL_IB_GID_INDEX, and for a ring of three set
+    NCCL_IB_SUBNET_AWARE_ROUTING=1.
+source =
+    NVIDIA/nccl-tests#185
+    luxingcom/aicad-nccl-optimization#1
+
+[rdma-completion-flushed]
+keys = Got completion
+pattern = Got completion (?:from peer \S+ )?with (?:error|status=?)(?: |IBV_WC_WR_FLUSH_ERR\()5\b
+cause = An RDMA request was flushed, because its connection had failed before: this line only follows from that.
+remedy = Look for the first NET/IB line of either host, often error 12, and for what its kernel reports.
+source = pytorch/pytorch#122571
+
+[rdma-timeout]
+keys = Got completion
+pattern =
+    Got completion (?:from peer \S+ )?with (?:error |status=(?:IBV_WC_RETRY_EXC_ERR\()?)12\b(?:[^\n]*? hca (?P
+    +<device>\w+))?
+cause = RDMA timed out[ on {device}] (error 12, IBV_WC_RETRY_EXC_ERR): RoCE does not get through to the other host.
+remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and the GID of RoCE v2 with the port's
+    IPv4 address (show_gids, NCCL_IB_GID_INDEX); ib_write_bw tests the same way without NCCL.
+source =
+    NVIDIA/nccl#426
+    tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#38
+
+[nccl-collective-mismatch]
+keys = collective mismatch error
+pattern = collective mismatch error, local size (\d+) remote size (?P<remote>\d+)
+cause = Two ranks of one collective operation send different sizes, {found} and {remote}: their settings differ.
+remedy = Set the same NCCL variables and use one NCCL version on all hosts (NCCL_DEBUG_SUBSYS=ENV prints them).
+source = NVIDIA/nccl#969
+
+[nccl-versions-differ]
+keys =
+    Message truncated : received
+    socketFinalizeAccept: wrong type
+pattern =
+    (Message truncated : received \d+ bytes instead of \d+)
+    (socketFinalizeAccept: wrong type \d+ != \d+)
+cause = NCCL received what it does not understand ({found}): the ranks have different NCCL versions or settings, or
+    an earlier run still has the address.
+remedy = Use one NCCL version and the same variables on all hosts, and end processes that an earlier run left.
+source =
+    NVIDIA/nccl#1176
+    NVIDIA/nccl-tests#188
+
+[nccl-net-plugin]
+keys = NET plugin
+pattern = (?:NCCL WARN )?(Failed to initialize (?:any )?NET plugin(?: \w+)?)$
+cause = NCCL could use no network that it may use ({found}): NCCL_NET or NCCL_IB_HCA names what this host does not
+    have, or a container does not see /dev/infiniband.
+remedy = Set NCCL_IB_HCA on each host to names that `rdma link show` lists there (rocep1s0f0 on a Spark) or unset it
+    and NCCL_NET; give a container --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1.
+source =
+    NVIDIA/nccl#958
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+
+[nccl-no-interface]
+keys =
+    no socket interface found
+    ncclSocketInit: connecting to address
+pattern =
+    Bootstrap : (no socket interface found)
+    ncclSocketInit: connecting to address +(with family \d+) is neither
+cause = No network interface of this host matches NCCL_SOCKET_IFNAME ({found}).
+remedy = Set it to a name that `ip -br addr` shows with an address on this host (enp1s0f0np0 on a Spark), or unset
+    it.
+source =
+    marin-community/marin#6940
+    NVIDIA/nccl#1837
+
+[nccl-wrong-interface]
+keys = NCCL WARN Connect to
+pattern = NCCL WARN Connect to (\S+) failed : (?P<why>[\w ]+)
+cause = NCCL could not reach {found} over the interface that it chose ({why}), such as that of a container (veth,
+    docker0).
+remedy = Set NCCL_SOCKET_IFNAME to the interface between the hosts, or leave others out (^lo,docker,veth).
+source = pytorch/pytorch#68893
+
+[nccl-duplicate-gpu]
+keys = Duplicate GPU detected
+pattern = Duplicate GPU detected : (rank \d+ and rank \d+) both on CUDA device (?P<device>\w+)
+cause = Two ranks of one job run on the same GPU ({found}, device {device}), and a Spark has one.
+remedy = Start one rank on each Spark (a tensor parallel size of the number of Sparks), and give each rank its own
+    device.
+source = NVIDIA/Megatron-LM#661
+
+[nccl-peer-closed]
+keys = Connection closed by remote peer
+pattern = (?:socketProgress|NCCL WARN)[^\n]*Connection closed by remote peer ([^\s<]+)
+cause = The process on {found} ended first, and NCCL only noticed that its connection was closed.
+remedy = Read the log of that host for its first error.
+source = NVIDIA/nccl#1232
+
+[nccl-watchdog]
+keys = Watchdog caught collective operation timeout
+pattern = Watchdog caught collective operation timeout: WorkNCCL\([^\n]*?OpType=(\w+)[^\n]*?Timeout\(ms\)=(?P<limit>\d+)
+cause = The collective operation {found} did not end within {limit} ms: another rank is stuck or dead, or the
+    network does not get through; the watchdog cannot tell which.
+remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer
+    time helps only where the work is that slow.
+source =
+    XPixelGroup/BasicSR#737
+    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#87
+
+[gloo-interface]
+keys = nable to find address for:
+pattern = Unable to find address for: (\S+)
+cause = GLOO_SOCKET_IFNAME is {found}, which is no interface with an address on this host (Gloo takes plain names of
+    interfaces only, neither ^lo nor a part of an address).
+remedy = Set GLOO_SOCKET_IFNAME to an interface whose address reaches the other host, such as enp1s0f0np0, or unset
+    it; an image may bring its own value.
+source =
+    tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#13
+    https://github.com/facebookincubator/gloo/blob/main/gloo/transport/tcp/device.cc
+
+[gloo-full-mesh]
+keys = connectFullMesh failed
+pattern = Gloo connectFullMesh failed with \[\S+\] (?:SO_ERROR: (?P<why>[^,\n]+), remote=\[(?P<remote>[^\]\n]+)\])?
+cause = The processes of Gloo on two hosts do not reach each other[: {why} at {remote}]; mostly one published an
+    address of itself alone, as 127.0.1.1 in /etc/hosts or docker0.
+remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, or put each host's real address
+    behind its name in /etc/hosts.
+source =
+    sgl-project/sglang#3226
+    https://github.com/pytorch/pytorch/blob/main/torch/csrc/distributed/c10d/ProcessGroupGloo.cpp
+
+[c10d-rendezvous]
+keys =
+    client socket has failed to connect
+    client socket has timed out
+pattern = client socket has (?:failed|timed out)[^\n]*? to connect to (?:any network address of )?\(?([^\s)]+(?:, \d+)?)
+cause = The rank that all others meet at ({found}) is not reached: it does not run, is in another network, or a
+    firewall rejects its port.
+remedy = Set MASTER_ADDR to its address in the network between the hosts, start it first, and open the port in the
+    firewall (ufw).
+source = huggingface/accelerate#2468
+
+[rdma-no-gid]
+keys = Failed to modify QP
+pattern = Failed to modify QP \d+ to (RTR|RTS|INIT)
+cause = The RDMA port could not be brought to {found}: it has no usable GID, because its network interface is
+    missing (in this container) or has no address.
+remedy = Bring the interface up with its address (in a container: --network host and --device /dev/infiniband), and
+    choose a GID index that show_gids lists (-x).
+source = Mellanox/k8s-rdma-shared-dev-plugin#72
+
+[rdma-not-permitted]
+keys =
+    Unable to create QP
+    get device attributes
+    create IB resources
+pattern = (Couldn't get device attributes|Unable to create QP|Couldn't create IB resources)
+cause = The program may not use the RDMA device ({found}): in a container the device or the right to lock memory is
+    missing.
+remedy = Pass --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1 to the container.
+source = Mellanox/k8s-rdma-shared-dev-plugin#105
+
+[rdma-gpu-memory]
+keys = Failed status 4: wr_id
+pattern = (Failed status 4: wr_id \d+)
+cause = The network card could not access the memory that it was given ({found}), such as the GPU's with --use_cuda;
+    on a GB10 GPUDirect RDMA is not supported.
+remedy = Test with the host's memory, without --use_cuda.
+source = linux-rdma/perftest#173
+
+[connectx-subnets]
+keys = share the subnet
+pattern = interfaces (\S+ and \S+) share the subnet (?P<subnet>\S+)
+cause = Two interfaces of one ConnectX-7, {found}, have addresses in the same subnet {subnet}, so that the traffic
+    of one leaves by the other.
+remedy = Give each half of the port a subnet of its own (role fabric).
+source = eugr/spark-vllm-docker#270
+
+[connectx-missing]
+keys = No CX7 interfaces detected
+pattern = (No CX7 interfaces detected on any host)
+cause = No ConnectX-7 interface was found ({found}): the cable or the module is missing, or its driver is not
+    loaded.
+remedy = Look at ibdev2netdev and at mlx5_core in the kernel's log on each host.
+source = spark-arena/sparkrun#203
+"""

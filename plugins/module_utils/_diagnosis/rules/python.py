@@ -1,0 +1,124 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Python packages
+
+What setuptools, NumPy and packages say that do not fit each other.
+"""
+
+RULES = r"""
+[setuptools-without-pkg-resources]
+keys = No module named 'pkg_resources
+pattern = No module named '(pkg_resources)
+cause = The build imports {found}, which no package of that name has: setuptools dropped it in release 82.
+remedy = Pin setuptools<81 in the build's requirements, or take a release of the project that does without it.
+source =
+    ROCm/TheRock#3311
+    meta-pytorch/MSLK#401
+
+[python-without-distutils]
+keys = No module named 'distutils
+pattern = No module named '(distutils)
+cause = The build imports {found}, which Python dropped in release 3.12; setuptools has a copy of it.
+remedy = Add setuptools to the build's requirements, or take a release of the project for this Python.
+source = https://docs.python.org/3/whatsnew/3.12.html
+
+[packaging-too-old]
+keys = unexpected keyword argument 'strip_trailing_zero'
+pattern = unexpected keyword argument '(strip_trailing_zero)'
+cause = The installed packaging is older than setuptools 71 needs: it does not know {found}.
+remedy = Upgrade packaging to 22 or newer in the environment that builds.
+source = pypa/setuptools#4483
+
+[numpy-abi]
+keys =
+    _ARRAY_API not found
+    compiled using NumPy 1.x cannot be run in
+pattern =
+    (_ARRAY_API not found)
+    compiled using (NumPy 1\.x) cannot be run in\s+NumPy (?P<numpy>[\d.]+)
+cause = A compiled package was built with NumPy 1 and runs beside NumPy 2 ({found}).
+remedy = Install a release of that package that was built with NumPy 2, or numpy<2.
+source = pytorch/builder#1984
+
+[triton-missing]
+keys =
+    TritonMissing
+    Cannot find a working triton installation
+pattern = (Cannot find a working triton installation)
+cause = Triton is not installed beside this PyTorch, or is too old for it ({found}).
+remedy = Install the Triton of the stack (role triton, or the wheel that belongs to this torch), or run without
+    torch.compile.
+source = pytorch/pytorch#143406
+
+[torchvision-of-another-torch]
+keys =
+    operator torchvision::nms does not exist
+    'torchvision::nms' with arguments
+pattern =
+    operator (torchvision::nms) does not exist
+    Could not run '(torchvision::nms)' with arguments from the 'CUDA' backend
+cause = torchvision does not fit the installed torch: its compiled {found} could not be loaded, or is a CPU build.
+remedy = Install torch and torchvision of one release from one CUDA index, or build torchvision for this torch (role
+    torch_extensions).
+source =
+    vllm-project/vllm-ascend#479
+    pytorch/vision#8985
+    pytorch/pytorch#62350
+
+[bitsandbytes-without-cuda]
+keys = libbitsandbytes_cuda
+pattern = (libbitsandbytes_cuda\d+\.so)
+cause = This bitsandbytes has no {found}: it is older than the CUDA in use, or (before 0.46) has x86-64 libraries
+    alone.
+remedy = Install bitsandbytes 0.46 or newer, which has wheels for aarch64; the driver and the toolkit are not at
+    fault.
+source =
+    NVIDIA/workbench-example-mistral-finetune#4
+    bitsandbytes-foundation/bitsandbytes#427
+
+[ffmpeg-missing]
+keys =
+    libavutil.so
+    libavcodec.so
+pattern = (libav\w+\.so\.\d+): cannot open shared object file
+cause = FFmpeg's library {found} is missing, which TorchCodec and others load.
+remedy = Install FFmpeg's libraries in a version that the package supports (Ubuntu 24.04's ffmpeg is version 6).
+source = meta-pytorch/torchcodec#1023
+
+[version-range-refused]
+keys = is required for a normal functioning of this module
+pattern = (\S+?[<>=!~][^\n]*?) is required for a normal functioning of this module, but found (?P<version>[^\s]+?)\.?$
+cause = A package refuses {version}: it takes {found}.
+remedy = Install a version in that range.
+source = sgl-project/sglang#27654
+
+[import-name-missing]
+keys = cannot import name
+pattern = ImportError: cannot import name '(\w+)' from '(?P<module>[\w.]+)'
+cause = {module} has no {found}: the package is of another version than the one that the importing program was
+    written for.
+remedy = Install the version of that package which the program's release pins; for a model's own code
+    (trust_remote_code) take a newer revision of the model.
+source =
+    sgl-project/sglang#3878
+    vllm-project/vllm#17077
+    sgl-project/sglang#2550
+
+[stub-without-wheel]
+keys = Didn't find wheel for
+pattern = Didn't find wheel for ([^\n]+)
+cause = The package on the index is a stub that fetches the wheel itself, and it has none for this machine: {found}.
+remedy = Go without the package on aarch64, or take a release whose publisher lists a wheel for it.
+source = Comfy-Org/Nvidia_RTX_Nodes_ComfyUI#9
+
+[torch-replaced]
+keys = which is incompatible
+pattern = (\S+ [\d.]\S*) requires (?P<needs>torch\w*\S*), but you have (?P<have>torch\w* \S+) which is incompatible
+cause = Another torch was installed than {found} was built for: it needs {needs}, and {have} is there.
+remedy = Install both in one command with versions that fit, or put the former torch back.
+source = vllm-project/vllm-ascend#8286
+"""

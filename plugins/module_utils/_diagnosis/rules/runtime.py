@@ -1,0 +1,110 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""CUDA at run time
+
+What the CUDA runtime, cuDNN and NVRTC say while a program computes.
+"""
+
+RULES = r"""
+[cudnn-mixed]
+keys =
+    SUBLIBRARY_VERSION_MISMATCH
+    SUBLIBRARY_LOADING_FAILED
+pattern = (CUDNN_STATUS_SUBLIBRARY_\w+)
+cause = Parts of two cuDNN versions were loaded ({found}): the program's own, and another that the loader found
+    first.
+remedy = Keep the system's cuDNN off LD_LIBRARY_PATH (or remove it), so that all parts come from the environment's
+    one.
+source =
+    pytorch/pytorch#188892
+    koharu-rs/koharu#694
+
+[cuda-majors-mixed]
+keys = major version mismatch between cudart and nvrtc
+pattern = (major version mismatch between cudart and nvrtc)
+cause = cuDNN found an NVRTC of another CUDA major version than the runtime's ({found}).
+remedy = Remove the other CUDA's libraries from the environment and from LD_LIBRARY_PATH, so that one CUDA remains.
+source = Comfy-Org/ComfyUI#10170
+
+[nvrtc-arch-unknown]
+keys = invalid value for --gpu-architecture
+pattern = nvrtc: error: (invalid value for --gpu-architecture)
+cause = The NVRTC that was loaded does not know this GPU ({found}): 12.1 needs NVRTC 12.9 or newer.
+remedy = Use a PyTorch for CUDA 13 (cu130), whose NVRTC comes with it, or put a newer nvidia-cuda-nvrtc into the
+    environment.
+source = isaac-sim/IsaacLab-Arena#1066
+
+[cuda-forward-compatibility]
+keys = forward compatibility was attempted on non supported HW
+pattern = (forward compatibility was attempted on non supported HW)
+cause = CUDA's compatibility libraries of the container are newer than the host's driver, and do not work on this
+    GPU (error 804).
+remedy = Keep /usr/local/cuda/compat off LD_LIBRARY_PATH, use an image for the driver's CUDA, or update the driver
+    (with DGX OS).
+source =
+    oobabooga/textgen#4407
+    microsoft/onnxruntime#21435
+
+[cuda-unknown-error]
+keys =
+    Error 999: unknown error
+    CUDA unknown error
+pattern = (Error 999: unknown error|CUDA unknown error)
+cause = The CUDA driver could not be initialised ({found}), as when the kernel module nvidia-uvm is missing or was
+    left unusable by a failure or a suspend.
+remedy = Load it anew (sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm) or reboot; in a container check that
+    /dev/nvidia-uvm is there.
+source =
+    NVIDIA/nvidia-container-toolkit#1967
+    tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#6
+
+[cuda-illegal-instruction]
+keys = an illegal instruction was encountered
+pattern = (?:^|: |\) )CUDA error: (an illegal instruction was encountered)
+cause = A kernel has code for another GPU than this one ({found}), such as an instruction that only data-centre
+    Blackwell has.
+remedy = Choose another backend for the kernel (attention or MoE), or a build that has code for 12.0 or 12.1a.
+source =
+    NVIDIA/TensorRT-LLM#11313
+    flashinfer-ai/flashinfer#2065
+
+[cuda-misaligned]
+keys =
+    misaligned address
+    an illegal memory access was encountered
+pattern = (?:^|: |\) )CUDA error: (misaligned address|an illegal memory access was encountered)
+cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
+    traceback is not its place.
+remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend or release for it.
+source = vllm-project/vllm#50934
+
+[cuda-allocator-mixed]
+keys = CUDAMallocAsyncAllocator.cpp
+pattern = raised from free_impl at \S*(CUDAMallocAsyncAllocator\.cpp)
+cause = PyTorch's asynchronous allocator was to free memory that it did not own ({found}), as after an extension
+    that replaced it.
+remedy = Disable the extension that came last, or the allocator (of ComfyUI: --disable-cuda-malloc).
+source = hako-mikan/comfyui-minimax-h3-negpip#1
+
+[cuda-launch-failure]
+keys = unspecified launch failure
+pattern = (?:^|: |\) )CUDA error: (unspecified launch failure)
+cause = A kernel ended with a failure that CUDA does not name ({found}): what was printed just before tells more
+    than this line.
+remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a line of that kernel's own.
+source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
+
+[cuda-host-memory]
+keys = CUDA error: out of memory
+pattern = (?:^|: |\) )(CUDA error: out of memory)
+cause = CUDA found no free memory ({found}): on a GB10 that is the host's own, and the page cache counts as used.
+remedy = End what holds memory, drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), and start
+    again; a smaller share for the engine does not help where its first call fails.
+source =
+    NVIDIA/xr-ai#440
+    NVIDIA/cuQuantum#215
+"""

@@ -1,0 +1,53 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Rust
+
+cargo, rustc and maturin, which build many Python packages.
+"""
+
+RULES = r"""
+[rust-missing]
+keys =
+    No such file or directory: 'cargo'
+    can't find Rust compiler
+    program not found: cargo
+pattern =
+    No such file or directory: '(cargo)'
+    can't find (Rust compiler)
+cause = The package is built with Rust, and {found} is not installed (mostly since the index has no wheel for
+    aarch64).
+remedy = Install Rust (rustup, or the package cargo) for the build, or take a release that has a wheel for this
+    machine.
+source = PyO3/maturin#232
+
+[cudarc-cuda-version]
+keys = Unsupported cuda toolkit version
+pattern = (?:cudarc-(?P<version>[\d.]+)[^\n]*\n[^\n]*)?Unsupported cuda toolkit version: `([\d.]+)`
+cause = This release of the crate cudarc does not know the installed CUDA.
+remedy = Use a release of the program with a newer cudarc (cargo update -p cudarc within its range), or name an
+    older CUDA that it knows in CUDARC_CUDA_VERSION.
+source =
+    EricLBuehler/mistral.rs#1996
+    guoqingbao/xinfer#93
+    kyutai-labs/delayed-streams-modeling#139
+
+[openssl-headers]
+keys =
+    Could not find directory of OpenSSL installation
+    Package openssl was not found
+pattern = (Could not find directory of OpenSSL installation|Package openssl was not found)
+cause = OpenSSL's development files, or pkg-config, are not installed ({found}).
+remedy = Install libssl-dev and pkg-config.
+source = databendlabs/databend#3388
+
+[not-position-independent]
+keys = recompile with -fPIC
+pattern = relocation (\S+) [^\n]*recompile with -fPIC
+cause = An object was compiled without -fPIC and cannot go into a position-independent program ({found}).
+remedy = Have it compiled with -fPIC (nvcc: -Xcompiler -fPIC); a newer release of the crate or project may do so.
+source = SunayHegde2006/Air.rs#14
+"""

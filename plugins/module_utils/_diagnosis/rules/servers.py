@@ -1,0 +1,259 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Servers of models
+
+vLLM, SGLang, TensorRT-LLM, FlashInfer and others that serve or run a model.
+"""
+
+RULES = r"""
+[kernel-of-another-gpu]
+keys = This kernel only supports sm
+pattern = ^This kernel only supports (sm\w+)\.
+cause = A compiled kernel refused this GPU: it is for {found} alone, and what the log reports after it (unspecified
+    launch failure) follows from that.
+remedy = Use another kernel for this quantization (of vLLM: the backend Marlin or Triton), or a build whose kernels
+    name this GPU (12.1a, or 12.0f).
+source = eugr/spark-vllm-docker#143
+
+[cutlass-refused]
+keys =
+    Failed to run cutlass
+    Error Internal
+pattern =
+    Failed to run cutlass ([\w ]+) on (?P<arch>sm\d+)
+    ^RuntimeError: (Error Internal)
+cause = A CUTLASS kernel refused this GPU ({found}[, compiled for {arch}]): no variant for 12.1 is in this build.
+remedy = Choose another backend for this quantization (Marlin or Triton in vLLM, another backend of flashinfer), or
+    a build of vLLM and flashinfer for 12.1a.
+source =
+    vllm-project/vllm#43367
+    vllm-project/vllm#40758
+    vllm-project/vllm#30163
+
+[vllm-free-memory]
+keys = Free memory on device
+pattern =
+    Free memory on device \S+ \((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less than desired GPU m
+    +emory utilization \((?P<share>[\d.]+), (?P<asked>[\d.]+) GiB\)
+cause = Of {total} GiB only {free} GiB are free, and vLLM was to take {asked} GiB (a share of {share}).
+remedy = Lower --gpu-memory-utilization until its share of {total} GiB is below {free} GiB, or end what holds
+    memory; on a GB10 that is also the page cache and every program of the host.
+source = pytorch/pytorch#175666
+
+[vllm-no-cache-memory]
+keys = No available memory for the cache blocks
+pattern = No available memory for the cache blocks
+cause = After the weights and the trial run nothing of vLLM's share of memory is left for the KV cache.
+remedy = Raise --gpu-memory-utilization if the host has the memory, or take a smaller or more quantized model.
+source =
+    vllm-project/vllm#27508
+    vllm-project/vllm#10439
+
+[vllm-max-length]
+keys = max seq len (
+pattern =
+    max seq len \((?P<length1>\d+)\), \(?(?P<needed>[\d.]+) GiB KV cache is needed, which is larger than the a
+    +vailable KV cache memory \((?P<left>[\d.]+) GiB\)(?:[^\n]*?maximum model length is (?P<most1>\d+))?
+    max seq len \((?P<length2>\d+)\) is larger than the maximum number of tokens that can be stored in KV cach
+    +e \((?P<most2>\d+)\)
+cause = One request of {length} tokens does not fit into the KV cache[: it needs {needed} GiB, and {left} GiB are
+    left].
+remedy = Set --max-model-len lower[, to at most {most}], or raise --gpu-memory-utilization if the host has the
+    memory.
+source =
+    vllm-project/vllm#2418
+    vllm-project/vllm#34076
+
+[sglang-no-cache-memory]
+keys = Please try to increase --mem-fraction-static
+pattern = increase --mem-fraction-static\. Current value: (?:self\.server_args\.)?mem_fraction_static=([\d.]+)
+cause = After the weights SGLang's static share of memory, {found}, leaves nothing for the KV cache.
+remedy = Raise --mem-fraction-static above {found}, or take a smaller model; lowering it helps only where memory
+    runs out later, while serving.
+source =
+    gpustack/gpustack#3831
+    sgl-project/sglang-omni#292
+
+[harmony-vocabulary]
+keys = vocab file
+pattern = HarmonyError: (error downloading or loading vocab file)
+cause = The server fetches the vocabulary of gpt-oss when it starts, and could not ({found}).
+remedy = Allow that download, or provide the files beforehand and set TIKTOKEN_ENCODINGS_BASE to their directory.
+source =
+    NVIDIA/dgx-spark-playbooks#17
+    openai/harmony#101
+
+[flashinfer-versions-differ]
+keys = does not match flashinfer version
+pattern = (flashinfer-[\w-]+) version \((?P<other>[^)\n]+)\) does not match flashinfer version \((?P<own>[^)\n]+)\)
+cause = {found} is {other} beside flashinfer {own}, and flashinfer takes its own version alone.
+remedy = Install both in one version, {own}, or remove {found}.
+source =
+    vllm-project/vllm#49804
+    flashinfer-ai/flashinfer#4781
+
+[flashinfer-no-architecture]
+keys = FlashInfer requires GPUs with sm75 or higher
+pattern = FlashInfer requires GPUs with (sm\d+) or higher
+cause = FlashInfer found no architecture to compile for (its words, {found} or higher, are of an old GPU): the
+    toolkit that it asked is too old for this one, or TORCH_CUDA_ARCH_LIST names others.
+remedy = Set FLASHINFER_CUDA_ARCH_LIST (12.1a on a GB10), and point CUDA_HOME to CUDA 12.9 or newer.
+source =
+    flashinfer-ai/flashinfer#3675
+    flashinfer-ai/flashinfer#2579
+
+[kernel-for-other-architectures]
+keys =
+    No supported CUDA architectures found for major versions
+    OpError: expects arch to be one of
+    TllmGenFmhaRunner
+    TRTLLMGenFusedMoE does not support
+    Unsupported SM version for
+    Assertion failed: Unsupported architecture
+    is only supported on SM
+    grouped gemm is not supported on this device
+    Unsupported compute capability
+    RuntimeError: Unsupported GPU
+pattern =
+    (No supported CUDA architectures found for major versions \[[\d, ]+\])
+    OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
+    '(TllmGenFmhaRunner)'[^\n]*Unsupported architecture
+    (TRTLLMGenFusedMoE does not support SM\d+)
+    (Unsupported SM version for [\w ]+)
+    Assertion failed: (Unsupported architecture|[\w ]+ is only supported on SM\d+)
+    (\w+ grouped gemm is not supported on this device)
+    (Unsupported compute capability: [\d.]+)
+    RuntimeError: (Unsupported GPU)$
+cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
+    not run on a GB10 (12.1).
+remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
+    release that knows 12.1; naming another architecture cannot help.
+source =
+    vllm-project/vllm#31740
+    NVIDIA/cutlass#2802
+    flashinfer-ai/flashinfer#5445
+    NVIDIA/TensorRT-LLM#8474
+    vllm-project/vllm#43969
+    sgl-project/sglang#32933
+    thu-ml/SageAttention#107
+
+[flash-attention-gpu-too-old]
+keys = FlashAttention only supports Ampere
+pattern = FlashAttention only supports (Ampere GPUs or newer)
+cause = This flash-attention was run on a GPU older than Ampere (8.0): it takes {found}; a GB10 is not meant.
+remedy = Use another attention (sdpa) on that GPU, or select the right one with CUDA_VISIBLE_DEVICES.
+source = komikndr/raylight#68
+
+[triton-gpu-too-old]
+keys = too old to be supported by the triton GPU compiler
+pattern = Found ([^\n]+?) which is too old to be supported by the triton GPU compiler
+cause = {found} is older than what Triton supports.
+remedy = Use a newer GPU, or run without torch.compile (--enforce-eager).
+source = sasha0552/pascal-pkgs-ci#5
+
+[model-architecture-unknown]
+keys =
+    are not supported for now
+    is not supported in TRT-LLM yet
+pattern =
+    Model architectures (\[[^\]\n]*\]) are not supported for now
+    model architecture (\w+) is not supported in TRT-LLM yet
+cause = This release of the server does not know the model's architecture, {found}.
+remedy = Use a release that supports the model (mostly a newer one; of TensorRT-LLM with --backend pytorch), or
+    another engine.
+source =
+    vllm-project/vllm#10481
+    NVIDIA/TensorRT-LLM#15941
+
+[attention-backend-invalid]
+keys = is not valid for this configuration. Reason
+pattern = Selected backend \S*?(\w+) is not valid for this configuration\. Reason: \[(?P<why>[^\]\n]*)\]
+cause = The attention backend {found} does not support this model on this GPU: {why}.
+remedy = Leave the choice to vLLM (unset VLLM_ATTENTION_BACKEND and --attention-backend).
+source =
+    vllm-project/vllm#28589
+    vllm-project/vllm#40153
+
+[no-device-type]
+keys =
+    Failed to infer device type
+    Unknown runtime environment
+pattern =
+    (Failed to infer device type)
+    RuntimeError: (Unknown runtime environment)
+cause = vLLM found no PyTorch with CUDA ({found}): the installed one is a CPU build, or the GPU is not seen.
+remedy = Install torch from the cu130 index first and a vLLM for it (build with --no-build-isolation), and check
+    that torch.cuda.is_available() is True.
+source =
+    vllm-project/vllm#28371
+    vllm-project/vllm#11037
+
+[ray-no-gpu]
+keys =
+    has no GPU available
+    does not allocate any GPUs
+    Cannot provide a placement group
+    can fulfill resource request
+pattern =
+    (Current node has no GPU available)
+    (Ray does not allocate any GPUs on the driver node)
+    (Cannot provide a placement group)
+    (No available node types can fulfill resource request)
+cause = The Ray cluster does not have the GPUs that were asked for ({found}): the other host has not joined, or has
+    another address than the one that Ray knows.
+remedy = Look at ray status, start Ray on the other Spark with the head's address, and set VLLM_HOST_IP on each host
+    to its own address.
+source = vllm-project/vllm#7815
+
+[mpi-ranks-missing]
+keys = MPI error
+pattern = Assertion failed: Failed: MPI error \S+ '(\d+)'
+cause = MPI refused a rank (error {found}): an engine that was built for several ranks was started with fewer.
+remedy = Start it with mpirun -n as many as the engine's world size.
+source = NVIDIA/TensorRT-LLM#1826
+
+[engine-worker-timeout]
+keys = TimeoutError: RPC call to
+pattern = TimeoutError: RPC call to (\w+) timed out
+cause = A worker of vLLM did not answer {found} in time; on a GB10 this was seen when memory was nearly full.
+remedy = Leave more memory free (a lower --gpu-memory-utilization), and read the worker's own lines and the kernel's
+    log of that time.
+source = eugr/spark-vllm-docker#321
+
+[xformers-incomplete]
+keys = module 'xformers.ops' has no attribute
+pattern = module 'xformers\.ops' has no attribute '(\w+)'
+cause = The installed xformers is incomplete for this PyTorch: it lacks {found}.
+remedy = Uninstall xformers, or start the program with another attention.
+source = mmartial/ComfyUI-Nvidia-Docker#136
+
+[ollama-runner]
+keys =
+    llama runner terminated
+    llama runner process has terminated
+pattern = llama runner (?:process has )?terminated"? ?(?:error=|: )"?([^"\n]+)
+cause = Ollama's process for the model ended while it loaded ({found}); connections that were refused at 127.0.0.1
+    follow from that.
+remedy = Read its own lines above (an assertion or a CUDA error), and update Ollama: a new model needs a new one.
+source = ollama/ollama#14124
+
+[nvml-no-memory]
+keys = NVMLError_NotSupported
+pattern = (NVMLError_NotSupported)
+cause = NVML has no memory counters for a GB10, whose memory is the host's ({found}).
+remedy = Use a release of the program that asks cudaMemGetInfo or /proc/meminfo instead; the driver is not at fault.
+source =
+    NVIDIA/cosmos-framework#22
+    ollama/ollama#12619
+
+[scheduler-killed]
+keys = Exit code: -9
+pattern = ^(Exit code: -9)
+cause = A process of the server was killed by signal 9 ({found}), as the kernel does when memory runs out.
+remedy = Look for Out of memory in the kernel's log, and give the server less memory or a smaller model.
+source = sgl-project/sglang#15235
+"""
