@@ -9,6 +9,7 @@ from __future__ import annotations
 import array
 import base64
 import itertools
+import json
 import os
 import re
 import types
@@ -30,6 +31,10 @@ from proof.tests.unit import gpu_library
 from tests.unit.run_module import run_module
 
 SPARK = judge.Device()
+_HOSTS = Path(__file__).parents[3] / "tests/unit/data/hosts"
+SPARKS = [
+    host for host in (json.loads(path.read_text()) for path in sorted(_HOSTS.glob("*.json"))) if host["os"]["dgx"]
+]
 
 
 def library(
@@ -108,6 +113,23 @@ def answer(
 )
 def test_a_package_runs_where_its_code_does(cubins: str, ptx: str, expected: tuple[str, set[tuple[str, str]]]) -> None:
     assert answer(package("thing", library("thing/_C.so", cubins, ptx))) == expected
+
+
+@pytest.mark.parametrize("host", SPARKS, ids=[host["os"]["dgx"]["name"] or "?" for host in SPARKS])
+def test_a_package_is_judged_for_each_recorded_spark(host: dict[str, t.Any]) -> None:
+    device = judge.Device(
+        host["kernel"]["machine"],
+        host["gpu"]["devices"][0]["compute_capability"],
+        host["driver"]["cuda_version"],
+        ".".join(host["python"][0]["version"].split(".")[:2]),
+    )
+    for cubins, ptx, verdict in (
+        ("12.0", "", "yes"),
+        ("12.0a", "", "no"),
+        ("9.0", "9.0", "yes"),
+        ("10.0a 9.0", "", "no"),
+    ):
+        assert answer(package("kernels", library("kernels/lib.so", cubins, ptx)), device=device)[0] == verdict, cubins
 
 
 def test_of_libraries_that_differ_in_numbers_alone_one_is_enough() -> None:

@@ -189,6 +189,26 @@ def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -
         assert first in found.cause
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        # Of GB10s, as their owners published them.
+        "NVRM: Xid (PCI:000f:01:00): 119, pid=3849, name=KMS thread, Timeout after 45s of waiting for RPC response "
+        "from GPU0 GSP!",
+        "NVRM: Xid 119, Timeout after 6s waiting for GSP_INIT_DONE (function 4097)",
+        "NVRM: Xid (PCI:000f:01:00): 120, pid=9111, name=python, GSP task exception: load access fault",
+        "NVRM: Xid (PCI:000f:01:00): 13, Graphics SM Warp Exception: Illegal Instruction Parameter",
+        "NVRM: Xid (PCI:000f:01:00): 31, pid=3003984, name=python3, channel 0x00000015, intr 00000000. MMU Fault",
+        "NVRM: Xid (PCI:000f:01:00): 169, fd8cd000 94000000",
+        "pcieport 0000:00:00.0: AER: Uncorrectable (Fatal)",
+    ],
+)
+def test_a_line_of_the_kernel_of_a_real_spark_is_what_failed(line: str) -> None:
+    log = f"[  100.1] usb 1-1: new high-speed USB device\n[  101.2] {line}\n[  102.3] systemd[1]: Started Session 4.\n"
+    found = diagnose(log)
+    assert found.rule is None and found.first_error and line[:60] in found.first_error
+
+
 def test_a_log_without_any_error_says_so() -> None:
     found = diagnose("[1/2] a\n[2/2] b\n")
     assert (found.rule, found.first_error, found.lines) == (None, None, ["[1/2] a", "[2/2] b"])
