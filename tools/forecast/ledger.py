@@ -119,10 +119,6 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
     )
     if unknown is not None:
         raise _damaged(where, f"{unknown[:80]} is no fact of a host")
-    names = [rule["id"] for rule in data["rules"]]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise _damaged(where, f"two rules have the id {twice}")
     return Ledger(tuple(data["rules"]), datetime.date.fromisoformat(data["date"]), where)
 
 

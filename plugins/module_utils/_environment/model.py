@@ -124,7 +124,7 @@ def read(
     """
     name = check_name(given["name"], "name")
     root = os.path.abspath(given["root"])
-    if not os.path.isabs(given["root"]) or root == "/":
+    if not os.path.isabs(given["root"]) or not root.strip("/"):
         raise SparkforgeError(
             f"The root {given['root']!r} is not an absolute path below /.",
             "Give an absolute path such as /opt/sparkforge.",

@@ -321,3 +321,18 @@ def test_the_password_of_a_run_is_in_no_file_meanwhile(
     play.run(play.Play("connect", hosts), secret, Console(file=io.StringIO()))
     assert "playbook_on_start" in seen and found == []
     assert list(temporary.iterdir()) == []
+
+
+def test_an_inventory_with_a_comma_is_no_list_of_hosts() -> None:
+    with pytest.raises(Refusal, match="for a list of hosts"):
+        play.Play("site", Path("/srv/a,b.yml"))
+    assert play.Play("site", "spark-1,").words[2] == "spark-1,"
+
+
+@pytest.mark.parametrize(("words", "taken"), [(["top", "--check"], False), (["setup", "--check"], True), ([], False)])
+def test_only_what_changes_something_has_a_dry_run(words: list[str], taken: bool) -> None:
+    if taken:
+        assert cli.make_parser().parse_args(words).check
+        return
+    with pytest.raises(SystemExit):
+        cli.make_parser().parse_args(words)

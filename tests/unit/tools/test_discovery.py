@@ -129,6 +129,16 @@ def test_names_that_do_not_resolve_take_one_deadline_together(silent: int, monke
     assert len(found) == silent + 1
 
 
+@pytest.mark.parametrize("service", ["_ssh._tcp.local.", "_ssh._tcp\n", "ssh._tcp", "_ssh", "_ssh._tcp x"])
+def test_a_service_has_a_type_of_mdns(service: str) -> None:
+    with pytest.raises(SparkforgeError, match="is not a service type"):
+        discovery.browse([service])
+
+
+def test_an_alias_of_nvidia_sync_is_a_name() -> None:
+    assert discovery.sync_aliases("Host spark-1 a/b *.lab spark-2;x\nHost = fe80::1\n") == ["spark-1", "fe80::1"]
+
+
 @pytest.mark.parametrize("name", ["spark-ab12", "\0spark._ssh._tcp.local.", "a.example.", "-._tcp.local."])
 def test_a_pointer_to_what_is_no_service_ends_no_search(name: str) -> None:
     network = SimpleNamespace(get_service_info=lambda kind, name, timeout: zeroconf.ServiceInfo(kind, name))

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action import fleet_report, forecast as action
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.next_upgrade import UpdateInfo
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger
 
@@ -380,6 +381,14 @@ def test_a_host_of_another_form_is_not_read_and_the_others_are(odd: dict[str, t.
     hosts = act(action.ActionModule, {"rows": rows})["hosts"]
     assert (hosts["odd"]["answer"], hosts["sound"]["answer"]) == ("not read", "go")
     assert "has another form" in hosts["odd"]["problem"]
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "[" * 9000, '{"format": 2}', '{"hosts": []}'])
+def test_a_kept_forecast_of_another_form_is_refused(tmp_path: Path, content: str) -> None:
+    assert forecast.load(str(tmp_path)) is None
+    (tmp_path / forecast.FILE).write_text(content)
+    with pytest.raises(SparkforgeError, match="is damaged, or of another version"):
+        forecast.load(str(tmp_path))
 
 
 def kept_page(directory: Path, *names: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger, patterns
-from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import State
+from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import RESERVE_MIB, State
 
 SHIPPED = ledger.load()
 TODAY = datetime.date(2026, 11, 26)
@@ -141,6 +141,46 @@ def test_a_rule_that_does_not_fit_the_schema_is_named(tmp_path: Path, change: t.
 def test_a_ledger_whose_head_is_another_thing_is_damaged(tmp_path: Path, head: str) -> None:
     (tmp_path / "ledger.yml").write_text(head)
     assert "is damaged" in refusal(tmp_path)
+
+
+def test_a_file_of_a_ledger_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = max(path.stat().st_size for path in ledger.SHIPPED.glob("*.yml"))
+    for path in ledger.SHIPPED.glob("*.yml"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(ledger, "LIMIT", size)
+    assert ledger.load(str(tmp_path)).rules == SHIPPED.rules
+    monkeypatch.setattr(ledger, "LIMIT", size - 1)
+    assert "has more than" in refusal(tmp_path)
+
+
+def test_an_expression_and_a_name_have_bounds() -> None:
+    assert patterns.is_bounded("a" * patterns.LONGEST) and not patterns.is_bounded("a" * (patterns.LONGEST + 1))
+    for length in (patterns.LONGEST_NAME, patterns.LONGEST_NAME + 1):
+        assert patterns.matches("a*", "a" * length) is (length == patterns.LONGEST_NAME)
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_room_stays_beside_what_an_upgrade_needs(missing: int) -> None:
+    room = {"available_mib": 100 + 30 + RESERVE_MIB - missing}
+    plan = {"install": [{"name": "a", "version": "1"}], "remove": [], "download_mib": 100, "growth_mib": 30}
+    assert RESERVE_MIB == 512
+    state = State(forecast.EMPTY, {"plan": plan, "system": room, "archives": {"available_mib": 10**6}})
+    assert state.facts["system_missing_mib"] == missing
+
+
+@pytest.mark.parametrize(("driver", "beyond"), [("580.0.1", []), ("579.9", ["cuda-libraries-13-0 1"])])
+def test_a_driver_carries_the_cuda_of_its_branch(driver: str, beyond: list[str]) -> None:
+    packages = {"nvidia-driver-580": driver, "cuda-libraries-13-0": "1"}
+    environments = {"a": {"torch": "2.9.1+cu130"}}
+    state = State({**forecast.EMPTY, "apt": {"packages": packages}, "environments": environments}, {})
+    assert state.facts["cuda_beyond_driver"] == [*beyond, *(["environment a (2.9.1+cu130)"] if beyond else [])]
+
+
+def test_a_version_of_another_form_names_no_driver() -> None:
+    observation = {**forecast.EMPTY, "driver": {"version": "570.1"}}
+    state = State(observation, {})
+    assert state.driver({"nvidia-driver-580": "1:580.65.06-0ubuntu1"}) == "580.65.06"
+    assert state.driver({"nvidia-driver-580": "580.65x"}) == "570.1"
 
 
 def test_an_old_ledger_holds_everything_until_somebody_accepts_it() -> None:

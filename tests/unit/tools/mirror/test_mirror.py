@@ -98,7 +98,15 @@ def test_a_machine_that_the_stack_is_not_for(machines: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["torch", "torch==1.0", "torch>=1.0", f"{pin('torch')} --hash=sha256:{'b' * 64}", "-r x"]
+    "line",
+    [
+        "torch",
+        "torch==1.0",
+        "torch>=1.0",
+        f"torch>=1.0 --hash=sha256:{'b' * 64}",
+        f"{pin('torch')} --hash=sha256:{'b' * 64}",
+        "-r x",
+    ],
 )
 def test_a_line_without_exactly_one_file_is_refused(line: str) -> None:
     with pytest.raises(SparkforgeError, match="not name==version with one sha256"):

@@ -85,6 +85,13 @@ def test_what_arrived_of_another_file_is_not_kept(server: Server, tmp_path: Path
     assert os.listdir(tmp_path) == []
 
 
+def test_what_has_arrived_is_its_owner_s_alone(server: Server, tmp_path: Path) -> None:
+    server.cuts["/file"] = [400_000] * 9
+    with pytest.raises(SparkforgeError):
+        http.fetch(f"{server.url}/file", str(tmp_path), partial="partial", retries=0)
+    assert (tmp_path / "partial").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_server_that_cannot_resume_sends_the_file_anew(server: Server, tmp_path: Path) -> None:
     server.etags = False
     server.cuts["/file"] = [400_000]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import typing as t
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import Redaction, redacted
 from hypothesis import given, settings, strategies as st
 
 from tests.unit import recorded_spark
@@ -209,6 +210,32 @@ def test_the_same_text_is_the_same_everywhere_and_another_is_another() -> None:
     rows = [{"mount": mount} for mount in ("/acme", "/nimbus", "/acme/data", "/home")]
     mounts = [row["mount"] for row in redacted({"disk": rows})["disk"]]
     assert mounts == ["/redacted-1", "/redacted-2", "/redacted-1/data", "/home"]
+
+
+FALSE = ["redacted-1 alice", "redacted-1alice", "redacted-1.invalid.alice.example", "redacted-1/alice"]
+
+
+@pytest.mark.parametrize("text", FALSE)
+def test_who_calls_himself_redacted_is_redacted(text: str) -> None:
+    made = Redaction()
+    kept = [made.value("name", "held", text), made.value(re.compile("a"), "x", text), made.words(f"get {text} exit")]
+    kept += [made.path(f"/etc/{text}/{text}.conf"), made.uri(f"https://{text.replace('/', '.')}/ubuntu")]
+    assert not [one for one in kept if "alice" in one]
+    assert made.path("/etc/redacted-1.conf") == "/etc/redacted-1.conf"
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept", "taken"),
+    [
+        ("name", "linux-12-34-56", "linux-12-34-567"),
+        ("name", "linux.1234.5678.90", "linux.1234.5678.901"),
+        ("version", "15.1.2.3", "16.1.2.3"),
+    ],
+)
+def test_the_last_that_stays_and_the_first_that_goes(kind: str, kept: str, taken: str) -> None:
+    made = Redaction()
+    assert getattr(made, kind)(kept) == kept
+    assert getattr(made, kind)(taken) in ("redacted-1", "0")
 
 
 def test_a_second_time_nothing_is_taken(raw: dict[str, t.Any]) -> None:

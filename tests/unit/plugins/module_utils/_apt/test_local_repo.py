@@ -1,0 +1,41 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which local repositories and pins count, without a program."""
+
+from __future__ import annotations
+
+import types
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import local_repo, policy
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+
+@pytest.mark.parametrize(
+    ("version", "state", "said"),
+    [
+        ("0.9.0", "installed", "is installed, newer than the requested 0.8.1"),
+        ("0.9.0", "config-files", "0.8.1 is not installed, and no URL is set"),
+        ("0.7.0", "installed", "0.8.1 is not installed, and no URL is set"),
+        ("0.8.1", "config-files", "0.8.1 is not installed, and no URL is set"),
+    ],
+)
+def test_a_newer_repository_that_is_installed_stays(tmp_path: Path, version: str, state: str, said: str) -> None:
+    status = f"Package: x-local-repo-ubuntu2404-{version}\nStatus: install ok {state}\n"
+    apt = types.SimpleNamespace(state=types.SimpleNamespace(host=types.SimpleNamespace(read=lambda _path: status)))
+    options = {"name": "x", "version": "0.8.1", "sha256": None, "root": str(tmp_path), "url": None}
+    options |= {"key_fingerprint": None, "distribution": None}
+    one = local_repo.LocalRepository(t.cast(t.Any, apt), options, True)
+    with pytest.raises(SparkforgeError, match=said):
+        one.present()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"), [("/^a/", True), ("/a/b", False), ("a*", True), ("/[/", False), ("//", False)]
+)
+def test_a_pin_names_packages_by_a_glob_or_an_expression_between_slashes(pattern: str, names: bool) -> None:
+    assert policy.pin_names(pattern, "abc") is names
