@@ -27,7 +27,7 @@ _OPTION = re.compile(
 _HOW = re.compile(
     r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|no-index|trusted-host|use-feature|no-deps)\b"
 )
-_AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<place>[^;]*\S)\s*(?:;.*)?")
+_AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>[^;]*\S)\s*(?:;.*)?")
 _REPOSITORY = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
 _IMAGE = re.compile(
     r"(?:docker|oci)://\S+|[a-z0-9][\w.-]*:[\w.-]+"
@@ -80,22 +80,27 @@ class RequirementLines:
             self.constraints.append(line)
             return
         at_url = _AT_URL.fullmatch(line)
-        place = at_url["place"] if at_url else line
+        location = at_url["location"] if at_url else line
         try:
-            url = urllib.parse.urlsplit(place)
+            url = urllib.parse.urlsplit(location)
         except ValueError as error:
-            raise SparkforgeError(f"{short(redact(place))!r} is not a URL: {error}.", "Correct the line.") from error
+            raise SparkforgeError(f"{short(redact(location))!r} is not a URL: {error}.", "Correct the line.") from error
         if url.scheme == "file":
-            place = urllib.request.url2pathname(url.path)
-        in_base = os.path.join(base, os.path.expanduser(place))
+            location = urllib.request.url2pathname(url.path)
+        in_base = os.path.join(base, os.path.expanduser(location))
         is_remote = url.scheme in ("http", "https")
-        if (url.path if is_remote else place).endswith(".whl"):
-            self.wheels.append(place if is_remote else in_base)
-        elif is_remote or at_url or _REPOSITORY.fullmatch(place) or (place[:1] in "./~" and os.path.exists(in_base)):
+        if (url.path if is_remote else location).endswith(".whl"):
+            self.wheels.append(location if is_remote else in_base)
+        elif (
+            is_remote
+            or at_url
+            or _REPOSITORY.fullmatch(location)
+            or (location[:1] in "./~" and os.path.exists(in_base))
+        ):
             self.sources.append(redact(line))
-        elif _IMAGE.fullmatch(place):
+        elif _IMAGE.fullmatch(location):
             raise SparkforgeError(
-                f"{short(place)!r} is the name of an image, whose files are not here.",
+                f"{short(location)!r} is the name of an image, whose files are not here.",
                 "Unpack it on the host and name the directory: `podman image mount`, as root, prints one.",
             )
         else:

@@ -236,7 +236,7 @@ _TABLE: tuple[_Entry, ...] = (
     ),
     # the distribution: the rest
     _Entry(
-        r"lib(?:c|m|dl|rt|pthread|util|resolv)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+",
+        r"lib(?:c|m|mvec|dl|rt|pthread|util|resolv)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+",
         None,
         "libc6",
         None,

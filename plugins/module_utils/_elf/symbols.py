@@ -108,16 +108,16 @@ def _count(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int,
         return int(struct.unpack("<II", at(values[DT_HASH], 8, "its hash table"))[1])
     if DT_GNU_HASH not in values:
         return max(0, values[DT_STRTAB] - values[DT_SYMTAB]) // _SYMBOL.size
-    place = values[DT_GNU_HASH]
-    buckets, first, words, _shift = struct.unpack("<IIII", at(place, 16, "its hash table"))
+    address = values[DT_GNU_HASH]
+    buckets, first, words, _shift = struct.unpack("<IIII", at(address, 16, "its hash table"))
     if max(buckets, first, words) > SYMBOLS_LIMIT:
         raise corrupt(f"its hash table claims {buckets} buckets and {words} words")
-    place += 16 + 8 * words
-    last = max(struct.unpack(f"<{buckets}I", at(place, 4 * buckets, "its hash table")), default=0)
+    address += 16 + 8 * words
+    last = max(struct.unpack(f"<{buckets}I", at(address, 4 * buckets, "its hash table")), default=0)
     if last < first:
         return int(first)
-    place += 4 * buckets
-    while not at(place + 4 * (last - first), 4, "its hash table")[0] & 1:
+    address += 4 * buckets
+    while not at(address + 4 * (last - first), 4, "its hash table")[0] & 1:
         last += 1
         if last > SYMBOLS_LIMIT:
             raise corrupt("its hash table does not end")
@@ -132,20 +132,20 @@ def _versions(
     def text(begin: int) -> str:
         return _name(strings, begin, corrupt).decode("utf-8", "replace")
 
-    found: dict[int, tuple[str, str]] = {}
-    place, files = values.get(DT_VERNEED), values.get(DT_VERNEEDNUM, 0)
+    asked: dict[int, tuple[str, str]] = {}
+    address, files = values.get(DT_VERNEED), values.get(DT_VERNEEDNUM, 0)
     rows = 0
-    while place is not None and files:
-        _version, count, file, first, following = struct.unpack("<HHIII", at(place, 16, "a version of symbols"))
-        entry = place + first
+    while address is not None and files:
+        _version, count, file, first, following = struct.unpack("<HHIII", at(address, 16, "a version of symbols"))
+        entry = address + first
         for _number in range(count):
             _hash, flags, number, name, step = struct.unpack("<IHHII", at(entry, 16, "a version of symbols"))
             # A weak one is only warned of.
             if not flags & 2:
-                found[number & 0x7FFF] = (text(file), text(name))
+                asked[number & 0x7FFF] = (text(file), text(name))
             entry, rows = entry + step, rows + 1
         files, rows = files - 1, rows + 1
         if rows > VERSIONS_LIMIT:
             raise corrupt(f"it asks for more than {VERSIONS_LIMIT} versions of symbols")
-        place = place + following if following else None
-    return found
+        address = address + following if following else None
+    return asked

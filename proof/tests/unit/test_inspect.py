@@ -72,6 +72,7 @@ def package(name: str, *libraries: contents.Library, version: str = "1.0", **mor
             "name": name,
             "version": version,
             "file": "",
+            "site": "",
             "requires": [],
             "files": 1,
             "sources": 0,
@@ -218,7 +219,10 @@ def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() 
         judge.find_lacking(every, SPARK)
         return answer(*every)
 
-    assert found("libc.so.6 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13") == ("yes", set())
+    assert found("libc.so.6 libmvec.so.1 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13") == (
+        "yes",
+        set(),
+    )
     assert found("libcudart.so.12") == ("no", {("no", "soname")})
     assert found("libnobody.so.1")[0] == "no"
     assert found("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
@@ -298,6 +302,16 @@ def test_build_for_the_cpu_beside_torch_for_cuda_is_a_doubt() -> None:
     assert answer(torch, package("torchvision", version="0.24.1+cpu"))[0] == "perhaps"
     assert answer(torch, package("torchvision", version="0.24.1+cu130"))[0] == "yes"
     assert answer(torch, package("torchvision", version="0.24.1"))[0] == "yes"
+
+
+def test_packages_of_two_environments_are_not_compared() -> None:
+    def flashinfer(name: str, version: str, site: str) -> contents.Contents:
+        return package(name, version=version, site=site)
+
+    python, cubin = flashinfer("flashinfer-python", "0.6.16", "/a"), flashinfer("flashinfer-cubin", "0.6.13", "/b")
+    assert answer(python, cubin)[0] == "yes"
+    assert answer(python, flashinfer("flashinfer-cubin", "0.6.13", "/a"))[0] == "no"
+    assert answer(python, flashinfer("flashinfer-cubin", "0.6.13", ""))[0] == "no", "a wheel goes into any of them"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ HOST_VERSIONS = {"GLIBC": "2.39", "GLIBCXX": "3.4.33", "CXXABI": "1.3.15"}
 _VERSION = re.compile(rb"\0((?:GLIBC|GLIBCXX|CXXABI)_\d{1,4}(?:\.\d{1,4}){1,3})(?=\0)")
 _HOST_LIBRARIES = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 #: Libraries of the host all of whose symbols have versions: which they have is asked by these.
-_OF_THE_HOST = re.compile(r"(?:lib(?:c|m|dl|rt|pthread|util|resolv|gcc_s|stdc\+\+|gomp|atomic|z)|ld-linux[\w-]*)\.so\.")
+_OF_THE_HOST = re.compile(
+    r"(?:lib(?:c|m|mvec|dl|rt|pthread|util|resolv|gcc_s|stdc\+\+|gomp|atomic|z)|ld-linux[\w-]*)\.so\."
+)
 #: Endings of files that may hold code, for GPUs too, and that nothing here looks into.
 _UNREAD = ("a", "fatbin", "ptx", "hsaco", "o", "bc", "tar", "gz", "xz", "zip", "zst", "whl")
 
@@ -70,14 +72,18 @@ class Library(t.TypedDict):
 
 
 class Contents(t.TypedDict):
-    """One package. ``file``: the wheel's name, empty where it is installed; ``files``: their number;
+    """One package.
+
+    ``file``: the wheel's name, empty where it is installed; ``site``: where that is; ``files``: their number;
     ``sources``: how many of them are CUDA C++; ``damaged``: the cause, for each file that cannot be read;
     ``exports``: the checksums of the symbols of its libraries, packed; ``families``: the namespaces of these;
-    ``unread``: the number of files by their endings that may hold code and were not looked into."""
+    ``unread``: the number of files by their endings that may hold code and were not looked into.
+    """
 
     name: str
     version: str
     file: str
+    site: str
     requires: list[str]
     files: int
     sources: int
@@ -152,6 +158,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
             for name, is_read in (("METADATA", one.version != ""), ("RECORD", record is not None)):
                 if not is_read and name in files.names(one.info):
                     read["damaged"].append(f"{os.path.join(one.info, name)} is no {name} of a package, or too large")
+            read["site"] = site
             found.append(read)
     missing = closure.Closure(sites, root=root, driver=True, deadline=deadline).result()["missing"]
     lacking: dict[str, list[str]] = {}
@@ -239,6 +246,7 @@ def _contents(
         "name": name,
         "version": version,
         "file": "",
+        "site": "",
         "requires": requires,
         "files": sum(".dist-info/" not in path for path in paths),
         "sources": sum(path.endswith(_SOURCES) for path in paths),

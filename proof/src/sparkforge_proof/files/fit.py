@@ -16,7 +16,7 @@ import typing as t
 from .._shared.module_utils._core import versions
 from .._shared.module_utils._elf import fatbin, symbols
 from .._shared.module_utils._elf.filesystem import FileSystem
-from .._shared.module_utils._wheel import installed as packages
+from .._shared.module_utils._wheel import installed
 from . import contents, texts
 from .contents import Contents, Library
 
@@ -44,75 +44,75 @@ _TRITON_WITH_129, _TRITON_BEFORE = (3, 6), "12.8"
 _OF_THE_DRIVER = re.compile(r"cu[A-Z]|nvml[A-Z]")
 
 
-def of_versions(found: t.Sequence[Contents], machine: str) -> t.Iterator[Row]:
-    """Yield packages of different releases that belong together, and requirements that another package misses."""
-    for family in _ALIKE:
-        members = [one for one in found if one["name"] in family]
-        if len({versions.public(one["version"]) for one in members}) > 1:
-            told = ", ".join(f"{one['name']} {one['version']}" for one in members)
-            for one in members:
-                yield (
-                    one["name"],
-                    "no",
-                    "sisters",
-                    f"these must be of one version, which their import compares: {told}.",
-                )
-    builds = {one["name"]: one["version"].partition("+")[2] for one in found if one["name"] in _OF_TORCH}
-    for name, build in builds.items():
-        if "cpu" in (build, builds.get("torch")) and build and builds.get("torch") and build != builds["torch"]:
-            yield name, "perhaps", "sisters", f"it is the build {build}, and torch is the build {builds['torch']}."
-    there = {one["name"]: _distribution(one, machine) for one in found}
-    compiled = {one["name"] for one in found if one["libraries"]}
-    for name, distribution in there.items():
-        for sentence in packages.unsatisfied(distribution, there):
-            pin = re.search(r" requires torch ==(\d+\.\d+)[^,]*, but (\d+\.\d+)", sentence)
-            # PyTorch keeps the interface that extensions are compiled against within a minor alone.
-            broken = pin is not None and pin[1] != pin[2] and name in compiled
-            yield name, "no" if broken else "perhaps", "sisters", f"{sentence}."
+def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator[Row]:
+    """Yield packages of different releases that belong together, and requirements that another package misses.
+
+    Only packages of one environment are compared, and wheels with each of them.
+    """
+    for site in sorted({package["site"] for package in contents_read}):
+        there = {package["name"]: package for package in contents_read if package["site"] in ("", site)}
+        for family in _ALIKE:
+            members = [f"{name} {there[name]['version']}" for name in sorted(family) if name in there]
+            if len({versions.public(member.partition(" ")[2]) for member in members}) > 1:
+                sentence = f"these must be of one version, which their import compares: {', '.join(members)}."
+                yield from ((member.partition(" ")[0], "no", "sisters", sentence) for member in members)
+        builds = {name: there[name]["version"].partition("+")[2] for name in _OF_TORCH if name in there}
+        of_torch = builds.get("torch")
+        for name, build in builds.items():
+            if of_torch and build and build != of_torch and "cpu" in (build, of_torch):
+                yield name, "perhaps", "sisters", f"it is the build {build}, and torch is the build {of_torch}."
+        distributions = {name: _distribution(package, machine) for name, package in there.items()}
+        for name, distribution in distributions.items():
+            for sentence in installed.unsatisfied(distribution, distributions):
+                pin = re.search(r" requires torch ==(\d+\.\d+)[^,]*, but (\d+\.\d+)", sentence)
+                # PyTorch keeps the interface that extensions are compiled against within a minor alone.
+                broken = pin is not None and pin[1] != pin[2] and there[name]["libraries"]
+                yield name, "no" if broken else "perhaps", "sisters", f"{sentence}."
 
 
-def _distribution(one: Contents, machine: str) -> packages.Distribution:
+def _distribution(package: Contents, machine: str) -> installed.Distribution:
     """Return a package with the requirements that count on the machine, as far as their markers are understood."""
     counting = []
-    for line in one["requires"]:
+    for line in package["requires"]:
         marker = re.sub(r"(platform_system|sys_platform) *== *['\"][Ll]inux['\"]", "", line.partition(";")[2])
         marker = re.sub(rf"platform_machine *== *['\"]{machine}['\"]", "", marker)
         if not re.search(r"platform|implementation|os_name", marker):
             counting.append(line)
-    return packages.Distribution(one["name"], one["version"], "", "", tuple(counting))
+    return installed.Distribution(package["name"], package["version"], "", "", tuple(counting))
 
 
-def missing_symbols(found: t.Sequence[Contents]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """Return the symbols that nobody has, and who should, by package and path of the library that needs them.
 
     Only symbols that another package must have: it exports others of that namespace in C++, or the library names it by
     a SONAME.
     """
     owners: dict[str, Contents] = {}
-    for one in found:
-        owners.update({name: one for library in one["libraries"] for name in contents.names(library)})
-    exports = contents.exported(found)
+    for package in contents_read:
+        owners.update({name: package for library in package["libraries"] for name in contents.names(library)})
+    exports = contents.exported(contents_read)
     missing: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for one in found:
-        for library in one["libraries"]:
-            needed = [owners[name] for name in library["needed"] if name in owners and owners[name] is not one]
+    for package in contents_read:
+        others = [other for other in contents_read if other is not package]
+        for library in package["libraries"]:
             if library["lacking"]:
                 continue
+            needed = [owners[name] for name in library["needed"] if owners.get(name, package) is not package]
             for name, soname in library["undefined"]:
-                family = symbols.family(name.encode())
-                having = [other for other in needed if family in other["families"]]
-                if not having and name.startswith("_Z"):
-                    having = [other for other in found if other is not one and family in other["families"]]
-                owner = having[0] if having else None
-                if owner is None or (soname and soname not in owners) or _OF_THE_DRIVER.match(name):
+                if (soname and soname not in owners) or _OF_THE_DRIVER.match(name):
                     continue
-                if symbols.checksum(name) not in exports:
-                    missing.setdefault((one["name"], library["path"]), []).append((name, owner["name"]))
+                if symbols.checksum(name) in exports:
+                    continue
+                family = symbols.family(name.encode())
+                candidates = [*needed, *others] if name.startswith("_Z") else needed
+                owner = next((other["name"] for other in candidates if family in other["families"]), None)
+                if owner is not None:
+                    missing.setdefault((package["name"], library["path"]), []).append((name, owner))
     return missing
 
 
 def of_host(
-    one: Contents, libraries: t.Sequence[Library], host: t.Mapping[str, str], own: t.Collection[str]
+    package: Contents, libraries: t.Sequence[Library], host: t.Mapping[str, str], own: t.Collection[str]
 ) -> t.Iterator[Row]:
     """Yield what asks for newer versions of libc's and libstdc++'s symbols than the host has.
 
@@ -127,41 +127,41 @@ def of_host(
     if newer:
         level = "no" if len(newer) == len(libraries) else "perhaps"
         has = ", ".join(f"{name}_{version}" for name, version in host.items())
-        yield one["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, and the host has {has}."
+        yield package["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, and the host has {has}."
 
 
-def of_compilers(one: Contents, capability: str) -> t.Iterator[Row]:
+def of_compilers(package: Contents, capability: str) -> t.Iterator[Row]:
     """Yield the compilers of a package that do not know the GPU: ptxas, nvcc and NVRTC."""
     needed = _FIRST_CUDA.get(capability, "0")
     releases: dict[str, list[str]] = {}
-    for library in one["libraries"]:
+    for library in package["libraries"]:
         kind = _COMPILER.match(os.path.basename(library["path"]))
         if kind and library["release"]:
             releases.setdefault(kind[1].replace("libnvrtc", "NVRTC"), []).append(library["release"])
-    part = _COMPILERS_OF_CUDA.fullmatch(one["name"])
+    part = _COMPILERS_OF_CUDA.fullmatch(package["name"])
     if not releases and part:
-        releases[part[1].replace("nvrtc", "NVRTC")] = [".".join(one["version"].split(".")[:2])]
-    if not releases and one["name"] in _TRITON and versions.numbers(one["version"])[:2] < _TRITON_WITH_129:
+        releases[part[1].replace("nvrtc", "NVRTC")] = [".".join(package["version"].split(".")[:2])]
+    if not releases and package["name"] in _TRITON and versions.numbers(package["version"])[:2] < _TRITON_WITH_129:
         releases["ptxas"] = [_TRITON_BEFORE]
     for name, known in releases.items():
         newest = max(known, key=versions.numbers)
         if versions.numbers(newest) < versions.numbers(needed):
-            way = "; set TRITON_PTXAS_PATH to the CUDA toolkit's" if one["name"] in _TRITON else ""
-            what = f"its {name} is of CUDA {newest}, and {capability} needs that of {needed} or newer{way}."
-            yield one["name"], "perhaps", "compiler", what
+            way = "; set TRITON_PTXAS_PATH to the CUDA toolkit's" if package["name"] in _TRITON else ""
+            sentence = f"its {name} is of CUDA {newest}, and {capability} needs that of {needed} or newer{way}."
+            yield package["name"], "perhaps", "compiler", sentence
 
 
-def of_guards(one: Contents, libraries: t.Sequence[Library], capability: str) -> t.Iterator[Row]:
+def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str) -> t.Iterator[Row]:
     """Yield libraries whose code for the GPU is a trap by what it prints."""
     for library in libraries:
         code = [fatbin.number(name) for name in library["cubins"] or library["ptx"]]
         used = fatbin.Embedded(frozenset(library["cubins"]), frozenset(library["ptx"])).used_on(capability)
         guard = texts.trap(library["guards"], fatbin.number(used), code) if used and library["guards"] else None
         if guard:
-            what = (
+            sentence = (
                 f"{os.path.basename(library['path'])} has code for {used} and prints {guard!r}: it may be a trap there."
             )
-            yield one["name"], "perhaps", "guard", what
+            yield package["name"], "perhaps", "guard", sentence
 
 
 def of_image(root: str, cuda: str) -> t.Iterator[Row]:
@@ -171,9 +171,9 @@ def of_image(root: str, cuda: str) -> t.Iterator[Row]:
     """
     bundle = os.path.dirname(os.path.abspath(root))
     # As docker and podman inspect, an OCI bundle and a layout have it, and images that set it for a login.
-    places = [(root, "/config.json"), (root, "/etc/environment")]
-    places += [(bundle, "/config.json")] if os.path.basename(os.path.abspath(root)) == "rootfs" else []
-    content = b"\n".join(FileSystem(place).read_bytes(path) or b"" for place, path in places)
+    files = [(root, "/config.json"), (root, "/etc/environment")]
+    files += [(bundle, "/config.json")] if os.path.basename(os.path.abspath(root)) == "rootfs" else []
+    content = b"\n".join(FileSystem(top).read_bytes(path) or b"" for top, path in files)
     # Go writes > in JSON as an escape.
     text = content.decode("utf-8", "replace").replace("\\u003e", ">")
     values = list(dict.fromkeys(re.findall(r'NVIDIA_REQUIRE_CUDA=["\']?([^"\'\n]*)', text)))
@@ -181,12 +181,14 @@ def of_image(root: str, cuda: str) -> t.Iterator[Row]:
         needed = re.search(r"\bcuda *>= *(\d{1,3}\.\d{1,3})", value)
         if needed and versions.numbers(needed[1]) > versions.numbers(cuda):
             others = ", unless another condition of its NVIDIA_REQUIRE_CUDA is met" if "brand" in value else ""
-            what = f"it asks for a driver of CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
-            yield "image", "perhaps" if others else "no", "image", what
+            sentence = (
+                f"it asks for a driver of CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
+            )
+            yield "image", "perhaps" if others else "no", "image", sentence
     toolkits = [re.fullmatch(r"cuda-(\d{1,3}\.\d{1,3})", name) for name in FileSystem(root).names("/usr/local")]
     newest = max((toolkit[1] for toolkit in toolkits if toolkit), key=versions.numbers, default="0")
     if not values and os.path.realpath(root) != "/" and versions.numbers(newest) > versions.numbers(cuda):
-        what = (
+        sentence = (
             f"it has CUDA {newest}: if it is NVIDIA's, it asks for a driver of that version, and this one is of {cuda}."
         )
-        yield "image", "perhaps", "image", what
+        yield "image", "perhaps", "image", sentence

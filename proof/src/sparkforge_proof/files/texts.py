@@ -54,7 +54,7 @@ def read(path: str, deadline: Deadline) -> Texts:
 
     :raises OSError: it cannot be read.
     """
-    found: dict[str, None] = {}
+    guards: dict[str, None] = {}
     release = ""
     with disk.open_regular(path, links=True) as stream:
         # What the end of a block cuts in two is in the next one.
@@ -63,21 +63,21 @@ def read(path: str, deadline: Deadline) -> Texts:
             stream.seek(max(0, offset - 2 * _LONGEST))
             block = stream.read(_BLOCK + 2 * _LONGEST)
             for word in _WORDS:
-                place = block.find(word)
-                while place >= 0 and len(found) < _MOST:
-                    text = _around(block, place)
-                    told = _RELEASE.search(text)
-                    release = told[1] if told else release
+                position = block.find(word)
+                while position >= 0 and len(guards) < _MOST:
+                    text = _around(block, position)
+                    release_named = _RELEASE.search(text)
+                    release = release_named[1] if release_named else release
                     if ranges(text):
-                        found[text] = None
-                    place = block.find(word, place + len(word))
-    return Texts(list(found), release)
+                        guards[text] = None
+                    position = block.find(word, position + len(word))
+    return Texts(list(guards), release)
 
 
-def _around(block: bytes, place: int) -> str:
+def _around(block: bytes, position: int) -> str:
     """Return the text, which ends at zeros and at the ends of lines, that a byte is in."""
-    before = re.split(rb"[\0\n]", block[max(0, place - _LONGEST) : place])[-1]
-    behind = re.split(rb"[\0\n]", block[place : place + _LONGEST])[0]
+    before = re.split(rb"[\0\n]", block[max(0, position - _LONGEST) : position])[-1]
+    behind = re.split(rb"[\0\n]", block[position : position + _LONGEST])[0]
     return (before + behind).decode("latin-1").strip()
 
 
@@ -94,15 +94,15 @@ def ranges(text: str) -> list[Range]:
     names += [name for group in _BRACKET.findall(text) for name in re.findall(r"(\d{2,3})([af]?)", group)]
     names += [(one, more) for first, more, second in _CAPABILITY.findall(text) for one in (first, second) if one]
     or_newer = _OR_NEWER.search(text)
-    found: list[Range] = []
+    admitted: list[Range] = []
     for digits, letter in names:
         first = int(digits.replace(".", "")) * (10 if letter == "x" else 1)
         end = first - first % 10 + 10 if letter in ("x", "f") else first + 1
         if or_newer or letter == "+":
             end = _NEWEST
         if _OLDEST <= first < _NEWEST:
-            found.append((first, end))
-    return found
+            admitted.append((first, end))
+    return admitted
 
 
 def trap(guards: t.Sequence[str], used: int, code: t.Collection[int]) -> str | None:
