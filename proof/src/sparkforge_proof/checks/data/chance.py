@@ -16,7 +16,7 @@ import itertools
 import math
 import typing as t
 
-from ...check import LAST, Context, Measured, check
+from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases
 
 if t.TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _continuous(torch: t.Any) -> dict[str, tuple[t.Any, t.Any]]:
     }
 
 
-@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=LAST)
+@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def distributions(context: Context) -> Measured:
     """Continuous distributions in each format, with their tails, in tensors of several sizes and layouts."""
     import torch
@@ -162,7 +162,7 @@ def distributions(context: Context) -> Measured:
     return cases.result()
 
 
-@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=LAST)
+@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def rates(context: Context) -> Measured:
     """Discrete ones: Bernoulli, Poisson, binomial, geometric, integers, permutations, choices; dropout at its rates."""
     import torch
@@ -303,7 +303,7 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
 # -- calls, generators and states
 
 
-@check("chance.independence", devices=("cuda", "cpu"), measured=LAST, factor=1)
+@check("chance.independence", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def independence(context: Context) -> Measured:
     """No two calls, generators or seeds repeat one another, and a state that is set brings back its numbers."""
     import torch

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ...check import LAST, Context, Measured, check
+from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases
 from .streams import REMEDY
 
@@ -35,7 +35,7 @@ def _warm(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
     yield
 
 
-@check("streams.graphs", devices=("cuda",), seconds=120, measured=LAST)
+@check("streams.graphs", devices=("cuda",), seconds=120, measured=SEEN)
 def graphs(context: Context) -> Measured:
     """Graphs that are replayed hundreds of times, with new inputs, of many nodes, on several streams, with draws."""
     cases = Cases("a replayed CUDA graph", REMEDY)

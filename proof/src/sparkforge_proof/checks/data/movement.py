@@ -14,7 +14,7 @@ import copy as copying
 import io
 import typing as t
 
-from ...check import LAST, Context, Measured, Skipped, check
+from ...check import SEEN, Context, Measured, Skipped, check
 from ..bounds import Cases, around_powers, as_bytes, on_the_host
 
 if t.TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _random_bytes(context: Context, words: str, count: int) -> torch.Tensor:
     return torch.randint(0, 256, (count,), generator=context.generator(words), dtype=torch.uint8)
 
 
-@check("movement.copies", devices=("cuda", "cpu"), seconds=120, measured=LAST, factor=1)
+@check("movement.copies", devices=("cuda", "cpu"), seconds=120, measured=SEEN, factor=1)
 def copies(context: Context) -> Measured:
     """Copies between host and device and within it, pinned or not, waited for or not, of sizes around powers of two."""
     cases = Cases("the copy", REMEDY)
@@ -155,7 +155,7 @@ def _entries(context: Context, cases: Cases) -> None:
 Function = t.Callable[..., t.Any]
 
 
-@check("movement.counts", devices=("cuda", "cpu"), seconds=120, measured=LAST, factor=1)
+@check("movement.counts", devices=("cuda", "cpu"), seconds=120, measured=SEEN, factor=1)
 def counts(context: Context) -> Measured:
     """Operators that rearrange, over lengths and numbers of pieces around each power of two, forward and backward."""
     import torch
@@ -347,7 +347,7 @@ def _of_many(count: int) -> dict[str, Function]:
 # -- beyond 2 GiB
 
 
-@check("movement.large", devices=("cuda",), seconds=180, measured=LAST, factor=1)
+@check("movement.large", devices=("cuda",), seconds=180, measured=SEEN, factor=1)
 def large(context: Context) -> Measured:
     """Tensors beyond 2 GiB: what an operator makes of the whole is what it makes of each part.
 

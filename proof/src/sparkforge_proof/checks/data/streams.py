@@ -14,7 +14,7 @@ import ctypes
 import time
 import typing as t
 
-from ...check import ABSENT, LAST, Context, Measured, Unanswered, check
+from ...check import ABSENT, SEEN, Context, Measured, Unanswered, check
 from ..bounds import Cases
 
 if t.TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Slow:
         return said and time.monotonic() < (earliest or self.ends)
 
 
-@check("streams.waits", devices=("cuda",), seconds=120, measured=LAST)
+@check("streams.waits", devices=("cuda",), seconds=120, measured=SEEN)
 def waits(context: Context) -> Measured:
     """Each way to wait, on the device and on the host, for work that is late."""
     cases = Cases("work that waits for a stream", REMEDY)

@@ -10,7 +10,7 @@ import os
 import time
 import typing as t
 
-from ...check import LAST, MEMORY, SEEN, Context, Measured, Skipped, Unanswered, check
+from ...check import MEMORY, SEEN, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, gradients
 
 if t.TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> Non
     cases.compare("scatter_add, random values", actual, exact, bound)
 
 
-@check("tensors.elementwise", devices=("cuda", "cpu"), measured=LAST)
+@check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN)
 def elementwise(context: Context) -> Measured:
     """Show that functions, sums, normalisations and sums by index are right, some with their gradients.
 

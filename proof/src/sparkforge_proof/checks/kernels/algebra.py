@@ -18,7 +18,7 @@ import os
 import re
 import typing as t
 
-from ...check import ABSENT, LAST, Context, Measured, Unanswered, check
+from ...check import ABSENT, SEEN, Context, Measured, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases
 
 if t.TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Judge:
         self.cases.compare(f"{name}, {self.words}", self.wide(found), wanted, bound)
 
 
-@check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=LAST)
+@check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def dense(context: Context) -> Measured:
     """Solutions and decompositions for sizes from 1 to 2,048, alone and in batches, real and complex."""
     import random

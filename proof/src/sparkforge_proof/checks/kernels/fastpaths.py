@@ -11,7 +11,7 @@ import random
 import typing as t
 import warnings
 
-from ...check import LAST, Context, Measured, check
+from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread
 
 if t.TYPE_CHECKING:
@@ -25,7 +25,7 @@ REMEDY = (
 MOST_KEYS = {"cuda": 18, "cpu": 12}
 
 
-@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=LAST)
+@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def keys(context: Context) -> Measured:
     """Attention over long keys: each of many queries seeks one key, wherever it stands, and gets that key's value.
 
@@ -88,7 +88,7 @@ def keys(context: Context) -> Measured:
     return result
 
 
-@check("fastpaths.modules", devices=("cuda", "cpu"), measured=LAST)
+@check("fastpaths.modules", devices=("cuda", "cpu"), measured=SEEN)
 def modules(context: Context) -> Measured:
     """Encoders and attention by their own shortcut, in evaluation with masks, against the plain modules in float64."""
     import copy

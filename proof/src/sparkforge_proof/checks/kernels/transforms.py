@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import LAST, Context, Measured, check
+from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, around_powers
 from .algebra import REAL, REMEDY
 
@@ -36,7 +36,7 @@ CLASSES: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 
 
-@check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=LAST)
+@check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def fft(context: Context) -> Measured:
     """Every transform of torch.fft, over all classes of length, in batches, along any dimension, cut and padded."""
     import torch

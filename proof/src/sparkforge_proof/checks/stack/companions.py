@@ -13,7 +13,7 @@ import importlib
 import math
 import typing as t
 
-from ...check import CRASH, H100_LAST, H200, X86, X86_LAST, Context, Measured, Skipped, Unanswered, check
+from ...check import CRASH, H100_LAST, H200_FIRST, X86_FIRST, X86_LAST, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma
 from . import identity
 
@@ -140,7 +140,7 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
     return expected.square(), off * (2 * expected + off) + 4 * _UNIT * expected.square()
 
 
-@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200, X86, H100_LAST, X86_LAST))
+@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200_FIRST, X86_FIRST, H100_LAST, X86_LAST))
 def torchaudio(context: Context) -> Measured:
     """torchaudio's change of the sampling rate and its spectrogram equal float64 within what rounding explains."""
     import torch

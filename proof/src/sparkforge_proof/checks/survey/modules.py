@@ -11,7 +11,7 @@ import functools
 import typing as t
 import warnings
 
-from ...check import CRASH, SEEN, Context, Measured, Skipped, Unanswered, check
+from ...check import CRASH, SURVEYED, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, one_thread
 from ..programs import training
 from . import all_operators, comparison, operator_bounds, rounding
@@ -170,7 +170,7 @@ def _moved(module: t.Any, step: float) -> t.Any:
     devices=("cuda", "cpu"),
     seconds=120,
     steps=True,
-    measured=SEEN,
+    measured=SURVEYED,
 )
 def all_modules(context: Context) -> Measured:
     """Each module of torch's list, trained and used, with its weights' gradients."""
@@ -209,7 +209,7 @@ ON_THE_DEVICE = 4.0
     devices=("cuda", "cpu"),
     seconds=120,
     steps=True,
-    measured=SEEN,
+    measured=SURVEYED,
 )
 def all_optimizers(context: Context) -> Measured:
     """Each optimiser of torch's list with the options that it brings, in every way that torch computes it."""
