@@ -185,7 +185,7 @@ def key_lines(text: str, marker: str = "") -> list[str]:
 def names_by_key(text: str) -> dict[str, str]:
     """Return of each key of the known_hosts file that setup writes the name that it is kept under: the first."""
     rows = [line.split() for line in reversed(text.splitlines())]
-    return {" ".join(row[1:]): row[0] for row in rows if len(row) == 3 and LABEL.fullmatch(row[0].partition(".")[0])}
+    return {" ".join(row[1:]): row[0] for row in rows if len(row) == 3 and NAME.fullmatch(row[0])}
 
 
 def preference(address: str) -> tuple[int, int, int]:

@@ -155,7 +155,8 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             else:
                 # A process in which CUDA did not start cannot try again itself.
                 now, reason, factor = time.monotonic(), child.refusal.reason, float(job["limits"]["factor"])
-                refused, tries_again = device.after_refusal(refused, now, sampler.users(), reason, factor)
+                users = sampler.computing() or sampler.holders()
+                refused, tries_again = device.after_refusal(refused, now, users, reason, factor)
                 if tries_again:
                     say(results, event="waiting", seconds=now - refused.began, users=refused.users)
                     time.sleep(device.PAUSE * factor)
@@ -394,7 +395,7 @@ class Child:
         definition, first = CHECKS[result.name], self.first
         of_gpu = definition.device == "cuda" or "CUDA" in result.cause
         late = result.name == device.NAME and result.reason in (TIMEOUT, SLOW)
-        refused = late or (of_gpu and device.is_refused(result, sampler.users() if result.reason == MEMORY else []))
+        refused = late or (of_gpu and device.is_refused(result, sampler.computing() if result.reason == MEMORY else []))
         if result.status == FAIL and self.refusal is None and refused:
             self.refusal = result
             return

@@ -38,7 +38,7 @@ _PATIENCE = 20
 LOOK, STARVED = 0.5, 0.25
 #: From how many per cent of the last ten seconds on, in which every program waited, disk or memory stall the machine.
 STALLED = 25.0
-#: What every program that computes with CUDA has open; a desktop and nvidia-persistenced have other devices.
+#: What every program that computes with CUDA has open; nvidia-persistenced has other devices.
 DEVICE = "/dev/nvidia-uvm"
 
 
@@ -229,12 +229,12 @@ def _waited(leader: int) -> dict[str, int]:
 
 
 def others(index: str = "") -> list[Process]:
-    """Return the processes on the GPUs that are seen here and are not of the proof, see :func:`users`."""
-    return [process for process in users(index) if not process.own]
+    """Return the processes that :func:`computing` has and that are not of the proof."""
+    return [process for process in computing(index) if not process.own]
 
 
-def users(index: str = "") -> list[Process]:
-    """Return the processes on the GPUs that are seen here; without a word of nvidia-smi those that hold the device.
+def computing(index: str = "") -> list[Process]:
+    """Return the processes on the GPUs that are seen here; none where nvidia-smi does not say.
 
     In a container nvidia-smi names the host's numbers, which tell nothing.
 
@@ -244,14 +244,24 @@ def users(index: str = "") -> list[Process]:
     with contextlib.suppress(NoSampler):
         answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
     known = parents()
-    # The runner, which started every lane, leads its session.
-    leader = os.getsid(0)
-    own = family(os.getpid(), known) | (family(leader, known) if leader in known else set())
+    own = _own(known)
     rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known]
-    if rows:
-        return [Process(row["pid"], row["name"], row["used_mib"], row["pid"] in own) for row in rows]
-    # One of the proof may have it open and still be refused.
-    return [Process(pid, _name(pid)) for pid in sorted(known) if pid not in own and DEVICE in _opened(pid)]
+    return [Process(row["pid"], row["name"], row["used_mib"], row["pid"] in own) for row in rows]
+
+
+def holders() -> list[Process]:
+    """Return the processes that are not of the proof and have the GPU's device open, as far as this account may look.
+
+    A desktop may have it too: ask only where CUDA did not start, and nvidia-smi names nobody.
+    """
+    known = parents()
+    return [Process(pid, _name(pid)) for pid in sorted(known.keys() - _own(known)) if DEVICE in _opened(pid)]
+
+
+def _own(known: t.Mapping[int, int]) -> set[int]:
+    """Return the processes of the proof: the runner, which started every lane, leads its session."""
+    leader = os.getsid(0)
+    return family(os.getpid(), known) | (family(leader, known) if leader in known else set())
 
 
 def _name(pid: int) -> str:

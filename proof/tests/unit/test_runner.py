@@ -140,7 +140,7 @@ from sparkforge_proof.checks.stack import device
 check.FUNCTIONS["device.cuda"] = device.cuda
 device.WHILE_USED = device.WHILE_FULL = 1.0
 device.SINCE_UNUSED, device.PAUSE = 0.5, 0.1
-sampler.users = lambda: USERS
+sampler.computing = lambda index='': USERS
 """
 SERVER = "[sampler.Process(4711, 'VLLM::EngineCore', 90000)]"
 
@@ -170,6 +170,12 @@ def test_gpu_that_a_server_keeps_is_not_run_and_the_host_is_checked(tmp_path: Pa
     assert row["cause"].startswith("Not run: the GPU is in use by VLLM::EngineCore (process 4711, 90000 MiB).")
     assert (rows["on_the_gpu1"]["status"], rows["right1"]["status"]) == ("skip", "pass")
     assert rows["on_the_gpu1"]["blocked"]
+
+
+def test_holder_of_the_device_is_named_where_nvidia_smi_names_nobody(tmp_path: Path) -> None:
+    users = "[]\nsampler.holders = lambda: [sampler.Process(4711, 'ollama')]"
+    row = beside_a_server(tmp_path, 1000, users)[0]["device.cuda"]
+    assert row["cause"].startswith("Not run: the GPU is in use by ollama (process 4711). CUDA does not start")
 
 
 def test_memory_that_others_give_back_in_time_is_waited_for(tmp_path: Path) -> None:

@@ -91,9 +91,7 @@ def test_processes_of_the_proof_and_of_another_container_are_none_of_the_others(
     assert sampler.others() == []
 
 
-def test_process_that_holds_the_device_is_named_where_nvidia_smi_names_nobody(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_process_that_holds_the_device_is_named(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
     device = tmp_path / "nvidia-uvm"
     device.touch()
     monkeypatch.setattr(sampler, "DEVICE", str(device))
@@ -103,12 +101,14 @@ def test_process_that_holds_the_device_is_named_where_nvidia_smi_names_nobody(
         [sys.executable, "-c", program, str(device)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:
         assert server.stdout and server.stdout.readline()
-        assert sampler.others() == []  # it is of this test's own family
+        assert sampler.holders() == []  # it is of this test's own family
         monkeypatch.setattr(sampler, "family", lambda pid, _known: {pid})
-        assert [process.pid for process in sampler.others()] == [server.pid]
-        assert sampler.others()[0].name.startswith("python")
+        assert [process.pid for process in sampler.holders()] == [server.pid]
+        assert sampler.holders()[0].name.startswith("python")
+        # A desktop may have it, which keeps nobody from measuring speed.
+        assert sampler.others() == []
         server.communicate()
-    assert sampler.others() == []
+    assert sampler.holders() == []
 
 
 def test_processes_of_other_lanes_are_the_proofs_own(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
@@ -117,7 +117,7 @@ def test_processes_of_other_lanes_are_the_proofs_own(path: pathlib.Path, monkeyp
     monkeypatch.setattr(sampler, "parents", lambda: {50: 1, 60: 50, 61: 60, 62: 60, 71: 61, 72: 62, 90: 1})
     monkeypatch.setattr(os, "getpid", lambda: 71)
     monkeypatch.setattr(os, "getsid", lambda _pid: 60)
-    assert sampler.users() == [Process(72, "python", 10, own=True), Process(90, "train", 10)]
+    assert sampler.computing() == [Process(72, "python", 10, own=True), Process(90, "train", 10)]
     assert sampler.others() == [Process(90, "train", 10)]
 
 
