@@ -61,7 +61,7 @@ def end_account(uid: int, other: int) -> None:
         kill()
         _end(lambda: [pid for pid in _of(uid) if pid != os.getpid()], kill)
 
-    if not acting(uid, other, end):
+    if acting(uid, other, end) is None:
         raise _stay([f"those of the user id {uid}"])
 
 
@@ -80,28 +80,24 @@ def runs_in_container(uid: int, other: int) -> bool:
         except OSError:
             return []
 
-    user, pid = namespaces("/proc/self") or ("", "")
+    def look() -> bool:
+        user, pid = namespaces("/proc/self") or ("", "")
+        others = filter(None, (namespaces(f"/proc/{process}") for process in _of(uid)))
+        return any(other_user == user and other_pid != pid for other_user, other_pid in others)
 
-    def look() -> None:
-        for process in _of(uid):
-            found = namespaces(f"/proc/{process}")
-            if found and found[0] == user and found[1] != pid:
-                raise ProcessLookupError(f"{process} is a container's")
-
-    try:
-        look()
-    except ProcessLookupError:
-        return True
-    return not acting(uid, other, look)
+    return look() or acting(uid, other, look) != "False"
 
 
-def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> bool:
-    """Do ``work`` in a child with the rights of the account ``uid`` and no others; return whether it did not fail.
+def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> str | None:
+    """Do ``work`` in a child with the rights of the account ``uid`` and no others.
+
+    Return as text what it returned, some thousand characters at most; None if it failed.
 
     :param other: the child's real id, which no other process has: the account's own processes can then not signal it,
         and kill(2) to -1 reaches the processes of the sender's real id as well.
     :raises SparkforgeError: if this process cannot become that account.
     """
+    reading, writing = os.pipe()
     child = os.fork()
     if not child:
         status = 1
@@ -112,17 +108,20 @@ def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> bool:
             # With a capability kept (securebits(7)), kill(-1) would reach every process of the host.
             if os.getresuid() == (other, uid, 0) and _has_no_capability():
                 status = 2
-                work()
+                os.write(writing, str(work()).encode())
                 status = 0
         finally:
             os._exit(status)
-    status = os.WEXITSTATUS(os.waitpid(child, 0)[1])
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as stream:
+        answer = stream.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status not in (0, 2):
         raise SparkforgeError(
             f"This process cannot take the user id {uid}, which runs what a package provides.",
             "Run this as root of the host, or in a container that has 65536 user ids.",
         )
-    return status == 0
+    return None if status else answer
 
 
 def _has_no_capability() -> bool:

@@ -194,6 +194,11 @@ def end(uid: int) -> None:
     processes.end_account(uid, uid + _BESIDE)
 
 
+def acting(uid: int, work: t.Callable[[], t.Any]) -> str | None:
+    """Do ``work`` as an account of :func:`account`, see :func:`processes.acting`."""
+    return processes.acting(uid, uid + _BESIDE, work)
+
+
 def _has_entry(number: int) -> bool:
     """Tell whether an account or a group has this id, on this host or in its directory service."""
     for find in (pwd.getpwuid, grp.getgrgid):
@@ -216,7 +221,7 @@ def _clear(uid: int) -> None:
 
     end(uid)
     # As that account, so that no link is followed with root's rights.
-    processes.acting(uid, uid + _BESIDE, remove)
+    acting(uid, remove)
 
 
 def groups_that_may_enter(path: str) -> set[int]:

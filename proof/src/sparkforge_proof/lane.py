@@ -206,6 +206,17 @@ def _run_in(
         else:
             unprivileged.end(own)
 
+    def hindrance() -> str:
+        """Return what keeps them from their work; where root does not see other accounts' processes, theirs does."""
+
+        def look() -> str:
+            return sampler.hindrance(process.pid)
+
+        if own is not None:
+            return unprivileged.acting(own, look) or ""
+        uid = identity.get("user")
+        return (processes.acting(uid, uid, look) or "") if uid else look()
+
     # A daemon that cannot be found may hold the pipe's end.
     keeping = threading.Thread(target=_keep, args=(printed, output, end), daemon=True)
     keeping.start()
@@ -214,7 +225,7 @@ def _run_in(
         seconds = lanes.limits["seconds"] * (2 if gate else 1)
         with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
             found = [
-                pool.submit(_collect, lanes, process, reading, names, output, seconds)
+                pool.submit(_collect, lanes, process, reading, names, output, seconds, hindrance)
                 for names, (reading, _writing) in zip(groups, pipes)
             ]
         return [result for one in found for result in one.result()]
@@ -312,6 +323,7 @@ def _collect(
     names: t.Sequence[str],
     output: str,
     seconds: float,
+    hindrance_now: t.Callable[[], str],
 ) -> list[Result]:
     """Read results until the runner ends or the time is up."""
     results: dict[str, Result] = {}
@@ -341,7 +353,7 @@ def _collect(
     if not missing:
         return found
     late = time.monotonic() >= deadline
-    hindrance = sampler.hindrance(process.pid) if late else ""
+    hindrance = hindrance_now() if late else ""
     # Where other lanes go on, so does what forked them.
     status = None if late else _status(process, 10)
     # After its end: the pipe is closed before Python prints what it ends with.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import json
 import os
 import re
@@ -245,7 +246,7 @@ def computing(index: str = "") -> list[Process]:
         answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
     known = parents()
     own = _own(known)
-    rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known]
+    rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known or _runs(row["pid"])]
     return [Process(row["pid"], row["name"], row["used_mib"], row["pid"] in own) for row in rows]
 
 
@@ -262,6 +263,15 @@ def _own(known: t.Mapping[int, int]) -> set[int]:
     """Return the processes of the proof: the runner, which started every lane, leads its session."""
     leader = os.getsid(0)
     return family(os.getpid(), known) | (family(leader, known) if leader in known else set())
+
+
+def _runs(pid: int) -> bool:
+    """Tell whether there is a process of this number here, also where hidepid= hides it."""
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return error.errno == errno.EPERM
+    return True
 
 
 def _name(pid: int) -> str:

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 import stat
 import subprocess
 import sys
+from unittest import mock
 
 import pytest
 from sparkforge_proof import sampler
@@ -86,9 +88,19 @@ def test_processes_are_read_whose_names_hold_commas(path: pathlib.Path, monkeypa
 def test_processes_of_the_proof_and_of_another_container_are_none_of_the_others(
     path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ):
-    tool(path, f"echo '{os.getpid()}, python, 10'; echo '31337, train, 10'")
+    # No kernel numbers a process so.
+    tool(path, f"echo '{os.getpid()}, python, 10'; echo '{1 << 30}, train, 10'")
     monkeypatch.setattr(sampler, "parents", lambda: {os.getpid(): 1})
     assert sampler.others() == []
+
+
+def test_process_that_proc_hides_is_one_of_the_others(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    tool(path, "echo '1, [Not Found], 10'")
+    # As with hidepid=2, and for another account.
+    monkeypatch.setattr(sampler, "parents", lambda: {os.getpid(): os.getppid()})
+    assert sampler.others() == [Process(1, "[Not Found]", 10)]
+    monkeypatch.setattr(os, "kill", mock.Mock(side_effect=PermissionError(errno.EPERM, "Operation not permitted")))
+    assert sampler.others() == [Process(1, "[Not Found]", 10)]
 
 
 def test_process_that_holds_the_device_is_named(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
