@@ -83,3 +83,19 @@ def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path
         and "mirror_directory is required: The target directory" in said
     )
     assert "docs/playbooks.md lists them" in said
+
+
+@pytest.mark.parametrize("playbook", ["site", "playbooks/build", "playbooks/fabric"])
+def test_two_names_of_one_machine_are_one_message_before_any_call(tmp_path: Path, playbook: str) -> None:
+    hosts = "{spark01: {ansible_host: 192.0.2.1}, spark02: {ansible_host: 192.0.2.1}}"
+    (tmp_path / "hosts.yml").write_text(f"all: {{children: {{fabric: {{hosts: {hosts}}}}}}}\n")
+    done = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / f"{playbook}.yml"))
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 2, said
+    assert "spark01 and spark02 are one machine to this inventory: both are reached at 192.0.2.1" in said
+    assert (
+        said.count("fatal: ") == 1
+        and "-l '!spark02'" in said
+        and "Traceback" not in said
+        and "UNREACHABLE!" not in said
+    )

@@ -77,8 +77,11 @@ class Fleet:
 
     def run(self, *arguments: str, lost: t.Collection[str] = (), **variables: t.Any) -> Run:
         """Run preflight, rollout and report; ``lost`` are hosts that do not answer."""
-        nowhere = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9}
-        hosts = {host: nowhere if host in lost else {} for host in self.hosts}
+        nowhere = {"ansible_connection": "ssh", "ansible_port": 9}
+        hosts = {
+            host: {**nowhere, "ansible_host": f"127.0.0.{number}"} if host in lost else {}
+            for number, host in enumerate(self.hosts, 1)
+        }
         given = {"refused": [], "broken": [], "unproven": [], "report_require": "none", **variables}
         common = {"ansible_connection": "local", "ansible_become": False, **given}
         (self.path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))

@@ -70,7 +70,7 @@ def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
             began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(one.get("time", 0)))
             one["off"] = f"the machine went down without a shutdown within ten minutes of its start of {began}"
     if not one.get("off"):
-        one.update({"boot": boot, "time": time.time(), "unsafe": True})
+        one.update({"boot": boot, "time": time.time(), "uptime": time.monotonic(), "unsafe": True})
     starts[unit] = one
     write(state, starts)
     _say_at_login(state, starts)
@@ -81,7 +81,8 @@ def mark_healthy(state: str) -> None:
     """Clear the count of units that have run ten minutes in this boot."""
     starts = read(state)
     old = [one for one in starts.values() if one.get("unsafe") and one.get("boot") == boot_id()]
-    due = [one for one in old if time.time() - one.get("time", 0) >= HEALTHY]
+    # Not by the time of day, which may be set meanwhile.
+    due = [one for one in old if time.monotonic() - one.get("uptime", 0) >= HEALTHY]
     for one in due:
         one.update({"unsafe": False, "downs": 0})
     if due:

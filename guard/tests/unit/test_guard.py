@@ -946,10 +946,15 @@ def test_a_unit_with_which_the_machine_went_down_stays_off_until_it_is_allowed(
     brakes.mark_shutdown(state)
     assert brakes.may_start(state, unit, "five") == ""
     monkeypatch.setattr(brakes, "boot_id", lambda: "five")
+    now, day = time.monotonic(), time.time()
+    # The clock of a host that was off for long is set after its boot.
+    monkeypatch.setattr(time, "time", lambda: day + 10_000_000)
     brakes.mark_healthy(state)
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 601)
+    assert brakes.read(state)[unit]["unsafe"]
+    monkeypatch.setattr(time, "time", lambda: day - 10_000_000)
+    monkeypatch.setattr(time, "monotonic", lambda: now + 601)
     brakes.mark_healthy(state)
+    assert not brakes.read(state)[unit]["unsafe"]
     assert brakes.may_start(state, unit, "six") == ""
     assert brakes.may_start(state, unit, "seven") != ""
     # A torn file counts nothing.

@@ -11,7 +11,6 @@ import errno
 import os
 import re
 import stat
-import time
 import typing as t
 
 from .errors import SparkforgeError
@@ -279,42 +278,40 @@ def beside(path: str) -> str:
 
 
 def _mark() -> str:
-    return f"{os.getpid()}-{os.urandom(4).hex()}"
+    return f"{os.getpid()}-{_start_of(os.getpid()):0>8}{os.urandom(4).hex()}"
 
 
 def forget_killed(directory: str, prefix: str) -> None:
     """Remove what is called so of writers that were killed, or whose host lost power."""
-    ours = re.compile(re.escape(prefix) + r"([0-9]+)-[0-9a-f]{8}")
+    ours = re.compile(re.escape(prefix) + r"([0-9]{1,9})-([0-9a-f]{8})(?:[0-9a-f]{8})?")
     for other in names(directory):
         match = ours.fullmatch(other)
         path = os.path.join(directory, other)
         with contextlib.suppress(OSError):
-            if match and os.lstat(path).st_uid == os.geteuid() and not _is_writing(int(match[1]), path):
+            if match and os.lstat(path).st_uid == os.geteuid() and not _is_writing(int(match[1]), match[2]):
                 remove(path)
 
 
-def _is_writing(process: int, temporary: str) -> bool:
-    """Tell whether the process that made a temporary file may still be at it: it runs, and is the older of the two."""
-    running = _age_of(process)
-    return running is not None and running >= _age(temporary)
-
-
-def _age(path: str) -> float:
+def _is_writing(process: int, began: str) -> bool:
+    """Tell whether the process that made a temporary file may still be at it, and is no later one of its number."""
+    started = _start_of(process)
+    if started:
+        return started == began
+    # One that hidepid= hides is there as well.
     try:
-        return time.time() - os.lstat(path).st_mtime
-    except OSError:
-        return 0
+        os.kill(process, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return True
 
 
-def _age_of(process: int) -> float | None:
-    """Return the seconds that a process has run, or None if there is none."""
+def _start_of(process: int) -> str:
+    """Return eight digits of when a process began, which no clock moves; empty where that is not seen."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
-            started = int(stream.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
-        with open("/proc/uptime", encoding="ascii") as stream:
-            return float(stream.read().split()[0]) - started + 1
+            return f"{int(stream.read().rpartition(')')[2].split()[19]):08x}"[-8:]
     except (OSError, ValueError, IndexError):
-        return None
+        return ""
 
 
 def check_space(

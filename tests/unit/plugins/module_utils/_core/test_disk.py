@@ -123,6 +123,26 @@ def test_only_one_s_own_writers_that_were_killed_are_forgotten(tmp_path: Path) -
     assert sorted(path.name for path in tmp_path.iterdir()) == [other.name]
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_writer_that_runs_is_not_forgotten_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: bool
+) -> None:
+    """Of a clock that was set meanwhile the file may have been made long ago, or tomorrow."""
+    with subprocess.Popen(["sleep", "60"]) as writer:
+        began = disk._start_of(writer.pid)
+        beside = [f".x.{writer.pid}-{start}{number:08x}" for start in (began, "ffffffff") for number in range(2)]
+        for number, name in enumerate(beside):
+            (tmp_path / name).write_text("")
+            os.utime(tmp_path / name, (4e9, 4e9) if number % 2 else (0, 0))
+        if hidden:
+            monkeypatch.setattr(disk, "_start_of", lambda _process: "")
+        disk.forget_killed(str(tmp_path), ".x.")
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(beside if hidden else beside[:2])
+        writer.kill()
+    disk.forget_killed(str(tmp_path), ".x.")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_being_written_is_its_owner_s_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     modes: list[int] = []
     fchmod = os.fchmod
@@ -193,10 +213,9 @@ def test_what_a_killed_writer_left_beside_is_removed_by_the_next_one(tmp_path: P
     other = tmp_path / f".receipt.json.old.{ended.pid}-0123abcd"
     # Of an earlier start of the host: its process had the number of one that runs now.
     earlier = tmp_path / f".receipt.json.{os.getpid()}-0123abcd"
-    writing = tmp_path / f".receipt.json.{os.getppid()}-0123abcd"
+    writing = tmp_path / f".receipt.json.{os.getppid()}-{disk._start_of(os.getppid())}0123abcd"
     for path in (left, other, earlier, writing):
         path.touch()
-    os.utime(earlier, (0, 0))
     disk.write_file(str(place), b"{}")
     assert sorted(tmp_path.iterdir()) == sorted([place, other, writing])
     (tmp_path / f"work-{ended.pid}-0123abcd" / "inside").mkdir(parents=True)
