@@ -49,6 +49,8 @@ _PIP_OPTIONS = {
     "find-links": "--find-links",
     "trusted-host": "--allow-insecure-host",
 }
+#: Seconds for uv: an index that sends a byte now and then would keep it for good.
+UV_SECONDS = 1800.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,7 +197,11 @@ def check_requirement(line: str) -> None:
 
 def _run(line: t.Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(line, input=given, check=False, capture_output=True, text=True)
+        return subprocess.run(line, input=given, check=False, capture_output=True, text=True, timeout=UV_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise SparkforgeError(
+            f"{line[0]} did not end within {UV_SECONDS:.0f} s.", "Check whether the index answers, and run it again."
+        ) from error
     except OSError as error:
         raise SparkforgeError(
             f"{line[0]} cannot be run: {error}.", "Set stack_lock_uv to a working uv on the controller."

@@ -85,8 +85,8 @@ def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None =
     :raises SparkforgeError: if that fails; the old file is then untouched.
     """
     directory = os.path.dirname(path)
-    temporary = beside(path)
     try:
+        temporary = beside(path)
         make_directories(directory)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
@@ -118,8 +118,8 @@ def switch_symlink(link: str, target: str) -> None:
             )
     except FileNotFoundError:
         pass
-    temporary = beside(link)
     try:
+        temporary = beside(link)
         make_directories(os.path.dirname(link))
         os.symlink(target, temporary)
         try:
@@ -330,7 +330,10 @@ def check_space(
 
 def failed(what: str, error: OSError) -> SparkforgeError:
     """Return what the user is told about a file that cannot be read or written."""
-    return SparkforgeError(
-        f"{what}: {error.strerror or error}.",
-        "Make sure that the task runs as root (become) and that the file system is writable and not full.",
-    )
+    remedy = "Make sure that the task runs as root (become) and that the file system is writable and not full."
+    if error.errno == errno.EACCES and os.geteuid() == 0:
+        remedy = (
+            "Root itself has no right there, as on a home on NFS with root_squash: move it to a disk of this host. What"
+            " Ansible sends goes where ansible_remote_tmp says, such as /var/tmp/.ansible-tmp."
+        )
+    return SparkforgeError(f"{what}: {error.strerror or error}.", remedy)

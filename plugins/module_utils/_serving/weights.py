@@ -69,11 +69,15 @@ def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] 
 def _place(model: str) -> tuple[str, str]:
     """Return the directory that a path means, and the model's name where a cache of the hub's client says it."""
     place = os.path.realpath(model)
-    if not os.path.isdir(place):
+    try:
+        os.stat(f"{place}/.")
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise SparkforgeError(
             f"There is no directory {model} on this host.",
             "Copy the weights there, or name a model of the hub: sparkforge model get ORGANISATION/NAME.",
-        )
+        ) from error
+    except OSError as error:
+        raise disk.failed(f"{model} cannot be read", error) from error
     cached = _CACHED.fullmatch(os.path.basename(_bound(place)))
     if os.path.basename(place).startswith("models--"):
         place = os.path.join(place, "snapshots", _main(place))

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import sys
 import typing as t
 from collections.abc import Iterator
@@ -222,6 +223,17 @@ def test_uv_gets_no_option_and_no_file_as_a_requirement(line: str) -> None:
 def test_a_wheel_without_sha256_is_refused(index: PackageIndex) -> None:
     index.add("tool", "1", sha256="")
     assert "tool" in refusal(index, "tool").cause
+
+
+def test_index_that_never_ends_its_answer_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(resolve, "UV_SECONDS", 2.0)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(SparkforgeError, match="did not end within 2 s"),
+    ):
+        resolve.resolve(["tool"], AARCH64, Index(f"http://127.0.0.1:{silent.getsockname()[1]}/simple"))
 
 
 def test_no_password_of_an_index_is_shown(index: PackageIndex) -> None:
