@@ -12,13 +12,13 @@ from __future__ import annotations
 import typing as t
 
 from ..plugin_utils.filters import raising
-from ..plugin_utils.fleet import machines, rollout
+from ..plugin_utils.fleet import rollout
 
 
 class FilterModule:
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
         return {
-            "distinct": raising(machines.distinct),
+            "distinct": raising(rollout.distinct),
             "waves": raising(rollout.waves),
             "rollout_stop": raising(rollout.stop),
             "rollout_stopped": rollout.stopped,

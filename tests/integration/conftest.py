@@ -20,6 +20,10 @@ from lab import bench as benches, image
 from tests.integration import ownership
 
 CHECKOUT = Path(__file__).parents[2]
+#: Of each unit that the collection installs to run for long, or to run what others made; see :meth:`Host.exposure`.
+MOST_EXPOSED = 2.0
+#: Without these systemd in a container makes no name space, and no loopback interface in one.
+SANDBOXES = ["--cap-add=SYS_ADMIN", "--cap-add=NET_ADMIN"]
 RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
 
 
@@ -133,6 +137,10 @@ class Host:
         """Run a script as root inside the container: how a test sets the scene and looks at the result."""
         done = image.podman("exec", self.container, "sh", "-c", script, quiet=not check)
         return done.stdout.strip()
+
+    def exposure(self, unit: str) -> float:
+        """Return how much of the host a unit that is loaded may reach, by systemd-analyze(1); from 0 to 10."""
+        return float(self.execute(f"systemd-analyze security --no-pager {unit} | tail -1").split()[-3])
 
     def contents(self) -> list[str]:
         """Return every path that the collection may change with its mode, owner, link target and content."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integration import ownership
-from tests.integration.conftest import Bench, Host, Play
+from tests.integration.conftest import MOST_EXPOSED, SANDBOXES, Bench, Host, Play
 
 HISTORY = "/var/log/sparkforge/proof"
 # The host's own Python has no torch, so that each run fails, by a check with a cause.
@@ -71,7 +72,8 @@ def reports(host: Host) -> list[str]:
 
 @pytest.fixture(scope="module")
 def booted(bench: Bench) -> Host:
-    host = bench.fresh("systemd")
+    # A device of NVIDIA's major, which no driver answers for here.
+    host = bench.fresh("systemd", [*SANDBOXES, "--cap-add=MKNOD", "--device-cgroup-rule=c 195:* rwm"])
     assert host.execute("systemctl is-system-running --wait") == "running"
     return host
 
@@ -147,11 +149,83 @@ def test_the_timer_waits_for_its_hour(scheduled: Host) -> None:
 def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(scheduled: Host) -> None:
     scheduled.execute("systemctl start sparkforge-proof.service || true")
     assert scheduled.execute("systemctl is-failed sparkforge-proof.service") == "failed"
-    newest = reports(scheduled)[-1]
-    report = json.loads(scheduled.execute(f"cat {HISTORY}/{newest}"))
-    assert report["verdict"] == "fail" and report["stack"].startswith("lab-")
     said = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service")
+    assert reports(scheduled), said
+    report = json.loads(scheduled.execute(f"cat {HISTORY}/{reports(scheduled)[-1]}"))
+    assert report["verdict"] == "fail" and report["stack"].startswith("lab-")
     assert "The environment of /usr/bin/python3 has no torch. Run playbooks/deploy.yml" in said
+
+
+#: What the unit's process and one of the account of the checks may do, asked from within the sandbox.
+PROBE = """
+import json, mmap, os, socket, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+from sparkforge_proof._shared.module_utils._core import unprivileged
+
+def tried(work):
+    try:
+        return str(work())
+    except OSError as error:
+        return error.strerror
+
+def talk():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return bool(socket.create_connection(server.getsockname()))
+
+def compute():
+    subprocess.run(["sleep", "0"], check=True)
+    mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    open(f"{scratch}/kernel", "w").close()
+    return talk()
+
+can = {
+    "open the GPU": tried(lambda: os.open("/dev/nvidia0", os.O_RDWR)),
+    "write a report": tried(lambda: open("/var/log/sparkforge/proof/probe", "w").close()),
+    "write a receipt": tried(lambda: open("/opt/sparkforge/probe", "w").close()),
+    "write the line at login": tried(lambda: open("/etc/update-motd.d/probe", "w").close()),
+    "wait for dpkg": tried(lambda: open("/var/lib/dpkg/lock", "r+b").close()),
+    "write etc": tried(lambda: open("/etc/probe", "w")), "write lib": tried(lambda: open("/usr/lib/probe", "w")),
+    "list homes": tried(lambda: os.listdir("/home")), "interfaces": [name for _number, name in socket.if_nameindex()],
+}
+with unprivileged.account("/opt/sparkforge/envs/torch/0123") as uid:
+    scratch = "/tmp/scratch"
+    os.mkdir(scratch)
+    os.chown(scratch, uid, uid)
+    own = unprivileged.dropped(["sleep", "60"], uid, {uid})
+    with subprocess.Popen(own) as child:
+        can["compute"] = unprivileged.acting(uid, compute)
+        unprivileged.end(uid)
+        can["ended"] = child.wait()
+print(json.dumps(can))
+"""
+
+
+def test_the_units_are_shut_in_and_reach_what_a_proof_needs(scheduled: Host, tmp_path: Path) -> None:
+    for unit in ("sparkforge-proof.service", "sparkforge-proof-changed.service"):
+        assert scheduled.exposure(unit) <= MOST_EXPOSED
+    (tmp_path / "probe.py").write_text(PROBE)
+    scheduled.copy(tmp_path / "probe.py", "/srv/probe.py")
+    scheduled.execute(
+        "mkdir -p /run/systemd/system/sparkforge-proof.service.d && mknod /dev/nvidia0 c 195 0 && printf "
+        "'[Service]\\nExecStart=\\nExecStart=/usr/bin/python3 -B /srv/probe.py %s\\n' /opt/sparkforge/proof/*.pyz"
+        " > /run/systemd/system/sparkforge-proof.service.d/probe.conf && systemctl daemon-reload"
+    )
+    try:
+        scheduled.execute("systemctl start sparkforge-proof.service || true")
+        said = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service -n 30")
+        [can] = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    finally:
+        scheduled.execute(
+            "rm -rf /run/systemd/system/sparkforge-proof.service.d /dev/nvidia0 /srv/probe.py /opt/sparkforge/probe"
+            " /var/log/sparkforge/proof/probe /etc/update-motd.d/probe; systemctl daemon-reload"
+        )
+    assert can == {
+        # No driver is there; a device that the unit may not open says "Operation not permitted".
+        "open the GPU": "No such device or address", "write a report": "None", "write a receipt": "None",
+        "write the line at login": "None", "wait for dpkg": "None", "write etc": "Read-only file system",
+        "write lib": "Read-only file system", "list homes": "Permission denied", "interfaces": ["lo"],
+        "compute": "True", "ended": -9,
+    }  # fmt: skip
 
 
 @pytest.mark.long

@@ -22,14 +22,12 @@ import pytest
 from lab import bench as benches, model_server, stand_ins
 from lab.host import cache_directory
 from lab.hub import Hub, Model
-from tests.integration.conftest import CHECKOUT, Bench, Host, Play
+from tests.integration.conftest import CHECKOUT, MOST_EXPOSED, Bench, Host, Play
 
 ENVIRONMENTS = "/opt/sparkforge/envs/serving"
 MODEL = "/srv/models/tiny"
 UNIT = "sparkforge-serving"
 KEY, TOKEN = "k3y-of-the-server-0123456789", "hf_s3cretOfTheTests"
-#: Of the unit, by systemd-analyze(1); issue 23 asks for 2.0.
-MOST_EXPOSED = 2.0
 
 
 def wheel(place: Path, version: str) -> str:
@@ -151,9 +149,7 @@ def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
         # Without these no just-in-time compiler works, and no engine chooses its cores.
         "compile": "None", "choose cores": "None", "processes": [account],
     }  # fmt: skip
-    exposure = float(host.execute(f"systemd-analyze security --no-pager {UNIT} | tail -1").split()[-3])
-    sys.stdout.write(f"systemd-analyze security: {exposure}\n")
-    assert exposure <= MOST_EXPOSED
+    assert host.exposure(UNIT) <= MOST_EXPOSED
 
 
 #: Stands for the proof: it asks the server and reads the model, as the real one does, and finds a fault if told to.
@@ -260,7 +256,7 @@ def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_
     assert host.execute(f"stat -c '%a %U' /etc/{UNIT}.key") == "600 root"
     assert host.execute(f"su nobody -s /bin/sh -c 'cat {found[0]} {found[1]}'", check=False) == ""
     assert shown(host, "IPAddressDeny")["IPAddressDeny"] == ""
-    assert float(host.execute(f"systemd-analyze security --no-pager {UNIT} | tail -1").split()[-3]) <= MOST_EXPOSED
+    assert host.exposure(UNIT) <= MOST_EXPOSED
     assert serve(host, wheels[0], **given).succeeded().changed == 0
     serve(host, wheels[0]).succeeded()
     assert host.execute(f"ls /etc/{UNIT}.key", check=False) == ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A rollout: how large its waves are, whether the next may begin, and where it stopped."""
+"""A rollout: whether its hosts are each another machine, how large its waves are, and where it stopped."""
 
 from __future__ import annotations
 
@@ -14,6 +14,28 @@ from ...module_utils._core.errors import SparkforgeError
 #: One canary, then a quarter, then the rest.
 DEFAULT = (1, "25%", "rest")
 _REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, such as [1, 25%, rest]."
+#: Behind another jump host, or to another port, one address is another machine.
+_WAY = ("ansible_port", "ansible_ssh_common_args", "ansible_ssh_extra_args")
+
+
+def distinct(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> list[str]:
+    """Return hosts of which each is reached at another address.
+
+    :raises SparkforgeError: two of them are one machine, which would build, publish and be measured beside itself.
+    """
+    names: dict[tuple[str, ...], str] = {}
+    for host in hosts:
+        variables = hostvars[host]
+        address = str(variables.get("ansible_host") or host).lower()
+        way = (address, *(str(variables.get(name) or "") for name in _WAY))
+        other = names.setdefault(way, host)
+        if other != host:
+            raise SparkforgeError(
+                f"{other} and {host} are one machine to this inventory: both are reached at {address}. Nothing was"
+                " changed.",
+                f"Remove one of the names, leave it out with -l '!{host}', or correct its ansible_host.",
+            )
+    return list(hosts)
 
 
 def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:

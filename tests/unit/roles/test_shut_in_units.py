@@ -1,0 +1,99 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the units of the proof's timer and of the wheelhouse's nginx may do; tests/integration asks what runs."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os.path
+import re
+import typing as t
+from pathlib import Path
+
+import jinja2
+import pytest
+
+ROLES = Path(__file__).parents[3] / "roles"
+UNITS = ["sparkforge-proof.service.j2", "sparkforge-proof-changed.service.j2"]
+RIGHTS = "CAP_CHOWN CAP_KILL CAP_SETGID CAP_SETUID"
+#: Of both: what none of their processes needs.
+BOTH = {
+    "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateMounts": "yes",
+    "ProtectProc": "invisible", "ProtectClock": "yes", "ProtectControlGroups": "yes", "ProtectHostname": "yes",
+    "ProtectKernelLogs": "yes", "ProtectKernelModules": "yes", "ProtectKernelTunables": "yes", "NoNewPrivileges": "yes",
+    "KeyringMode": "private", "LockPersonality": "yes", "RestrictNamespaces": "yes", "RestrictRealtime": "yes",
+    "RestrictSUIDSGID": "yes", "SystemCallArchitectures": "native", "SystemCallErrorNumber": "EPERM",
+}  # fmt: skip
+
+
+def proof_unit(name: str, **changed: t.Any) -> dict[str, list[str]]:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ROLES / "verify/templates"), trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters.update(to_json=json.dumps, dirname=os.path.dirname, relpath=os.path.relpath)
+    environment.tests["match"] = lambda text, pattern: re.match(pattern, text) is not None
+    history = changed.pop("history", "/var/log/sparkforge/proof")
+    variables = {
+        "__verify_plan": {"steps": {"limits": {}, "scheduled": {"history": history}}},
+        "__verify_proof": {"program": "/opt/sparkforge/proof/x.pyz"}, "__verify_settings": "/opt/sparkforge/x.json",
+        "sparkforge_root": "/opt/sparkforge", "verify_textfile": None, "verify_python": None, **changed,
+    }  # fmt: skip
+    return lines_of(environment.get_template(name).render(variables))
+
+
+def nginx_unit(**variables: t.Any) -> dict[str, list[str]]:
+    template = jinja2.Template((ROLES / "wheelhouse/templates/unit.conf.j2").read_text())
+    return lines_of(template.render({"wheelhouse_port": 8629, "sparkforge_root": "/opt/sparkforge", **variables}))
+
+
+def lines_of(unit: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r"^(\w+)=(.*?) *$", unit, re.M):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+@pytest.mark.parametrize("made", [*(functools.partial(proof_unit, name) for name in UNITS), nginx_unit])
+def test_nothing_that_a_unit_takes_from_its_processes_is_given_back(made: t.Callable[[], dict[str, list[str]]]) -> None:
+    lines = made()
+    assert {name: lines.get(name) for name in BOTH} == {name: [value] for name, value in BOTH.items()}
+    assert lines["SystemCallFilter"][0] == "@system-service"
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_unit_of_the_proof_reaches_what_a_proof_needs(name: str) -> None:
+    lines = proof_unit(name)
+    assert lines["CapabilityBoundingSet"] == [RIGHTS] and lines["PrivateNetwork"] == ["yes"]
+    assert lines["IPAddressAllow"] == ["localhost"] and "MemoryDenyWriteExecute" not in lines
+    assert {"char-195 rw", "char-nvidia* rw", "/dev/nvmap rw"} <= set(lines["DeviceAllow"])
+    assert lines["LogsDirectory"] == ["sparkforge/proof"]
+    assert lines["ReadWritePaths"][0] == '"-/opt/sparkforge" "-/var/log/sparkforge"'
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "value"),
+    [
+        ({"verify_textfile": "/var/lib/a %n"}, "CapabilityBoundingSet", f"{RIGHTS} CAP_DAC_OVERRIDE"),
+        ({"verify_textfile": "/srv/a %n"}, "ReadWritePaths", '"-/opt/sparkforge" "-/var/log/sparkforge" "-/srv/a %%n"'),
+        ({"verify_python": "/srv/venv/bin/python"}, "CapabilityBoundingSet", f"{RIGHTS} CAP_DAC_OVERRIDE"),
+        ({"verify_python": "/usr/bin/python3"}, "CapabilityBoundingSet", RIGHTS),
+        ({"verify_python": "/home/ada/venv/bin/python"}, "ProtectHome", "read-only"),
+        ({"sparkforge_root": "/home/sparkforge"}, "ProtectHome", "read-only"),
+        ({"sparkforge_root": "/homestead"}, "ProtectHome", "yes"),
+        ({"history": "/srv/reports"}, "ReadWritePaths", '"-/opt/sparkforge" "-/srv"'),
+        ({"history": "/srv/reports"}, "LogsDirectory", None),
+    ],
+)
+def test_unit_of_the_proof_opens_what_its_variables_name(changed: dict[str, t.Any], name: str, value: str) -> None:
+    assert proof_unit(UNITS[0], **changed).get(name, [None])[0] == value
+
+
+def test_unit_of_nginx_has_no_right_but_to_bind_a_low_port() -> None:
+    lines = nginx_unit()
+    assert lines["User"] == ["www-data"] and lines["CapabilityBoundingSet"] == lines["AmbientCapabilities"] == [""]
+    assert lines["MemoryDenyWriteExecute"] == lines["PrivateDevices"] == ["yes"]
+    assert nginx_unit(wheelhouse_port=443)["AmbientCapabilities"] == ["CAP_NET_BIND_SERVICE"]
+    assert nginx_unit(sparkforge_root="/home/spark")["ProtectHome"] == ["read-only"]
