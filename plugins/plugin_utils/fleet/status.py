@@ -277,10 +277,8 @@ def _details(item: Row) -> str:
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
     lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])
-    versions: dict[str, list[str]] = {}
-    for device, version in sorted(item["firmware"].items()):
-        versions.setdefault(version, []).append(device)
-    lines += [f"firmware: {', '.join(devices)} {version}" for version, devices in versions.items()]
+    versions = ", ".join(f"{device} {version}" for device, version in sorted(item["firmware"].items()))
+    lines += _some("firmware: ", [versions] if versions else [])
     changed, others = ([one for one in item["drift"] if (one in item["changed"]) is was] for was in (True, False))
     for prefix, rows in (("changed since the last proof: ", changed), ("drift: ", others)):
         lines += _some(prefix, [f"{one['what']}: {one['before']} -> {one['now']}" for one in rows])

@@ -23,15 +23,13 @@ def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.An
 
 
 def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) -> list[str]:
-    """Return the packages of cuDNN and NCCL, each with the versions that are accepted, the best first.
+    """Return the packages of a build, those of cuDNN and NCCL with the versions that are accepted, the best first.
 
     A build takes the newest of the stack's own minor, and the newest of all only where the sources have none of it: a
-    newer minor has broken PyTorch's compilation before (pytorch#172398, NCCL 2.28 to 2.29). Headers follow the library
-    that is installed.
-
-    :param installed: packages with their versions.
+    newer minor has broken PyTorch's compilation before (pytorch#172398, NCCL 2.28 to 2.29). Headers follow what is
+    ``installed``.
     """
-    requests = []
+    requests = list(settings["__cuda_libraries_standard"])
     for library, row in settings["__cuda_libraries_of_stack"].items():
         versions, minimum = [f"*{row['suffix']}"], ""
         version = (settings["stack"].get(library) or {}).get("version")
@@ -55,11 +53,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     with_gds = (
         bool(observation["driver"].get("nvidia_fs") and not bare) if gds == "auto" else boolean(gds, strict=False)
     )
-    own_list = settings["cuda_libraries_packages"]
-    if not own_list and not bare:
-        own_list = [*settings["__cuda_libraries_standard"], *of_stack(settings, observation["apt"]["packages"])]
     wanted = [
-        *own_list,
+        *(settings["cuda_libraries_packages"] or ([] if bare else of_stack(settings, observation["apt"]["packages"]))),
         *settings["cuda_libraries_extra_packages"],
         *([f"nvidia-gds-{settings['stack']['cuda']['suffix']}"] if with_gds else []),
     ]

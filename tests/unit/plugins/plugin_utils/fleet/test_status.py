@@ -101,7 +101,7 @@ def test_status_shows_firmware_and_what_it_was_in_the_last_proof() -> None:
     proof = {**(look()["proof"] or {}), "firmware": before}
     found = row(observed={**OBSERVED, "firmware": now}, proof=proof, firmware=now)
     assert found["firmware"] == now
-    assert "\n  firmware: board 5.36_0ACUM027\n  firmware: roceP2p1s0f0, rocep1s0f0 28.45.4028\n" in text(found)
+    assert "\n  firmware: board 5.36_0ACUM027, roceP2p1s0f0 28.45.4028, rocep1s0f0 28.45.4028\n" in text(found)
     assert "\n  changed since the last proof: firmware of board: 5.36_0ACUM023 -> 5.36_0ACUM027\n" in text(found)
 
 
