@@ -10,6 +10,7 @@ import ipaddress
 import re
 import typing as t
 
+from ...module_utils._diagnosis import scan
 from ...module_utils._serving.weights import NAME
 from . import Plan
 
@@ -43,6 +44,8 @@ _SECRET = re.compile(
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> Plan:
     """Return ``loopback``, whether only this host reaches the server, and ``networks``, whom the kernel lets it reach.
 
+    ``failure`` is what is known of the journal of a server that did not start, if anything is.
+
     A refusal names a variable and never the value of one that may be a secret.
     """
     del observation
@@ -58,7 +61,10 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | N
         _of_path("serving_environment_file", str(settings["serving_environment_file"])),
         *_of_the_unit(settings),
     ]
-    steps = {"loopback": loopback, "networks": networks}
+    steps: dict[str, t.Any] = {"loopback": loopback, "networks": networks}
+    journal = (settings.get("__serving_said") or {}).get("stdout_lines")
+    if journal and (known := scan.diagnose("\n".join(journal))).rule:
+        steps["failure"] = f"{known.cause} {known.remedy}"
     return Plan(steps, refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in filter(None, refusals)])
 
 

@@ -371,6 +371,12 @@ def _collect(
         f" It printed: {last}" if last else ""
     )
     remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
+    if not late:
+        # A lane that goes well does without the table.
+        from ._shared.module_utils._diagnosis import scan
+
+        known = scan.diagnose("\n".join(printed))
+        cause, remedy = (f"{cause} {known.cause}", known.remedy) if known.rule else (cause, remedy)
     reason = SLOW if hindrance else TIMEOUT if late else CRASH
     return found + [catalogue.CHECKS[name].result(FAIL, cause=cause, remedy=remedy, reason=reason) for name in missing]
 

@@ -381,13 +381,18 @@ class Child:
 
     def _lost(self, result: Result) -> None:
         """Tell what became of a check whose process ended."""
-        fatal, line = endings.telling(disk.tail(self.output))
+        from ._shared.module_utils._diagnosis import scan  # that nobody needs where all goes well
+
+        printed = disk.tail(self.output)
+        fatal, line = endings.telling(printed)
         if fatal and fatal.reason == WRONG:
             result.reason = WRONG
         if fatal and result.reason == fatal.reason:
             result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
         if line:
             result.cause = f"{result.cause} It printed: {line}"
+        if not fatal and (known := scan.diagnose(printed)).rule:
+            result.cause, result.remedy = f"{result.cause} {known.cause}", known.remedy
         self._tell(result)
 
     def _tell(self, result: Result) -> None:

@@ -71,6 +71,9 @@ def asserts(context):
 def damages(context):
     os.write(1, b"double free or corruption (out)\\n")
     return Measured("1", "1")
+def fills(context):
+    os.write(1, b"x.o: No space left on device\\n")
+    os._exit(3)
 def damages_and_ends(context):
     damages(context)
     os.abort()
@@ -105,7 +108,7 @@ functions = dict(refused_once_gpu=refused_once, meets=meets, opened=opened, nice
                  hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
                  refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far,
                  prints_gpu=prints, asserts_gpu=asserts, damages=damages, damages_and_ends=damages_and_ends,
-                 runs_out=runs_out, is_killed=is_killed, second_time=second_time)
+                 fills=fills, runs_out=runs_out, is_killed=is_killed, second_time=second_time)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
         f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
@@ -350,6 +353,12 @@ def test_what_a_kernel_prints_fails_the_check_that_printed_it_alone(tmp_path: Pa
     assert "FATAL: kernel fmha is for sm80-sm100, but was built for sm121" in found["prints1"]["cause"]
     # What computes on the CPU is not mended by what a GPU's code is built for.
     assert "for this CPU" in found["prints1"]["remedy"] and "CUDA" not in found["prints1"]["remedy"]
+
+
+def test_what_is_known_of_a_lane_s_last_words_is_told(tmp_path: Path) -> None:
+    row = run(tmp_path, "fills1")["fills1"]
+    assert "exited with status 3" in row["cause"] and "A file system is full" in row["cause"]
+    assert row["remedy"].startswith("Free some space")
 
 
 def test_an_empty_kernel_an_assertion_and_a_damaged_heap_have_a_cause_and_a_remedy_each(tmp_path: Path) -> None:

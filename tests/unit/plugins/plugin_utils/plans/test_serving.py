@@ -39,6 +39,15 @@ def test_who_listens_to_this_host_alone_talks_to_nobody_else(
     assert plan(**changed).steps == {"loopback": loopback, "networks": networks}
 
 
+def test_what_is_known_of_a_server_s_journal_is_told() -> None:
+    line = (
+        "(EngineCore pid=7) ERROR 11-20 10:00:00 [core.py:8] torch.AcceleratorError: CUDA error: an illegal instruction"
+    )
+    told = plan(__serving_said={"stdout_lines": ["Started.", f"{line} was encountered"]}).steps["failure"]
+    assert told.startswith("A kernel has code for another GPU") and "Choose another backend" in told
+    assert "failure" not in plan(__serving_said={"stdout_lines": ["Started."]}).steps
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
