@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 import typing as t
 from pathlib import Path
@@ -205,3 +206,43 @@ def test_texts_are_computed_together_up_to_a_bound() -> None:
     assert [len(group) for group in reference.Reference._groups(t.cast(t.Any, at), [250, 250])] == [2]
     at.vocabulary += 1
     assert [len(group) for group in reference.Reference._groups(t.cast(t.Any, at), [250, 250])] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "highest", "vocabulary", "refused"),
+    [(1000, 999, 1000, False), (1300, 1299, 1000, True), (1200, 1199, 1000, False), (1300, 999, 1000, False)],
+)
+def test_tokenizer_of_another_model_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokens: int, highest: int, vocabulary: int, refused: bool
+) -> None:
+    class Vocabulary(Tokenizer):
+        def __len__(self) -> int:
+            return tokens
+
+        def get_vocab(self) -> dict[str, int]:
+            return {"a": highest}
+
+    threads: list[int] = []
+    weight = types.SimpleNamespace(weight=types.SimpleNamespace(shape=(vocabulary, 8)))
+    numbers = reference.SMALL - (0 if refused else 1)
+    model = types.SimpleNamespace(num_parameters=lambda: numbers, get_input_embeddings=lambda: weight)
+    model.to = model.eval = lambda *_device: model
+
+    def loads(found: t.Any) -> t.Any:
+        return types.SimpleNamespace(from_pretrained=lambda *_path, **_options: found)
+
+    logging = types.SimpleNamespace(set_verbosity_error=lambda: None, disable_progress_bar=lambda: None)
+    transformers = types.SimpleNamespace(
+        utils=types.SimpleNamespace(logging=logging), AutoTokenizer=loads(Vocabulary()),
+        AutoModelForCausalLM=loads(model), AutoConfig=loads(types.SimpleNamespace()),
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "transformers", transformers)
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(set_num_threads=threads.append))
+    where = reference.Folder(str(tmp_path), "", "bf16", False, 0, 0)
+    if refused:
+        with pytest.raises(SparkforgeError, match="is another model's"):
+            reference.Reference(where, t.cast(t.Any, None), "cpu")
+    else:
+        assert reference.Reference(where, t.cast(t.Any, None), "cpu").vocabulary == vocabulary
+    # Where the cores are busy, each step of a small model waits for the slowest thread.
+    assert threads == ([] if refused else [1])
