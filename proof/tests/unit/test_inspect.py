@@ -340,6 +340,8 @@ def test_requirement_that_another_package_misses(line: str, version: str, expect
         (package("torch-nvrtc", library("torch/lib/libnvrtc-b51b459d.so.12", release="12.8")), "perhaps"),
         (package("nvidia-cuda-nvcc-cu12", version="12.8.93"), "perhaps"),
         (package("triton", version="3.5.1"), "perhaps"),
+        (package("triton", version="3.6.0"), "yes"),
+        (package("nvidia-cuda-nvcc-cu12-stubs", version="12.8.93"), "yes"),
         (package("pytorch-triton", version="3.5.0+git1b0418a9"), "perhaps"),
         (package("triton", library("triton/bin/ptxas", release="12.8"), version="3.5.1"), "perhaps"),
         (package("triton", library("triton/bin/ptxas", release="12.8"),
