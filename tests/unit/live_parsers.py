@@ -10,6 +10,7 @@ import datetime
 import http.client
 import io
 import json
+import os
 import struct
 import tempfile
 import types
@@ -153,10 +154,16 @@ def _processes(data: bytes, place: Path) -> object:
     for name, piece in zip(names, data.split(b"\n%%\n")):
         (place / "proc" / name).write_bytes(piece)
     played = host.Host(str(place / "proc"))
-    found = played.processes({900: 1 << 30}, swapped=True)
-    for process in found.values():
-        assert shown.line(process.name) == process.name and shown.line(process.path) == process.path
-    return played.memory(), played.unmapped(found), found
+    try:
+        found = played.processes({900: 1 << 30}, swapped=True)
+        for process in found.values():
+            assert shown.line(process.name) == process.name and shown.line(process.path) == process.path
+        return played.memory(), played.unmapped(found), found
+    finally:
+        # A host is open for as long as its guard runs.
+        for descriptor in (played._meminfo, played._pressure, machine.host._meminfo, machine.host._pressure):
+            if descriptor >= 0:
+                os.close(descriptor)
 
 
 _STAT = b"900 (a (strange) name) S 1 900 900 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 2 0 900 1073741824 4096 0 0\n"
