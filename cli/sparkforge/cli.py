@@ -66,7 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help=text, description=f"{text[0].upper()}{text[1:]}. The command follows --.")
     run.add_argument("--needs", metavar="SIZE", help="what it takes, such as 40G, if that is not known")
     run.add_argument("--dry-run", action="store_true", help="tell only")
-    commands.add_parser("explain", help="tell the first real error of a log, its cause and its remedy", add_help=False)
+    commands.add_parser("explain", help="tell what failed in a log, and the remedy").add_argument("file", nargs="*")
     completion = commands.add_parser("completion", help='for completion with Tab: eval "$(sparkforge completion bash)"')
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser

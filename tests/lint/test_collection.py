@@ -157,6 +157,7 @@ RUN_BY = {
         "unit/cli/test_cli.py::test_a_model_is_served_and_got_by_a_line_in_which_no_text_is_a_template",
         "integration/test_serving.py::test_a_model_by_its_name_is_got_and_served",
     ),
+    r"sparkforge explain .*": "unit/cli/test_cli.py::test_explain_tells_what_failed_in_a_log",
     r".*(sparkforge inspect|inspect\.yml).*": "playbooks/test_inspect.py::test_a_documented_question_is_answered",
     r"(\.venv/bin/)?ansible-playbook -c local .*": (
         "integration/test_on_the_spark_itself.py::"

@@ -166,6 +166,7 @@ def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
 _STRONG = 4
 _AT_END = 3
 _DIGITS = b"0123456789"
+_HEXADECIMAL = b"abcdef.,:-_"
 _TRACEBACK = lines.TRACEBACK.encode()
 
 
@@ -283,7 +284,8 @@ class _Scan:
         new = words - self._quiet - self._loud.keys()
         if len(self._quiet) + len(new) > _WORDS:
             self._quiet.clear()
-        text = b" %b " % b" ".join(new)
+        # What is left of a number in base 16 is new in each line, and is no part of any key.
+        text = b" %b " % b" ".join(word for word in new if word.strip(_HEXADECIMAL))
         for anchor in _anchors():
             place = text.find(anchor)
             while place >= 0:

@@ -302,6 +302,22 @@ def test_a_terminal_gets_bars_and_what_is_meant_to_be_read() -> None:
     assert "TASK [Build]" in shown(terminal=True, verbose=True)
 
 
+def test_explain_tells_what_failed_in_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "log").write_text("all is well\nx.o: No space left on device\n")
+    assert cli.main(["explain", str(tmp_path / "log")]) == 0
+    assert "log, line 2: the cause is known" in capsys.readouterr().out
+    assert cli.main(["explain", str(tmp_path / "none")]) == 2
+    assert "none cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_a_failed_task_that_names_no_cause_is_explained() -> None:
+    console = Console(file=io.StringIO(), width=300, markup=False, highlight=False)
+    data = {"host": "spark-1", "res": {"msg": "non-zero return code", "stderr": "x.o: No space left on device"}}
+    with play.Screen(console, verbose=False) as screen:
+        screen.show({"event": "runner_on_failed", "stdout": "fatal: [spark-1]", "event_data": data})
+    assert "A file system is full" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(("action", "is_shown"), [("ansible.builtin.debug", True), ("a.b.debug_more", False)])
 def test_of_what_succeeds_a_terminal_shows_what_is_there_to_be_read(action: str, is_shown: bool) -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=80, markup=False, highlight=False)

@@ -206,7 +206,8 @@ def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -
 def test_a_line_of_the_kernel_of_a_real_spark_is_what_failed(line: str) -> None:
     log = f"[  100.1] usb 1-1: new high-speed USB device\n[  101.2] {line}\n[  102.3] systemd[1]: Started Session 4.\n"
     found = diagnose(log)
-    assert found.rule is None and found.first_error and line[:60] in found.first_error
+    assert found.first_error and line[:60] in found.first_error
+    assert found.rule in (None, "gpu-firmware-timeout", "gpu-page-fault", "driver-module-proprietary")
 
 
 def test_a_log_without_any_error_says_so() -> None:
@@ -249,6 +250,13 @@ def test_a_file_is_read_from_where_the_attempt_began(tmp_path: pathlib.Path) -> 
 def test_colours_carriage_returns_and_broken_utf_8_do_not_hide_an_error() -> None:
     log = b"\r[1/2] a\r[2/2] b\xff\r\n\x1b[1mx.cpp:1:1:\x1b[m \x1b[31mfatal error: \x1b[mPython.h: No such file\n"
     assert diagnose(log).rule == "missing-python-headers"
+
+
+def test_each_key_can_be_found_by_a_word_that_is_looked_at() -> None:
+    # Words without digits are what a log is searched for first, and of those not what may be a number in base 16.
+    for anchor, keys in scan._anchors().items():
+        assert anchor.strip(scan._HEXADECIMAL) and not set(anchor) & set(scan._DIGITS)
+        assert all(anchor in key for key in keys)
 
 
 def test_memory_stays_bounded_whatever_the_lines_are() -> None:
