@@ -38,6 +38,7 @@ def fill(place: Path, machine: int) -> None:
     for site in (f"{HOME}/venv/lib/python3.12/site-packages", "/image/opt/venv/lib/python3.12/site-packages"):
         with zipfile.ZipFile(thing) as archive:
             archive.extractall(f"{place}{site}")
+    (place / "requirements.txt").write_text("thing\n")
     for name in ("image/usr", "image/etc", "tools"):
         (place / name).mkdir()
     # Of `podman image mount`, which prints where the image's file system is.
@@ -76,7 +77,7 @@ def ask(place: Path, line: str) -> tuple[int, str]:
 
 
 def test_the_page_has_each_kind_of_question() -> None:
-    assert len(COMMANDS) == 5
+    assert len(COMMANDS) == 6
 
 
 @pytest.mark.parametrize("line", COMMANDS)
