@@ -173,3 +173,18 @@ def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacke
     assert any(succeeded) or has_succeeded(host.task("sparkforge.dgx_spark.python_env", **options))
     python = "/opt/sparkforge/envs/carried/current/bin/python"
     assert host.execute(f"{python} -I -c 'import carried; print(carried.VERSION)'") == "1.0"
+
+
+def test_home_that_root_may_not_read_is_one_message_and_roles_work(bench: Bench) -> None:
+    """As on NFS with root_squash: root has no right but its own, here by a capability that the container lacks."""
+    host = bench.fresh("sshd", ["--cap-drop=DAC_OVERRIDE"])
+    assert host.execute("ls /home/spark 2>&1 || true").endswith("Permission denied")
+    # What comes with the module over sudo's own pipe needs no home.
+    assert host.roles("network_access").succeeded().changed
+    assert host.roles("network_access").succeeded().changed == 0
+    before = host.contents()
+    for check in (True, False):
+        message = host.task("sparkforge.dgx_spark.guard", check=check)["msg"]
+        assert "The program that was sent cannot be read: Permission denied." in message
+        assert "root_squash" in message and "ansible_remote_tmp" in message
+    assert host.contents() == before
