@@ -25,7 +25,7 @@ import pytest
 
 from lab import bench as benches, image, serve
 from tests.integration import ownership
-from tests.integration.conftest import Bench, Host, Play, changes
+from tests.integration.conftest import MOST_EXPOSED, SANDBOXES, Bench, Host, Play, changes
 from tests.unit.wheel_tree import WheelTree, fingerprint
 
 PLATFORM = "debian13-x86_64"
@@ -465,9 +465,53 @@ def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Bui
     assert served.host.run("uninstall").succeeded().changed == 0
 
 
+#: Whom nginx's processes run as, and whether it has a capability and may gain one.
+STATUS = "sed -n 's/^\\(Uid\\|CapEff\\|NoNewPrivs\\|Seccomp\\):\\s*//p' /proc/{process}/status | cut -f1"
+
+
+def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Path) -> None:
+    host = bench.fresh("systemd", SANDBOXES)
+    assert host.execute("systemctl is-system-running --wait") == "running"
+    before = host.contents()
+    builder = Builder(host, WheelTree(tmp_path / "root", PLATFORM), {})
+    certificate = serve.make_certificate(tmp_path / "certificate", [builder.address])
+    files = {"certificate": certificate.certificate, "key": certificate.key}
+    given: dict[str, t.Any] = {f"wheelhouse_tls_{name}": str(path) for name, path in files.items()}
+    page, trusting = f"/{PLATFORM}/simple/", ssl.create_default_context(cafile=str(certificate.ca))
+    house = f"/opt/sparkforge/wheelhouse/{PLATFORM}"
+    host.execute(f"mkdir -p {house}/simple && echo wheels > {house}/simple/index.html")
+    host.roles("network_access", "wheelhouse", **given).succeeded()
+    assert builder.get(page, tls=trusting) == (200, b"wheels\n")
+    assert host.exposure("nginx") <= MOST_EXPOSED
+    main = host.execute("systemctl show nginx -p MainPID --value")
+    account = host.execute("id -u www-data")
+    assert host.execute(STATUS.format(process=main)).split() == [account, "0000000000000000", "1", "2"]
+    # What changes is read again by the process that runs.
+    assert host.roles("wheelhouse", **given).succeeded().changed == 0
+    assert host.roles("wheelhouse", **given, wheelhouse_username=USER, wheelhouse_password=PASSWORD).succeeded().changed
+    assert builder.get(page, tls=trusting)[0] == 401
+    assert builder.get(page, tls=trusting, Authorization=basic(PASSWORD))[0] == 200
+    assert host.execute("systemctl show nginx -p MainPID --value") == main
+    host.execute("systemctl restart nginx && systemctl reload nginx")
+    assert builder.get(page, tls=trusting)[0] == 401
+    # Another site may need what root alone has.
+    host.execute("printf 'server { listen 8700; }' > /etc/nginx/conf.d/their-own.conf")
+    assert host.roles("wheelhouse", **given).succeeded().changed
+    assert builder.get(page, tls=trusting)[0] == 200
+    main = host.execute("systemctl show nginx -p MainPID --value")
+    assert host.execute(STATUS.format(process=main)).split()[0] == "0"
+    assert host.execute(f"stat -c '%a %U:%G' {SECRETS}/tls.pem") == "600 root:root"
+    host.execute("rm /etc/nginx/conf.d/their-own.conf")
+    assert host.roles("wheelhouse", **given).succeeded().changed
+    assert host.exposure("nginx") <= MOST_EXPOSED
+    host.roles("wheelhouse", wheelhouse_state="absent").succeeded()
+    left = [line for line in changes(before, host.contents()) if "/nginx.service.d" in line or "sparkforge-wh" in line]
+    assert left == []
+
+
 @pytest.mark.long
 def test_with_systemd_nginx_is_enabled_reloaded_and_taken_back(bench: Bench) -> None:
-    host = bench.fresh("systemd")
+    host = bench.fresh("systemd", SANDBOXES)
     assert host.execute("systemctl is-system-running --wait") == "running"
     before = host.snapshot()
     host.roles("network_access", "wheelhouse").succeeded()

@@ -17,7 +17,7 @@ import jinja2
 
 from . import Plan, packages
 
-TEMPLATE = Path(__file__).parents[3] / "roles/wheelhouse/templates/site.conf.j2"
+TEMPLATES = Path(__file__).parents[3] / "roles/wheelhouse/templates"
 #: Where the host itself reaches what listens at every address.
 _LOCAL = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - is compared
 #: Cause and remedy.
@@ -30,7 +30,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     Steps: ``site`` with its ``addresses``, its ``url`` on the host itself, and its ``content``; ``tls``, the
     certificate with its chain and its key, for no output; ``salt``, of the password; ``packages``; ``first``, that
     nginx is not there. Of an observation (``__wheelhouse_observed``) follow ``serve``, that anything differs,
-    ``reload``, that nginx does not listen, and ``stale``, the files to remove.
+    ``reload``, that nginx does not listen, ``stale``, the files to remove, ``unit``, what shuts the unit of an nginx in
+    that has no other site, and ``opened``, that it is to be the package's again.
     """
     pem, faults = _pem([str(settings[f"wheelhouse_tls_{part}"] or "") for part in ("certificate", "key")])
     username, password = str(settings["wheelhouse_username"]), str(settings["wheelhouse_password"])
@@ -42,23 +43,27 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     url = f"http{'s' if pem else ''}://{_LOCAL.get(addresses[0], addresses[0])}:{port}"
     site: dict[str, t.Any] = {"addresses": addresses, "url": url}
     directory = settings["__wheelhouse_directory"]
-    site["content"] = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True).from_string(  # noqa: S701
-        TEMPLATE.read_text(encoding="utf-8")
-    ).render(
-        sparkforge_root=root, wheelhouse_port=port, wheelhouse_password=bool(password),
-        __wheelhouse_addresses=addresses, __wheelhouse_tls=bool(pem), __wheelhouse_directory=directory,
-    )  # fmt: skip
+    variables = {
+        "sparkforge_root": root, "wheelhouse_port": port, "wheelhouse_password": bool(password),
+        "__wheelhouse_addresses": addresses, "__wheelhouse_tls": bool(pem), "__wheelhouse_directory": directory,
+    }  # fmt: skip
+    site["content"] = _rendered("site.conf.j2", variables)
     missing = packages(["nginx", *(["openssl"] if password else [])], observation)
     # The same each time, so that a password is the same line each time; another one on each host.
     salt = hashlib.sha256(f"{settings['inventory_hostname']}{username}".encode()).hexdigest()[:16]
     tls, htpasswd = f"{directory}/tls.pem", f"{directory}/htpasswd"
-    expected = _described(settings["__wheelhouse_site"], site["content"], "644") | {"listening", "enabled"}
-    expected |= _described(tls, f"{pem}\n", "600") if pem else set()
-    expected |= {"password", f"640 root:www-data {htpasswd}"} if password else set()
     observed = (settings.get("__wheelhouse_observed") or {}).get("stdout")
+    unit = _rendered("unit.conf.j2", variables) if "alone" in (observed or "").splitlines() else ""
+    unit_path = settings["__wheelhouse_unit"]
+    expected = _described(settings["__wheelhouse_site"], site["content"], "644") | {"listening", "enabled"}
+    expected |= _described(unit_path, unit, "644") if unit else set()
+    # Where root starts nginx, its workers need not read the key.
+    expected |= _described(tls, f"{pem}\n", *(("640", "www-data") if unit else ("600",))) if pem else set()
+    expected |= {"password", f"640 root:www-data {htpasswd}"} if password else set()
     lines = set(observed.splitlines()) if observed is not None else expected
+    opened = not unit and _has(lines, unit_path)
     stale = [path for path, wanted in ((tls, pem), (htpasswd, password)) if not wanted and _has(lines, path)]
-    serves = expected <= lines and not stale
+    serves = expected <= lines and not stale and not opened
     steps = {
         "site": site,
         "tls": pem,
@@ -67,6 +72,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "serve": not serves,
         "reload": "listening" not in lines,
         "stale": stale,
+        "unit": unit,
+        "opened": opened,
         **missing.steps,
     }
     note = (
@@ -80,9 +87,14 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     )
 
 
-def _described(path: str, content: str, mode: str) -> set[str]:
+def _rendered(template: str, variables: t.Mapping[str, t.Any]) -> str:
+    environment = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True)  # noqa: S701
+    return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(variables)
+
+
+def _described(path: str, content: str, mode: str, group: str = "root") -> set[str]:
     """Return the lines that roles/wheelhouse/files/observe.sh prints of a file that is as it is to be."""
-    return {f"{mode} root:root {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"}
+    return {f"{mode} root:{group} {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"}
 
 
 def _has(lines: t.Iterable[str], path: str) -> bool:

@@ -163,6 +163,24 @@ def test_whatever_differs_is_applied_and_an_nginx_that_does_not_listen_reloaded(
     assert differs.steps["serve"] and ("reload" in differs.steps) == reload and differs.reasons
 
 
+UNIT = "/etc/systemd/system/nginx.service.d/sparkforge.conf"
+
+
+def test_unit_of_an_nginx_without_another_site_is_shut_in_and_opened_again(tls: dict[str, str]) -> None:
+    steps = plan("nginx", **tls).steps
+    alone = plan("nginx", **tls, **observed(steps, "alone"))
+    assert "User=www-data" in alone.steps["unit"] and alone.reasons and "opened" not in alone.steps
+    assert "CAP_NET_BIND_SERVICE" not in alone.steps["unit"]
+    assert "CAP_NET_BIND_SERVICE" in plan("nginx", wheelhouse_port=80, **observed(steps, "alone")).steps["unit"]
+    digest = hashlib.sha256(alone.steps["unit"].encode()).hexdigest()
+    there = [f"644 root:root {UNIT}", f"{digest}  {UNIT}"]
+    # Who starts nginx then is who reads the key.
+    shut_in = observed(steps, "alone", f"640 root:www-data {TLS}", *there, without=f"600 root:root {TLS}")
+    assert plan("nginx", **tls, **shut_in).reasons == []
+    opened = plan("nginx", **tls, **observed(steps, *there)).steps
+    assert opened["opened"] and opened["serve"] and "unit" not in opened
+
+
 def test_the_files_that_a_site_no_longer_has_go() -> None:
     steps = plan("nginx", "openssl", **PLAIN).steps
     other = plan("nginx", "openssl", **PLAIN, **observed(steps, f"600 root:root {TLS}"))
