@@ -35,8 +35,8 @@ from proof.tests.drawn.families import Drawn
 from proof.tests.drawn.plant import Seen, overload, plant, written
 
 PACKAGE = "sparkforge_proof"
-catalogue, check, runner, verdict = (
-    importlib.import_module(f"{PACKAGE}.{name}") for name in ("catalogue", "check", "runner", "verdict")
+catalogue, check, endings, runner, verdict = (
+    importlib.import_module(f"{PACKAGE}.{name}") for name in ("catalogue", "check", "endings", "runner", "verdict")
 )
 for _module in catalogue.modules():
     importlib.import_module(f"{PACKAGE}.{_module}")
@@ -386,7 +386,7 @@ def in_a_fork(work: t.Callable[[], dict[str, t.Any]], lost: dict[str, t.Any]) ->
     try:
         return t.cast("dict[str, t.Any]", json.loads(said))
     except ValueError:
-        return {**lost, "error": runner.how_it_ended(status)}
+        return {**lost, "error": endings.how_it_ended(status)}
 
 
 def main(path: str) -> None:
