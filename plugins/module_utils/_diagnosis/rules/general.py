@@ -36,7 +36,8 @@ pattern =
 cause = A process was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints nothing else
     when this happens to its compiler.
 remedy = End the programs that hold memory (GPU processes hold it too) and run again; a build then resumes from its
-    objects, with jobs sized by the memory that is free, and with fewer by memory_per_job or jobs.
+    objects, with jobs sized by the memory that is free, and with fewer by memory_per_job or jobs
+    (MAX_JOBS, where a server compiles at its first start).
 
 [compile-error]
 keys = error:
