@@ -87,8 +87,12 @@ def test_what_arrived_of_another_file_is_not_kept(server: Server, tmp_path: Path
 
 def test_what_has_arrived_is_its_owner_s_alone(server: Server, tmp_path: Path) -> None:
     server.cuts["/file"] = [400_000] * 9
-    with pytest.raises(SparkforgeError):
-        http.fetch(f"{server.url}/file", str(tmp_path), partial="partial", retries=0)
+    before = os.umask(0)
+    try:
+        with pytest.raises(SparkforgeError):
+            http.fetch(f"{server.url}/file", str(tmp_path), partial="partial", retries=0)
+    finally:
+        os.umask(before)
     assert (tmp_path / "partial").stat().st_mode & 0o777 == 0o600
 
 
