@@ -80,6 +80,7 @@ def package(name: str, *libraries: contents.Library, version: str = "1.0", **mor
             "exports": "",
             "families": [],
             "unread": {},
+            "without_symbols": 0,
             "libraries": list(libraries),
             **more,
         },
@@ -488,6 +489,15 @@ def test_wheels_are_read_for_all_that_rules_them_out(tmp_path: Path) -> None:
     }  # fmt: skip
     assert result["verdict"] == "no"
     assert any("what the wheels require" in row for row in result["not_looked_at"])
+
+
+def test_library_with_odd_tables_of_symbols_is_not_damaged(tmp_path: Path) -> None:
+    odd = bytearray(elf_writer.elf_bytes(needed=["libc.so.6"], exports=["a_b"]))
+    place = next(at for at in range(64, 512, 8) if odd[at : at + 8] == (6).to_bytes(8, "little"))
+    odd[place + 8 : place + 16] = (1 << 40).to_bytes(8, "little")
+    result = judge.paths([str(wheel_with(tmp_path, "thing/x.so", bytes(odd)))], SPARK)
+    assert result["verdict"] == "yes"
+    assert "the symbols of 1 binary with unknown tables" in result["not_looked_at"]
 
 
 def test_texts_without_end_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

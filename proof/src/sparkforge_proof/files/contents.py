@@ -24,7 +24,7 @@ from .._shared.module_utils._wheel.names import parse_wheel_name
 from . import texts
 
 #: Changes when a reader finds more: what was kept of an older one is read again.
-FORMAT = 2
+FORMAT = 3
 #: Seconds for one wheel, and for one directory or file system with all that is in it.
 SECONDS = 900
 #: CUDA C++, without headers; a package that carries it may compile on the host, at the first call.
@@ -77,7 +77,8 @@ class Contents(t.TypedDict):
     ``file``: the wheel's name, empty where it is installed; ``site``: where that is; ``files``: their number;
     ``sources``: how many of them are CUDA C++; ``damaged``: the cause, for each file that cannot be read;
     ``exports``: the checksums of the symbols of its libraries, packed; ``families``: the namespaces of these;
-    ``unread``: the number of files by their endings that may hold code and were not looked into.
+    ``unread``: the number of files by their endings that may hold code and were not looked into; ``without_symbols``:
+    the number of those whose symbols cannot be read.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Contents(t.TypedDict):
     exports: str
     families: list[str]
     unread: dict[str, int]
+    without_symbols: int
 
 
 def of_wheel(path: str, place: str) -> Contents:
@@ -206,11 +208,17 @@ def _contents(
     damaged = []
     exports: set[int] = set()
     families: set[str] = set()
+    unreadable = 0
     for shown, path in binaries:
         if shown.endswith(".a"):
             continue
         try:
-            file = reader.read_elf(path, shown, with_symbols=True)
+            try:
+                file = reader.read_elf(path, shown, with_symbols=True)
+            except reader.CorruptElfError:
+                # The loader may take what has odd tables, as patched programs have.
+                file = reader.read_elf(path, shown)
+                unreadable += 1
             code = fatbin.architectures(path, shown, everywhere=True, deadline=deadline)
             told = texts.read(path, deadline)
         except (reader.NotElfError, reader.CorruptElfError, reader.UnreadableFileError) as error:
@@ -255,6 +263,7 @@ def _contents(
         "exports": base64.b64encode(array.array("I", sorted(exports)).tobytes()).decode(),
         "families": sorted(families),
         "unread": {ending: endings.count(ending) for ending in _UNREAD if ending in endings},
+        "without_symbols": unreadable,
     }
 
 

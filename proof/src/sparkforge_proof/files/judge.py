@@ -148,6 +148,9 @@ def _not_looked_at(found: t.Sequence[Contents]) -> list[str]:
     lacking = sum(bool(library["lacking"]) for one in found for library in one["libraries"])
     if lacking:
         rows.append(f"the symbols of {lacking} librar{'y' if lacking == 1 else 'ies'} that lack another library")
+    unreadable = sum(one["without_symbols"] for one in found)
+    if unreadable:
+        rows.append(f"the symbols of {unreadable} binar{'y' if unreadable == 1 else 'ies'} with unknown tables")
     return rows
 
 
