@@ -56,7 +56,7 @@ _MORE = (
 _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
 _LEVEL = re.compile(rf"\b(?:{_LEVELS})\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])")
-_LOGFMT = re.compile(r'\btime=(?:"[^"]*"|\S+) level=(\w+) (?:source=\S+ )?msg="?(.*)')
+_LOGFMT = re.compile(r'(?:\btime=(?:"[^"]*"|\S+) |^)level=(\w+) (?:source=\S+ )?msg="?(.*?)"?$')
 _ANSIBLE = re.compile(r'"(?:msg|stderr)": "((?:[^"\\]|\\.)+)')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
@@ -146,7 +146,8 @@ ERROR_KEYS = tuple(
         "Exception", "ssertion", "Segmentation fault", "core dumped", "Aborted", "Killed", "enied", "refused",
         "imed out", "mismatch", "terminate called", "ninja: ", "memory exhausted", "unbound variable",
         "final link failed", "not recognized", "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops",
-        "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most", "invalid", "Invalid", "is missing", "ERR",
+        "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid",
+        "is missing", "ERR",
         "rror -", "failed",
     )
 )  # fmt: skip
@@ -248,15 +249,18 @@ def traceback_end(window: str) -> tuple[int, str]:
     """
     raw, *rest = window.split("\n")
     first = parse(raw)
-    depth = len(first.text) - len(first.text.lstrip())
-    if first.level in _QUIET:
+    if first.level in _QUIET or "Exception Group" in raw:
         return -1, ""
+    # The exceptions of a group stand behind a rail.
+    rail = re.match(r"\s*\| |", first.text)
+    start = rail.end() if rail else 0
+    depth = len(first.text) - len(first.text[start:].lstrip())
     for number, below in enumerate(rest, 1):
         line = parse(below)
         if line.process != first.process or not line.text.strip():
             continue
-        if len(line.text) - len(line.text.lstrip()) <= depth:
-            return (-1, "") if "KeyboardInterrupt" in line.text else (number, line.text)
+        if len(line.text) - len(line.text[start:].lstrip()) <= depth:
+            return (-1, "") if "KeyboardInterrupt" in line.text else (number, line.text[start:])
     return -1, ""
 
 

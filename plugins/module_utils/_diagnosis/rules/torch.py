@@ -88,7 +88,7 @@ pattern =
     detected CUDA version \((?P<toolkit>\d[^)\n]*)\) mismatches [\w ]+ compile\s*PyTorch \((?P<torch>\d[\d.]*)\)
     The detected CUDA version \(\S+\) mismatches the version that was used to compile
 cause = The CUDA toolkit on PATH[, {toolkit},] is not the one that PyTorch was built with[, {torch}].
-remedy = Set CUDA_HOME in the unit's environment to the stack's toolkit, or install the PyTorch of the toolkit's CUDA (on
+remedy = Set CUDA_HOME in the unit's environment to the stack's toolkit, or install the PyTorch of its CUDA (on
     a Spark cu130).
 source = facebookresearch/xformers#1308
 

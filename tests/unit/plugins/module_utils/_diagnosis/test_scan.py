@@ -179,6 +179,46 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "CMake Error at cmake/Dependencies.cmake:212 (message): Preferred BLAS (OpenBLAS) cannot be had.",
         ),
         ("checking for mkl.h: not found\nmake: *** [all] Error 1\n", "checking for mkl.h: not found"),
+        # Of chained exceptions the first, whatever it is called.
+        (
+            'Traceback (most recent call last):\n  File "a.py", line 1\nacme.QuotaGone: none left\n\n'
+            "The above exception was the direct cause of the following exception:\n\n"
+            'Traceback (most recent call last):\n  File "b.py", line 2\n'
+            "RuntimeError: could not go on\n",
+            "acme.QuotaGone: none left",
+        ),
+        # Of several processes one; a server's own words before and after a traceback are no cause.
+        (
+            "(W0 pid=1) ERROR 11-20 10:00:00 [a.py:1] Worker failed to start.\n"
+            "(W0 pid=1) ERROR 11-20 10:00:00 [a.py:1] Traceback (most recent call last):\n"
+            "(W1 pid=2) INFO 11-20 10:00:00 [a.py:1] going on\n"
+            '(W0 pid=1) ERROR 11-20 10:00:00 [a.py:1]   File "x", line 1\n'
+            "(W0 pid=1) ERROR 11-20 10:00:00 [a.py:1] acme.Broken: the thing broke\n"
+            "(API pid=3) RuntimeError: Engine core initialization failed. See root cause above.\n",
+            "acme.Broken: the thing broke",
+        ),
+        # Of nested tools the innermost.
+        (
+            "error[E0433]: failed to resolve: use of `bar`\n --> src/lib.rs:3:5\nerror: could not compile `foo` (lib)\n"
+            "maturin failed\n  Caused by: Failed to build a native library through cargo\n",
+            "error[E0433]: failed to resolve: use of `bar`",
+        ),
+        (
+            "  \u00d7 Failed to build `acme==1.0`\n  \u251c\u2500\u25b6 The build backend returned an error\n"
+            "  \u2570\u2500\u25b6 Call to `build_wheel` failed (exit status: 1)\n\n      [stderr]\n"
+            '      Traceback (most recent call last):\n        File "<string>", line 14\n'
+            "      acme.NoWidget: there is none\n",
+            "acme.NoWidget: there is none",
+        ),
+        # What stands before the words, by its form.
+        (
+            '[rank0]: Traceback (most recent call last):\n[rank0]:   File "x"\n[rank0]: acme.Odd: what\n',
+            "acme.Odd: what",
+        ),
+        ("2025-11-20T10:00:01.123Z #14 0.759 x.py: error: no widget\n", "x.py: error: no widget"),
+        ("vllm-0  | 2025-11-20 10:00:00,123 - vllm.engine - ERROR - Widget lost\n", "Widget lost"),
+        ('Nov 20 10:00:00 spark x[3]: time="2025" level=error msg="widget lost"\n', "widget lost"),
+        ('{"log":"RuntimeError: no widget\\n","stream":"stderr"}\n', "RuntimeError: no widget"),
     ],
 )
 def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -> None:
