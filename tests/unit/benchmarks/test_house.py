@@ -35,7 +35,8 @@ def test_imports_make_no_circle_and_no_arrow_up() -> None:
 
 def test_proof_stands_on_few_packages_of_the_collection() -> None:
     below = house.below_the_proof()
-    assert house.lines(*below) <= 6500
+    # The reader of logs and of symbols came into the one file, so that a host without the collection can ask them.
+    assert house.lines(*below) <= 6750
     packages = {path.relative_to(house.PLUGINS).parts[1] for path in below}
     assert packages == {"_core", "_elf", "_wheel", "_host", "_diagnosis"}
 
