@@ -66,7 +66,8 @@ def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_tarball_is_small_and_holds_no_tests_caches_or_environments(tarball: Path):
-    assert tarball.stat().st_size < 1.3 * MEGABYTE
+    # A tenth of it are the rules of the table of diagnoses, with their examples and sources.
+    assert tarball.stat().st_size < 1.4 * MEGABYTE
     with tarfile.open(tarball) as archive:
         names = archive.getnames()
     tops = {name.split("/")[0] for name in names}
