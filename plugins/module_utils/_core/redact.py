@@ -78,6 +78,10 @@ class Anonymous:
         text = _HARDWARE.sub(lambda match: self._word("address", match[0]), text)
         return _LONG.sub(self._address, _QUAD.sub(self._address, text))
 
+    def value(self, text: str) -> str:
+        """Return a part of a text that was shown before as it may be shown, with the words that stand there."""
+        return re.sub(r"[\w-]+(?:\.[\w-]+)*", lambda match: self._words.get(match[0], match[0]), self.text(text))
+
     def _address(self, match: re.Match[str]) -> str:
         text = match[0].rstrip(":.") if match[0] != "::" else ""
         try:

@@ -31,6 +31,7 @@ _HEAD = (
     rf"\[{_TIME}(?P<inside>[^\]\n]{{0,24}})\]",
     rf"(?P<letter>[EWIF])\d{{4}} {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
     rf"{_TIME}(?=\W)",
+    r"\d+\.\d\d\.\d{3}\.\d{3} (?P<mark>[EWID])(?= )",
     r"\((?:[\w.@/-]+ )?(?:pid|rank|tid)[=: ]\S+?(?:, ?\w+=\S+?)*\)",
     rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:",
     r"\[\d+,\d+\]<std\w+>:",
@@ -60,7 +61,7 @@ _LOGFMT = re.compile(r'(?:\btime=(?:"[^"]*"|\S+) |^)level=(\w+) (?:source=\S+ )?
 _ANSIBLE = re.compile(r'"(?:msg|stderr)": "((?:[^"\\]|\\.)+)')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
-_NAMES = {"E": "ERROR", "W": "WARNING", "I": "INFO", "F": "FATAL", "WARN": "WARNING", "ERR": "ERROR"}
+_NAMES = {"E": "ERROR", "W": "WARNING", "I": "INFO", "D": "DEBUG", "F": "FATAL", "WARN": "WARNING", "ERR": "ERROR"}
 _NAMES |= {"TRAC": "TRACE", "DEBU": "DEBUG", "ERRO": "ERROR", "FATA": "FATAL"}
 
 
@@ -100,7 +101,7 @@ def parse(raw: str) -> Line:
         end = more.end()
     prefix = raw[:end]
     level = _LEVEL.search(prefix)
-    name = begin["letter"] or begin["short"] or (level and (level[1] or level[0])) or ""
+    name = begin["letter"] or begin["mark"] or begin["short"] or (level and (level[1] or level[0])) or ""
     process = re.search(r"\([^)]*(?:pid|rank|tid)[^)]*\)|\[\d+,\d+\]|(?i:rank|TP|PP|DP)[ =_:]?\d+|\w+\[\d+\]", prefix)
     who = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
     if "|" in prefix and not process:
@@ -190,6 +191,7 @@ _WEAK = re.compile(
     r"|[Ff]ailed to (?:build|prepare|start)\b|failed \(exit status|(?:[Ss]ee|read) [\w ]*(?:above|below)"
     r"|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception|EngineDeadError|encountered a fatal"
     r"|(?:died|exited|terminated) unexpectedly|exit code: \d+$|Sub-process \S+ returned|FAILED! =>|Generate step failed"
+    r"|Error in inspecting model|failed to be inspected|Error raised in subprocess:"
     r"|^checking for |^During handling of the above|^The above exception was"
 )
 # Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
@@ -197,7 +199,7 @@ _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
     r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
-    r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
+    r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nvCheckOkFailedNoLog"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$")
 #: Levels of lines that report nothing.

@@ -91,6 +91,7 @@ class Notice:
     rule: str
     cause: str
     remedy: str
+    values: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Diagnosis:
     :ivar around: that line and three on both sides of it, by their numbers.
     :ivar sources: where the knowledge is public, as URLs.
     :ivar others: the names of the other rules that matched, in the table's order.
+    :ivar values: what the rule took from the log.
     """
 
     rule: str | None
@@ -116,6 +118,13 @@ class Diagnosis:
     line: int = 0
     around: list[tuple[int, str]] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    values: dict[str, str] = field(default_factory=dict)
+
+
+def told(found: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, str]:
+    """Return cause and remedy, of which ``hide`` changes only what comes from the log."""
+    rule = next((rule for rule in RULES if rule.name == found.rule), None)
+    return rule.explain(found.values, hide) if rule else (hide(found.cause), found.remedy)
 
 
 def diagnose(log: Log) -> Diagnosis:
@@ -346,8 +355,9 @@ class _Scan:
 
     def _note(self, rule: Rule, match: t.Match[str]) -> None:
         if len(self._notices) < NOTICES:
-            cause, remedy = rule.explain(rule.groups(match))
-            self._notices.setdefault(cause, Notice(rule.name, cause, remedy))
+            values = rule.groups(match)
+            notice = Notice(rule.name, *rule.explain(values), values)
+            self._notices.setdefault(notice.cause, notice)
 
     def _search_errors(self, present: set[bytes], low: int, high: int) -> None:
         if _STRONG in self._errors:
@@ -420,17 +430,18 @@ class _Scan:
             match = self._found[winner.name]
             cause, remedy = winner.explain(match.groups)
             others = [rule.name for rule in matched[1:]]
-            told: dict[str, t.Any] = {"line": match.line, "around": match.around, "sources": winner.links}
-            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, **told)
+            place: dict[str, t.Any] = {"line": match.line, "around": match.around, "sources": winner.links}
+            place["values"] = match.groups
+            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, **place)
         if error:
             cause = f"The table of failures does not know this error; the first one is: {first_error}"
             remedy = "Read the log from that line; later errors are mostly consequences."
-            told = {"line": error.line, "around": error.around}
-            return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, **told)
+            place = {"line": error.line, "around": error.around}
+            return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, **place)
         end_words = " ".join(last[-1].split()) if last else ""
         cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
-        told = {"line": self._line_at(end), "around": self._around(end)} if last else {}
+        place = {"line": self._line_at(end), "around": self._around(end)} if last else {}
         return Diagnosis(
             None,
             cause if last else "The log is empty.",
@@ -439,7 +450,7 @@ class _Scan:
             None,
             [],
             notices,
-            **told,
+            **place,
         )
 
 

@@ -76,9 +76,9 @@ class Rule:
             groups[name] = groups.get(name) or _value(value or "")
         return groups
 
-    def explain(self, groups: dict[str, str]) -> tuple[str, str]:
-        """Return cause and remedy with the values put in."""
-        values = {name: _short(value) for name, value in groups.items()}
+    def explain(self, groups: dict[str, str], hide: t.Callable[[str], str] = str) -> tuple[str, str]:
+        """Return cause and remedy with the values put in, each as ``hide`` returns it."""
+        values = {name: _short(hide(value)) for name, value in groups.items()}
         values.update(self.facts(groups) if self.facts else {})
         for name, group, pattern, text in self.values:
             if re.match(pattern, groups.get(group, "")):

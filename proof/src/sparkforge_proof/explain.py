@@ -50,17 +50,19 @@ class Answer(t.NamedTuple):
     def as_json(self) -> dict[str, t.Any]:
         """Return it for programs, without what identifies the host."""
         found, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis))
+        rows = [{"number": number, "text": hidden.text(text)} for number, text in found.around]
+        cause, remedy = scan.told(found, hidden.value)
         return {
             "file": self.name,
             "status": self.status,
             "line": found.line,
-            "lines": [{"number": number, "text": hidden.text(text)} for number, text in found.around],
+            "lines": rows,
             "rule": found.rule,
-            "cause": hidden.text(found.cause),
-            "remedy": hidden.text(found.remedy),
+            "cause": cause,
+            "remedy": remedy,
             "sources": found.sources,
             "page": f"{PAGE}#{found.rule}" if found.rule else None,
-            "notices": [hidden.text(f"{notice.cause} {notice.remedy}") for notice in found.notices],
+            "notices": [" ".join(scan.told(notice, hidden.value)) for notice in found.notices],
         }
 
 

@@ -112,6 +112,23 @@ def test_secrets_hosts_and_addresses_are_not_shown(tmp_path: pathlib.Path, capsy
         assert kept in text
 
 
+def test_only_what_comes_from_the_log_is_hidden(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A host may be called as a word of the table is.
+    monkeypatch.setattr("socket.gethostname", lambda: "headers")
+    log = tmp_path / "log"
+    log.write_text("main.c:5:10: fatal error: Python.h: No such file or directory\n")
+    (row,) = answer(log, capsys)[1]["answers"]
+    assert "headers of this Python" in row["cause"] and "on this host: it installs the headers" in row["remedy"]
+    log.write_text("ERROR: HTTP error 502 while getting https://wheels.example.com/a.whl\n")
+    (row,) = answer(log, capsys)[1]["answers"]
+    assert row["cause"] == "https://host-1/a.whl answers HTTP 502."
+    log.write_text("fatal: [spark-a]: Could not resolve host: mirror.example.com\n")
+    (row,) = answer(log, capsys)[1]["answers"]
+    assert row["cause"] == "A server's name cannot be resolved here: host-1."
+
+
 def test_the_same_host_has_the_same_word_in_all_texts() -> None:
     hidden = Anonymous({"spark-a", "spark-b"})
     assert hidden.text("spark-b to 192.0.2.7") == "host-1 to address-1"

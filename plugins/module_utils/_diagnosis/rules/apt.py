@@ -21,6 +21,13 @@ remedy = Remove the file of /etc/apt/sources.list.d that has no Signed-By, and k
     own instructions write.
 source = NVIDIA/libnvidia-container#194
 
+[apt-clock]
+keys = is not valid yet (invalid for another
+pattern = Release file for (?P<url>\S+) is not valid yet \(invalid for another (?P<time>[\w ]+)\)
+cause = The clock of this host is {time} behind that of the repository {url}.
+remedy = Set the clock (timedatectl set-ntp true), then run apt update again.
+source = hkjarral/AVA-AI-Voice-Agent-for-Asterisk#122
+
 [apt-held]
 keys =
     held packages will be changed

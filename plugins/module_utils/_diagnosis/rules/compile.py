@@ -201,6 +201,19 @@ pattern =
 cause = A library became too large for its relocations ({found}).
 remedy = Build for fewer architectures (TORCH_CUDA_ARCH_LIST), and on aarch64 set USE_PRIORITIZED_TEXT_FOR_LD=1.
 
+[driver-library-not-linked]
+keys =
+    libcuda.so.1, needed by
+    undefined reference to
+pattern =
+    libcuda\.so\.1, needed by (\S+), not found
+    undefined reference to '(cu[A-Z]\w+)'
+cause = The linker does not find the driver's library libcuda.so.1 (for {found}), which a build container or a host
+    without a driver does not have.
+remedy = Put the CUDA toolkit's directory stubs on the linker's path with a link libcuda.so.1 to its libcuda.so
+    (LIBRARY_PATH, or -rpath-link), for the build only.
+source = ggml-org/llama.cpp#18022
+
 [undefined-reference]
 keys =
     undefined reference to

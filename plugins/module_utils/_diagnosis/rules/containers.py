@@ -19,6 +19,29 @@ source =
     theroyallab/tabbyAPI#324
     NVIDIA/nvidia-docker#1442
 
+[docker-option-twice]
+keys = specified both as a flag and in the configuration file
+pattern =
+    configure the Docker daemon with file (?P<file>[^\s:]+): the following directives are specified both as a flag and
+    + in the configuration file: (?P<option>[\w-]+)
+cause = Docker does not start: its service passes the option {option} as a flag, and {file} sets it, too.
+remedy = Set it in one place: take it out of {file}, or out of the ExecStart of the service (systemctl cat docker; hosts
+    is -H there), and start docker.
+source =
+    moby/moby#22339
+    moby/moby#25471
+    docker/for-linux#732
+
+[docker-configuration-invalid]
+keys = configure the Docker daemon with file
+pattern = configure the Docker daemon with file (?P<file>[^\s:]+): (?P<why>[^\n]{1,160})
+cause = Docker does not start, because it cannot use its configuration {file}: {why}.
+remedy = Correct the file (JSON has no comma before a closing bracket), check it with dockerd --validate --config-file
+    {file}, and start docker.
+source =
+    moby/moby#34507
+    https://docs.docker.com/reference/cli/dockerd/
+
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+)
@@ -163,6 +186,14 @@ cause = The directory that the toolkit's configuration names as the driver's roo
     a driver container.
 remedy = Take the line root out of /etc/nvidia-container-runtime/config.toml.
 source = NVIDIA/nvidia-container-toolkit#679
+
+[container-no-device]
+keys = failed to detect NVIDIA devices
+pattern = (failed to detect NVIDIA devices)
+cause = NVIDIA's container toolkit found no GPU on this host ({found}); what it says afterwards follows from that.
+remedy = Make nvidia-smi work on the host first; if it does, see that the toolkit is run with the rights to load the
+    driver's modules.
+source = NVIDIA/nvidia-docker#1675
 
 [container-hook-driver]
 keys =

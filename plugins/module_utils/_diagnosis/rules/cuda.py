@@ -102,6 +102,14 @@ cause = The build's list of CUDA architectures does not know {found}.
 remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a source older than the GPU needs a patch or
     12.0.
 
+[torch-arch-unknown]
+keys = arch_bin wasn't set
+pattern = (arch_bin wasn't set) for some reason
+cause = The CMake files of PyTorch got a CUDA architecture that they do not know ({found}): TORCH_CUDA_ARCH_LIST is
+    misspelt, or names one that is newer than this PyTorch.
+remedy = Set TORCH_CUDA_ARCH_LIST to numbers that this PyTorch knows (12.0, or 12.1a with one for CUDA 13).
+source = vllm-project/vllm#6683
+
 [arch-list-unset]
 keys = arch_list[-1] +=
 pattern = arch_list\[-1\] \+= '\+PTX'

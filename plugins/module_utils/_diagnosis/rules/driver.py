@@ -90,9 +90,9 @@ keys =
     fallen off the bus
     ): 79,
 pattern =
-    (fallen off the bus)
-    Xid \([^)\n]+\): (79)\b
-cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79, {found}).
+    fallen off the bus
+    Xid \([^)\n]+\): 79\b
+cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79).
 remedy = Turn the host fully off and on; if it comes back, check temperature, power and firmware, and ask the
     vendor.
 source =
@@ -105,16 +105,46 @@ keys =
     ): 120,
     GPU is probably locked
     GSP RM heartbeat timed out
+    _kgspIsHeartbeatTimedOut
 pattern =
     Xid \([^)\n]+\): (119|120),
     (GPU is probably locked)
     (GSP RM heartbeat timed out)
+    _kgspIsHeartbeatTimedOut: (Heartbeat timed out)
 cause = The GPU's firmware (GSP) stopped answering the driver ({found}).
 remedy = Reboot the host, and use a driver whose release notes name the fix; if it comes back, send the file of
     nvidia-bug-report.sh to NVIDIA.
 source =
     NVIDIA/open-gpu-kernel-modules#446
     NVIDIA/open-gpu-kernel-modules#1080
+
+[gpu-memory-fault]
+keys =
+    ): 48,
+    ): 63,
+    ): 64,
+    ): 92,
+    ): 94,
+    ): 95,
+    ): 140,
+pattern = Xid \([^)\n]+\): (48|63|64|92|94|95|140),
+values =
+    what of found: 48 => it found an error of two bits, which it cannot correct
+    what of found: 63 => a row or page of it is marked to be replaced
+    what of found: 64 => a row or page of it could not be replaced
+    what of found: 92 => it corrected many errors of one bit
+    what of found: 94 => an error was contained in the program that used that memory
+    what of found: 95 => an error was not contained, and other programs may have wrong data
+    what of found: . => it found an error that was not corrected
+    advice of found: 94 => Start the program again, and reset the GPU or reboot when it is free, which replaces the row
+    advice of found: 64 => Reset the GPU or reboot, and have the vendor check the hardware
+    advice of found: . => Reset the GPU or reboot, which also replaces rows that are marked
+cause = The GPU's memory has errors (Xid {found}: {what}): a fault of the hardware, not of the program.
+remedy = {advice}; if it comes back, have the hardware replaced.
+source =
+    https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
+    https://docs.nvidia.com/deploy/dynamic-page-retirement/visibility.html
+    wtdcode/vllm-backport#62
 
 [gpu-page-fault]
 keys = ): 31,
@@ -214,4 +244,42 @@ pattern = soft lockup - (CPU#\d+) stuck for (?P<time>\d+s)! \[([^\]\n:]+)
 cause = {found} was stuck for {time} in the kernel: mostly memory ran out, or a device stopped answering.
 remedy = Read what the kernel's log says before this line; reboot if the host stays slow.
 source = pytorch/pytorch#28886
+
+[gpu-xid]
+keys = Xid (
+pattern =
+    Xid \([^)\n]+\): (?P<number>(?!(?:43|45|154),)\d+), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?
+    +(?P<words>[^\n]{0,120})
+values =
+    what of number: (13|32|69)$ => the GPU's engine could not carry out what a program sent it
+    what of number: (61|62)$ => a controller of the GPU stopped
+    what of number: 74$ => a link between GPUs (NVLink) had an error
+    what of number: 109$ => the change from one program to another took too long
+    what of number: . => what it means stands in NVIDIA's catalogue
+    advice of number: (13|32|69)$ => Look in that program's own log for the kernel that failed, and start it again; if
+    + other programs fail so, too, reset the GPU
+    advice of number: (61|62|109)$ => Reset the GPU or reboot, and use a newer driver if it comes back
+    advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
+cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
+remedy = {advice}.
+source =
+    https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
+    NVIDIA/open-gpu-kernel-modules#1080
+
+[gpu-xid-follows]
+keys =
+    ): 43,
+    ): 45,
+    ): 154,
+pattern =
+    Xid \([^)\n]+\): (?P<number>43|45|154), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
+values =
+    what of number: 43 => a program's own fault stopped its work on the GPU, which is sound
+    what of number: 45 => it removed a program's work from the GPU after an earlier error, or when the program ended
+    what of number: 154 => it says what the GPU needs after an earlier error
+    advice of number: 154 => Do what the line names last (reset the GPU, or reboot), and look for the Xid before it
+    advice of number: . => Look for an earlier Xid and in that program's own log; the GPU itself needs nothing
+cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
+remedy = {advice}.
+source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 """

@@ -159,4 +159,18 @@ pattern =
     FAILED: \[code=(13[4569])\]
 cause = A program that the build runs crashed ({found}).
 remedy = See the command above it: an illegal instruction means code for another processor, a bus error a full disk.
+
+[model-architecture-unknown]
+keys =
+    are not supported for now
+    is not supported in TRT-LLM yet
+pattern =
+    Model architectures (\['(\w+)'[^\]\n]*\]) are not supported for now(?!(?s:.*)'\2')
+    model architecture (\w+) is not supported in TRT-LLM yet
+cause = This release of the server does not know the model's architecture, {found}.
+remedy = Use a release that supports the model (mostly a newer one; of TensorRT-LLM with --backend pytorch), or
+    another engine.
+source =
+    vllm-project/vllm#10481
+    NVIDIA/TensorRT-LLM#15941
 """

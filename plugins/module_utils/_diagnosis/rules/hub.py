@@ -76,4 +76,50 @@ source =
     unslothai/unsloth#4867
     KellerJordan/modded-nanogpt#145
     huggingface/kernels-community#1082
+
+[hub-name-unknown]
+keys =
+    is not a valid model identifier
+    Repo id must be in the form
+pattern =
+    (?P<model1>\S+) is not a local folder and is not a valid model identifier
+    Repo id must be in the form [^:\n]*: '(?P<model2>[^'\n]+)'
+cause = {model} is neither a directory that this program finds nor the name of a model on the hub.
+remedy = Correct the path (it must exist where the program runs), or write the name with its owner (owner/name); for a
+    private model give the program a token (HF_TOKEN).
+source =
+    vllm-project/vllm-ascend#135
+    Jiaxuan-Li/EVCap#8
+
+[weights-incomplete]
+keys =
+    header: MetadataIncompleteBuffer
+    header: incomplete metadata
+pattern = deserializing header: (MetadataIncompleteBuffer|incomplete metadata[\w ,]*)
+cause = A file of the model's weights is shorter than its header says ({found}): a download or a copy broke off.
+remedy = Delete that file, download it again, and compare its size or checksum with the hub's.
+source =
+    lyogavin/airllm#137
+    QwenLM/Qwen3-VL#264
+
+[weights-not-weights]
+keys =
+    Error while deserializing header
+    UnpicklingError: invalid load key
+    invalid magic characters
+    invalid magic number
+pattern =
+    Error while deserializing header: (?P<why1>\w[\w ]*)
+    UnpicklingError: (?P<why2>invalid load key, '[v<]')
+    gguf_init_from_file\w*: (?P<why3>invalid magic (?:characters|number)[^\n]{0,24})
+cause = A file of the model's weights is no such file ({why}): it is a pointer of Git LFS, an error page, damaged, or of
+    another format.
+remedy = Look at its size and its first bytes: of a pointer (some hundred bytes that begin with version) get the file
+    itself (hf download, or git lfs pull), else download it again and compare its checksum with the hub's.
+source =
+    codefuse-ai/MFTCoder#20
+    microsoft/OmniParser#34
+    vllm-project/vllm#1382
+    OpenBMB/MiniCPM#250
+    ggml-org/llama.cpp#3358
 """

@@ -80,4 +80,16 @@ keys = undefined symbol
 pattern = (\S+): undefined symbol: ([^\s,]+)
 cause = {found} needs a symbol that no loaded library has: it was built against another version of a library.
 remedy = Rebuild it against the installed libraries.
+
+[operators-not-loaded]
+keys = '_OpNamespace' '
+pattern = '_OpNamespace' '(?P<names>\w+)' object has no attribute '(?P<operator>\w+)'
+cause = The compiled operators {names} are not loaded, or lack {operator}: their import failed before, or they are of
+    another release than the Python files of the package.
+remedy = Look for an earlier line that says which import failed (of vLLM: Failed to import from vllm._C) and why; if
+    there is none, remove the package with its old compiled files, and install or build it anew.
+source =
+    vllm-project/vllm#6478
+    vllm-project/vllm#13593
+    QwenLM/Qwen3-VL#51
 """

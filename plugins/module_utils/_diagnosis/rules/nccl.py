@@ -107,12 +107,20 @@ source =
     NVIDIA/nccl#1837
 
 [nccl-wrong-interface]
-keys = NCCL WARN Connect to
-pattern = NCCL WARN Connect to (\S+) failed : (?P<why>[\w ]+)
-cause = NCCL could not reach {found} over the interface that it chose ({why}), such as that of a container (veth,
-    docker0).
-remedy = Set NCCL_SOCKET_IFNAME to the interface between the hosts, or leave others out (^lo,docker,veth).
-source = pytorch/pytorch#68893
+keys =
+    NCCL WARN Connect to
+    ocketPollConnect:
+    ocketStartConnect:
+pattern =
+    NCCL WARN Connect to (?P<peer1>\S+) failed : (?P<why1>[\w ]+)
+    socket(?:Poll|Start)Connect: [Cc]onnect to (?P<peer2>\S+) (?:returned|failed :?) ?(?:\d+\()?(?P<why2>[\w ]+)
+cause = NCCL could not reach {peer} over the interface that it chose ({why}): it is that of a container (veth,
+    docker0) or of another network, or a firewall of the other host refuses it.
+remedy = Set NCCL_SOCKET_IFNAME on all hosts to the interface between them, or leave others out (^lo,docker,veth),
+    and allow that network in the firewall (ufw).
+source =
+    pytorch/pytorch#68893
+    sgl-project/sglang#3820
 
 [nccl-duplicate-gpu]
 keys = Duplicate GPU detected
@@ -166,12 +174,22 @@ source =
 keys =
     client socket has failed to connect
     client socket has timed out
-pattern = client socket has (?:failed|timed out)[^\n]*? to connect to (?:any network address of )?\(?([^\s)]+(?:, \d+)?)
+pattern =
+    client socket has (?:failed|timed out)[^\n]*? to connect to (?:any network address of )?\(?([^\s),]+(?:, \d+)?)
 cause = The rank that all others meet at ({found}) is not reached: it does not run, is in another network, or a
     firewall rejects its port.
 remedy = Set MASTER_ADDR to its address in the network between the hosts, start it first, and open the port in the
     firewall (ufw).
 source = huggingface/accelerate#2468
+
+[rdma-peer-unreachable]
+keys = Failed to modify QP to RT
+pattern = Failed to modify QP to (?P<state>RT[RS]), check mtu, gid, peer lid, peer qp num: (?P<why>[\w ]+?)(?: \[|$)
+cause = The RDMA ports that were paired do not reach each other ({state}: {why}): they are in two networks, or the GID
+    that was chosen does not get there, as a link-local one (fe80).
+remedy = Name on both hosts only the devices of one network, and the index of a RoCE v2 GID with an IPv4 address
+    (show_gids lists them).
+source = kvcache-ai/Mooncake#204
 
 [rdma-no-gid]
 keys = Failed to modify QP
@@ -192,6 +210,17 @@ cause = The program may not use the RDMA device ({found}): in a container the de
     missing.
 remedy = Pass --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1 to the container.
 source = Mellanox/k8s-rdma-shared-dev-plugin#105
+
+[rdma-perftest-timeout]
+keys = Failed status 12
+pattern = Failed status (12)\b[^\n]*
+cause = perftest got no answer from the other side (status {found}: the transport's retries ran out), as when the two
+    sides use GIDs of different indexes.
+remedy = Give both sides the same index of a RoCE v2 GID with an IPv4 address (-x 3; show_gids lists them), and where
+    nothing gets through check the fabric (role fabric).
+source =
+    linux-rdma/perftest#44
+    linux-rdma/perftest#342
 
 [rdma-gpu-memory]
 keys = Failed status 4: wr_id
@@ -216,4 +245,19 @@ cause = No ConnectX-7 interface was found ({found}): the cable or the module is 
     loaded.
 remedy = Look at ibdev2netdev and at mlx5_core in the kernel's log on each host.
 source = spark-arena/sparkrun#203
+
+[mlx5-not-started]
+keys =
+    mlx5_load_one failed
+    mlx5_init_one failed
+    handle_hca_cap failed
+pattern =
+    mlx5_core (?P<device>[\w:.]+): [^\n]*?(?P<step>mlx5_\w+_one|handle_hca_cap) failed(?: with error code (?P<code>-\d
+    ++))?
+cause = The kernel's driver could not start the ConnectX card {device} ({step}[, {code}]), so that it has no interface
+    and no RDMA: mostly this driver and the card's firmware do not fit each other.
+remedy = Boot a kernel whose mlx5_core supports the card and its firmware; update the firmware only by the vendor's way.
+source =
+    PeterSuh-Q3/tinycore-redpill#9
+    pocopico/rp-ext#129
 """

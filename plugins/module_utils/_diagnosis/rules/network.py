@@ -165,4 +165,41 @@ unless =
     WARNING: Attempting to resume
 cause = A server cannot be reached ({found}).
 remedy = Check the network, the proxy (sparkforge_proxies, role network_access) and that the server runs.
+
+[hub-not-reached]
+keys =
+    cannot find the requested files in the
+    couldn't connect to 'https://huggingface.co
+pattern =
+    (cannot find the requested files in the (?:local|disk) cache)
+    (couldn't connect to 'https://huggingface\.co)
+cause = The model hub was not reached, and the file is not in the cache of this host ({found}).
+remedy = Check the network and the proxy (role network_access), or get the model elsewhere and copy the cache (HF_HOME);
+    with HF_HUB_OFFLINE=1 a program then asks the cache alone.
+source =
+    Comfy-Org/ComfyUI#3840
+    yuruotong1/autoMate#104
+    alvinliu0/HumanGaussian#4
+
+[port-in-use]
+keys =
+    ddress already in use
+    EADDRINUSE
+    port is already allocated
+pattern =
+    failed to listen on any local network address\. port: (?P<port1>\d+)[^\n]*EADDRINUSE
+    Bind for \S+:(?P<port2>\d+) failed: port is already allocated
+    listen \w+ \S+:(?P<port3>\d+): bind: address already in use
+    attempting to bind on address \('[^'\n]*', (?P<port4>\d+)\)[^\n]*address already in use
+    bind host port (?:for )?[\d.\[\]]+:(?P<port5>\d+)[^\n]*address already in use
+    [Aa]ddress already in use
+    EADDRINUSE
+cause = Another program already listens on the port[ {port}] that this one was to open.
+remedy = Find it (ss -ltnp; docker ps shows the ports of containers), which is often an earlier run, and end it, or
+    choose another port (--port of a server, --master-port of torchrun).
+source =
+    om-ai-lab/VLM-R1#289
+    vllm-project/vllm#7514
+    UKGovernmentBEIS/inspect_ai#1809
+    0xmoei/allora-testnet#11
 """

@@ -99,4 +99,24 @@ pattern = Guessing wheel URL: +(\S+)
 notice = yes
 cause = The source looks for a prebuilt wheel, which no hash verifies: {found}.
 remedy = Set the variable that forces a build: FLASH_ATTENTION_FORCE_BUILD=TRUE for flash-attention.
+
+[driver-refused-memory]
+keys = [NV_ERR_NO_MEMORY]
+pattern = \[(NV_ERR_NO_MEMORY)\]
+notice = yes
+cause = The driver once found no memory for a request ({found}), which on a GB10 is the host's: runs that end well print
+    it too.
+remedy = If something failed or hung then, leave more memory free (a lower share for the engine); else nothing is to do.
+source =
+    NVIDIA/open-gpu-kernel-modules#1358
+    NVIDIA/dgx-spark-playbooks#97
+    vllm-project/vllm#56824
+
+[apt-configured-twice]
+keys = is configured multiple times in
+pattern = is configured multiple times in (?P<one>\S+) and (?P<other>\S+)
+notice = yes
+cause = One apt repository is configured twice, in {one} and {other}: a warning, and no failure by itself.
+remedy = Remove one of the two entries.
+source = canonical/hardware-observer-operator#540
 """

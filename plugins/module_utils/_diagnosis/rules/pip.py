@@ -10,6 +10,29 @@ What it is to install, and from where.
 """
 
 RULES = r"""
+[uv-wheel-glibc]
+keys = only has wheels for the following platform
+pattern =
+    'manylinux_2_(?P<have>\d+)_aarch64'\), but '(?P<package>[\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels for the
+    + following platforms?: [^\n]*?manylinux_2_(?P<need>\d+)_aarch64
+cause = The wheel of {package} {version} for aarch64 needs glibc 2.{need}, and this system has 2.{have}.
+remedy = Run it on a system with glibc 2.{need} or newer (Ubuntu 24.04 has 2.39), or take a version whose wheel fits.
+source =
+    astral-sh/uv#15310
+    astral-sh/uv#12721
+
+[uv-wheel-python]
+keys = only has wheels with the following Python
+pattern =
+    You're using (?P<python>[\w. ]+?) \('\w+'\), but '(?P<package>[\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels
+    + with the following Python [\w ]+ tags?: (?P<tags>[^\n;]+)
+cause = {package} {version} has wheels for other Pythons than {python} alone: {tags}.
+remedy = Use a Python that is among them (uv venv --python), or a version of {package} that has a wheel for this one.
+source =
+    google/oss-fuzz-gen#1226
+    ai4ce/INT-ACT#2
+    astral-sh/uv#10236
+
 [uv-no-wheel]
 keys = have a source distribution or wheel for the current platform
 pattern =
@@ -29,22 +52,29 @@ source =
     pydantic/jiter#217
 
 [uv-no-version]
-keys =
-    there is no version of
-    no wheels with a matching
+keys = there is no version of
+pattern = there is no version of (?P<package>[\w.-]+(?:\[[\w,.-]*\])?)(?:\{[^}\n]*\})?(?:==)?(?P<version>[^\s,]+)?
+values =
+    advice of version: \S+\+cu\d+ => leave +cu out, for such versions are on PyTorch's index of that CUDA alone (cu130
+    + on a Spark)
+    advice of package: . => take a version that the index has
+cause = The index from which uv takes {package} does not have it[ in version {version}]: uv takes each package from the
+    first index that has any version of it.
+remedy = Bind the package to the index that has that version (tool.uv.sources), put that index first, pass
+    --index-strategy unsafe-best-match where you trust all indexes, or {advice}.
+source =
+    astral-sh/uv#10604
+    vllm-project/vllm#19392
+    https://docs.astral.sh/uv/concepts/indexes/
+
+[uv-no-matching-wheel]
+keys = no wheels with a matching
 pattern =
-    there is no version of ([^\s,]+)
     only (\S+) is available and[\s\S]{0,80}?no wheels with a matching\s+platform tag
     (?:^|\s)(\S+) has\s+no wheels with a matching
-values =
-    advice of found: \S+\+cu\d+ => versions with +cu are on PyTorch's index of that CUDA alone: name it (cu13
-    +0 on a Spark), or leave +cu out
-    advice of found: . => take another version or index that has a wheel for aarch64, or build it
-cause = The index in use has no {found} for this machine.
-remedy = Look at the index: {advice}.
-source =
-    vllm-project/vllm#19392
-    eugr/spark-vllm-docker#21
+cause = The index in use has no wheel of {found} for this machine.
+remedy = Take another version or index that has a wheel for aarch64, or build it.
+source = eugr/spark-vllm-docker#21
 
 [uv-http]
 keys =

@@ -19,6 +19,16 @@ source =
     ROCm/TheRock#3311
     meta-pytorch/MSLK#401
 
+[version-without-git]
+keys = setuptools-scm was unable to detect version
+pattern = setuptools-scm was unable to detect version for (\S+?)\.?$
+cause = The package takes its version from git, and {found} has no git metadata.
+remedy = Build from a clone with its .git directory and tags, or set SETUPTOOLS_SCM_PRETEND_VERSION to the version.
+source =
+    vllm-project/vllm#13130
+    vllm-project/vllm#9182
+    https://setuptools-scm.readthedocs.io/en/latest/overrides/
+
 [python-without-distutils]
 keys = No module named 'distutils
 pattern = No module named '(distutils)

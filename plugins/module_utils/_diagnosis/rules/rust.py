@@ -24,6 +24,33 @@ remedy = Install Rust (rustup, or the package cargo) for the build, or take a re
     machine.
 source = PyO3/maturin#232
 
+[cargo-too-old]
+keys =
+    lock file version
+    requires the Cargo feature called
+    because it requires rustc
+pattern =
+    lock file version '(?P<what1>\d+)' was found, but this version of Cargo does not understand
+    requires the Cargo feature called '(?P<what2>\w+)', but that feature is not stabilized in this version of Cargo
+    +(?: \((?P<version1>[\d.]+))?
+    cannot be built because it requires (?P<what3>rustc [\d.]+) or newer, while the currently active rustc version is
+    + (?P<version2>[\d.]+)
+values =
+    need of what: 4$ => a Cargo.lock of version 4, which Cargo reads from 1.78 on
+    need of what: edition2024 => the edition 2024, which Rust has from 1.85 on
+    need of what: (\d+)$ => a newer version of Cargo.lock
+    need of what: rustc => a newer rustc
+    need of what: . => a feature that this Cargo does not have
+cause = The installed Rust[, {version},] is older than a package needs: {need}.
+remedy = Install a newer Rust with rustup and put its bin before the distribution's on PATH, or take a release of the
+    package that has a wheel for this machine.
+source =
+    huggingface/xet-core#386
+    killercup/cargo-edit#927
+    browserslist/browserslist-rs#34
+    carzum/termviz#83
+    https://doc.rust-lang.org/edition-guide/rust-2024/index.html
+
 [cudarc-cuda-version]
 keys = Unsupported cuda toolkit version
 pattern = (?:cudarc-(?P<version>[\d.]+)[^\n]*\n[^\n]*)?Unsupported cuda toolkit version: `([\d.]+)`

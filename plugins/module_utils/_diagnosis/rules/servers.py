@@ -118,7 +118,9 @@ keys =
     grouped gemm is not supported on this device
     Unsupported compute capability
     RuntimeError: Unsupported GPU
+    occurred when running GEMM
 pattern =
+    occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
     '(TllmGenFmhaRunner)'[^\n]*Unsupported architecture
@@ -135,6 +137,7 @@ remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Ma
 source =
     vllm-project/vllm#31740
     NVIDIA/cutlass#2802
+    vllm-project/vllm#43906
     flashinfer-ai/flashinfer#5445
     NVIDIA/TensorRT-LLM#8474
     vllm-project/vllm#43969
@@ -155,19 +158,41 @@ cause = {found} is older than what Triton supports.
 remedy = Use a newer GPU, or run without torch.compile (--enforce-eager).
 source = sasha0552/pascal-pkgs-ci#5
 
-[model-architecture-unknown]
-keys =
-    are not supported for now
-    is not supported in TRT-LLM yet
-pattern =
-    Model architectures (\[[^\]\n]*\]) are not supported for now
-    model architecture (\w+) is not supported in TRT-LLM yet
-cause = This release of the server does not know the model's architecture, {found}.
-remedy = Use a release that supports the model (mostly a newer one; of TensorRT-LLM with --backend pytorch), or
-    another engine.
+[kernel-not-compiled]
+keys = undefined symbol: _Z
+pattern = (\S+): undefined symbol: _Z\w{0,80}?\d(?P<kernel>[a-z][a-z0-9_]*_sm\d{2,3}[af]?)(?![a-z0-9_])
+cause = {found} calls {kernel} and was built without it: a fault of that release's build for these architectures, which
+    no other PyTorch mends.
+remedy = Build or install a release in which it is mended; the same source built again has the same fault.
 source =
-    vllm-project/vllm#10481
-    NVIDIA/TensorRT-LLM#15941
+    vllm-project/vllm#29030
+    vllm-project/vllm#28589
+    vllm-project/vllm#26098
+
+[gguf-model-unknown]
+keys =
+    unknown model architecture: '
+    unknown pre-tokenizer type: '
+pattern =
+    unknown model architecture: '(?P<what1>[^'\n]+)'
+    unknown pre-tokenizer type: '(?P<what2>[^'\n]+)'
+cause = This llama.cpp, or the one in the program that uses it, does not know the model's architecture or tokenizer
+    {what}.
+remedy = Build or install a newer one that supports it; until then the model cannot be used with it.
+source =
+    ggml-org/llama.cpp#28317
+    lmstudio-ai/lmstudio-bug-tracker#350
+    mozilla-ai/llamafile#432
+
+[attention-backend-none]
+keys = No valid attention backend
+pattern =
+    No valid attention backend found for \w+ with [^\n]*Reasons: \{(?P<why>[^\n]+)\}
+    No valid attention backend
+cause = No attention backend of this vLLM fits the model's settings[: {why}].
+remedy = Where a reason says that a backend requires an API of FlashInfer, install the FlashInfer that this vLLM pins;
+    else change the setting that the reasons name.
+source = vllm-project/vllm#57932
 
 [attention-backend-invalid]
 keys = is not valid for this configuration. Reason

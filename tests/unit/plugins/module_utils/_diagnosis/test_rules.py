@@ -157,6 +157,57 @@ def test_advice_follows_the_values_of_the_line(log: str, words: str) -> None:
     assert words in f"{found.cause} {found.remedy}"
 
 
+@pytest.mark.parametrize(
+    ("log", "rule", "words"),
+    [
+        (
+            "NVRM: Xid (PCI:000f:01:00): 94, pid=1, name=vllm, Contained\n",
+            "gpu-memory-fault",
+            "Start the program again",
+        ),
+        ("NVRM: Xid (PCI:000f:01:00): 64, pid=1, name=vllm, Row Remap\n", "gpu-memory-fault", "have the vendor check"),
+        ("NVRM: Xid (PCI:000f:01:00): 143, GPU init failed\n", "gpu-xid", "Look the number up"),
+        (
+            "NVRM: Xid (PCI:000f:01:00): 45, pid=1, name=a, Ch 8\nNVRM: Xid (PCI:000f:01:00): 62, halt\n",
+            "gpu-xid",
+            "Xid 62: a controller of the GPU stopped",
+        ),
+        (
+            "Because there is no version of vllm[audio]==9 and you require it\n",
+            "uv-no-version",
+            "takes vllm[audio] does",
+        ),
+        ("error: there is no version of vllm and you require vllm\n", "uv-no-version", "does not have it: uv takes"),
+        ("error: there is no version of torch==2.7.0+cu128 and\n", "uv-no-version", "leave +cu out"),
+        ("Error: listen tcp 127.0.0.1:11434: bind: address already in use\n", "port-in-use", "the port 11434 that"),
+    ],
+)
+def test_advice_follows_numbers_and_names(log: str, rule: str, words: str) -> None:
+    found = diagnose(log)
+    assert found.rule == rule
+    assert words in f"{found.cause} {found.remedy}"
+
+
+@pytest.mark.parametrize("others", [[], [f"Model{number}ForCausalLM" for number in range(300)]], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("inner", "rule"),
+    [("libx.so: undefined symbol: _ZN3c105ErrorC2E", "other-torch"), ("the widget is too old", None)],
+)
+def test_an_import_that_failed_is_told_and_not_what_a_server_says_of_it(
+    inner: str, rule: str | None, others: list[str]
+) -> None:
+    name = "LlavaForConditionalGeneration"
+    log = (
+        f"ERROR 10-16 05:20:48 registry.py:264] Error in inspecting model architecture '{name}'\n"
+        "ERROR 10-16 05:20:48 registry.py:264] RuntimeError: Error raised in subprocess:\n"
+        f"ERROR 10-16 05:20:48 registry.py:264] ImportError: {inner}\n"
+        f"ValueError: Model architectures ['{name}'] are not supported for now. Supported architectures: "
+        f"{[name, *others]}\n"
+    )
+    found = diagnose(log)
+    assert (found.rule, found.first_error) == (rule, f"ImportError: {inner}")
+
+
 def worst(rule: Rule, size: int) -> list[str]:
     """Return lines that keep a rule's pattern busy: its keys and examples with each run of letters made long."""
     texts = [text for name, text in EXAMPLES if name == rule.name]

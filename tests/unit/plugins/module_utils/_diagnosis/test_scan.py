@@ -218,6 +218,10 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
         ("2025-11-20T10:00:01.123Z #14 0.759 x.py: error: no widget\n", "x.py: error: no widget"),
         ("vllm-0  | 2025-11-20 10:00:00,123 - vllm.engine - ERROR - Widget lost\n", "Widget lost"),
         ('Nov 20 10:00:00 spark x[3]: time="2025" level=error msg="widget lost"\n', "widget lost"),
+        (
+            "0.00.226.612 I srv load: failed once\n0.00.307.807 E load: no widget\n0.00.307.851 E failed\n",
+            "load: no widget",
+        ),
         ('{"log":"RuntimeError: no widget\\n","stream":"stderr"}\n', "RuntimeError: no widget"),
     ],
 )
@@ -247,7 +251,7 @@ def test_a_line_of_the_kernel_of_a_real_spark_is_what_failed(line: str) -> None:
     log = f"[  100.1] usb 1-1: new high-speed USB device\n[  101.2] {line}\n[  102.3] systemd[1]: Started Session 4.\n"
     found = diagnose(log)
     assert found.first_error and line[:60] in found.first_error
-    assert found.rule in (None, "gpu-firmware-timeout", "gpu-page-fault", "driver-module-proprietary")
+    assert found.rule in (None, "gpu-firmware-timeout", "gpu-page-fault", "gpu-xid", "driver-module-proprietary")
 
 
 def test_a_log_without_any_error_says_so() -> None:
