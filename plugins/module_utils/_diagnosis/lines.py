@@ -149,7 +149,7 @@ ERROR_KEYS = tuple(
         "final link failed", "not recognized", "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops",
         "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid",
         "is missing", "ERR",
-        "rror -", "failed",
+        "rror -", "failed", "rror loading",
     )
 )  # fmt: skip
 # Lines that a tool itself calls an error.

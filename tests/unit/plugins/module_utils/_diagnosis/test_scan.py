@@ -219,8 +219,9 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
         ("vllm-0  | 2025-11-20 10:00:00,123 - vllm.engine - ERROR - Widget lost\n", "Widget lost"),
         ('Nov 20 10:00:00 spark x[3]: time="2025" level=error msg="widget lost"\n', "widget lost"),
         (
-            "0.00.226.612 I srv load: failed once\n0.00.307.807 E load: no widget\n0.00.307.851 E failed\n",
-            "load: no widget",
+            "0.00.226.612 I srv load: failed once\n0.00.307.807 E load: error loading model: no widget\n"
+            "0.00.307.851 E load: failed to load model\n",
+            "load: error loading model: no widget",
         ),
         ('{"log":"RuntimeError: no widget\\n","stream":"stderr"}\n', "RuntimeError: no widget"),
     ],
