@@ -28,6 +28,17 @@ cause = The clock of this host is {time} behind that of the repository {url}.
 remedy = Set the clock (timedatectl set-ntp true), then run apt update again.
 source = hkjarral/AVA-AI-Voice-Agent-for-Asterisk#122
 
+[apt-expired]
+keys = is expired (invalid since
+pattern = Release file for (?P<url>\S+) is expired \(invalid since (?P<time>[\w ]+)\)
+cause = apt does not use {url}, which is valid no longer since {time}: its mirror or a caching proxy is not updated, or
+    the clock of this host is ahead.
+remedy = Check the clock (timedatectl); if it is right, use another mirror or refresh the proxy's cache.
+source =
+    wolfgang42/vagrant-deb#19
+    nexspence/nexspence#77
+    pterodactyl-installer/pterodactyl-installer#261
+
 [apt-held]
 keys =
     held packages will be changed

@@ -135,6 +135,22 @@ cause = The image is for another processor[, {image},] than this host's[, {host}
 remedy = Use an image for linux/arm64, or build it here.
 source = docker/for-linux#105
 
+[image-not-permitted]
+keys =
+    pull access denied for
+    unauthorized: authentication required
+    failed to fetch anonymous token
+pattern =
+    pull access denied for ([^\s,]+)
+    (unauthorized: authentication required)
+    failed to fetch anonymous token: unexpected status[^\n]*: (401 Unauthorized)
+cause = The registry gives the image to nobody who is not logged in, or there is no image of that name ({found}).
+remedy = Check the name, and log in to the registry that it names (docker login nvcr.io with an API key of NGC).
+source =
+    NVIDIA-NeMo/Speech#243
+    XingangPan/DragGAN#149
+    NVIDIA-Omniverse-blueprints/cosmos-dataset-search#1
+
 [registry-limit]
 keys =
     429 Too Many Requests

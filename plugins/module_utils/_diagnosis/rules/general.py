@@ -160,6 +160,17 @@ pattern =
 cause = A program that the build runs crashed ({found}).
 remedy = See the command above it: an illegal instruction means code for another processor, a bus error a full disk.
 
+[c10d-first-rank-lost]
+keys = ncclUniqueId from
+pattern = retr\w+ ncclUniqueId from \[(?P<rank>\d+)\][^\n]*?got error: (?P<why>\w[\w ]*)
+cause = Rank {rank}, at which the others meet, did not answer ({why}): it failed before, or the network between the
+    ranks does not get through.
+remedy = Read the log of rank {rank} for its first error; if it has none, see that MASTER_ADDR and its port are reached
+    from the other hosts.
+source =
+    hiyouga/LlamaFactory#2470
+    NVIDIA/nccl#845
+
 [model-architecture-unknown]
 keys =
     are not supported for now

@@ -23,6 +23,14 @@ pattern =
 cause = The submodule {where} cannot be fetched[ from {url}][: its repository has no commit {commit}].
 remedy = Make its repository reachable, or mirror it; it must contain the commit that its project pins.
 
+[ssh-key-missing]
+keys = Permission denied (publickey
+pattern = (?<![\w.@-])(?!git@)(?P<account>[\w.-]+@[\w.-]+): Permission denied \(publickey
+cause = The other host lets {account} in with a key alone, and this account has none that it knows.
+remedy = Copy this account's public key there (ssh-copy-id {account}), and see that ssh {account} true works before
+    mpirun, Ray or a script uses it.
+source = https://manpages.ubuntu.com/manpages/noble/man1/ssh-copy-id.1.html
+
 [authentication]
 keys =
     could not read Username

@@ -82,9 +82,13 @@ cause = {found} needs a symbol that no loaded library has: it was built against 
 remedy = Rebuild it against the installed libraries.
 
 [operators-not-loaded]
-keys = '_OpNamespace' '
-pattern = '_OpNamespace' '(?P<names>\w+)' object has no attribute '(?P<operator>\w+)'
-cause = The compiled operators {names} are not loaded, or lack {operator}: their import failed before, or they are of
+keys =
+    '_OpNamespace' '
+    No module named 'vllm._
+pattern =
+    '_OpNamespace' '(?P<names1>\w+)' object has no attribute '(?P<operator>\w+)'
+    Error: No module named '(?P<names2>vllm\._\w+)
+cause = The compiled operators {names} are not loaded[, or lack {operator}]: their import failed before, or they are of
     another release than the Python files of the package.
 remedy = Look for an earlier line that says which import failed (of vLLM: Failed to import from vllm._C) and why; if
     there is none, remove the package with its old compiled files, and install or build it anew.
@@ -92,4 +96,5 @@ source =
     vllm-project/vllm#6478
     vllm-project/vllm#13593
     QwenLM/Qwen3-VL#51
+    hiyouga/LlamaFactory#5767
 """

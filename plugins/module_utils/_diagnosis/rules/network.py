@@ -135,6 +135,7 @@ pattern =
     Operation timed out
     Operation too slow
 unless =
+    retr\w+ ncclUniqueId
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume

@@ -54,6 +54,15 @@ cause = A compiled package was built with NumPy 1 and runs beside NumPy 2 ({foun
 remedy = Install a release of that package that was built with NumPy 2, or numpy<2.
 source = pytorch/builder#1984
 
+[numpy-of-another-release]
+keys = numpy.dtype size changed
+pattern = numpy\.dtype size changed, may indicate binary incompatibility\. (Expected \d+ from C header, got \d+)
+cause = A compiled package was built with another release of NumPy than the installed one ({found}).
+remedy = Install that package and numpy anew in one command, in releases that fit each other.
+source =
+    mjhydri/BeatNet#6
+    MathOnco/valis#165
+
 [triton-missing]
 keys =
     TritonMissing

@@ -107,4 +107,22 @@ remedy = End what holds memory, drop the page cache (sync; echo 3 | sudo tee /pr
 source =
     NVIDIA/xr-ai#440
     NVIDIA/cuQuantum#215
+
+[gpu-not-seen]
+keys =
+    No CUDA GPUs are available
+    no CUDA-capable device is detected
+    Found no NVIDIA driver on your system
+pattern =
+    RuntimeError: (No CUDA GPUs are available)
+    CUDA error: (no CUDA-capable device is detected)
+    RuntimeError: (Found no NVIDIA driver on your system)
+cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that is there, its container was started
+    without one, or the driver does not work.
+remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs, and start
+    a container with --gpus all.
+source =
+    KeYang8/WITT#34
+    ziplab/PTQD#13
+    xianlin7/SAMUS#39
 """

@@ -106,6 +106,15 @@ source =
     flashinfer-ai/flashinfer#3675
     flashinfer-ai/flashinfer#2579
 
+[gemm-of-another-gpu]
+keys = occurred when running GEMM
+pattern = occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
+cause = The matrix kernel that was chosen is one of TensorRT-LLM for {found} alone, which a GB10 (12.1) cannot run.
+remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer_trtllm.
+source =
+    vllm-project/vllm#43906
+    flashinfer-ai/flashinfer#2045
+
 [kernel-for-other-architectures]
 keys =
     No supported CUDA architectures found for major versions
@@ -118,9 +127,7 @@ keys =
     grouped gemm is not supported on this device
     Unsupported compute capability
     RuntimeError: Unsupported GPU
-    occurred when running GEMM
 pattern =
-    occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
     '(TllmGenFmhaRunner)'[^\n]*Unsupported architecture
@@ -137,7 +144,6 @@ remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Ma
 source =
     vllm-project/vllm#31740
     NVIDIA/cutlass#2802
-    vllm-project/vllm#43906
     flashinfer-ai/flashinfer#5445
     NVIDIA/TensorRT-LLM#8474
     vllm-project/vllm#43969
@@ -183,6 +189,37 @@ source =
     ggml-org/llama.cpp#28317
     lmstudio-ai/lmstudio-bug-tracker#350
     mozilla-ai/llamafile#432
+
+[model-type-unknown]
+keys = but Transformers does not recognize this architecture
+pattern = has model type '([\w.-]+)' but Transformers does not recognize this architecture
+cause = The installed Transformers does not know the model's type {found}: it is older than the model.
+remedy = Install a release of the server that supports the model, with the Transformers that it pins.
+source =
+    vllm-project/vllm#19793
+    vllm-project/vllm#36217
+    1038lab/ComfyUI-QwenVL#23
+
+[tokenizer-of-a-newer-release]
+keys = did not match any variant of untagged enum
+pattern = data did not match any variant of untagged enum ((?:Py)?\w+Wrapper)
+cause = The model's tokenizer file was written by another release of tokenizers, and the installed one cannot read it
+    ({found}).
+remedy = Upgrade tokenizers and Transformers together.
+source =
+    m87-labs/moondream#242
+    huggingface/sentence-transformers#1105
+
+[attention-heads-indivisible]
+keys = must be divisible by tensor parallel size
+pattern = attention heads \((?P<heads>\d+)\) must be divisible by tensor parallel size \((?P<size>\d+)\)
+cause = The model has {heads} attention heads, which cannot be shared evenly by a tensor parallel size of {size}.
+remedy = Choose a --tensor-parallel-size that divides {heads}, or use the other GPUs for pipeline parallelism or for
+    copies of the model.
+source =
+    vllm-project/vllm#414
+    THU-KEG/AdaptThink#1
+    vllm-project/vllm#4232
 
 [attention-backend-none]
 keys = No valid attention backend
@@ -255,6 +292,15 @@ pattern = module 'xformers\.ops' has no attribute '(\w+)'
 cause = The installed xformers is incomplete for this PyTorch: it lacks {found}.
 remedy = Uninstall xformers, or start the program with another attention.
 source = mmartial/ComfyUI-Nvidia-Docker#136
+
+[ollama-memory]
+keys = model requires more system memory
+pattern = model requires more system memory \((?P<need>[\d.]+ \w+)\) than is available \((?P<free>[\d.]+ \w+)\)
+cause = The model needs {need} of memory, and {free} are available.
+remedy = End other programs that hold memory (other models, too), or take a smaller or more quantized model.
+source =
+    ollama/ollama#10920
+    ollama/ollama#6723
 
 [ollama-runner]
 keys =

@@ -76,6 +76,18 @@ cause = The link of {found} failed, as it does with a Python that this PyTorch d
     USE_DISTRIBUTED=0 and other disabled parts.
 remedy = Build with a Python that the tag supports, and without those options.
 
+[triton-shared-memory]
+keys = out of resource: shared memory
+pattern = out of resource: shared memory, Required: (?P<need>\d+), Hardware limit: (?P<limit>\d+)
+cause = A Triton kernel asks for {need} bytes of the GPU's shared memory, and this GPU has {limit} for one block: the
+    block sizes were chosen for a larger one.
+remedy = Use a release or a backend whose kernel has sizes for this GPU; in your own kernel lower num_stages or the
+    block sizes.
+source =
+    triton-lang/triton#8182
+    alipay/PainlessInferenceAcceleration#35
+    OpenSpaceAI/DEST3D#2
+
 [other-torch]
 keys = undefined symbol: _ZN
 pattern = (\S+): undefined symbol: _ZNK?(?:3c10|2at|5torch|6caffe2)\w*
