@@ -90,6 +90,16 @@ source =
     NVIDIA/dgx-spark-playbooks#26
     NVIDIA/nvidia-docker#1025
 
+[container-name-taken]
+keys = is already in use by container
+pattern = The container name '/?([\w.-]+)' is already in use by container
+cause = There is a container {found} already, perhaps one that has ended.
+remedy = Remove it (docker rm {found}; docker ps -a shows it), or give the new one another name; --rm removes one when
+    it ends.
+source =
+    docker/docs#17816
+    docker-archive-public/docker.kitematic#3737
+
 [docker-client-too-old]
 keys = is too old. Minimum supported API version
 pattern = client version (?P<client>[\d.]+) is too old\. Minimum supported API version is (?P<least>[\d.]+)

@@ -230,6 +230,26 @@ cause = The network card could not access the memory that it was given ({found})
 remedy = Test with the host's memory, without --use_cuda.
 source = linux-rdma/perftest#173
 
+[mpi-slots]
+keys = There are not enough slots available
+pattern = There are not enough slots available in the system to satisfy the (\d+)
+cause = mpirun was asked for {found} processes, and the hosts that it was given have fewer slots: a host without a
+    number counts as one on its command line.
+remedy = Give each host its number of processes (--host spark-a:1,spark-b:1, or slots=1 in the host file), or ask for
+    fewer with -np.
+source =
+    open-mpi/ompi#3133
+    dstackai/dstack#2451
+
+[perftest-no-server]
+keys = Couldn't connect to
+pattern = Couldn't connect to (?P<address>[\w.:-]+:\d+)\s*(?:\n[^\n]*){0,2}?init the socket connection
+cause = perftest's client did not reach its other side at {address} over TCP, before any RDMA was tried.
+remedy = Start the same command without an address on the other host first, and open that port in its firewall (ufw).
+source =
+    linux-rdma/perftest#228
+    https://github.com/linux-rdma/perftest
+
 [connectx-subnets]
 keys = share the subnet
 pattern = interfaces (\S+ and \S+) share the subnet (?P<subnet>\S+)

@@ -125,4 +125,26 @@ source =
     KeYang8/WITT#34
     ziplab/PTQD#13
     xianlin7/SAMUS#39
+
+[cuda-assertion]
+keys = device-side assert triggered
+pattern = CUDA error: (device-side assert triggered)
+cause = A kernel found a value that it does not accept ({found}), mostly an index out of bounds; the line of the
+    traceback is not its place.
+remedy = Read the line with Assertion and failed above, which says which kernel and what; CUDA_LAUNCH_BLOCKING=1 makes
+    the traceback show the call.
+source =
+    vllm-project/vllm#21731
+    haotian-liu/LLaVA#882
+
+[cublas-not-started]
+keys =
+    CUBLAS_STATUS_ALLOC_FAILED
+    CUBLAS_STATUS_NOT_INITIALIZED
+pattern = (CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED))
+cause = cuBLAS could not start ({found}), as where no memory is left for it.
+remedy = Leave more memory free: end other programs on the GPU, or take a smaller share, batch or model.
+source =
+    QwenLM/Qwen3#873
+    tensorflow/tensorflow#9489
 """

@@ -221,6 +221,15 @@ source =
     THU-KEG/AdaptThink#1
     vllm-project/vllm#4232
 
+[quantization-unknown]
+keys = Unknown quantization method:
+pattern = Unknown quantization method: (\w[\w.-]*)
+cause = This release of vLLM does not know the quantization {found} of the model.
+remedy = Use a release that lists it (mostly a newer one), or the model in a quantization that this one lists.
+source =
+    vllm-project/vllm#1919
+    vllm-project/vllm#1769
+
 [attention-backend-none]
 keys = No valid attention backend
 pattern =
