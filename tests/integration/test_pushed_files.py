@@ -169,7 +169,8 @@ def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacke
     results = [host.task("sparkforge.dgx_spark.python_env", **options) for _call in range(3)]
     swaps = attacked.end()
     succeeded = [has_succeeded(result) for result in results]
-    assert all(name.endswith(".whl") for name in swaps) and sum(swaps.values()) > 1000, swaps
+    # On a busy machine a program of the test before may still lie there.
+    assert sum(count for name, count in swaps.items() if name.endswith(".whl")) > 1000, swaps
     assert any(succeeded) or has_succeeded(host.task("sparkforge.dgx_spark.python_env", **options))
     python = "/opt/sparkforge/envs/carried/current/bin/python"
     assert host.execute(f"{python} -I -c 'import carried; print(carried.VERSION)'") == "1.0"
