@@ -82,6 +82,8 @@ RULES = read_rules(*TOPICS, facts=names.FACTS)
 #: Rules that say that a signal 9 ended a program, and the one that says that memory was refused.
 KILLED = frozenset({"compiler-killed", "linker-killed", "process-killed"})
 OUT_OF_MEMORY = "out-of-memory"
+#: The one of them that has nothing but the word: what came before it counts more.
+LONE_KILL = "process-killed"
 
 
 @dataclass(frozen=True)
@@ -423,6 +425,10 @@ class _Scan:
         first_error = _shown(" ".join(error.text.split())) if error else None
         # A warning is a cause where something failed.
         counts = {name for name, match in self._found.items() if error or match.level != "WARNING"}
+        # A program that has reported an error is mostly killed by its parent, and not because memory ran out.
+        killed, reported = self._found.get(LONE_KILL), self._errors.get(_STRONG)
+        if killed and reported and reported.line < killed.line:
+            counts.discard(LONE_KILL)
         matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
         notices = list(self._notices.values())
         if matched:

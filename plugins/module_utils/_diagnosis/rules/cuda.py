@@ -67,12 +67,8 @@ remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build wi
     needs 12.9 or newer.
 
 [ptxas-arch-unknown]
-keys =
-    for option 'gpu-name'
-    --gpu-name=sm_12
-pattern =
-    Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
-    CalledProcessError: Command [^\n]*/ptxas'[^\n]*--gpu-name=(sm_12\d\w?)
+keys = for option 'gpu-name'
+pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
 cause = The ptxas in use does not know {found}: Triton 3.5 and older ship the one of CUDA 12.8.
 remedy = Set TRITON_PTXAS_PATH to the CUDA toolkit's ptxas for Triton 3.5 and older, TRITON_PTXAS_BLACKWELL_PATH for 3.6
     and newer.

@@ -126,6 +126,19 @@ def test_the_rule_decides_and_not_the_place_in_the_log() -> None:
     assert diagnose(killed).lines[-1] == "ninja: build stopped: subcommand failed."
 
 
+def test_kill_after_a_reported_error_is_its_consequence() -> None:
+    reported = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\nValueError: rope_scaling is off\n"
+    found = scan.diagnose(f"{reported}\nReceived sigquit from a child process.\nKilled\n")
+    assert (found.rule, found.first_error) == (None, "ValueError: rope_scaling is off")
+    assert scan.diagnose("[12/40] nvcc a.cu\nKilled\n").rule == "process-killed"
+
+
+def test_ptxas_that_fails_for_another_reason_is_not_called_too_old() -> None:
+    command = "['/opt/triton/ptxas', '-v', '--gpu-name=sm_121a', '/tmp/a.ptx']"
+    log = f"subprocess.CalledProcessError: Command '{command}' returned non-zero exit status 255.\n"
+    assert scan.diagnose(log + "ptxas error   : Entry function 'kernel' uses too much shared data\n").rule is None
+
+
 def test_a_harmless_answer_of_some_tool_does_not_hide_the_compiler_s_error() -> None:
     log = "/bin/sh: 1: hipconfig: not found\n/bin/sh: 1: ./x: Permission denied\n" + fragment("compile-error.gcc")
     assert diagnose(log).rule == "compile-error"
