@@ -127,9 +127,9 @@ def test_the_rule_decides_and_not_the_place_in_the_log() -> None:
 
 
 def test_kill_after_a_reported_error_is_its_consequence() -> None:
-    reported = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\nValueError: rope_scaling is off\n"
+    reported = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\nValueError: bad rope_scaling\n"
     found = scan.diagnose(f"{reported}\nReceived sigquit from a child process.\nKilled\n")
-    assert (found.rule, found.first_error) == (None, "ValueError: rope_scaling is off")
+    assert (found.rule, found.first_error) == (None, "ValueError: bad rope_scaling")
     assert scan.diagnose("[12/40] nvcc a.cu\nKilled\n").rule == "process-killed"
 
 
