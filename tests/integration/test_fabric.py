@@ -203,11 +203,11 @@ class Sparks:
 
     def module(self, check: bool = False, subnets: t.Sequence[str] = SUBNETS, **options: t.Any) -> dict[str, t.Any]:
         """Run fabric_netplan alone, on the first of them, as the role does."""
-        rails = of_host(self.names, self.names[0], subnets)["rails"]
+        plan = of_host(self.names, self.names[0], subnets)
         return self.both[0].task(
             "sparkforge.dgx_spark.fabric_netplan",
             check=check,
-            **{"rails": rails, "ports": PORTS, "wait": 10, **options},
+            **{"rails": plan["rails"], "environment": plan["environment"], "ports": PORTS, "wait": 10, **options},
         )
 
     def udev(self, code: int) -> None:
