@@ -148,12 +148,18 @@ def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tm
 
 
 def test_a_program_that_is_exchanged_on_its_way_does_not_run(attacked: Attacked) -> None:
-    attacked.begin()
-    results = [attacked.host.task("sparkforge.dgx_spark.proof_publish", root="/opt/sparkforge") for _call in range(4)]
-    swaps = attacked.end()
-    for result in results:
-        has_succeeded(result)
-    assert set(swaps) == {"sparkforge-proof.pyz"} and sum(swaps.values()) > 1000, swaps
+    count = 0
+    # A busy machine needs more calls until it was exchanged a thousand times.
+    while count <= 1000:
+        attacked.begin()
+        results = [
+            attacked.host.task("sparkforge.dgx_spark.proof_publish", root="/opt/sparkforge") for _call in range(4)
+        ]
+        swaps = attacked.end()
+        for result in results:
+            has_succeeded(result)
+        assert set(swaps) == {"sparkforge-proof.pyz"}, swaps
+        count += sum(swaps.values())
 
 
 def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacked, tmp_path: Path) -> None:
