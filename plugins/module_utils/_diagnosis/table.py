@@ -25,6 +25,7 @@ LINE = 2000
 WINDOW = 2048
 
 _VALUE = re.compile(r"(\w+) of (\w+): (.*?) => (.*)")
+_SHARED = re.compile(r"as in ([\w-]+)")
 _QUOTES = "'\"`\u2018\u2019\u201c\u201d"
 
 
@@ -142,7 +143,10 @@ def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) 
             raise ValueError(str(error)) from error
         for name in reader.sections():
             try:
-                rules.append(_rule(name, reader[name], facts or {}))
+                fields = dict(reader[name])
+                if shared := _SHARED.fullmatch(fields.get("values", "")):
+                    fields["values"] = reader[shared[1]]["values"]
+                rules.append(_rule(name, fields, facts or {}))
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{topic.__name__}: rule {name}: {error}") from error
     return tuple(rules)

@@ -30,7 +30,8 @@ with ``#`` is a comment. Fields:
     ``yes``: it is no failure by itself, and is told beside one.
 ``values``
     Lines ``NAME of GROUP: PATTERN => TEXT``: {NAME} is the text of the first whose pattern matches the value of the
-    group from its start on. So a version, an architecture or a name of the log decides what is said.
+    group from its start on. So a version, an architecture or a name of the log decides what is said. Or ``as in RULE``:
+    the lines of a rule of the same file.
 ``facts``
     The function of ``names.py`` that adds names for cause and remedy.
 ``source``

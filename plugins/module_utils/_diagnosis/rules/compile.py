@@ -145,20 +145,7 @@ keys =
     unable to find library -l
     library not found for -l
 pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(?::|$|\s)
-values =
-    part of found: (lib)?cudnn => cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)
-    part of found: (lib)?nccl => NCCL's development package (libnccl-dev, role cuda_libraries)
-    part of found: (lib)?cusparseLt => cuSPARSELt (role cusparselt)
-    part of found: (lib)?cudss => cuDSS (role math_libraries)
-    part of found: (lib)?nvpl => NVPL (role math_libraries)
-    part of found: (lib)?cu(blas|solver|sparse|rand|fft|file|pti|da|b) => the CUDA toolkit (role cuda_libraries)
-    part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries)
-    part of found: thrust|cooperative_groups => the CUDA toolkit (role cuda_libraries)
-    part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
-    part of found: (torch|ATen|c10) => PyTorch (role pytorch), which must be in the unit's depends
-    part of found: numa => libnuma-dev (which only a build for the CPU needs: see that torch is a CUDA build)
-    part of found: infiniband => libibverbs-dev
-    part of found: . => the package that provides it (see apt-file search)
+values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH in the unit's environment.
 
