@@ -94,7 +94,7 @@ def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, conso
         raise Refusal(Exit.NO_SPARK, error.cause, "Name them with --host.") from error
     sparks, left_out = discovery.sparks(answers, names or discovery.FACTORY_NAMES)
     for sentence in [*unheard, *left_out]:
-        console.print(sentence, soft_wrap=True)
+        console.print(sentence)
     return [Spark(spark.name, list(spark.addresses), "in this network", spark.port) for spark in sparks]
 
 
