@@ -85,7 +85,9 @@ def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path
     assert "docs/playbooks.md lists them" in said
 
 
-@pytest.mark.parametrize("playbook", ["site", "playbooks/build", "playbooks/fabric"])
+@pytest.mark.parametrize(
+    "playbook", ["site", *(f"playbooks/{name}" for name in ("build", "fabric", "rollback", "uninstall", "guard"))]
+)
 def test_two_names_of_one_machine_are_one_message_before_any_call(tmp_path: Path, playbook: str) -> None:
     hosts = "{spark01: {ansible_host: 192.0.2.1}, spark02: {ansible_host: 192.0.2.1}}"
     (tmp_path / "hosts.yml").write_text(f"all: {{children: {{fabric: {{hosts: {hosts}}}}}}}\n")

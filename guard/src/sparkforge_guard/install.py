@@ -89,7 +89,7 @@ class Installation:
         textfile = options["textfile"] or ""
         if textfile and not re.fullmatch(r"/[\w./+-]+", textfile):
             raise SparkforgeError(f"{textfile!r} is no directory for metrics.", "Set textfile to an absolute path.")
-        reason = watched.refused(textfile) if textfile else ""
+        reason = disk.unsafe_for_metrics(textfile) if textfile else ""
         if reason:
             raise SparkforgeError(
                 reason,

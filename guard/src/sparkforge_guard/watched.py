@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import time
 import typing as t
 
@@ -38,19 +37,6 @@ BEFORE, WEEK = 20, 7 * 86400.0
 TEXTFILE = "sparkforge_guard.prom"
 #: A clock below this share of the highest, under load and without a reason, is one that sticks.
 LOW, BUSY, LOOKS = 0.5, 80, 4
-
-
-def refused(directory: str) -> str:
-    """Return why root does not write metrics into a directory, or an empty text: others could lead it elsewhere."""
-    try:
-        found = os.lstat(directory)
-    except OSError:
-        return f"The directory {directory} for Prometheus' metrics does not exist."
-    if not stat.S_ISDIR(found.st_mode):
-        return f"{directory}, for Prometheus' metrics, is a link or a file, and no directory."
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"Others than root may write the directory {directory} for Prometheus' metrics."
-    return ""
 
 
 class Watch:

@@ -151,6 +151,19 @@ def make_directories(path: str) -> list[str]:
     return made
 
 
+def unsafe_for_metrics(directory: str) -> str:
+    """Return why root does not write metrics into a directory, or an empty text: others could lead it elsewhere."""
+    try:
+        status = os.lstat(directory)
+    except OSError:
+        return f"The directory {directory} for Prometheus' metrics does not exist."
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{directory}, for Prometheus' metrics, is a link or a file, and no directory."
+    if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"Others than root may write the directory {directory} for Prometheus' metrics."
+    return ""
+
+
 def fsync_directory(path: str) -> None:
     """Make the names in the directory ``path`` durable."""
     fsync_file(path)

@@ -22,7 +22,7 @@ import time
 import typing as t
 
 from . import changed, verdict
-from ._shared.module_utils._core import installed_files, receipts, shown
+from ._shared.module_utils._core import disk, installed_files, receipts, shown
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import FAIL
 from .history import History
@@ -163,11 +163,13 @@ class Publisher:
                 "The host keeps no proof reports, so there is nothing to publish.",
                 "Set verify_history to a directory on the host, or unset verify_textfile and verify_motd.",
             )
-        if self.directory and not os.path.isdir(self.directory):
+        reason = disk.unsafe_for_metrics(self.directory) if self.directory else ""
+        if reason:
             raise SparkforgeError(
-                f"The directory {self.directory} for Prometheus' metrics does not exist.",
-                "Create it, and start node_exporter with --collector.textfile.directory and this path; or set "
-                "verify_textfile to the directory that it reads.",
+                reason,
+                f"Create it as root's alone (sudo chown root: {self.directory}; sudo chmod go-w {self.directory}), and "
+                "start node_exporter with --collector.textfile.directory and this path; or set verify_textfile to the "
+                "directory that it reads.",
             )
         current = os.path.basename(os.path.realpath(os.path.join(self.root, "envs", self.environment, "current")))
         report = History(self.history).last(environment_id=current)

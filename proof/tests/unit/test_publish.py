@@ -204,9 +204,22 @@ def test_what_is_shown_is_of_the_current_environment(host: dict[str, Any]) -> No
     assert run(host)["files"] == [] and not (root / "motd").exists(), "nothing is known of it"
 
 
-def test_a_directory_that_is_not_there_is_refused_and_nothing_is_written(host: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(SparkforgeError, match=r"does not exist.*node_exporter"):
-        run(host, textfile=str(tmp_path / "nowhere"))
+@pytest.mark.parametrize(
+    ("kind", "cause"), [("missing", "does not exist"), ("link", "is a link"), ("others", "Others than root may write")]
+)
+def test_unsafe_directory_of_metrics_is_refused_and_nothing_is_written(
+    kind: str, cause: str, host: dict[str, Any], tmp_path: Path
+) -> None:
+    target, textfile = tmp_path / "target", tmp_path / "textfile"
+    target.mkdir()
+    if kind == "link":
+        textfile.symlink_to(target)
+    elif kind == "others":
+        textfile.mkdir()
+        textfile.chmod(0o777)
+    with pytest.raises(SparkforgeError, match=rf"{cause}.*node_exporter"):
+        run(host, textfile=str(textfile))
+    assert not list(target.iterdir()) and (kind != "others" or not list(textfile.iterdir()))
     assert not (tmp_path / "motd").exists() and not publish.is_published(host["root"])
 
 

@@ -76,7 +76,7 @@ def test_unit_of_the_proof_reaches_what_a_proof_needs(name: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "name", "value"),
     [
-        ({"verify_textfile": "/var/lib/a %n"}, "CapabilityBoundingSet", f"{RIGHTS} CAP_DAC_OVERRIDE"),
+        ({"verify_textfile": "/var/lib/a %n"}, "CapabilityBoundingSet", RIGHTS),
         ({"verify_textfile": "/srv/a %n"}, "ReadWritePaths", '"-/opt/sparkforge" "-/var/log/sparkforge" "-/srv/a %%n"'),
         ({"verify_python": "/srv/venv/bin/python"}, "CapabilityBoundingSet", f"{RIGHTS} CAP_DAC_OVERRIDE"),
         ({"verify_python": "/usr/bin/python3"}, "CapabilityBoundingSet", RIGHTS),
