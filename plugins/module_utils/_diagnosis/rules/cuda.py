@@ -87,6 +87,18 @@ cause = LLVM refuses the target: {found}. Triton's backend requests a lower PTX 
 remedy = Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in
     third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later.
 
+[llvm-cannot-select]
+keys = LLVM ERROR: Cannot select
+pattern = LLVM ERROR: Cannot select: (?:intrinsic )?%llvm\.nvvm\.([\w.]+)
+cause = The kernel uses {found}, for which LLVM has no instruction on the target GPU: the kernel was written for another
+    one, or this Triton or its LLVM is older than the GPU.
+remedy = Use the newest release of Triton with its PyTorch; for an instruction that this GPU lacks (tcgen05 and wgmma are
+    not in 12.x) choose another backend or kernel.
+source =
+    triton-lang/triton#11747
+    triton-lang/triton#8473
+    kijai/ComfyUI-WanVideoWrapper#70
+
 [cuda-arch-unknown]
 keys =
     Unknown CUDA Architecture Name

@@ -31,6 +31,18 @@ remedy = Copy this account's public key there (ssh-copy-id {account}), and see t
     mpirun, Ray or a script uses it.
 source = https://manpages.ubuntu.com/manpages/noble/man1/ssh-copy-id.1.html
 
+[sudo-password-missing]
+keys =
+    Missing sudo password
+    Incorrect sudo password
+pattern = ((?:Missing|Incorrect) sudo password)
+cause = Ansible may not become root on this host: its account needs a password for sudo, and none or another was given
+    ({found}).
+remedy = Run it with -K (--ask-become-pass) and type that account's password, or give the account sudo without one.
+source =
+    geerlingguy/internet-pi#235
+    ansible/ansible#71939
+
 [authentication]
 keys =
     could not read Username

@@ -76,7 +76,7 @@ source =
 keys =
     misaligned address
     an illegal memory access was encountered
-pattern = (?:^|: |\) )CUDA error: (misaligned address|an illegal memory access was encountered)
+pattern = (?:^|: |\) )(?:CUDA error: )?(misaligned address|an illegal memory access was encountered)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend or release for it.

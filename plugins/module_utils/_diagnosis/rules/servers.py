@@ -37,8 +37,8 @@ source =
 [vllm-free-memory]
 keys = Free memory on device
 pattern =
-    Free memory on device \S+ \((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less than desired GPU m
-    +emory utilization \((?P<share>[\d.]+), (?P<asked>[\d.]+) GiB\)
+    Free memory on device (?:\S+ )?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less than desire
+    +d GPU memory utilization \((?P<share>[\d.]+), (?P<asked>[\d.]+) GiB\)
 cause = Of {total} GiB only {free} GiB are free, and vLLM was to take {asked} GiB (a share of {share}).
 remedy = Lower --gpu-memory-utilization until its share of {total} GiB is below {free} GiB, or end what holds
     memory; on a GB10 that is also the page cache and every program of the host.
