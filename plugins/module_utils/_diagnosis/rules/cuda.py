@@ -92,8 +92,8 @@ keys = LLVM ERROR: Cannot select
 pattern = LLVM ERROR: Cannot select: (?:intrinsic )?%llvm\.nvvm\.([\w.]+)
 cause = The kernel uses {found}, for which LLVM has no instruction on the target GPU: the kernel was written for another
     one, or this Triton or its LLVM is older than the GPU.
-remedy = Use the newest release of Triton with its PyTorch; for an instruction that this GPU lacks (tcgen05 and wgmma are
-    not in 12.x) choose another backend or kernel.
+remedy = Use the newest release of Triton with its PyTorch; for an instruction that this GPU lacks (tcgen05 and wgmma
+    are not in 12.x) choose another backend or kernel.
 source =
     triton-lang/triton#11747
     triton-lang/triton#8473
