@@ -17,6 +17,8 @@ import typing as t
 #: What begins a line that goes on the one before it for the reader and not for the log: after a carriage return, and
 #: in the middle of a line that is too long.
 CONTINUED = "\x1e"
+#: The level of a line whose own level reports nothing, and that tells an error in a field.
+IN_FIELD = "ERROR IN A FIELD"
 
 _DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d(?:[-/.]\d{2,4})?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d{1,2})"
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
@@ -57,7 +59,10 @@ _MORE = (
 _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
 _LEVEL = re.compile(rf"\b(?:{_LEVELS})\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])")
-_LOGFMT = re.compile(r'(?:\btime=(?:"[^"]*"|\S+) |^)level=(\w+) (?:source=\S+ )?msg="?(.*?)"?$')
+_LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"\\]|\\.)*)"?)?')
+# A field that tells an error, and words of a program that goes on without what failed.
+_TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one|false|<nil>)?(?:\s|$))')
+_GOES_WITHOUT = re.compile(r"\b[Ss]kip(?:s|ped|ping)?\b")
 _ANSIBLE = re.compile(r'"(?:msg|stderr)": "((?:[^"\\]|\\.)+)')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
@@ -69,7 +74,8 @@ class Line(t.NamedTuple):
     """A line without what stands before its words.
 
     :ivar process: what tells the lines of one process from those of others, empty where nothing does.
-    :ivar level: ``ERROR`` and the like, empty where the line has none before its words.
+    :ivar level: ``ERROR`` and the like, empty where the line has none before its words; ``IN_FIELD`` where a line whose
+        level reports nothing tells an error in one of its fields.
     :ivar host: the name of the host that the prefix has.
     """
 
@@ -88,11 +94,11 @@ def decoded(data: bytes) -> str:
 def parse(raw: str) -> Line:
     """Return the words of a line, and what its prefix tells."""
     raw = _unwrapped(raw)
+    if "msg=" in raw and (message := _LOGFMT.search(raw)):
+        return _of_fields(message)
     begin = _BEGIN.match(raw)
-    message = _LOGFMT.search(raw) if "level=" in raw else None
-    if not begin or message:
-        level = message[1].upper() if message else ""
-        return Line(message[2] if message else raw.lstrip(CONTINUED), "", _NAMES.get(level, level))
+    if not begin:
+        return Line(raw.lstrip(CONTINUED))
     end = begin.end()
     for _element in range(8):
         more = _GO_ON.match(raw, end)
@@ -110,15 +116,33 @@ def parse(raw: str) -> Line:
     return Line(raw[end:], who, _NAMES.get(name.upper(), name.upper()), host)
 
 
+def _of_fields(message: t.Match[str]) -> Line:
+    """Return the message of a line of fields (logfmt) and the fields after it."""
+    words, rest = message[2] or "", message.string[message.end() :]
+    level = _NAMES.get(message[1].upper(), message[1].upper())
+    text = (words + rest).replace('\\"', '"')
+    tells = _TELLS_ERROR.search(rest) or _ERROR.search(words)
+    if level in ("INFO", "NOTICE") and tells and not _GOES_WITHOUT.search(text):
+        level = IN_FIELD
+    return Line(text, "", level)
+
+
 def _unwrapped(raw: str) -> str:
-    """Return the message of a line that has it in JSON, as Docker and Ansible write them."""
+    """Return the message of a line that has it in JSON, as Docker and Ansible write them; beside a level as fields."""
     if raw.startswith("{") and raw.rstrip().endswith("}"):
         try:
             fields = json.loads(raw)
         except (ValueError, RecursionError):
             return raw
         message = next((fields[name] for name in _FIELDS if isinstance(fields.get(name), str)), None)
-        return raw if message is None else message.rstrip("\n").replace("\n", " ")
+        if message is None:
+            return raw
+        message = str(message).rstrip("\n").replace("\n", " ")
+        level, error = fields.get("level"), fields.get("error") or fields.get("err")
+        if not isinstance(level, str):
+            return message
+        tells = f" error={json.dumps(error, ensure_ascii=False)}" if error else ""
+        return f"level={level} msg={json.dumps(message, ensure_ascii=False)}{tells}"
     if "! => {" in raw and (messages := _ANSIBLE.findall(raw)):
         return " ".join(text.replace("\\n", " ") for text in messages)
     return raw
@@ -149,7 +173,7 @@ ERROR_KEYS = tuple(
         "final link failed", "not recognized", "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops",
         "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid",
         "is missing", "ERR",
-        "rror -", "failed", "rror loading",
+        "rror -", "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
     )
 )  # fmt: skip
 # Lines that a tool itself calls an error.
@@ -201,7 +225,10 @@ _HARMLESS = re.compile(
     r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
     r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nvCheckOkFailedNoLog"
 )
-_HEADING = re.compile(r"CMake Error[^\n]*:\s*$")
+_HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$")
+# An exception whose words are a key or none, and what Python writes between it and the one that came of it.
+_MUTE = re.compile(r"\s*(?:[\w.]+:?|[\w.]+: ?-?\d+|(?:\w+\.)*(?:Attribute|Index|Key|Lookup)Error:(?:\s+\S+){0,2})\s*$")
+_CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above exception was the direct cause)")
 #: Levels of lines that report nothing.
 TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}
@@ -226,13 +253,14 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
         line.level in _LOUD and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
-    if not (is_error or follows or _PERHAPS.search(line.text)):
+    if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text)):
         return int(bool(_LOOSE.search(line.text)) and not _AGAIN.search(line.text)), line.text
     window = of_process(below())
     if is_tried_again(window):
         return 0, ""
     rest = window[len(line.text) :]
-    if follows or (is_error and (TRACEBACK in rest.lstrip("\n").partition("\n")[0] or _INNER.match(rest))):
+    above_cause = is_error and (TRACEBACK in rest.lstrip("\n").partition("\n")[0] or _INNER.match(rest))
+    if follows or above_cause or is_mute(line.text, rest):
         return 2, line.text
     # CMake's first line says where, the next paragraph what.
     return 4 if is_error else 3, _paragraph(window) if _HEADING.search(line.text) else line.text
@@ -244,15 +272,15 @@ def is_tried_again(window: str) -> bool:
     return bool(_AGAIN.search("\n".join(window.split("\n", near + 1)[: near + 1])))
 
 
-def traceback_end(window: str) -> tuple[int, str]:
-    """Return the number of the line, from 0, and the words that end the traceback at the start of a part of a log.
+def traceback_end(window: str) -> tuple[int, int, str]:
+    """Return the number of the line, from 0, its class, and the words that end the traceback at the start of a window.
 
-    Python writes its cause there, whatever the exception is called. The number is -1 where there is no end.
+    Python writes its cause there, whatever the exception is called. The class is 0 where there is no end.
     """
     raw, *rest = window.split("\n")
     first = parse(raw)
     if first.level in _QUIET or "Exception Group" in raw:
-        return -1, ""
+        return 0, 0, ""
     # The exceptions of a group stand behind a rail.
     rail = re.match(r"\s*\| |", first.text)
     start = rail.end() if rail else 0
@@ -262,13 +290,16 @@ def traceback_end(window: str) -> tuple[int, str]:
         if line.process != first.process or not line.text.strip():
             continue
         if len(line.text) - len(line.text[start:].lstrip()) <= depth:
-            return (-1, "") if "KeyboardInterrupt" in line.text else (number, line.text[start:])
-    return -1, ""
+            text = line.text[start:]
+            after = of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
+            kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4
+            return number, 0 if "KeyboardInterrupt" in text else kind, text
+    return 0, 0, ""
 
 
-def is_consequence(text: str) -> bool:
-    """Tell whether an error's words say that it follows from another one."""
-    return bool(_WEAK.search(text))
+def is_mute(text: str, below: str) -> bool:
+    """Tell whether an exception's words tell nothing, and ``below`` has one that came of it."""
+    return bool(_MUTE.match(text) and _CHAINED.match(below))
 
 
 def _paragraph(text: str) -> str:

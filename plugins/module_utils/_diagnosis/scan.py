@@ -371,9 +371,8 @@ class _Scan:
             for start, row in self._rows(key, low, end):
                 shape = row.translate(None, _DIGITS)
                 if traceback:
-                    number, text = lines.traceback_end(self._window(start, row, _CONTEXT))
-                    kind = 0 if number < 0 else 2 if lines.is_consequence(text) else _STRONG
-                    for _line in range(max(0, number)):
+                    number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))
+                    for _line in range(number):
                         start = self._buffer.find(b"\n", start) + 1
                 elif shape in self._dull:
                     continue

@@ -167,7 +167,7 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
     rows += [f"Beside it: {notice}" for notice in answer["notices"]]
     if answer["rule"]:
         rows.append(f"Rule: {answer['page']}")
-        rows.append(f"Source: {', '.join(answer['sources'])}" if answer["sources"] else "Source: the tool's own words")
+        rows.append(f"Source: {', '.join(answer['sources'])}" if answer["sources"] else "Source: none known")
     return "\n".join(rows)
 
 

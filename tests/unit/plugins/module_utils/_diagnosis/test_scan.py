@@ -237,6 +237,51 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "load: error loading model: no widget",
         ),
         ('{"log":"RuntimeError: no widget\\n","stream":"stderr"}\n', "RuntimeError: no widget"),
+        # A field of a line tells an error, whatever level the line has.
+        (
+            'Nov 20 10:00:00 spark x[3]: time=2026-11-20T10:00:00Z level=INFO msg="load failed" id=7 '
+            'error="the \\"widget\\" is gone"\ntime=2026-11-20T10:00:01Z level=INFO msg=going on\n' + "GET / 200\n" * 9,
+            'load failed id=7 error="the "widget" is gone"',
+        ),
+        ("ts=1 caller=a.go:7 level=info component=x msg=closed err=EWIDGET\n", "closed err=EWIDGET"),
+        ('level=info ts=1 msg="error: no widget"\n', "error: no widget"),
+        ('{"level":"info","ts":1,"msg":"load failed","error":"no widget"}\n', 'load failed error="no widget"'),
+        ('time=1 level=INFO msg="starting" error=<nil> err="" error=null\n', None),
+        ('time=1 level=INFO msg="skip loading plugin aufs" error="aufs is not supported: skip plugin"\n', None),
+        ('time=1 level=DEBUG msg="no such cgroup" error="not found"\n', None),
+        # Of chained exceptions the innermost whose words tell something; the last where none do.
+        (
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'qwen9'\n\n"
+            "During handling of the above exception, another exception occurred:\n\n"
+            'Traceback (most recent call last):\n  File "b.py", line 2\nValueError: no widget of that name\n\n'
+            "The above exception was the direct cause of the following exception:\n\n"
+            'Traceback (most recent call last):\n  File "c.py", line 3\nRuntimeError: could not go on\n',
+            "ValueError: no widget of that name",
+        ),
+        (
+            "(W pid=1) ERROR 11-20 10:00:00 [a.py:1] Traceback (most recent call last):\n"
+            '(W pid=1) ERROR 11-20 10:00:00 [a.py:1]   File "x", line 1\n'
+            "(W pid=1) ERROR 11-20 10:00:00 [a.py:1] StopIteration\n(W pid=1) ERROR 11-20 10:00:00 [a.py:1]\n"
+            "(W pid=1) ERROR 11-20 10:00:00 [a.py:1] During handling of the above exception, another exception "
+            "occurred:\n(W pid=1) ERROR 11-20 10:00:00 [a.py:1] Traceback (most recent call last):\n"
+            '(W pid=1) ERROR 11-20 10:00:00 [a.py:1]   File "y", line 1\n'
+            "(W pid=1) ERROR 11-20 10:00:00 [a.py:1] acme.Broken: the thing broke\n",
+            "acme.Broken: the thing broke",
+        ),
+        (
+            'Traceback (most recent call last):\n  File "a.py", line 1\nAttributeError\n\n'
+            "During handling of the above exception, another exception occurred:\n\n"
+            "Traceback (most recent call last):\n  File \"b.py\", line 2\nKeyError: 'b'\n",
+            "KeyError: 'b'",
+        ),
+        # Pydantic says in the lines below what is wrong.
+        (
+            'Traceback (most recent call last):\n  File "a.py", line 1\n'
+            "pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
+            "  Value error, the widget is too old [type=value_error]\n",
+            "pydantic_core.ValidationError: 1 validation error for ModelConfig Value error, the widget is too old "
+            "[type=value_error]",
+        ),
     ],
 )
 def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -> None:
