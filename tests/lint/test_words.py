@@ -1,0 +1,128 @@
+"""Plain words: names say what they hold, sentences name their subject, and the history can be searched.
+
+``DONE`` lists the packages that comply so far. It only grows, and goes once it holds everything; no single name or
+sentence is excepted. Fields of a class are not looked at: some are keys of reports and receipts, which stay.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lint import subject
+
+CHECKOUT = Path(__file__).parents[2]
+#: The commit from which on subjects have the form of CONTRIBUTING.md.
+SINCE = "f6f1406e0572c5a7ef3fbee2b3c16ed7c1209f13"
+DONE = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup", "plugins/modules"]
+VAGUE = {"one", "found", "wanted", "given", "said", "place", "places", "words", "what", "whole"}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+OPENING = re.compile(r"(?:what|who|whom|whose|of|where|nobody)\b", re.IGNORECASE)
+# Beside comments and names of tasks: descriptions, also those of a module, in which lines of a list are sentences.
+YAML_TEXT = re.compile(r"\s*(#|- name:|-|(?:short_)?description:) ['\"]?([A-Z].*)")
+
+
+def files(package: str) -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--", package], cwd=CHECKOUT, check=True, capture_output=True, text=True
+    )
+    paths = [CHECKOUT / name for name in listed.stdout.splitlines()]
+    return [path for path in paths if path.suffix in (".py", ".yml", ".yaml") and not path.is_symlink()]
+
+
+def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the name of each variable, parameter, function and class, with its line."""
+    fields = {
+        id(target)
+        for body in ast.walk(tree)
+        if isinstance(body, ast.ClassDef)
+        for statement in body.body
+        if isinstance(statement, (ast.Assign, ast.AnnAssign))
+        for target in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
+            yield node.lineno, node.id
+        elif isinstance(node, (ast.ExceptHandler, ast.alias)):
+            yield node.lineno, getattr(node, "asname", None) or node.name or ""
+
+
+def sentences(source: str) -> Iterator[tuple[int, str]]:
+    """Yield each docstring of some Python and each block of comments, with its first line."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Module)) and (text := ast.get_docstring(node)):
+            yield getattr(node, "lineno", 1), text
+    last, first, block = -1, 0, ""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            line, text = token.start[0], token.string.lstrip("#: ")
+            is_next = line == last + 1 and token.line.lstrip().startswith("#")
+            if not is_next:
+                yield first, block
+            first, block = (first, f"{block} {text}") if is_next else (line, text)
+            last = line
+    yield first, block
+
+
+def yaml_sentences(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments, task names and descriptions of some YAML, with their lines."""
+    previous = ""
+    for line, text in enumerate(source.splitlines(), 1):
+        match = YAML_TEXT.match(text)
+        if match and not (match[1] == "#" and previous.lstrip().startswith("#")):
+            yield line, match[2]
+        previous = text
+
+
+def is_vague(text: str) -> bool:
+    """Tell whether a text begins with a word that names no subject, and is no question."""
+    return bool(OPENING.match(text)) and not re.match(r"[^.]*\?", text)
+
+
+@pytest.mark.parametrize("package", DONE)
+def test_names_and_openings(package: str) -> None:
+    faults: list[tuple[str, str]] = []
+    for path in files(package):
+        source, relative = path.read_text(encoding="utf-8"), path.relative_to(CHECKOUT)
+        if path.suffix == ".py":
+            faults += [
+                (f"{relative}:{line}", name)
+                for line, name in [*named(ast.parse(source)), (1, path.stem)]
+                if name in VAGUE or (name.startswith("test_") and is_vague(name[5:].replace("_", " ")))
+            ]
+            faults += [(f"{relative}:{line}", text) for line, text in sentences(source) if is_vague(text)]
+        faults += [(f"{relative}:{line}", text) for line, text in yaml_sentences(source) if is_vague(text)]
+    assert sorted(set(faults)) == []
+
+
+def test_subjects_of_commits() -> None:
+    # A shallow clone, as that of CI, has only the last commits.
+    known = subprocess.run(["git", "cat-file", "-e", SINCE], cwd=CHECKOUT, check=False, capture_output=True)
+    span = ["-1"] if known.returncode else [f"{SINCE}..HEAD"]
+    log = subprocess.run(["git", "log", "--no-merges", "--format=%s", *span], cwd=CHECKOUT, check=True,
+                         capture_output=True, text=True).stdout  # fmt: skip
+    assert [(line, subject.fault(line)) for line in log.splitlines() if subject.fault(line)] == []
+
+
+@pytest.mark.parametrize(("line", "is_fault"), [
+    ("guard: protect names of uid 0 only", False),
+    ("roles/guard, docs: bring the limits together", False),
+    ("Say what is known", True),
+    ("guard: what it protects", True),
+    ("guard: protected names", True),
+    ("guard: protects names", True),
+    ("guard: " + "protect names " * 5, True),
+])  # fmt: skip
+def test_subject_form(line: str, is_fault: bool) -> None:
+    assert bool(subject.fault(line)) is is_fault
