@@ -23,7 +23,7 @@ from .verify_report import write_files
 
 
 def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]:
-    """Write what is known of the hosts and its page; return both paths.
+    """Write the state of the hosts and the page that shows it; return both paths.
 
     :raises SparkforgeError: they cannot be written.
     """
@@ -48,7 +48,7 @@ class ActionModule(OnController):
         del task_vars
         # The options are text of Ansible's own types, which the files and the result need not know.
         hosts = [str(name) for name in arguments["hosts"]]
-        stopped = {str(name): str(said) for name, said in arguments["stopped"].items()}
+        stopped = {str(name): str(reason) for name, reason in arguments["stopped"].items()}
         judged = hosts if arguments["judged"] is None else [str(name) for name in arguments["judged"]]
         directory = str(arguments["directory"])
         fleet = _fleet.merge(directory, [*hosts, *judged], stopped, self._task.check_mode)
@@ -70,5 +70,5 @@ class ActionModule(OnController):
             "url": served[0] if served else "",
             "summary": fleet["summary"],
             "hosts": [{key: row[key] for key in ("host", "verdict", "cause", "remedy")} for row in fleet["hosts"]],
-            "unmet": {host: said for host, said in unmet.items() if said and host in judged},
+            "unmet": {host: reason for host, reason in unmet.items() if reason and host in judged},
         }

@@ -18,7 +18,7 @@ from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import status
 
-#: Of a host of which nothing was said: a task before this one failed on it.
+#: The message for a host without one: a task before this one failed on it.
 UNSAID = "The play failed on it before its state was read; the message is above."
 
 

@@ -21,7 +21,7 @@ from ..plugin_utils.action import OnController
 
 #: Characters that are read of a record.
 LARGEST = 16 << 20
-#: What judging raises of an observation in another form: a host's root and whoever sent a record write it.
+#: Errors that an observation in another form raises; a host's root, or the sender of a record, wrote it.
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
 
@@ -33,8 +33,8 @@ def recorded(path: str) -> dict[str, t.Any]:
     """
     try:
         with open(path, encoding="utf-8") as stream:
-            found = json.loads(stream.read(LARGEST))
-        observation, update = forecast.of_record(found)
+            record = json.loads(stream.read(LARGEST))
+        observation, update = forecast.of_record(record)
     except (OSError, ValueError, RecursionError, AttributeError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no record of a Spark"
         raise SparkforgeError(
@@ -64,7 +64,7 @@ class ActionModule(OnController):
         if path:
             files.write_text(path, text + "\n", "Set forecast_file to a file in a directory that you can write to.")
         reports = str(arguments["reports"] or "")
-        # Recorded Sparks are of no inventory; and who has no reports gets no directory for them.
+        # Recorded Sparks belong to no inventory, and no directory of reports is created.
         if arguments["rows"] and os.path.isdir(reports):
             forecast.keep(reports, state)
         self._display.display(text)

@@ -32,8 +32,8 @@ class ActionModule(OnHost):
         try:
             arguments = expanded(self._task.args, "wanted")
             arguments.pop("transferred", None)
-            wanted = arguments.get("state", "present") == "present"
-            if wanted and arguments.get("wheels"):
+            is_installing = arguments.get("state", "present") == "present"
+            if is_installing and arguments.get("wheels"):
                 arguments["wheels"], local = self._resolved(arguments["wheels"])
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}
@@ -52,13 +52,13 @@ class ActionModule(OnHost):
     def _tell(self, label: str, download: dict[str, t.Any]) -> None:
         """Print a line for each wheel that arrived, and what is next, which may be silent for a while."""
         finished, waiting = download.get("finished") or [], download.get("next") or []
-        for one in finished:
-            display.display(f"{label} | {one['file']}, {one['size'] / 1e6:.1f} MB")
+        for wheel in finished:
+            display.display(f"{label} | {wheel['file']}, {wheel['size'] / 1e6:.1f} MB")
         if not waiting:
             return
         so_far = f"{download['files']} of {download['of_files']} wheels, {download['bytes'] / 1e6:.1f} MB"
         if download["of_bytes"]:
-            rate = sum(one["size"] for one in finished) / max(download["seconds"], 0.1)
+            rate = sum(wheel["size"] for wheel in finished) / max(download["seconds"], 0.1)
             left = datetime.timedelta(seconds=round((download["of_bytes"] - download["bytes"]) / max(rate, 1)))
             so_far += f" of {download['of_bytes'] / 1e6:.1f} MB, {rate / 1e6:.1f} MB/s, about {left} left"
         display.display(f"{label} | {so_far} | next: {', '.join(waiting)}")
@@ -79,8 +79,8 @@ class ActionModule(OnHost):
                 local[str(item["sha256"])] = path
                 continue
             try:
-                found = pathlib.Path(self._find_needle("files", path))
-                with found.open("rb") as stream:
+                wheel = pathlib.Path(self._find_needle("files", path))
+                with wheel.open("rb") as stream:
                     actual = hashlib.file_digest(stream, "sha256").hexdigest()
             except (AnsibleError, OSError):
                 raise SparkforgeError(
@@ -93,8 +93,8 @@ class ActionModule(OnHost):
                     f"The sha256 of {path} is {actual}, expected {pin}.",
                     "Use the wheel that the lock names, or renew the lock.",
                 )
-            resolved.append({"file": found.name, "sha256": actual})
-            local[actual] = str(found)
+            resolved.append({"file": wheel.name, "sha256": actual})
+            local[actual] = str(wheel)
         return resolved, local
 
     def _is_cached(self, path: str, sha256: str) -> bool:
@@ -103,8 +103,8 @@ class ActionModule(OnHost):
         Reading a gigabyte for each host would cost the controller more than all else; the host reads what it gets.
         In check mode the wheel need not be there.
         """
-        place = pathlib.Path(path)
-        return place.parent.name == sha256 and (self._task.check_mode or place.is_file())
+        cached = pathlib.Path(path)
+        return cached.parent.name == sha256 and (self._task.check_mode or cached.is_file())
 
     def _send(self, local: dict[str, str], missing: list[str]) -> dict[str, str]:
         """Send the missing wheels, readable for whom the task becomes; return their paths by sha256."""

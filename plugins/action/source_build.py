@@ -69,8 +69,8 @@ class ActionModule(Reconnecting, OnHost):
         """Ask how it goes; a connection that is lost meanwhile is made again."""
         seen = state_file.news(latest.get("state") or {})
         # Only what finds the build: patches may be large.
-        wanted = ("name", "root", "log_root", "user", "kind", "source")
-        module_args = {key: arguments[key] for key in wanted if key in arguments}
+        identifying = ("name", "root", "log_root", "user", "kind", "source")
+        module_args = {key: arguments[key] for key in identifying if key in arguments}
         module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": seen}
 
         return self.again(lambda: self._execute_module(module_args=module_args, task_vars=task_vars))

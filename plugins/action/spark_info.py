@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a module on a host, any that meta/runtime.yml sends here, and takes of its answer what a host may say.
+"""Runs a module on a host, any that meta/runtime.yml sends here, and keeps the parts of its answer that a host may set.
 
-spark_info is the first call to each host: where that cannot be reached or sudo refuses, the message says what to do.
-The host stays unreachable to Ansible, and no further call is made. What spark_info says of a host is taken where it has
-the form that every plan reads: other hosts' tasks read it too, and one of another form would stop them all.
+spark_info is the first call to each host. If the host cannot be reached or sudo refuses, the message says what to do.
+The host stays unreachable to Ansible, and no further call is made. An observation is accepted only in the form that
+every plan reads, because other hosts' tasks read it too, and a malformed one would stop them all.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIND = "or run `make spark` (`sparkforge setup`), which finds Sparks and writes
 
 
 class ActionModule(OnHost, Normal):
-    """One call of the module, with a message of its own where that fails."""
+    """One call of the module, with a message of its own if that fails."""
 
     FACTS: t.ClassVar[t.Collection[str]] = ("spark_info",)
 
@@ -61,24 +61,24 @@ class ActionModule(OnHost, Normal):
             return {"failed": True, "changed": False, **_no_root(sudo[1], variables).as_result()}
 
 
-def unreached(words: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
-    """Return why ssh did not reach a host and what mends that, given its words and the host's variables."""
+def unreached(output: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
+    """Return why ssh did not reach a host and what mends that, from its message and the host's variables."""
     host = str(variables.get("inventory_hostname"))
-    said = " ".join(_WRAPPED.sub("", words).split()).rstrip(".")
-    address = _place("ansible_host", variables)
-    user = _place("ansible_user", variables)
+    message = " ".join(_WRAPPED.sub("", output).split()).rstrip(".")
+    address = _setting_of("ansible_host", variables)
+    user = _setting_of("ansible_user", variables)
     login = f"ssh {variables.get('ansible_user', 'USER')}@{variables.get('ansible_host') or host}"
-    if "Could not resolve hostname" in said:
+    if "Could not resolve hostname" in message:
         remedy = f"Write the Spark's own name or address into {address}, {_FIND}."
-    elif "Permission denied" in said:
+    elif "Permission denied" in message:
         remedy = (
             f"Write your user name on the Spark into {user}, and add -k if ssh asks for a password: `{login}` tells."
         )
-    elif "Host key verification failed" in said or "IDENTIFICATION HAS CHANGED" in said:
+    elif "Host key verification failed" in message or "IDENTIFICATION HAS CHANGED" in message:
         remedy = f"Compare the key that `{login}` shows with the Spark's own, and accept it there."
     else:
         remedy = f"Check that it is on, in this network and running ssh (`{login}`), or correct {address}, {_FIND}."
-    return SparkforgeError(f"{host} cannot be reached over ssh: {said}.", remedy)
+    return SparkforgeError(f"{host} cannot be reached over ssh: {message}.", remedy)
 
 
 def _no_root(word: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
@@ -88,12 +88,14 @@ def _no_root(word: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
     return SparkforgeError(f"sudo on {host} refuses the password of {user}.", "Run it again with -K.")
 
 
-def _place(variable: str, variables: t.Mapping[str, t.Any]) -> str:
-    """Return where a variable of the host is set, with the line, or where it can be."""
+def _setting_of(variable: str, variables: t.Mapping[str, t.Any]) -> str:
+    """Return the file and the line that set a variable of the host, or how it can be set."""
     file, value = Path(str(variables.get("inventory_file") or "")), str(variables.get(variable) or "")
     if not file.is_file():
         return f"the option -e {variable}=…"
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     setting = re.compile(rf"^[^#]*\b{variable}\s*[:=]\s*['\"]?{re.escape(value)}(?![\w.-])")
-    found = (f"line {number} of {file} ({line.strip()})" for number, line in enumerate(lines, 1) if setting.match(line))
-    return next(found, f"{variable} of this host in {file}")
+    lines_set = (
+        f"line {number} of {file} ({line.strip()})" for number, line in enumerate(lines, 1) if setting.match(line)
+    )
+    return next(lines_set, f"{variable} of this host in {file}")

@@ -27,7 +27,7 @@ class ActionModule(OnController):
         """Return the stack and the files that it comes from."""
         inventories = load.inventory_directories(task_vars)
         where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
-        found = facts.facts(
+        resolved = facts.facts(
             arguments["name"],
             arguments["method"],
             arguments["profile"],
@@ -35,11 +35,11 @@ class ActionModule(OnController):
             libraries=arguments["libraries"],
             lock_required=arguments["lock_required"],
         )
-        return {"changed": False, "stack": found["stack"], "files": found["files"], "warnings": _open_settings()}
+        return {"changed": False, "stack": resolved["stack"], "files": resolved["files"], "warnings": _open_settings()}
 
 
 def _open_settings() -> list[str]:
-    """Return what is to be said of settings by which a host could decide about more than itself."""
+    """Return warnings about settings that let a host influence other hosts."""
     if not C.config.get_config_value("INJECT_FACTS_AS_VARS"):
         return []
     return [

@@ -46,15 +46,15 @@ class ActionModule(OnController):
                 "Give an inventory file with -i, or set stack_lock_directory.",
             )
         path = os.path.join(directory, f"{name}.yml")
-        # A wrong lock in the way is what a new one replaces: only one that can be read is built upon.
+        # A new lock replaces a wrong one, and takes over parts only of one that can be read.
         known: Lock | None = None
         notes = []
         try:
             known, _known_path = load.load_lock(name, where)
         except SparkforgeError as error:
             notes.append(f"The previous lock is discarded: {error.cause}")
-        lock, said = self._resolve(name, definition, known or {}, arguments)
-        notes += said
+        lock, resolve_notes = self._resolve(name, definition, known or {}, arguments)
+        notes += resolve_notes
 
         before = ""
         if os.path.exists(path):
@@ -104,7 +104,7 @@ class ActionModule(OnController):
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
         own_index = index.url is not None or index.find_links
         if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
-            # The index would answer, with builds that the stack says are not what it means.
+            # The index has builds, but the stack says that they are not the ones it means.
             notes.append(f"wheels unchanged: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
             lock["wheels"] = {}

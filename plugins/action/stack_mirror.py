@@ -47,8 +47,11 @@ class ActionModule(OnController):
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]))
         # Profiles decide what is proven, and nothing that is fetched.
         libraries = arguments["libraries"]
-        found = [facts.facts(one, method, "generic", where, libraries=libraries)["stack"] for one, method in stacks]
-        for stack in found:
+        resolved = [
+            facts.facts(stack_name, method, "generic", where, libraries=libraries)["stack"]
+            for stack_name, method in stacks
+        ]
+        for stack in resolved:
             needs = wanted(stack, arguments["machines"], arguments["extensions"])
             collect.archives(directory, needs.archives, arguments["nvidia_url"])
             collect.wheels(directory, needs.wheels, index)

@@ -20,10 +20,10 @@ class ActionModule(PythonEnv):
         # Not the parent's, which runs python_env.
         result = super(PythonEnv, self).run(tmp, task_vars)
         arguments = dict(self._task.args)
-        wanted = arguments.get("wanted")
+        described = arguments.get("wanted")
         try:
-            if isinstance(wanted, dict) and wanted.get("wheels"):
-                arguments["wanted"] = {**wanted, "wheels": self._resolved(wanted["wheels"])[0]}
+            if isinstance(described, dict) and described.get("wheels"):
+                arguments["wanted"] = {**described, "wheels": self._resolved(described["wheels"])[0]}
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}
         done = dict(self._execute_module(module_args=arguments, task_vars=task_vars))

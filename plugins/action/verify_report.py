@@ -47,10 +47,10 @@ def write_report(
     :raises SparkforgeError: they cannot be written, it is no report, or the name is no file name.
     """
     stem = _fleet.file_stem(name, check_mode)
-    whole = _form.complete(report, name, check_mode)
-    page = PROOF.module("page.draw").host_page(whole)
-    path, page_path = write_files(directory, {f"{stem}.json": _report.text(whole), f"{stem}.html": page})
-    return whole, path, page_path
+    complete = _form.complete(report, name, check_mode)
+    page = PROOF.module("page.draw").host_page(complete)
+    path, page_path = write_files(directory, {f"{stem}.json": _report.text(complete), f"{stem}.html": page})
+    return complete, path, page_path
 
 
 class ActionModule(OnController):
@@ -64,7 +64,7 @@ class ActionModule(OnController):
         )
         counts = _report.count_words(report["summary"])
 
-        def said(status: str) -> list[str]:
+        def sentences(status: str) -> list[str]:
             return [
                 shown.text(f"{check['name']}: {check['cause']} {check['remedy']}")
                 for check in report["checks"]
@@ -80,7 +80,7 @@ class ActionModule(OnController):
             "page": page,
             "verdict": report["verdict"],
             "msg": f"{report['verdict']}: {counts}; {page}",
-            "failures": said(_verdict.FAIL),
+            "failures": sentences(_verdict.FAIL),
             # Ansible shows these, and continues.
-            "warnings": said(_verdict.WARN),
+            "warnings": sentences(_verdict.WARN),
         }

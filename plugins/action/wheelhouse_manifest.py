@@ -46,41 +46,40 @@ class ActionModule(OnController):
         # The options are text of Ansible's own types, which files and the result need not know.
         text = {key: str(value) for key, value in arguments.items() if isinstance(value, str)}
         signers = [str(signer) for signer in arguments["signers"]]
-        wanted = Wanted(text["stack"], text["lock_id"], text["platform"], text["python"], signers)
-        cache = Cache(text["cache"], wanted.platform)
+        query = Wanted(text["stack"], text["lock_id"], text["platform"], text["python"], signers)
+        cache = Cache(text["cache"], query.platform)
         served = Served(text["url"], text["username"], text["password"]) if text["url"] else None
         builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
         if arguments["manifest"]:
             label = "The manifest of this run"
             # As text: the marks that Ansible puts on its values are not part of the content.
-            given = wanted.check(_plain(arguments["manifest"]), label)
-            found = Found(given, "given", [])
+            search = Found(query.check(_plain(arguments["manifest"]), label), "given", [])
         else:
 
             def ask(name: str) -> bytes | None:
-                path = posixpath.join(text["root"], "wheelhouse", wanted.platform, "manifests", name)
+                path = posixpath.join(text["root"], "wheelhouse", query.platform, "manifests", name)
                 return self._slurp(path, builder, task_vars)
 
-            places = [str(place) for place in arguments["places"]]
-            found = find_manifest(wanted, places, cache, served, ask, builder, arguments["allow_older"])
-        manifest = found.manifest
+            directories = [str(directory) for directory in arguments["places"]]
+            search = find_manifest(query, directories, cache, served, ask, builder, arguments["allow_older"])
+        manifest = search.manifest
         if manifest is None:
             if arguments["required"]:
-                raise not_found(wanted, found)
-            return {"changed": False, **found._asdict(), "wheels": [], "saved": False}
+                raise not_found(query, search)
+            return {"changed": False, **search._asdict(), "wheels": [], "saved": False}
         saved = wheels = False
         if not self._task.check_mode:
-            saved = cache.save(wanted, manifest)
+            saved = cache.save(query, manifest)
             if arguments["wheels"]:
-                wheels = self._bring(wanted, manifest, cache, text["root"], builder)
+                wheels = self._bring(query, manifest, cache, text["root"], builder)
         listed = [
             {"path": cache.wheel(wheel), "sha256": wheel.sha256}
             for wheel in (of_manifest(manifest) if arguments["wheels"] else [])
         ]
         # The cache is the controller's; no host is another one for it.
-        return {"changed": False, **found._asdict(), "wheels": listed, "saved": saved or wheels}
+        return {"changed": False, **search._asdict(), "wheels": listed, "saved": saved or wheels}
 
-    def _bring(self, wanted: Wanted, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
+    def _bring(self, query: Wanted, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
         """Bring the wheels that the cache lacks from the builder; tell whether there were any.
 
         :raises SparkforgeError: saying why a wheel did not come.
@@ -90,19 +89,19 @@ class ActionModule(OnController):
             with cache.bringing(wheel) as target:
                 if target is None:
                     continue
-                path = posixpath.join(root, "wheelhouse", wanted.platform, *wheel.relative.split("/"))
+                path = posixpath.join(root, "wheelhouse", query.platform, *wheel.relative.split("/"))
                 with _no_file_larger(wheel.size):
                     reason = self._fetch(path, target, builder)
                 if reason:
                     raise SparkforgeError(
                         f"The wheel {wheel.file} is not available: {reason}.",
                         f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. If the wheels are "
-                        f"lost, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
+                        f"lost, remove {cache.path_of(query)} and run playbooks/build.yml.",
                     )
         return bool(missing)
 
     def _fetch(self, path: str, target: str, builder: str) -> str:
-        """Fetch a file of the builder; return why that failed, empty where it did not.
+        """Fetch a file of the builder; return why that failed, or an empty text.
 
         Not by ssh's third way, a pipe, unless a person chose that: all that comes through it is kept in memory first.
         """
@@ -110,7 +109,7 @@ class ActionModule(OnController):
             smart = self._connection.get_option("ssh_transfer_method") == "smart"
         except (AttributeError, KeyError, AnsibleError):
             smart = False
-        said = ""
+        reason = ""
         for method in ("sftp", "scp") if smart else ("",):
             try:
                 if method:
@@ -118,41 +117,41 @@ class ActionModule(OnController):
                 self._connection.fetch_file(path, target)
                 return ""
             except (AnsibleError, OSError) as error:
-                said = said or f"{builder} did not return {path}: {_words(error)}"
+                reason = reason or f"{builder} did not return {path}: {_words(error)}"
             finally:
                 if method:
                     self._connection.set_option("ssh_transfer_method", "smart")
-        return said
+        return reason
 
     def _slurp(self, path: str, builder: str, task_vars: dict[str, t.Any]) -> bytes | None:
-        """Return a file of the builder, None where it is not there.
+        """Return a file of the builder, or None if it does not exist.
 
-        :raises OSError: with words, where the builder cannot be asked.
+        :raises OSError: the builder cannot be asked; the error says why.
         """
         try:
-            said = self._execute_module("ansible.builtin.slurp", {"src": path}, task_vars=task_vars)
+            answer = self._execute_module("ansible.builtin.slurp", {"src": path}, task_vars=task_vars)
         except AnsibleError as error:
             raise OSError(f"{builder} cannot be queried: {_words(error)}") from error
-        if said.get("failed"):
-            message = str(said.get("msg", ""))
+        if answer.get("failed"):
+            message = str(answer.get("msg", ""))
             if "not found" in message:
                 return None
             raise OSError(
                 f"{builder} cannot be queried: {message.strip().splitlines()[-1] if message else 'it failed'}"
             )
         try:
-            return base64.b64decode(said["content"])
+            return base64.b64decode(answer["content"])
         except (KeyError, TypeError, ValueError) as error:
             raise OSError(f"{builder} returned no file in answer to {path}") from error
 
 
-def not_found(wanted: Wanted, found: Found) -> SparkforgeError:
-    """Return what is to be said where no place has the manifest."""
-    tried = "; ".join(f"{one['place']}: {one['said'].rstrip('.')}" for one in found.tried)
+def not_found(query: Wanted, search: Found) -> SparkforgeError:
+    """Return the error for a manifest that is nowhere."""
+    tried = "; ".join(f"{attempt['place']}: {attempt['said'].rstrip('.')}" for attempt in search.tried)
     return SparkforgeError(
-        f"No build of {wanted.stack} (lock {wanted.lock_id}) for {wanted.platform} was found. Looked in {tried}.",
+        f"No build of {query.stack} (lock {query.lock_id}) for {query.platform} was found. Looked in {tried}.",
         "Run playbooks/build.yml with the builder or a host of this platform, or set stack_method to wheel.",
-        tried=found.tried,
+        tried=search.tried,
     )
 
 
@@ -160,13 +159,13 @@ def not_found(wanted: Wanted, found: Found) -> SparkforgeError:
 def _no_file_larger(size: int) -> t.Iterator[None]:
     """Have no file grow beyond the bytes of a wheel in this process, which is the task's own, and in ssh's.
 
-    In the place of the wheel a builder may have a link to a device without an end.
+    A builder may have a link to a device without an end instead of the wheel.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     largest = max(size, _LEAST)
     if hard != resource.RLIM_INFINITY:
         largest = min(largest, hard)
-    # Not to be ended by it, where the connection is this process's.
+    # The signal must not kill this process, which may hold the connection.
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
     try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the collection's modules say of themselves in the same words."""
+"""The documentation that all modules of the collection share."""
 
 from __future__ import annotations
 

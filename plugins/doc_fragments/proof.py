@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is proven, and where the host keeps what was found."""
+"""The options that choose the checks of a proof, and the directory of its reports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ options:
     default: {}
   reference:
     description:
-      - What the environment should be according to the stack. C(root) and C(environment) name it on the host, C(stack),
+      - The environment as the stack describes it. C(root) and C(environment) name it on the host, C(stack),
         C(method) and C(lock_id) the stack.
       - C(environment_id) is the name of one environment's directory, so that a staged one is proven before the switch;
         if unset or null, the current one.
@@ -72,7 +72,7 @@ options:
     default: []
 """
 
-    # For every module that calls a program of ours.
+    # Every module that calls a program of ours has these options.
     PROGRAM = r"""
 options:
   program:
@@ -86,15 +86,15 @@ options:
         type: str
         required: true
       path:
-        description: Where the action plugin sent it to.
+        description: The path that the action plugin sent it to.
         type: path
 """
 
-    # For what works on a host that has kept a proof.
+    # Modules that read a host's earlier proofs have this option.
     KEPT = r"""
 options:
   history:
-    description: Where the host keeps its reports, as M(sparkforge.dgx_spark.cuda_proof) writes them.
+    description: The host's directory of reports that M(sparkforge.dgx_spark.cuda_proof) writes.
     type: path
     default: /var/log/sparkforge/proof
 """

@@ -46,12 +46,12 @@ import typing as t
 
 def platforms(hosts: t.Iterable[str], hostvars: t.Mapping[str, t.Any]) -> dict[str, str]:
     """Return the platform of each host that was observed; see RETURN."""
-    found = {}
+    by_host = {}
     for host in hosts:
         observed = (hostvars[host].get("ansible_facts") or {}).get("spark_info")
         if observed:
-            found[host] = observed["platform"]
-    return found
+            by_host[host] = observed["platform"]
+    return by_host
 
 
 class FilterModule:

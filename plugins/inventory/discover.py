@@ -128,7 +128,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
             known = [
                 discovery.Answer(**{**row, "addresses": tuple(row["addresses"])}) for row in self._cache.get(key) or []
             ]
-            # Where no Spark answered, one may have been switched on since.
+            # If no Spark answered last time, one may have been switched on since.
             if sparks := self._taken(known):
                 return sparks
         wait = self.get_option("wait")

@@ -56,7 +56,7 @@ ROLES = (
     "bridge build_toolchain cuda_libraries cusparselt fabric llvm math_libraries network_access preflight "
     "python_env pytorch serving source_unit torch_extensions triton verify wheelhouse"
 ).split()
-#: Where the defaults and the data of a role are, what counts less first.
+#: The directories of a role's defaults and data; later ones take precedence.
 PARTS = ("defaults", "vars")
 
 
@@ -112,13 +112,13 @@ class LookupModule(LookupBase):
 
     def _own(self, role: str) -> dict[str, t.Any]:
         """Return what the role's files say, for a play that does not run it."""
-        found: dict[str, t.Any] = {}
+        defaults: dict[str, t.Any] = {}
         for part in PARTS:
             path = Path(__file__).parents[2] / "roles" / role / part / "main.yml"
             if path.exists():
                 # As it is, and no copy of it: nothing here changes it.
-                found.update(self._loader.load_from_file(str(path), unsafe=True, trusted_as_template=True) or {})
-        return found
+                defaults.update(self._loader.load_from_file(str(path), unsafe=True, trusted_as_template=True) or {})
+        return defaults
 
 
 def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> dict[str, t.Any]:

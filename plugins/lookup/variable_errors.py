@@ -63,31 +63,33 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
         """Return what is wrong with the variables, each templated as a role would see it."""
-        wanted, known = options(*terms), variables or {}
-        errors = list(misspelt(known, wanted))
+        accepted, known = options(*terms), variables or {}
+        errors = list(misspelt(known, accepted))
         gone = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE
         errors += [f"{name} is no longer a variable: {gone[name]}" for name in gone if name in known]
-        # Of roles one sets what another requires.
-        missing = [name for name in wanted if terms and wanted[name].get("required") and name not in known]
-        errors += [f"{name} is required: {unmarked(wanted[name]['description']).rstrip('.')}" for name in missing]
-        for name, value in self._given(known, wanted):
-            option = dict(wanted[name])
+        # A role may require a variable that another role sets, so only playbooks are checked for it.
+        missing = [name for name in accepted if terms and accepted[name].get("required") and name not in known]
+        errors += [f"{name} is required: {unmarked(accepted[name]['description']).rstrip('.')}" for name in missing]
+        for name, value in self._set_options(known, accepted):
+            option = dict(accepted[name])
             if value is None and option.get("default") is not None:
                 errors.append(f"{name} has no value: give it one, or remove the line")
                 continue
             # The defaults are the roles' own, and templates here and there.
             option.pop("default", None)
-            found = ArgumentSpecValidator({name: option}).validate({name: value}, validate_role_argument_spec=True)
-            said = found.error_messages
-            # Of one fault the validator may say twice what it is, and once only of what.
-            errors += [error for error in said if name in error] or [f"{name}: {error}" for error in said]
+            validation = ArgumentSpecValidator({name: option}).validate({name: value}, validate_role_argument_spec=True)
+            messages = validation.error_messages
+            # The validator may report an error twice and name the variable only once.
+            errors += [error for error in messages if name in error] or [f"{name}: {error}" for error in messages]
         return errors
 
-    def _given(self, variables: t.Mapping[str, t.Any], wanted: t.Iterable[str]) -> t.Iterator[tuple[str, t.Any]]:
-        """Yield those of the wanted variables that there are, each as a role would see it."""
-        for name in wanted:
+    def _set_options(
+        self, variables: t.Mapping[str, t.Any], accepted: t.Iterable[str]
+    ) -> t.Iterator[tuple[str, t.Any]]:
+        """Yield those of the options that are set, each as a role would see it."""
+        for name in accepted:
             if name in variables:
-                # Where one refers to another role's default, that role alone can tell what it is.
+                # A variable that refers to another role's default can be templated by that role alone.
                 with contextlib.suppress(AnsibleUndefinedVariable):
                     yield name, self._templar.template(variables[name])
 
@@ -135,7 +137,7 @@ ROOT = Path(__file__).parents[2]
 
 @functools.cache
 def options(*playbooks: str) -> dict[str, dict[str, t.Any]]:
-    """Return what these playbooks take, or where none is named, what each role and site.yml take, by their names."""
+    """Return the options of these playbooks by name, or without a playbook, those of all roles and of site.yml."""
     specs = _specs(ROOT / "playbooks/meta/argument_specs.yml")
     taken = [specs[playbook]["options"] for playbook in playbooks or ("site",)]
     if not playbooks:
@@ -154,16 +156,16 @@ def unmarked(description: str, becomes: str = r"\1") -> str:
     return re.sub(r"\b[A-Z]\(([^)]*)\)", becomes, description)
 
 
-#: How much alike two names are, of 1, that differ in a letter or two; of those in use none are.
+#: Similarity of two names, at most 1, that differ in a letter or two; no two names in use are that similar.
 ALIKE = 0.93
 
 
-def misspelt(variables: t.Mapping[str, t.Any], wanted: t.Collection[str]) -> t.Iterator[str]:
-    """Yield an error for each variable that is almost one of those wanted."""
-    # Those of one beginning, so that of a host's hundred variables few are compared.
-    beginnings = {name[:4] for name in wanted}
+def misspelt(variables: t.Mapping[str, t.Any], accepted: t.Collection[str]) -> t.Iterator[str]:
+    """Yield an error for each variable whose name is almost that of an option."""
+    # Only names that begin alike are compared, which is few of a host's hundred variables.
+    beginnings = {name[:4] for name in accepted}
     for name in variables:
-        if name in wanted or name[:4] not in beginnings or name.startswith("ansible_"):
+        if name in accepted or name[:4] not in beginnings or name.startswith("ansible_"):
             continue
-        if alike := difflib.get_close_matches(name, wanted, 1, ALIKE):
+        if alike := difflib.get_close_matches(name, accepted, 1, ALIKE):
             yield f"{name} is no variable of this collection: {alike[0]} is"

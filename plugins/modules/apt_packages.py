@@ -86,13 +86,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 installed:
-  description: What apt installed or upgraded, or would in check mode; C(previous) is null for new packages.
+  description: Packages that apt installed or upgraded, or would in check mode; C(previous) is null for new packages.
   returned: success
   type: list
   elements: dict
   sample: [{"name": "libcublas-13-0", "previous": null, "version": "13.1.0.3-1"}]
 removed:
-  description: What was removed, or would be in check mode.
+  description: Packages that were removed, or would be in check mode.
   returned: success
   type: list
   elements: dict
@@ -109,7 +109,7 @@ packages:
   type: dict
   sample: {"libcublas-dev-13-0": "13.1.0.3-1"}
 notes:
-  description: In check mode, what cannot be known before earlier steps have run.
+  description: In check mode, what depends on steps that check mode skips.
   returned: success
   type: list
   elements: str

@@ -86,9 +86,9 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        found = receipt.observe_all(module.params["root"], module.params["name"])
-        running = [{**build, "line": progress.describe(build["state"])} for build in found["running"]]
-        return {"changed": False, **found, "running": running}
+        receipts = receipt.observe_all(module.params["root"], module.params["name"])
+        running = [{**build, "line": progress.describe(build["state"])} for build in receipts["running"]]
+        return {"changed": False, **receipts, "running": running}
 
     modules.run(module, work)
 

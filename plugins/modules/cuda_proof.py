@@ -73,7 +73,7 @@ report:
       type: str
       sample: proven
     scope:
-      description: Where numbers were computed correctly, V(gpu), V(cpu) or V(none).
+      description: The device that computed numbers correctly, V(gpu), V(cpu) or V(none).
       type: str
       sample: gpu
     summary:
@@ -102,7 +102,7 @@ report:
           evidence: measured on NVIDIA H200 (9.0), 2026-11-24, torch 2.11.0+cu130
           rates: {}
     drift:
-      description: What differs from the last report in O(history).
+      description: Differences from the last report in O(history).
       type: dict
       sample: {since: "2026-11-20T10:00:00Z", changes: [{what: driver, before: 580.95.05, now: 580.126.09}]}
   sample: {verdict: proven, scope: gpu, summary: {pass: 60, warn: 1, fail: 0, skip: 9}}

@@ -106,7 +106,7 @@ missing:
       type: int
       sample: 64
     provided_by:
-      description: What provides it; keys are null if unknown.
+      description: The role, package and archive that provide it; keys are null if unknown.
       type: dict
       sample:
         role: math_libraries

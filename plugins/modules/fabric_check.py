@@ -99,7 +99,7 @@ fabric:
     management: {interface: enP7s7, addresses: [10.0.0.11/24], wireless: false}
     kernel: {release: 6.17.0-1029-nvidia, kho: {reserved_mib: 0}}
 unread:
-  description: What exists but could not be read, each with C(probe) and C(reason).
+  description: Facts that exist but could not be read, each with C(probe) and C(reason).
   returned: success
   type: list
   elements: dict
@@ -133,10 +133,10 @@ def main() -> None:
         part = options["measure"]
         rows = list(checker.measure(part, options["seconds"], options["floor"]) if part else checker.run())
         failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]
-        said = [row["measured"] if row["status"] == "pass" else row["cause"] for row in rows]
-        lines = [f"{row['status']:4} {row['name']}: {text}" for row, text in zip(rows, said)]
-        found = {"fabric": checker.info, "perftest": bool(checker.info["tools"]["ib_write_bw"]), "unread": host.unread}
-        return {**found, "changed": False, "checks": rows, "failures": failures, "lines": lines}
+        results = [row["measured"] if row["status"] == "pass" else row["cause"] for row in rows]
+        lines = [f"{row['status']:4} {row['name']}: {text}" for row, text in zip(rows, results)]
+        facts = {"fabric": checker.info, "perftest": bool(checker.info["tools"]["ib_write_bw"]), "unread": host.unread}
+        return {**facts, "changed": False, "checks": rows, "failures": failures, "lines": lines}
 
     modules.run(module, work)
 

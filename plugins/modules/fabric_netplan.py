@@ -100,7 +100,7 @@ deviations:
   elements: str
   sample: [enp1s0f0np0 has an MTU of 1500]
 problems:
-  description: What would break any fabric on this host, each with C(check), C(cause) and C(remedy).
+  description: Faults that would break any fabric on this host, each with C(check), C(cause) and C(remedy).
   returned: success
   type: list
   elements: dict

@@ -44,8 +44,8 @@ options:
     default: {}
   require:
     description:
-      - What each judged host must be. V(proven) is met only by that verdict, V(unproven) by both V(proven) and
-        V(unproven), V(none) by anything.
+      - The verdict that each judged host needs. V(proven) is met only by that verdict, V(unproven) also by V(proven),
+        and V(none) by anything.
       - The module never fails because of a verdict. It returns hosts that do not meet this as RV(unmet).
       - By default nothing is required.
     type: str
@@ -106,14 +106,14 @@ EXAMPLES = r"""
 RETURN = r"""
 path:
   description:
-    - Where the merged reports are, on the controller. The file has C(format), C(written), C(check_mode), C(summary) as
+    - Path of the merged reports on the controller. The file has C(format), C(written), C(check_mode), C(summary) as
       RV(summary), and C(hosts), the worst first, each with C(host), C(verdict), C(cause), C(remedy), C(stopped),
       C(file) and C(report), the last two null if there is none.
   returned: success
   type: str
   sample: /home/me/sparks/reports/fleet.json
 page:
-  description: Where the page is, on the controller.
+  description: Path of the HTML page on the controller.
   returned: success
   type: str
   sample: /home/me/sparks/reports/index.html

@@ -32,7 +32,7 @@ options:
     elements: dict
     required: true
   format:
-    description: What is printed.
+    description: The format that is printed.
     type: str
     choices: [table, json]
     default: table

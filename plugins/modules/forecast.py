@@ -46,7 +46,7 @@ options:
     elements: str
     default: []
   format:
-    description: What is printed.
+    description: The format that is printed.
     type: str
     choices: [table, json]
     default: table

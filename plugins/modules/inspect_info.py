@@ -134,7 +134,7 @@ packages:
   sample:
     - {name: torch, version: 2.13.0, gpu_code: "8.0, 9.0, 10.0, 11.0, 12.0", libraries: 11, verdict: "yes", asked: true}
 not_looked_at:
-  description: What no part of the answer is about.
+  description: Questions that no part of the answer covers.
   returned: success
   type: list
   elements: str

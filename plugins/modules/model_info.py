@@ -107,11 +107,11 @@ def main() -> None:
 
     def work() -> dict[str, t.Any]:
         model = module.params["model"]
-        found = weights.find(model, module.params["root"], module.params["allow_pickle"])
-        if found is None and module.params["required"]:
+        files = weights.find(model, module.params["root"], module.params["allow_pickle"])
+        if files is None and module.params["required"]:
             cause = f"The model {model} is not on this host."
             raise SparkforgeError(cause, f"Get it: sparkforge model get {model}, or playbooks/model.yml.")
-        return {"changed": False, "exists": found is not None, **(found or {})}
+        return {"changed": False, "exists": files is not None, **(files or {})}
 
     modules.run(module, work)
 

@@ -129,7 +129,7 @@ options:
         required: true
   stack:
     description:
-      - What to record about the environment's stack, such as C(name), C(lock_id) and C(method), for proving it after a
+      - Facts to record about the environment's stack, such as C(name), C(lock_id) and C(method), for proving it after a
         rollback.
     type: dict
   environment_id:
@@ -169,8 +169,8 @@ options:
       - Accounts to add to O(group), in addition to the one that Ansible connected as, if it became root with sudo. root
         is never added.
       - Members are only added, not removed; O(state=absent) removes those that this module added.
-      - Nobody is added to a system group (an id below 1000) that this collection did not create, such as C(docker); a
-        list with non-members is then refused.
+      - No account is added to a system group (an id below 1000) that this collection did not create, such as C(docker).
+        A list with non-members is then refused.
     type: list
     elements: str
     default: []
@@ -240,7 +240,7 @@ path:
   returned: when present
   sample: /opt/sparkforge/envs/torch/5d41402abc4b
 stack:
-  description: What was recorded about its stack.
+  description: The facts that were recorded about its stack.
   type: dict
   returned: when present
   sample: {name: torch-2.9.1, lock_id: 1f0c6f3b2a91, method: build}
@@ -258,7 +258,7 @@ previous:
   type: str
   returned: when present
 actions:
-  description: What was done, or would be in check mode.
+  description: The steps that were taken, or would be in check mode.
   type: list
   elements: str
   returned: when present
@@ -274,12 +274,12 @@ packages:
   returned: when present
   sample: {torch: 2.15.0}
 modules:
-  description: What the modules of O(imports) reported about themselves.
+  description: The facts that the modules of O(imports) reported about themselves.
   type: dict
   returned: when present
   sample: {torch: {version: 2.15.0, cuda: "13.0", git_version: 0e5f4e0a}}
 paths:
-  description: Where things are.
+  description: Paths of the environment and of its parts.
   type: dict
   returned: when present
   sample:
@@ -376,7 +376,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        # Whom sudo was called by: the account that Ansible connected as, also over a local connection.
+        # sudo was called by the account that Ansible connected as, also over a local connection.
         login = os.environ.get("SUDO_USER")
         options = model.read(module.params, check_mode=module.check_mode, login=login)
         return states.apply_state(options, module.run_command)

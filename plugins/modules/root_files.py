@@ -107,15 +107,15 @@ def main() -> None:
 
 
 def _installed(module: AnsibleModule) -> dict[str, t.Any]:
-    options, wanted, groups = module.params, {}, {}
+    options, contents, groups = module.params, {}, {}
     is_present = options["state"] == "present"
     for row in options["files"] if is_present else ():
         content = _encoded(row)
         if content:
-            wanted[row["path"]] = content, int(row["mode"] or ("0755" if content.startswith(b"#!") else "0644"), 8)
+            contents[row["path"]] = content, int(row["mode"] or ("0755" if content.startswith(b"#!") else "0644"), 8)
             groups[row["path"]] = grp.getgrnam(row["group"]).gr_gid if row["group"] else os.getegid()
     paths = [row["path"] for row in options["files"]]
-    installation = units.Units(wanted, paths, options["started"] if is_present else (), groups)
+    installation = units.Units(contents, paths, options["started"] if is_present else (), groups)
     return installation.run(module.check_mode)
 
 

@@ -57,7 +57,7 @@ options:
     type: str
     choices: [wheel, cmake]
   source:
-    description: Where the source is. Required for O(state=present).
+    description: The location of the source. Required for O(state=present).
     type: dict
     suboptions:
       repo:
@@ -208,7 +208,7 @@ options:
     type: str
     default: 20G
   expect:
-    description: What the artefact must contain; otherwise the build fails and lists what is missing.
+    description: Contents that the artefact must have; otherwise the build fails and lists what is missing.
     type: dict
     default: {}
     suboptions:
@@ -243,7 +243,7 @@ options:
     type: int
     default: 0
   override:
-    description: What the user overrode at their own risk; kept in the receipt.
+    description: Settings that the user overrode at their own risk; kept in the receipt.
     type: str
   log_root:
     description: Directory of the logs.

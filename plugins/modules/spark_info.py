@@ -215,7 +215,7 @@ spark_info:
           torch: 2.14.1+cu130.sf3b1c9a40
           host_packages: {libnccl2: 2.28.3-1+cuda13.0}
     unread:
-      description: What exists but could not be read, with the reason.
+      description: Facts that exist but could not be read, with the reason.
       type: list
       elements: dict
       sample: [{probe: nvidia-smi --query-gpu, reason: Unable to determine the device handle}]

@@ -28,7 +28,7 @@ options:
     default: torch
   history:
     description:
-      - Where M(sparkforge.dgx_spark.cuda_proof) keeps its reports on the host. If empty, no proof is read.
+      - The directory of the reports of M(sparkforge.dgx_spark.cuda_proof) on the host. If empty, no proof is read.
     type: path
     default: /var/log/sparkforge/proof
   wanted:
@@ -141,8 +141,8 @@ proof:
     drift: {since: null, changes: []}
 changed_since_proof:
   description:
-    - What of the driver, the kernel, the firmware and the packages of CUDA is not as RV(proof) saw it. Empty without a
-      proof or an observation.
+    - Changes of the driver, the kernel, the firmware and the packages of CUDA since RV(proof). Empty without a proof or
+      an observation.
   type: list
   elements: dict
   returned: success
@@ -172,7 +172,7 @@ stopped:
   returned: success
 plan:
   description:
-    - What M(sparkforge.dgx_spark.python_env) would do with O(wanted); null without it.
+    - The changes that M(sparkforge.dgx_spark.python_env) would make with O(wanted); null without it.
     - C(environment_id) is the environment that would be current, null if that depends on something that is missing.
       C(actions) is empty if nothing would change. C(cause) and C(remedy) say why the module would fail, null if
       it would not.

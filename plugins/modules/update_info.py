@@ -69,7 +69,7 @@ update_info:
       elements: dict
       sample: [{name: UEFI dbx, version: "371", state: pending, error: null, update: null}]
     unread:
-      description: What exists but could not be read, with the reason.
+      description: Facts that exist but could not be read, with the reason.
       type: list
       elements: dict
 """
@@ -96,8 +96,8 @@ def main() -> None:
     def work() -> dict[str, t.Any]:
         host = of_module(module)
         look = UpdateInfo(host, module.params["mode"], module.params["refresh"])
-        found = look.observe(AptState(host).packages().versions)
-        return {"changed": False, "update_info": {**found, "unread": host.unread}}
+        updates = look.observe(AptState(host).packages().versions)
+        return {"changed": False, "update_info": {**updates, "unread": host.unread}}
 
     modules.run(module, work)
 

@@ -68,12 +68,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 path:
-  description: Where the report is, on the controller.
+  description: Path of the report on the controller.
   returned: success
   type: str
   sample: /home/me/sparks/reports/spark01.json
 page:
-  description: Where its page is, on the controller.
+  description: Path of its HTML page on the controller.
   returned: success
   type: str
   sample: /home/me/sparks/reports/spark01.html
