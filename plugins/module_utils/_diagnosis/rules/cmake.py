@@ -75,11 +75,13 @@ keys =
     _COMPILER not set
     _COMPILER:
     Failed to find C compiler
+    ` not found
 pattern =
     No (CMAKE_(?:C|CXX)_COMPILER) could be found
     (CMAKE_(?:C|CXX)_COMPILER) not set
     The CMAKE_(?:C|CXX)_COMPILER:\s+(\S+)\s+is not a full\s+path and was not found
     Failed to find (C compiler)
+    error: linker `(\w+)` not found
 cause = There is no compiler for the build ({found}).
 remedy = Run the role build_toolchain on this host, or correct cc and cxx in the unit's toolchain.
 

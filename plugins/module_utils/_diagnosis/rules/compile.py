@@ -57,13 +57,17 @@ remedy = Add the toolkit's include/cccl to CPATH in the unit's environment, or t
 source = microsoft/onnxruntime#26362
 
 [sve-types-unknown]
-keys = "__SV
-pattern = identifier '(__SV\w+)' is undefined
+keys =
+    "__SV
+    "__Float
+pattern = identifier '(__(?:SV|Float\d+x)\w+)' is undefined
 cause = This nvcc cannot read the C library's headers on aarch64 ({found}): nvcc 12.0, as Ubuntu's
     nvidia-cuda-toolkit has it, is older than glibc 2.39.
 remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
     nvidia-cuda-toolkit.
-source = charmplusplus/charm#3998
+source =
+    charmplusplus/charm#3998
+    facebookresearch/xformers#1142
 
 [arm-neon-in-device-code]
 keys = arm_neon.h

@@ -60,8 +60,12 @@ cause = nvcc was asked for compute_20: without TORCH_CUDA_ARCH_LIST, PyTorch's d
 remedy = Set TORCH_CUDA_ARCH_LIST in the unit's environment, to 12.0 for torch 2.9.1 to 2.11.
 
 [nvcc-arch-unknown]
-keys = Unsupported gpu architecture
-pattern = Unsupported gpu architecture '([^'\n]+)'
+keys =
+    Unsupported gpu architecture
+    CMAKE_CUDA_ARCHITECTURES:
+pattern =
+    Unsupported gpu architecture '([^'\n]+)'
+    CMAKE_CUDA_ARCHITECTURES:\s+(\S+)\s+do not all work with this compiler
 cause = nvcc does not know the architecture {found}.
 remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build with a CUDA toolkit that supports it: 12.1
     needs 12.9 or newer.
@@ -69,9 +73,9 @@ remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build wi
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
 pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
-cause = The ptxas in use does not know {found}: Triton 3.5 and older ship the one of CUDA 12.8.
-remedy = Set TRITON_PTXAS_PATH to the CUDA toolkit's ptxas for Triton 3.5 and older, TRITON_PTXAS_BLACKWELL_PATH for 3.6
-    and newer.
+cause = The ptxas in use does not know {found}: it is older than CUDA 12.9, as the one that Triton 3.5 and older ship.
+remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PATH for Triton 3.5 and older, by
+    TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and by PATH or CUDA_HOME for others.
 
 [ptx-version]
 keys = Unsupported .version

@@ -28,6 +28,20 @@ source =
     huggingface/diffusers#4447
     hyperonym/basaran#289
 
+[hub-unknown]
+keys =
+    RepositoryNotFoundError
+    Repository Not Found for url
+pattern =
+    Repository Not Found for url: \S*?/(?:api/)?(?:models/|datasets/)?([\w.-]+/[\w.-]+?)(?:[/.]?$|/)
+    (RepositoryNotFoundError): 404
+cause = The hub has no repository of that name that this account may see ({found}): the name is wrong, or it is private.
+remedy = Compare the name with its page on the hub; for a private one give the program a token of an account that may
+    read it (HF_TOKEN).
+source =
+    huggingface/huggingface_hub#1202
+    albertsokol/bunpo-check#3
+
 [hub-offline]
 keys =
     outgoing traffic has been disabled

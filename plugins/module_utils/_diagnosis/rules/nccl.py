@@ -241,6 +241,15 @@ source =
     open-mpi/ompi#3133
     dstackai/dstack#2451
 
+[mpi-no-program]
+keys = was unable to launch the specified application
+pattern = mpi(?:run|exec) was unable to launch the specified application as it could not access\s+or execute an executable
+cause = mpirun did not find its program on one of the hosts.
+remedy = Put the program at the same path on every host (mpirun copies none), and name it by that path.
+source =
+    veg/hyphy#1751
+    aiidateam/aiida-tutorials#465
+
 [perftest-no-server]
 keys = Couldn't connect to
 pattern = Couldn't connect to (?P<address>[\w.:-]+:\d+)\s*(?:\n[^\n]*){0,2}?init the socket connection

@@ -121,6 +121,7 @@ keys =
     Read timed out
     Operation timed out
     Operation too slow
+    TLS connection was non-properly terminated
 pattern =
     RPC failed[^\n]*
     unexpected disconnect
@@ -134,6 +135,7 @@ pattern =
     Read timed out
     Operation timed out
     Operation too slow
+    The TLS connection was non-properly terminated
 unless =
     retr\w+ ncclUniqueId
     WARNING: Retrying

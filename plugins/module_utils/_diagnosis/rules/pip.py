@@ -51,6 +51,18 @@ source =
     mmcdermott/MEDS_EIC_AR#161
     pydantic/jiter#217
 
+[uv-conflict]
+keys = No solution found when resolving dependencies
+pattern =
+    No solution found when resolving dependencies[^\n]*:\s+\S+ Because ((?:(?!there is no version|no version of|only )
+    +[^\n])* depends on [^\n,]+)
+cause = uv found no versions that go together: {found}.
+remedy = Leave the version of one of them open, or take the release of the package that was made for the version which
+    you need.
+source =
+    astral-sh/uv#6907
+    mozhu621/LongGenBench#4
+
 [uv-no-version]
 keys = there is no version of
 pattern = there is no version of (?P<package>[\w.-]+(?:\[[\w,.-]*\])?)(?:\{[^}\n]*\})?(?:==)?(?P<version>[^\s,]+)?

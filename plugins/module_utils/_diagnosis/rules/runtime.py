@@ -113,10 +113,12 @@ keys =
     No CUDA GPUs are available
     no CUDA-capable device is detected
     Found no NVIDIA driver on your system
+    CUDA driver initialization failed
 pattern =
     RuntimeError: (No CUDA GPUs are available)
     CUDA error: (no CUDA-capable device is detected)
     RuntimeError: (Found no NVIDIA driver on your system)
+    RuntimeError: (CUDA driver initialization failed), you might not have a CUDA gpu
 cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that is there, its container was started
     without one, or the driver does not work.
 remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs, and start
