@@ -61,8 +61,8 @@ keys =
     "__SV
     "__Float
 pattern = identifier '(__(?:SV|Float\d+x)\w+)' is undefined
-cause = This nvcc cannot read the C library's headers on aarch64 ({found}): nvcc 12.0, as Ubuntu's
-    nvidia-cuda-toolkit has it, is older than glibc 2.39.
+cause = This nvcc cannot read the C library's headers on aarch64 ({found}): it is older than that of
+    CUDA 12.5, as the one of Ubuntu's nvidia-cuda-toolkit is.
 remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
     nvidia-cuda-toolkit.
 source =

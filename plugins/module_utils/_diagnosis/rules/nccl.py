@@ -243,7 +243,7 @@ source =
 
 [mpi-no-program]
 keys = was unable to launch the specified application
-pattern = mpi(?:run|exec) was unable to launch the specified application as it could not access\s+or execute an executable
+pattern = mpi(?:run|exec) was unable to launch the specified application as it could not access\s+or execute
 cause = mpirun did not find its program on one of the hosts.
 remedy = Put the program at the same path on every host (mpirun copies none), and name it by that path.
 source =
