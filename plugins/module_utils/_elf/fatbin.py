@@ -15,11 +15,9 @@ agrees with ``cuobjdump --list-elf --list-ptx -all`` on NVIDIA's own libraries.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import struct
-import typing as t
 from dataclasses import dataclass
 
 from .._core import disk
@@ -50,7 +48,6 @@ _NAMES_LIMIT = _HEADERS_LIMIT = 64 << 20
 #: Containers and entries of one file, what only looks like one included; cuBLAS and cuFFT have some ten thousand.
 _ENTRIES_LIMIT = 1_000_000
 
-_ARCHIVE, _THIN_ARCHIVE = b"!<arch>\n", b"!<thin>\n"
 _ARCHITECTURE = re.compile(r"(\d+)\.(\d)([af]?)")
 
 
@@ -123,7 +120,7 @@ def is_architecture(text: str) -> bool:
 def architectures(
     path: str, shown: str | None = None, everywhere: bool = False, deadline: Deadline = NEVER
 ) -> Embedded:
-    """Return what an ELF file, a cubin among them, an archive of objects (``.a``) or a ``.fatbin`` has code for.
+    """Return what an ELF file, a cubin among them, or a ``.fatbin`` has code for.
 
     Of a file linked from relocatable device code that which was linked and that which it was linked from both count:
     the driver links the latter again where the former does not fit (nvcc manual, JIT Linking).
@@ -137,33 +134,19 @@ def architectures(
     :raises CorruptElfError: its headers promise what is not there.
     """
     shown = shown or path
-    found = _of_file(path, shown, deadline, everywhere)
-    if found is None:
-        reader.read_elf(path, shown)  # says what it is instead
-        raise AssertionError("unreachable: an ELF file is read above")
-    return found
-
-
-def _of_file(
-    path: str, shown: str, deadline: Deadline, everywhere: bool = False, nested: bool = False
-) -> Embedded | None:
-    """Return None for what is no regular file, or of another kind."""
     try:
         descriptor = disk.regular(path, links=True)
         try:
-            window = _Window(descriptor, 0, os.fstat(descriptor).st_size, shown, deadline)
-            found = _read(window, os.path.dirname(path), nested)
-            return found | _scattered(window) if found and everywhere else found
+            window = _Window(descriptor, os.fstat(descriptor).st_size, shown, deadline)
+            found = _read(window)
+            if found is not None:
+                return found | _scattered(window) if everywhere else found
         finally:
             os.close(descriptor)
     except OSError as error:
-        if error.errno in (errno.EISDIR, errno.EINVAL):
-            return None
-        raise reader.UnreadableFileError(
-            f"{shown} cannot be read: {error.strerror}.",
-            "Correct the path, or become a user who can read it.",
-            path=shown,
-        ) from error
+        raise reader.unreadable(shown, error) from error
+    reader.read_elf(path, shown)  # says what it is instead
+    raise AssertionError("unreachable: an ELF file is read above")
 
 
 def _order(name: str) -> tuple[int, int, str]:
@@ -173,30 +156,22 @@ def _order(name: str) -> tuple[int, int, str]:
     return int(match[1]), int(match[2]), match[3]
 
 
-def _read(window: _Window, directory: str, nested: bool = False) -> Embedded | None:
+def _read(window: _Window) -> Embedded | None:
+    """Return None for a file of another kind."""
     start = window.at(0, min(8, window.size), "the beginning")
     if start.startswith(reader.MAGIC):
         return _of_elf(window)
-    # ar(1) puts no archive into another; a thin one that names itself would have no end.
-    if start in (_ARCHIVE, _THIN_ARCHIVE) and not nested:
-        found = Embedded()
-        for member in _members(window, directory, start == _THIN_ARCHIVE):
-            found |= member
-        return found
-    if start.startswith(MAGIC):
-        return _of_containers(window, 0, window.size)
-    return None
+    return _of_containers(window, 0, window.size) if start.startswith(MAGIC) else None
 
 
 class _Window:
-    """A part of an open file; every offset that comes out of the file is checked against it.
+    """An open file; every offset that comes out of the file is checked against its size.
 
     Read by ``pread`` for the reason that :mod:`_elf` gives.
     """
 
-    def __init__(self, descriptor: int, offset: int, size: int, shown: str, deadline: Deadline) -> None:
+    def __init__(self, descriptor: int, size: int, shown: str, deadline: Deadline) -> None:
         self.descriptor = descriptor
-        self.offset = offset
         self.size = size
         self.shown = shown
         self.deadline = deadline
@@ -216,7 +191,7 @@ class _Window:
         self.deadline.check()
         if offset < 0 or offset + length > self.size:
             raise self.corrupt(f"{what} would end at byte {offset + length} of {self.size}")
-        data = os.pread(self.descriptor, length, self.offset + offset)
+        data = os.pread(self.descriptor, length, offset)
         if len(data) != length:
             raise self.corrupt(f"{what} could not be read completely: the file shrank meanwhile")
         return data
@@ -355,29 +330,3 @@ def _skip_zeros(window: _Window, position: int, end: int) -> int:
 def _name(architecture: int, flags: int) -> str:
     suffix = "f" if flags & _FAMILY else "a" if flags & _ACCELERATED else ""
     return f"{architecture // 10}.{architecture % 10}{suffix}"
-
-
-def _members(window: _Window, directory: str, thin: bool) -> t.Iterator[Embedded]:
-    """Yield what each ELF file of an archive has; the layout is that of ar(5) with GNU's long names."""
-    position, names = len(_ARCHIVE), b""
-    while position + 60 <= window.size:
-        header = window.at(position, 60, "the header of a member")
-        digits = header[48:58].strip()
-        if header[58:] != b"`\n" or not digits.isdigit():
-            raise window.corrupt(f"byte {position} does not start an archive member")
-        position, size, name = position + 60, int(digits), header[:16].rstrip()
-        is_index = name in (b"/", b"/SYM64/", b"//")
-        if name == b"//":
-            names = window.at(position, size, "the table of long names")
-        if thin and not is_index:
-            if re.fullmatch(rb"/\d+", name):
-                name = names[int(name[1:]) :].split(b"\n", 1)[0]
-            beside = os.path.join(directory, os.fsdecode(name.rstrip(b"/")))
-            yield _of_file(beside, beside, window.deadline, nested=True) or Embedded()
-            continue
-        if not is_index:
-            member = _Window(window.descriptor, window.offset + position, size, window.shown, window.deadline)
-            if position + size > window.size:
-                raise window.corrupt(f"a member would end at byte {position + size} of {window.size}")
-            yield _read(member, directory, nested=True) or Embedded()
-        position += size + size % 2

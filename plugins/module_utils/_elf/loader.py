@@ -20,7 +20,8 @@ The rules are those of ld.so(8) and of glibc's ``elf/dl-load.c`` (``_dl_map_obje
 A candidate of another class or machine is skipped; one that is no ELF file ends the search.
 
 Left out, because the answer does not depend on it here: ``LD_PRELOAD``, ``/etc/ld.so.preload``,
-``DT_AUXILIARY`` and ``DT_FILTER``, symbol versions, and the relative or empty elements of a search path,
+``DT_AUXILIARY`` and ``DT_FILTER``, ``-z nodefaultlib``, glibc-hwcaps directories, which hold a second build of a
+library for some processors, symbol versions, and the relative or empty elements of a search path,
 which mean the working directory of a process that does not exist yet.
 """
 
@@ -36,76 +37,13 @@ from . import filesystem, ldcache, reader
 from .filesystem import FileSystem
 
 # The loader's own file by (machine, bits): the ABI fixes these paths.
-INTERPRETERS = {
-    (62, 64): "/lib64/ld-linux-x86-64.so.2",
-    (3, 32): "/lib/ld-linux.so.2",
-    (183, 64): "/lib/ld-linux-aarch64.so.1",
-    (40, 32): "/lib/ld-linux-armhf.so.3",
-    (243, 64): "/lib/ld-linux-riscv64-lp64d.so.1",
-}
+INTERPRETERS = {(62, 64): "/lib64/ld-linux-x86-64.so.2", (183, 64): "/lib/ld-linux-aarch64.so.1"}
 
 # Debian's multiarch names, which its glibc puts into the default directories and into $LIB.
-TRIPLETS = {
-    (62, 64): "x86_64-linux-gnu",
-    (3, 32): "i386-linux-gnu",
-    (183, 64): "aarch64-linux-gnu",
-    (40, 32): "arm-linux-gnueabihf",
-    (243, 64): "riscv64-linux-gnu",
-    (22, 64): "s390x-linux-gnu",
-    (21, 64): "powerpc64le-linux-gnu",
-}
+TRIPLETS = {(62, 64): "x86_64-linux-gnu", (183, 64): "aarch64-linux-gnu"}
 
-# x86-64-ABI: what each level adds, as Linux names it in /proc/cpuinfo.
-X86_64_LEVELS = (
-    ("x86-64-v2", {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}),
-    ("x86-64-v3", {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}),
-    ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
-)
 # Architecture part (0xff00) of a cache entry's flags, glibc sysdeps/generic/ldconfig.h.
-CACHE_ARCHITECTURES = {
-    (62, 64): (0x0300,),
-    (62, 32): (0x0800,),
-    (3, 32): (0x0000,),
-    (183, 64): (0x0A00,),
-    (40, 32): (0x0900, 0x0B00, 0x0000),
-    (22, 64): (0x0400,),
-    (21, 64): (0x0500,),
-    (243, 64): (0x0F00, 0x1000),
-    (258, 64): (0x1100, 0x1200),
-}
-
-
-def x86_64_hwcaps(cpuinfo: str) -> tuple[str, ...]:
-    """Return the glibc-hwcaps names that a processor supports, best first, from ``/proc/cpuinfo``."""
-    match = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
-    flags = set(match.group(1).split()) if match else set()
-    found: list[str] = []
-    for name, required in X86_64_LEVELS:
-        if not required <= flags:
-            break
-        found.insert(0, name)
-    return tuple(found)
-
-
-def best_entry(
-    entries: t.Iterable[ldcache.CacheEntry], architecture: reader.Architecture, hwcaps: t.Sequence[str]
-) -> str | None:
-    """Return the path that the loader takes of a library's entries.
-
-    That is the best glibc-hwcaps name, else the first plain one.
-    """
-    wanted = CACHE_ARCHITECTURES.get((architecture[2], architecture[0]))
-    best: str | None = None
-    best_rank = len(hwcaps) + 1
-    for entry in entries:
-        if entry.flags & 0xFF not in (1, 3) or (wanted is not None and entry.flags & 0xFF00 not in wanted):
-            continue
-        if entry.hwcaps and entry.hwcaps not in hwcaps:
-            continue
-        rank = hwcaps.index(entry.hwcaps) if entry.hwcaps else len(hwcaps)
-        if rank < best_rank:
-            best, best_rank = entry.path, rank
-    return best
+CACHE_ARCHITECTURES = {(62, 64): 0x0300, (183, 64): 0x0A00}
 
 
 @dataclass
@@ -164,23 +102,11 @@ class Loader:
 
     :param files: the root file system.
     :param search: directories of ``LD_LIBRARY_PATH``.
-    :param hwcaps: glibc-hwcaps names that the processor supports, best first; None reads ``/proc/cpuinfo``
-        when ``files`` is this host's root.
     """
 
-    def __init__(
-        self,
-        files: FileSystem | None = None,
-        search: t.Sequence[str] = (),
-        hwcaps: t.Sequence[str] | None = None,
-    ) -> None:
+    def __init__(self, files: FileSystem | None = None, search: t.Sequence[str] = ()) -> None:
         self.files = files or FileSystem()
         self.search = tuple(search)
-        if hwcaps is None:
-            hwcaps = ()
-            if self.files.root == "/":
-                hwcaps = x86_64_hwcaps((self.files.read_bytes("/proc/cpuinfo") or b"").decode("ascii", "replace"))
-        self.hwcaps = tuple(hwcaps)
         self.configured = filesystem.configured_directories(self.files)
         cache = self.files.read_bytes("/etc/ld.so.cache")
         self._has_cache = cache is not None
@@ -233,6 +159,11 @@ class Loader:
             )
             raise SparkforgeError(
                 f"{path} is {kind}, which the loader never loads.", "Name an executable or a shared library."
+            )
+        if (file.bits, file.little_endian) != (64, True):
+            raise SparkforgeError(
+                f"{path} is for {file.machine_name}, {file.bits} bits, whose libraries are not looked for.",
+                "Name a file for aarch64 or x86_64.",
             )
         if not file.dynamic:
             raise SparkforgeError(
@@ -317,17 +248,17 @@ class Loader:
             if expanded.startswith("/"):
                 before.append(expanded)
         before.extend(self._directories(current.file.runpath, current))
-        key = (soname, tuple(before), current.file.no_default_directories, root.file.architecture, root.file.flags)
+        key = (soname, tuple(before), root.file.architecture)
         if key not in self._found:
-            self._found[key] = self._search(soname, before, current, root)
+            self._found[key] = self._search(soname, before, root)
         return self._found[key]
 
     def _search(
-        self, soname: str, before: list[str], current: Loaded, root: Loaded
+        self, soname: str, before: list[str], root: Loaded
     ) -> tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]:
         rejected: list[Rejected] = []
         searched: list[str] = []
-        for path in self._places(soname, before, current, root.file.architecture, searched):
+        for path in self._places(soname, before, root.file.architecture, searched):
             verdict = self._verify(path, root.file.architecture)
             if verdict is None:
                 return path, tuple(rejected), tuple(searched)
@@ -337,18 +268,16 @@ class Loader:
         return None, tuple(rejected), tuple(searched)
 
     def _places(
-        self, soname: str, before: list[str], current: Loaded, architecture: reader.Architecture, searched: list[str]
+        self, soname: str, before: list[str], architecture: reader.Architecture, searched: list[str]
     ) -> t.Iterator[str]:
         """Yield the files that the loader tries, in its order; ``searched`` gets the directories meanwhile."""
         yield from self._candidates(soname, before, searched)
-        defaults = self.default_directories(architecture)
-        cached = best_entry(self.cache.get(soname, ()), architecture, self.hwcaps)
-        if cached and current.file.no_default_directories and os.path.dirname(cached) in defaults:
-            cached = None
+        kind = CACHE_ARCHITECTURES.get((architecture[2], architecture[0]), 0)
+        fitting = [entry.path for entry in self.cache.get(soname, ()) if entry.flags & 0xFFFF in (kind | 1, kind | 3)]
         # An entry whose file is gone is skipped, as the loader does.
-        if cached and self.files.identity(cached):
-            yield cached
-        after = [] if current.file.no_default_directories else list(defaults)
+        if fitting and self.files.identity(fitting[0]):
+            yield fitting[0]
+        after = list(self.default_directories(architecture))
         if not self._has_cache:
             # Ask what ldconfig would put into it.
             after = self.configured + after
@@ -358,13 +287,7 @@ class Loader:
         for directory in directories:
             if directory not in searched:
                 searched.append(directory)
-            names = self.files.names(directory)
-            if "glibc-hwcaps" in names:
-                for name in self.hwcaps:
-                    better = os.path.join(directory, "glibc-hwcaps", name)
-                    if soname in self.files.names(better):
-                        yield os.path.join(better, soname)
-            if soname in names:
+            if soname in self.files.names(directory):
                 path = os.path.join(directory, soname)
                 if self.files.identity(path):
                     yield path
@@ -391,9 +314,7 @@ class Loader:
         triplet = TRIPLETS.get((architecture[2], architecture[0]))
         if triplet and (self.files.names(f"/lib/{triplet}") or self.files.names(f"/usr/lib/{triplet}")):
             return (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib", "/usr/lib")
-        if architecture[0] == 64:
-            return ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
-        return ("/lib", "/usr/lib")
+        return ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 
     def _directories(self, path_list: str | None, library: Loaded) -> list[str]:
         found = []
@@ -407,10 +328,7 @@ class Loader:
         """Replace $ORIGIN, $LIB and $PLATFORM in an element of a search path or in a name."""
         architecture = library.file.architecture
         triplet = TRIPLETS.get((architecture[2], architecture[0]))
-        if triplet and self.files.names(f"/lib/{triplet}"):
-            lib = f"lib/{triplet}"
-        else:
-            lib = "lib64" if architecture[0] == 64 else "lib"
+        lib = f"lib/{triplet}" if triplet and self.files.names(f"/lib/{triplet}") else "lib64"
         values = {"ORIGIN": library.origin, "LIB": lib, "PLATFORM": library.file.machine_name}
         # ".." stays as it is written: the kernel resolves it after the links before it.
         expanded = re.sub(

@@ -31,8 +31,7 @@ MAGIC = b"\x7fELF"
 ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 10, 14, 15, 29
-DT_FLAGS_1 = 0x6FFFFFFB
-DF_1_NODEFLIB = 0x800
+_HEADER, _SEGMENT, _ENTRY = struct.Struct("<HHIQQQIHHHHHH"), struct.Struct("<IIQQQQQQ"), struct.Struct("<qQ")
 #: Bytes of program headers: Linux starts no program with more (fs/binfmt_elf.c, load_elf_phdrs).
 HEADERS_LIMIT = 1 << 16
 #: Bytes of a dynamic section, in which each entry has 16: a library that needs a hundred others has 3 KB.
@@ -75,13 +74,14 @@ class UnreadableFileError(SparkforgeError):
 
 @dataclass(frozen=True)
 class ElfFile:
-    """One ELF file as the loader sees it.
+    """One ELF file as the loader sees it; of one that is not 64-bit and little-endian the first four alone.
+
+    The machines of this collection, aarch64 and x86_64, have no others.
 
     :ivar bits: 32 or 64 (``EI_CLASS``).
     :ivar little_endian: ``EI_DATA``.
     :ivar machine: ``e_machine``.
     :ivar kind: ``e_type``: 1 object file, 2 executable, 3 shared object or position-independent executable.
-    :ivar flags: ``e_flags``, which tell hard-float from soft-float ARM.
     :ivar dynamic: whether there is a dynamic section; static files have none.
     :ivar soname: ``DT_SONAME``, or None.
     :ivar needed: every ``DT_NEEDED`` in order.
@@ -89,8 +89,7 @@ class ElfFile:
         loader ignores it (glibc ``elf_get_dynamic_info``).
     :ivar runpath: ``DT_RUNPATH`` as written, or None.
     :ivar interpreter: ``PT_INTERP``, the loader that an executable asks for, or None.
-    :ivar no_default_directories: ``DF_1_NODEFLIB`` (``-z nodefaultlib``).
-    :ivar symbols: where they were asked for and the file is a 64-bit little-endian one.
+    :ivar symbols: where they were asked for.
     """
 
     path: str
@@ -98,14 +97,12 @@ class ElfFile:
     little_endian: bool
     machine: int
     kind: int
-    flags: int
-    dynamic: bool
-    soname: str | None
-    needed: tuple[str, ...]
-    rpath: str | None
-    runpath: str | None
-    interpreter: str | None
-    no_default_directories: bool
+    dynamic: bool = False
+    soname: str | None = None
+    needed: tuple[str, ...] = ()
+    rpath: str | None = None
+    runpath: str | None = None
+    interpreter: str | None = None
     symbols: symbols.Symbols | None = None
 
     @property
@@ -211,17 +208,12 @@ class _Reader:
             raise self.corrupt(f"EI_DATA is {magic[5]}, neither little nor big endian")
         bits = 64 if magic[4] == 2 else 32
         order = "<" if magic[5] == 1 else ">"
-        header = struct.Struct(order + ("HHIQQQIHHHHHH" if bits == 64 else "HHIIIIIHHHHHH"))
-        fields = header.unpack(self.piece(16, header.size, "the ELF header"))
-        kind, machine, phoff, flags, phentsize, phnum = (
-            fields[0],
-            fields[1],
-            fields[4],
-            fields[6],
-            fields[8],
-            fields[9],
-        )
-        segments = self.segments(order, bits, phoff, phentsize, phnum)
+        if (bits, order) != (64, "<"):
+            kind, machine = struct.unpack(order + "HH", self.piece(16, 4, "the ELF header"))
+            return ElfFile(self.path, bits, order == "<", machine, kind)
+        fields = _HEADER.unpack(self.piece(16, _HEADER.size, "the ELF header"))
+        kind, machine = fields[:2]
+        segments = self.segments(fields[4], fields[8], fields[9])
         loads = [segment for segment in segments if segment[0] == PT_LOAD]
         # An object file has no segments and a core file may be truncated by design; neither is ever loaded.
         if kind in (ET_EXEC, ET_DYN):
@@ -240,7 +232,7 @@ class _Reader:
                 dynamic = segment
         entries: list[tuple[int, int]] = []
         if dynamic is not None:
-            entries = self.dynamic_entries(order, bits, dynamic)
+            entries = self.dynamic_entries(dynamic)
         values = dict(reversed(entries))  # of a tag that occurs twice the first counts
         strings = _Strings(self, values, loads) if entries else None
 
@@ -251,19 +243,17 @@ class _Reader:
         return ElfFile(
             path=self.path,
             bits=bits,
-            little_endian=order == "<",
+            little_endian=True,
             machine=machine,
             kind=kind,
-            flags=flags,
             dynamic=dynamic is not None,
             soname=text(DT_SONAME),
             needed=tuple(strings.at(value) for tag, value in entries if tag == DT_NEEDED) if strings else (),
             rpath=text(DT_RPATH, SEARCH_LIMIT) if runpath is None else None,
             runpath=runpath,
             interpreter=interpreter,
-            no_default_directories=bool(values.get(DT_FLAGS_1, 0) & DF_1_NODEFLIB),
             symbols=symbols.read(lambda *what: self.at_address(loads, *what), self.corrupt, values)
-            if with_symbols and (bits, order) == (64, "<")
+            if with_symbols
             else None,
         )
 
@@ -291,40 +281,28 @@ class _Reader:
             what = "it begins with " + start[:4].hex(" ")
         return NotElfError(f"{self.path} is not an ELF file: {what}.", remedy, path=self.path)
 
-    def segments(
-        self, order: str, bits: int, phoff: int, phentsize: int, phnum: int
-    ) -> list[tuple[int, int, int, int]]:
+    def segments(self, phoff: int, phentsize: int, phnum: int) -> list[tuple[int, int, int, int]]:
         """Return ``(p_type, p_offset, p_vaddr, p_filesz)`` of every program header."""
         if not phnum:
             return []
-        # 64 bit moves p_flags to the second place so that the wide fields are aligned.
-        layout = struct.Struct(order + ("IIQQQQ" if bits == 64 else "IIIIII"))
         if phnum == PN_XNUM:
             raise self.corrupt("it names 65535 program headers")
         # The kernel and the loader take no other size either.
-        if phentsize != (56 if bits == 64 else 32):
+        if phentsize != _SEGMENT.size:
             raise self.corrupt(f"its program headers claim {phentsize} bytes each")
         if phentsize * phnum > HEADERS_LIMIT:
             raise self.corrupt(f"it names {phnum} program headers, more than Linux takes")
         table = self.piece(phoff, phentsize * phnum, "the table of program headers")
-        found = []
-        for position in range(0, len(table), phentsize):
-            fields = layout.unpack_from(table, position)
-            if bits == 64:
-                kind, _flags, offset, address, _physical, length = fields
-            else:
-                kind, offset, address, _physical, length, _memory = fields
-            found.append((kind, offset, address, length))
-        return found
+        rows = _SEGMENT.iter_unpack(table)
+        return [(kind, offset, address, size) for kind, _flags, offset, address, _at, size, _memory, _align in rows]
 
-    def dynamic_entries(self, order: str, bits: int, segment: tuple[int, int, int, int]) -> list[tuple[int, int]]:
+    def dynamic_entries(self, segment: tuple[int, int, int, int]) -> list[tuple[int, int]]:
         """Return the pairs of the dynamic section up to ``DT_NULL``."""
-        layout = struct.Struct(order + ("qQ" if bits == 64 else "iI"))
-        length = segment[3] - segment[3] % layout.size
+        length = segment[3] - segment[3] % _ENTRY.size
         if length > DYNAMIC_LIMIT:
             raise self.corrupt(f"its dynamic section claims {length} bytes, more than {DYNAMIC_LIMIT}")
         entries = []
-        for tag, value in layout.iter_unpack(self.piece(segment[1], length, "the dynamic section")):
+        for tag, value in _ENTRY.iter_unpack(self.piece(segment[1], length, "the dynamic section")):
             if tag == DT_NULL:
                 break
             entries.append((tag, value))

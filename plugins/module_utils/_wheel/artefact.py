@@ -22,7 +22,7 @@ from .._core import digests
 from .._core.errors import SparkforgeError
 from .._elf import fatbin, reader
 from .wheel import Wheel
-from .wheel_file import WheelFiles, is_binary
+from .wheel_file import WheelFiles
 
 _EXPECTED = frozenset({"version", "cmake_cache", "libraries", "architectures", "files"})
 _TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
@@ -119,8 +119,7 @@ def check(
         for source in sources:
             for name, path in source.binaries():
                 try:
-                    if not name.endswith(".a"):
-                        linked.update(reader.read_elf(path, name).needed)
+                    linked.update(reader.read_elf(path, name).needed)
                     found = fatbin.architectures(path, name) if wanted else None
                 except (reader.CorruptElfError, reader.UnreadableFileError) as error:
                     problems.append(error.cause.rstrip("."))
@@ -303,13 +302,10 @@ class _Prefix:
         return [name for name, path in _tree(self.directory) if not os.path.isdir(path)]
 
     def binaries(self) -> t.Iterator[tuple[str, str]]:
-        """Yield name and path of each ELF file and archive of object files; the path is good until the next one."""
+        """Yield name and path of each ELF file; the path is good until the next one."""
         for name, path in _tree(self.directory):
-            if stat.S_ISREG(os.lstat(path).st_mode):
-                with open(path, "rb") as stream:
-                    binary = is_binary(name, stream.read(8))
-                if binary:
-                    yield name, path
+            if stat.S_ISREG(os.lstat(path).st_mode) and reader.is_elf(path):
+                yield name, path
 
 
 def _tree(directory: str) -> t.Iterator[tuple[str, str]]:

@@ -24,7 +24,6 @@ from .wheel import Wheel
 _BLOCK = 1 << 20
 #: Bytes that stay free where a file of a wheel is unpacked.
 _RESERVE = 64 << 20
-_ARCHIVE = b"!<arch>\n"
 # PEP 427, "File name convention": five parts, or six with a build tag, which begins with a digit.
 _NAME = re.compile(r"([^-]+)-([^-]+)(?:-(\d[^-]*))?-([^-]+)-([^-]+)-([^-]+)\.whl")
 
@@ -74,7 +73,7 @@ class WheelFiles:
                     self.deadline.check()
                     with archive.open(member) as stream:
                         start = stream.read(8)
-                        if not is_binary(member.filename, start):
+                        if not start.startswith(reader.MAGIC):
                             continue
                         # zipfile gives no more than a member is said to have.
                         self._check_room(member)
@@ -91,11 +90,6 @@ class WheelFiles:
         what = f"{member.filename[:200]!r} in {self.name}"
         remedy = "Free space there; if the size is implausible, do not trust the wheel."
         disk.check_space(os.path.dirname(self.path), member.file_size, what, remedy, _RESERVE)
-
-
-def is_binary(name: str, start: bytes) -> bool:
-    """Say whether a file that begins so is an ELF file, or an archive of object files."""
-    return start.startswith(reader.MAGIC) or (start == _ARCHIVE and name.endswith(".a"))
 
 
 def _wheel(path: str) -> Wheel:

@@ -210,8 +210,6 @@ def _contents(
     families: set[str] = set()
     unreadable = 0
     for shown, path in binaries:
-        if shown.endswith(".a"):
-            continue
         try:
             try:
                 file = reader.read_elf(path, shown, with_symbols=True)

@@ -26,7 +26,6 @@ def elf_bytes(
     little_endian: bool = True,
     kind: int = 3,
     interpreter: str | None = None,
-    no_default_directories: bool = False,
     dynamic: bool = True,
     padding: int = 0,
     undefined: t.Sequence[str] = (),
@@ -54,8 +53,6 @@ def elf_bytes(
     for tag, text in ((14, soname), (15, rpath), (29, runpath)):
         if text is not None:
             entries.append((tag, intern(text)))
-    if no_default_directories:
-        entries.append((0x6FFFFFFB, 0x800))
     tables = _Symbols(intern, undefined, exports, versions or {})
     padding += len(message)
     count = 1 + bool(dynamic) + (interpreter is not None)

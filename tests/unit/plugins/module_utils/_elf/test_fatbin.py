@@ -116,16 +116,9 @@ def test_an_executable_of_relocatable_device_code_is_read(tmp_path: Path) -> Non
     agrees_with_cuobjdump(tmp_path / "program")
 
 
-def test_objects_and_archives_of_them_are_read(tmp_path: Path) -> None:
+def test_objects_are_read(tmp_path: Path) -> None:
     nvcc(tmp_path, "-dc", "caller.cu", "called.cu", targets="90, ptx 120")
-    long_name = "an-object-with-a-name-longer-than-sixteen-characters.o"
-    os.rename(tmp_path / "called.o", tmp_path / long_name)
-    expected = found("9.0", "12.0")
-    assert fatbin.architectures(str(tmp_path / "caller.o")) == expected
-    for options, name in (("rcs", "lib.a"), ("rcsT", "thin.a")):
-        subprocess.run(["ar", options, name, "caller.o", long_name, "main.cpp"], cwd=tmp_path, check=True)
-        assert fatbin.architectures(str(tmp_path / name)) == expected
-    agrees_with_cuobjdump(tmp_path / "lib.a")
+    assert fatbin.architectures(str(tmp_path / "caller.o")) == found("9.0", "12.0")
 
 
 def test_the_intermediate_code_of_link_time_optimisation_is_no_code_that_runs(tmp_path: Path) -> None:
@@ -252,7 +245,7 @@ def test_what_cannot_hold_gpu_code_is_named_for_what_it_is(tmp_path: Path, conte
 
 
 def test_what_cannot_be_opened_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(reader.UnreadableFileError, match="No such file"):
+    with pytest.raises(reader.UnreadableFileError, match="does not exist"):
         fatbin.architectures(str(tmp_path / "gone"))
     with pytest.raises(reader.UnreadableFileError, match="is a directory"):
         fatbin.architectures(str(tmp_path))
@@ -302,27 +295,6 @@ def test_the_time_is_asked_for_with_every_piece(tmp_path: Path) -> None:
         fatbin.architectures(str(path), everywhere=True, deadline=Deadline(-1, "slow.so"))
 
 
-def member(name: bytes, content: bytes = b"") -> bytes:
-    return name.ljust(48) + str(len(content)).encode().ljust(10) + b"`\n" + content + b"\n" * (len(content) % 2)
-
-
-def test_a_thin_archive_that_names_itself_ends(tmp_path: Path) -> None:
-    (tmp_path / "x.a").write_bytes(b"!<thin>\n" + member(b"x.a/"))
-    assert not fatbin.architectures(str(tmp_path / "x.a"))
-    # No path has a zero byte: what the fuzzer found.
-    (tmp_path / "x.a").write_bytes(b"!<thin>\n" + member(b"x\0a/"))
-    with pytest.raises(reader.UnreadableFileError, match="zero byte"):
-        fatbin.architectures(str(tmp_path / "x.a"))
-
-
-def test_archives_within_archives_are_none(tmp_path: Path) -> None:
-    content = b""
-    for _depth in range(3000):
-        content = b"!<arch>\n" + member(b"x.a/", content)
-    (tmp_path / "x.a").write_bytes(content)
-    assert not fatbin.architectures(str(tmp_path / "x.a"))
-
-
 def test_a_container_of_another_kind_is_refused_rather_than_passed_over(tmp_path: Path) -> None:
     code = bytearray(device_code())
     code[4] = 2
@@ -337,17 +309,15 @@ def test_no_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error(tmp_pa
     code = device_code()
     whole = library(tmp_path / "whole.so", {".nv_fatbin": code}, at=64).read_bytes()
     table = struct.unpack_from("<Q", whole, 40)[0]
-    archive = b"!<arch>\n" + f"{'a.o/':16}{0:<12}{0:<6}{0:<6}{0:<8}{len(whole):<10}`\n".encode() + whole
     path = tmp_path / "x.so"
     refused = 0
-    for data, positions in ((whole, [*range(4, 220), *range(table, len(whole))]), (archive, range(8, 72))):
-        for position in positions:
-            for value in (0x00, 0x39, 0x7F, 0xFF):
-                path.write_bytes(data[:position] + bytes([value]) + data[position + 1 :])
-                try:
-                    fatbin.architectures(str(path))
-                except reader.CorruptElfError:
-                    refused += 1
+    for position in [*range(4, 220), *range(table, len(whole))]:
+        for value in (0x00, 0x39, 0x7F, 0xFF):
+            path.write_bytes(whole[:position] + bytes([value]) + whole[position + 1 :])
+            try:
+                fatbin.architectures(str(path))
+            except reader.CorruptElfError:
+                refused += 1
     for size in range(4, len(whole), 97):
         path.write_bytes(whole[:size])
         with pytest.raises(reader.CorruptElfError):
