@@ -2,19 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Archives read within bounds of memory: some hundred bytes of tar or zip can stand for gigabytes of names."""
+"""Tar archives read within bounds of memory: some hundred bytes can stand for gigabytes of names."""
 
 from __future__ import annotations
 
 import bz2
-import calendar
 import contextlib
 import gzip
 import lzma
-import stat
 import tarfile
 import typing as t
-import zipfile
 
 from .._core import zip_archive
 
@@ -78,38 +75,24 @@ COMPRESSED: t.Final[dict[bytes, t.Callable[[str], t.Any]]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
 }
-#: What ``form`` returns for a zip archive, and for a tar archive that is not compressed.
-ZIP, TAR = b"PK", b"ustar"
+#: What ``form`` returns for a tar archive that is not compressed.
+TAR = b"ustar"
 
 
 def form(head: bytes) -> bytes:
     """Return the format of the archive whose first bytes are ``head``; nothing for an unknown one."""
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return ZIP
     compressed = next((magic for magic in COMPRESSED if head.startswith(magic)), b"")
     return compressed or (TAR if head[257:262] == TAR else b"")
 
 
-class Archive(t.Protocol):
-    """What an archive must be able to do to be unpacked."""
-
-    def __iter__(self) -> t.Iterator[tarfile.TarInfo]: ...
-
-    def extractfile(self, member: tarfile.TarInfo) -> t.IO[bytes] | None: ...
-
-
 @contextlib.contextmanager
-def opened(path: str, kind: bytes) -> t.Iterator[Archive]:
+def opened(path: str, kind: bytes) -> t.Iterator[Members]:
     """Open an archive of a format that ``form`` returned.
 
     :raises Exception: one of ``DAMAGED``, or an OSError.
     """
-    if kind == ZIP:
-        with zip_archive.opened(path) as file:
-            yield _Zip(file)
-    else:
-        with COMPRESSED.get(kind, _plain)(path) as stream:
-            yield Members(stream)
+    with COMPRESSED.get(kind, _plain)(path) as stream:
+        yield Members(stream)
 
 
 def _plain(path: str) -> t.IO[bytes]:
@@ -189,43 +172,3 @@ class Members:
     def extractfile(self, member: tarfile.TarInfo) -> t.IO[bytes] | None:
         content: t.IO[bytes] | None = self._archive.extractfile(member)
         return content
-
-
-class _ZipMember(tarfile.TarInfo):
-    """A member of a zip archive, in the terms of tar, so that the same guards judge it."""
-
-    info: zipfile.ZipInfo
-
-
-class _Zip:
-    """A zip archive, in the terms of tar."""
-
-    _TYPES: t.Final = {
-        0: tarfile.REGTYPE, stat.S_IFREG: tarfile.REGTYPE, stat.S_IFDIR: tarfile.DIRTYPE, stat.S_IFLNK: tarfile.SYMTYPE,
-        stat.S_IFCHR: tarfile.CHRTYPE, stat.S_IFBLK: tarfile.BLKTYPE, stat.S_IFIFO: tarfile.FIFOTYPE,
-    }  # fmt: skip
-
-    def __init__(self, file: zipfile.ZipFile) -> None:
-        self.file = file
-
-    def __iter__(self) -> t.Iterator[tarfile.TarInfo]:
-        for info in self.file.infolist():
-            if "\\" in info.filename:
-                raise zipfile.BadZipFile(
-                    f"{info.filename!r} contains backslashes, which are not separators in a zip archive"
-                )
-            # The upper half is the mode, where a Unix made the archive (APPNOTE.TXT 4.4.2, 4.4.15).
-            mode = info.external_attr >> 16 if info.create_system == 3 else 0
-            member = _ZipMember(info.filename.rstrip("/") or info.filename)
-            member.info, member.size, member.mode = info, info.file_size, mode
-            member.type = tarfile.DIRTYPE if info.is_dir() else self._TYPES.get(stat.S_IFMT(mode), b"?")
-            with contextlib.suppress(ValueError, OverflowError):
-                member.mtime = calendar.timegm((*info.date_time, 0, 0, 0))
-            if member.issym():
-                if info.file_size > 4096:
-                    raise zipfile.BadZipFile(f"the symlink {info.filename!r} has {info.file_size} bytes")
-                member.linkname = self.file.read(info).decode("utf-8", "surrogateescape")
-            yield member
-
-    def extractfile(self, member: tarfile.TarInfo) -> t.IO[bytes] | None:
-        return self.file.open(t.cast(_ZipMember, member).info)

@@ -37,7 +37,7 @@ RESOLVE_SECONDS = 60.0
 
 @dataclasses.dataclass(frozen=True)
 class Archive:
-    """A tar or zip archive.
+    """A tar archive.
 
     :param archive: an ``http://``, ``https://`` or ``file://`` URL, or an absolute path on the host.
     :param sha256: 64 hexadecimal digits.

@@ -68,9 +68,9 @@ VENDOR = Kind(
 #: LLVM's has about 180,000.
 SOURCES = Kind(
     "a source archive",
-    "an archive of its kind",
-    "Its sha256 matches, so use another archive of the source: a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
-    (*archive_reader.COMPRESSED, archive_reader.ZIP, archive_reader.TAR),
+    "a tar archive",
+    "Its sha256 matches, so use another archive of the source: a .tar.gz, .tar.xz, .tar.bz2 or .tar.",
+    (*archive_reader.COMPRESSED, archive_reader.TAR),
     1_000_000,
     one_top=False,
 )
@@ -144,7 +144,7 @@ class _Extraction:
         self.tops: dict[str, None] = {}
         self.entries = self.names = 0
 
-    def all(self, members: archive_reader.Archive) -> Unpacked:
+    def all(self, members: archive_reader.Members) -> Unpacked:
         for member in members:
             self.one(members, member)
         if not (self.files or self.links):
@@ -163,7 +163,7 @@ class _Extraction:
             {path[below]: target for path, target in self.links.items()},
         )
 
-    def one(self, members: archive_reader.Archive, member: tarfile.TarInfo) -> None:
+    def one(self, members: archive_reader.Members, member: tarfile.TarInfo) -> None:
         path = self.normalized(member.name, "the path")
         self.count(path, member.linkname)
         if path:
@@ -246,7 +246,7 @@ class _Extraction:
         os.link(self.absolute(target), self.absolute(path), follow_symlinks=False)
         self.files[path] = self.files[target]
 
-    def add_file(self, path: str, members: archive_reader.Archive, member: tarfile.TarInfo) -> None:
+    def add_file(self, path: str, members: archive_reader.Members, member: tarfile.TarInfo) -> None:
         remedy = "Free some space and run again; if the size is implausible, do not trust the archive."
         disk.check_space(self.directory, member.size, f"{member.name!r} of {self.name}", remedy, RESERVE)
         mode = 0o755 if member.mode & 0o111 else 0o644
