@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         console.print(*error.details.get("said", ()), sep="\n", soft_wrap=True)
         code = Exit.USAGE if isinstance(error, guard.module("models").UnknownError) else Exit.FAILED
         raise Refusal(code, error.cause, error.remedy) from None
-    console.print(*verdict.said, sep="\n", soft_wrap=True)
+    console.print(*verdict.lines, sep="\n", soft_wrap=True)
     if arguments.dry_run:
         console.print(f"It fits, and would start: {shlex.join(words)}", soft_wrap=True)
         return Exit.DONE

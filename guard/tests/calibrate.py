@@ -125,7 +125,7 @@ def measure(size: str, kind: str) -> dict[str, Any]:
     kept = sum(one.nbytes for one in weights.values()) + sum(one.nbytes for one in cache)
     row = {
         "model": size, "kind": kind, "batch": batch, "length": length, "kept": kept,
-        "predicted": {part.what: part.size for part in wanted.parts}, "total": wanted.total,
+        "predicted": {part.label: part.size for part in wanted.parts}, "total": wanted.total,
     }  # fmt: skip
     if not gpu:
         return {**row, "least": wanted.least, "took": status("VmHWM") - before, "imported": before}

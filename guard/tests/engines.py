@@ -204,7 +204,7 @@ def vllm(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
     words += ["--enforce-eager", "--dtype", kind]
     around = {"VLLM_CPU_KVCACHE_SPACE": str(cache), "VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "2"}
     figures = serve(words, port, [5] * 900, place / "log", **around)
-    parts = {part.what: part.size for part in wanted.within}
+    parts = {part.label: part.size for part in wanted.within}
     predicted = parts["weights"] + (cache << 30) + parts["activations"]
     before = imported("vllm.entrypoints.openai.api_server")
     # The server and its engine, each with the modules; what else both hold is in the difference.
@@ -213,7 +213,7 @@ def vllm(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
 
 def row(wanted: Any, predicted: int, took: int, figures: dict[str, int]) -> dict[str, Any]:
     """Return what is the same of both."""
-    parts = {part.what: part.size for part in (*wanted.within, *wanted.parts)}
+    parts = {part.label: part.size for part in (*wanted.within, *wanted.parts)}
     return {"parts": parts, "predicted": predicted, "took": took, "off": round(predicted / took - 1, 3), **figures}
 
 

@@ -193,7 +193,7 @@ def measure(server: Server, device: Any) -> dict[str, Any]:
         "pair": list(server.pair), "words": server.words[2:], "answer": verdict.answer,
         "proposal": list(verdict.proposal), "total": total, "used_before": total - free,
         "predicted": wanted.total, "pool": wanted.pool, "least": wanted.least,
-        "parts": {part.what: part.size for part in (*wanted.within, *wanted.parts)}, "each_token": wanted.cache(1),
+        "parts": {part.label: part.size for part in (*wanted.within, *wanted.parts)}, "each_token": wanted.cache(1),
     }  # fmt: skip
     served = server.go(device)
     row["seconds"] = round(time.monotonic() - server.began, 1)

@@ -12,8 +12,8 @@ TIMES_OF_DAY = {"time.time", "time.time_ns", "datetime.datetime.now", "datetime.
 ASKING = {
     "guard/src/sparkforge_guard/brakes.py may_start": "is shown",
     "guard/src/sparkforge_guard/watch.py _tell": "is written down",
-    "guard/src/sparkforge_guard/watched.py note": "is written down",
-    "guard/src/sparkforge_guard/watched.py down": "a note of the last days is shown",
+    "guard/src/sparkforge_guard/power.py note": "is written down",
+    "guard/src/sparkforge_guard/power.py down": "a note of the last days is shown",
     "plugins/action/stack_lock.py _resolve": "is written down",
     "plugins/module_utils/_environment/status.py observe": "the controller says how old what it sees is",
     "plugins/module_utils/_fetch/redist.py _record": "is written down",

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Brakes: a unit with which the machine went down does not take it down again at the next boot.
+"""Brakes: a unit that was starting when the machine went down does not take it down again at the next boot.
 
-``may-start UNIT`` is the unit's ExecCondition=. It counts the start as unsafe until the unit has run ten minutes, or
-the machine is shut down as it should be. A start that finds an earlier one of another boot still unsafe is refused, and
-all later ones, until ``allow UNIT``.
+``may-start UNIT`` is the unit's ExecCondition=. A start is unsafe until the unit has run for ten minutes, or the
+machine was shut down properly. If an earlier boot left an unsafe start, this and all later starts are refused until
+``allow UNIT``.
 """
 
 from __future__ import annotations
@@ -27,73 +27,74 @@ WRITTEN = "# Written by sparkforge-guard; a change is lost when it is installed 
 
 
 def boot_id() -> str:
-    """Return what changes with each start of the kernel."""
+    """Return the kernel's id of this boot."""
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
         return stream.read().strip()
 
 
 def read(state: str) -> dict[str, dict[str, t.Any]]:
-    """Return what is known of each unit; a torn file is none."""
+    """Return the record of each unit's starts; a torn file counts as empty."""
     try:
         with open(os.path.join(state, FILE), encoding="utf-8") as stream:
-            found = json.load(stream)
+            starts = json.load(stream)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return starts if isinstance(starts, dict) else {}
 
 
 def write(state: str, starts: t.Mapping[str, t.Any]) -> None:
-    """Keep it, synced: the machine may go down at once."""
+    """Write the record, synced, because the machine may go down at once."""
     replace(os.path.join(state, FILE), json.dumps(starts))
 
 
 def replace(path: str, text: str) -> None:
-    """Write a file for all to read, at login and in node_exporter."""
+    """Write a file that everybody may read, such as the login message and node_exporter's metrics."""
     disk.write_file(path, text.encode())
 
 
 def braked(state: str) -> dict[str, str]:
-    """Return why each unit that stays off does so."""
-    return {unit: str(one["off"]) for unit, one in read(state).items() if isinstance(one, dict) and one.get("off")}
+    """Return the units that stay off, each with the reason."""
+    starts = {unit: start for unit, start in read(state).items() if isinstance(start, dict)}
+    return {unit: str(start["off"]) for unit, start in starts.items() if start.get("off")}
 
 
 def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
-    """Note a start; return why it must not be, or an empty text.
+    """Record a start; return why it is refused, or an empty text.
 
-    :param most: with how many boots in a row the machine may go down.
+    :param most: the number of boots in a row that may end without a shutdown before starts are refused.
     """
     starts = read(state)
-    one = starts.get(unit) or {}
-    if not one.get("off") and one.get("unsafe") and one.get("boot") != boot:
-        one["downs"] = int(one.get("downs", 0)) + 1
-        if one["downs"] >= most:
-            began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(one.get("time", 0)))
-            one["off"] = f"the machine went down without a shutdown within ten minutes of its start of {began}"
-    if not one.get("off"):
-        one.update({"boot": boot, "time": time.time(), "uptime": time.monotonic(), "unsafe": True})
-    starts[unit] = one
+    start = starts.get(unit) or {}
+    if not start.get("off") and start.get("unsafe") and start.get("boot") != boot:
+        start["downs"] = int(start.get("downs", 0)) + 1
+        if start["downs"] >= most:
+            began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(start.get("time", 0)))
+            start["off"] = f"the machine went down without a shutdown within ten minutes of its start of {began}"
+    if not start.get("off"):
+        start.update({"boot": boot, "time": time.time(), "uptime": time.monotonic(), "unsafe": True})
+    starts[unit] = start
     write(state, starts)
     _say_at_login(state, starts)
-    return str(one.get("off") or "")
+    return str(start.get("off") or "")
 
 
 def mark_healthy(state: str) -> None:
     """Clear the count of units that have run ten minutes in this boot."""
     starts = read(state)
-    old = [one for one in starts.values() if one.get("unsafe") and one.get("boot") == boot_id()]
-    # Not by the time of day, which may be set meanwhile.
-    due = [one for one in old if time.monotonic() - one.get("uptime", 0) >= HEALTHY]
-    for one in due:
-        one.update({"unsafe": False, "downs": 0})
+    old = [start for start in starts.values() if start.get("unsafe") and start.get("boot") == boot_id()]
+    # The time of day may be set meanwhile, so the uptime counts.
+    due = [start for start in old if time.monotonic() - start.get("uptime", 0) >= HEALTHY]
+    for start in due:
+        start.update({"unsafe": False, "downs": 0})
     if due:
         write(state, starts)
 
 
 def mark_shutdown(state: str) -> None:
-    """The machine goes down as it should: no start of this boot counts."""
+    """Record a proper shutdown: all starts of this boot were safe."""
     starts = read(state)
-    for one in starts.values():
-        one["unsafe"] = False
+    for start in starts.values():
+        start["unsafe"] = False
     if starts:
         write(state, starts)
 
@@ -109,9 +110,9 @@ def allow(state: str, unit: str) -> None:
 def _say_at_login(state: str, starts: t.Mapping[str, t.Any]) -> None:
     path = os.path.join(state, "braked")
     off = [
-        f"{unit} stays off: {one['off']}. To start it again: {remedy(unit)}\n"
-        for unit, one in starts.items()
-        if one.get("off")
+        f"{unit} stays off: {start['off']}. To start it again: {remedy(unit)}\n"
+        for unit, start in starts.items()
+        if start.get("off")
     ]
     if off:
         replace(path, "".join(off))
@@ -120,20 +121,20 @@ def _say_at_login(state: str, starts: t.Mapping[str, t.Any]) -> None:
 
 
 def remedy(unit: str) -> str:
-    """Return what starts a unit again."""
+    """Return the command that starts a unit again."""
     return f"sudo sparkforge-guard allow {unit} && sudo systemctl start {unit}"
 
 
 def is_shutting_down() -> bool:
-    """Say whether systemd shuts the machine down."""
+    """Say whether systemd is shutting the machine down."""
     done = subprocess.run(["systemctl", "is-system-running"], capture_output=True, check=False, text=True)
     return done.stdout.strip() == "stopping"
 
 
 def drop_in(unit: str, program: str, settings: str, starts: int) -> str:
-    """Return what is added to a unit: its start is counted, and it starts a few times only, later each time."""
+    """Return a unit's drop-in: starts are counted and limited, with growing pauses between them."""
     text = f"{WRITTEN}[Unit]\nAfter=sparkforge-guard.service\n"
-    # Those of sparkforge's own units are limited there, by the time that they may take.
+    # sparkforge's own units limit their restarts themselves, by the time that a start may take.
     own = unit.startswith("sparkforge-")
     if not own:
         text += f"StartLimitBurst={starts}\nStartLimitIntervalSec=1h\n"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The command ``sparkforge-guard``: what the units start, and what a person asks."""
+"""The command ``sparkforge-guard``, which systemd's units and people run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import sys
 import threading
 import typing as t
 
-from . import brakes, figures, nvml, policy, settings, watched
+from . import brakes, figures, nvml, policy, power, settings
 from ._shared.module_utils._core import shown
 from ._shared.module_utils._core.errors import SparkforgeError
 from .host import Host
-from .notes import Notes
+from .journal import Journal
 from .watch import Guard, Levels, Turn, fill_memory, lock_memory
 
 USAGE = """sparkforge-guard keeps a machine whose CPU and GPU share one memory from freezing.
@@ -32,53 +32,53 @@ USAGE = """sparkforge-guard keeps a machine whose CPU and GPU share one memory f
   admit [--needs 40G] -- COMMAND  say what a command takes of the memory; status 1 if it does not fit
 
 SETTINGS is a file with a JSON object, such as {"first": ["jupyter-*"]}; {} is enough."""
-#: How many words have to follow each command that has settings.
-WORDS = {**dict.fromkeys(("run", "install", "remove", "cap", "uncap", "figures"), 1), "allow": 2, "may-start": 2}
-#: Bytes of the second thread's stack, all of which are in memory.
+#: The number of arguments of each command that reads settings.
+ARGUMENTS = {**dict.fromkeys(("run", "install", "remove", "cap", "uncap", "figures"), 1), "allow": 2, "may-start": 2}
+#: Bytes of the second thread's stack, all of which are kept in memory.
 STACK = 512 << 10
 
 
-def guard(given: t.Mapping[str, t.Any]) -> int:
+def guard(options: t.Mapping[str, t.Any]) -> int:
     """Guard this host until SIGTERM."""
     stopping: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.append(1))
-    os.makedirs(given["state_directory"], exist_ok=True)
-    host = Host(given["proc"], given["meminfo"] or "")
-    device = nvml.connect(given.get("nvml") or "")
-    notes = Notes(given, device, host)
-    rules = policy.Rules(*(tuple(given.get(name) or ()) for name in ("protected", "first", "last")))
-    levels = Levels(*(float(given[name]) for name in ("warn_percent", "ask_percent", "end_percent")))
-    watch = Guard(host, levels, rules, notes.gpu, notes.refresh, notes.tell, observed=notes.observed)
+    os.makedirs(options["state_directory"], exist_ok=True)
+    host = Host(options["proc"], options["meminfo"] or "")
+    device = nvml.connect(options.get("nvml") or "")
+    journal = Journal(options, device, host)
+    rules = policy.Rules(*(tuple(options.get(name) or ()) for name in ("protected", "first", "last")))
+    levels = Levels(*(float(options[name]) for name in ("warn_percent", "ask_percent", "end_percent")))
+    watch = Guard(host, levels, rules, journal.gpu, journal.refresh, journal.tell, observed=journal.observed)
     turn = Turn()
     signal.signal(signal.SIGXCPU, turn.give)
-    refused = [one for one in (lock_memory(), turn.take()) if one]
+    refused = [refusal for refusal in (lock_memory(), turn.take()) if refusal]
     watch.rehearse()
-    said = [f"guards {host.memory().total >> 20} MiB: warns below {levels.warn:g} %, asks below {levels.ask:g} %, "
+    summary = [f"guards {host.memory().total >> 20} MiB: warns below {levels.warn:g} %, asks below {levels.ask:g} %, "
             f"ends below {levels.end:g} %", *refused]  # fmt: skip
     if not host.has_pressure:
-        said.append("this kernel tells no pressure (CONFIG_PSI): only MemAvailable is judged")
+        summary.append("this kernel tells no pressure (CONFIG_PSI): only MemAvailable is judged")
     if device is None:
-        said.append("no NVML: who holds the GPU is guessed from open devices")
-    sys.stdout.write("; ".join(said) + "\n")
-    down = watched.note_start(given["state_directory"], brakes.boot_id())
+        summary.append("no NVML: who holds the GPU is guessed from open devices")
+    sys.stdout.write("; ".join(summary) + "\n")
+    down = power.note_start(options["state_directory"], brakes.boot_id())
     if down:
         sys.stdout.write(f"<2>{down}\n")
     sys.stdout.flush()
     threading.stack_size(STACK)
-    notes.start()
+    journal.start()
     fill_memory()
     watch.run(lambda: bool(stopping), turn)
-    watched.note_end(given["state_directory"], brakes.boot_id())
+    power.note_end(options["state_directory"], brakes.boot_id())
     if brakes.is_shutting_down():
-        brakes.mark_shutdown(given["state_directory"])
+        brakes.mark_shutdown(options["state_directory"])
     return 0
 
 
 def install(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Bring the guard to this host or take it away, and return what changed.
+    """Install the guard on this host or remove it, and return what changed.
 
-    :raises SparkforgeError: it cannot be; nothing is changed then.
+    :raises SparkforgeError: that is impossible; then nothing is changed.
     """
     from . import install as installation
 
@@ -92,7 +92,7 @@ def install(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any
 
 
 def admit(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Return how a command may start, or raise what keeps it from that; nothing is ever changed."""
+    """Return how a command may start, or raise the reason why not; nothing is ever changed."""
     from . import admission, models
 
     del check_mode
@@ -100,31 +100,31 @@ def admit(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
         verdict = admission.admit(options["command"], options["needs"], releases=options["releases"])
     except models.UnknownError as error:
         return {"answer": "unknown", "said": [error.cause], "jobs": 1}
-    return {"answer": verdict.answer, "said": list(verdict.said), "jobs": verdict.jobs}
+    return {"answer": verdict.answer, "said": list(verdict.lines), "jobs": verdict.jobs}
 
 
-def started(command: str, given: t.Mapping[str, t.Any], rest: t.Sequence[str]) -> int:
-    """Run one of the commands that have settings."""
-    state = given["state_directory"]
+def started(command: str, options: t.Mapping[str, t.Any], rest: t.Sequence[str]) -> int:
+    """Run one of the commands that read settings."""
+    state = options["state_directory"]
     if command == "run":
-        settings.check(given)
-        return guard(given)
+        settings.check(options)
+        return guard(options)
     if command == "figures":
-        return figures.stream(given, "once" in rest)
+        return figures.stream(options, "once" in rest)
     if command in ("install", "remove"):
         os.umask(0o022)
-        wanted = {**given, "state": "present" if command == "install" else "absent"}
-        sys.stdout.write(json.dumps(install(wanted, "--check" in rest), indent=1) + "\n")
+        request = {**options, "state": "present" if command == "install" else "absent"}
+        sys.stdout.write(json.dumps(install(request, "--check" in rest), indent=1) + "\n")
     elif command == "cap":
-        device = nvml.connect(given.get("nvml") or "")
-        power, clock = float(given["power_cap"]), int(given["clock_cap"])
-        for line in watched.apply_caps(device, power, clock):
+        device = nvml.connect(options.get("nvml") or "")
+        watts, clock = float(options["power_cap"]), int(options["clock_cap"])
+        for line in power.apply_caps(device, watts, clock):
             sys.stdout.write(line + "\n")
         os.makedirs(state, exist_ok=True)
-        caps = json.dumps({"power_w": power or None, "clock_mhz": clock or None})
-        brakes.replace(os.path.join(state, watched.CAPS), caps)
+        caps = json.dumps({"power_w": watts or None, "clock_mhz": clock or None})
+        brakes.replace(os.path.join(state, power.CAPS), caps)
     elif command == "uncap":
-        watched.remove_caps(nvml.connect(given.get("nvml") or ""), given)
+        power.remove_caps(nvml.connect(options.get("nvml") or ""), options)
     elif command == "may-start":
         os.makedirs(state, exist_ok=True)
         why = brakes.may_start(state, rest[0], brakes.boot_id())
@@ -137,7 +137,7 @@ def started(command: str, given: t.Mapping[str, t.Any], rest: t.Sequence[str]) -
 
 
 def main(arguments: t.Sequence[str] | None = None) -> int:
-    """Run one command; 2 if it is refused."""
+    """Run one command; return 2 if it is refused."""
     command, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
     rest = [word for word in rest if word]
     try:
@@ -149,10 +149,10 @@ def main(arguments: t.Sequence[str] | None = None) -> int:
             from . import admission
 
             end = rest.index("--") if "--" in rest else len(rest)
-            verdict = admission.admit(rest[end + 1 :], admission.Words(rest[:end]).value("--needs"))
-            sys.stdout.writelines(f"{shown.line(line)}\n" for line in verdict.said)
+            verdict = admission.admit(rest[end + 1 :], admission.Options(rest[:end]).value("--needs"))
+            sys.stdout.writelines(f"{shown.line(line)}\n" for line in verdict.lines)
             return 0
-        if len(rest) >= WORDS.get(command, sys.maxsize):
+        if len(rest) >= ARGUMENTS.get(command, sys.maxsize):
             return started(command, settings.read(rest[0]), rest[1:])
     except SparkforgeError as error:
         sys.stdout.writelines(f"{shown.line(line)}\n" for line in error.details.get("said", ()))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What `sparkforge top` shows: one line of JSON a second, of memory, GPU processes, power, clocks, acts and units."""
+"""The figures of `sparkforge top`: one line of JSON a second with memory, GPU processes, power, clocks, acts, units."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import sys
 import time
 import typing as t
 
-from . import brakes, nvml, watched
+from . import brakes, nvml, power
 from .host import Host
-from .notes import spread
+from .journal import spread
 
 
 def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[str, t.Any]:
@@ -24,23 +24,23 @@ def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[
     held = device.processes() if device is not None else {}
     if any(not size for size in held.values()):
         held = spread(held, memory)
-    found = [host.process(pid, held, False) for pid in held]
-    processes = sorted((one for one in found if one is not None), key=lambda one: -one.gpu)
+    users = [host.process(pid, held, False) for pid in held]
+    processes = sorted((user for user in users if user is not None), key=lambda user: -user.gpu)[:8]
     devices = device.devices() if device is not None else []
     return {
         "memory": memory._asdict(),
-        "processes": [{"pid": one.pid, "name": one.name, "unit": one.unit, "gpu": one.gpu} for one in processes[:8]],
-        "devices": [{**row, "sticks": watched.sticks(row, float(settings.get("clock_cap") or 0))} for row in devices],
+        "processes": [{"pid": user.pid, "name": user.name, "unit": user.unit, "gpu": user.gpu} for user in processes],
+        "devices": [{**row, "sticks": power.sticks(row, float(settings.get("clock_cap") or 0))} for row in devices],
         "slowed": [text for row in devices for bit, text in nvml.SLOWED.items() if int(row.get("reasons") or 0) & bit],
         "guard": _last(os.path.join(state, "acts.jsonl")),
-        "down": watched.down(state)[1],
+        "down": power.down(state)[1],
         "braked": brakes.braked(state),
         "units": _units(settings.get("units") or ()),
     }
 
 
 def _last(path: str) -> str:
-    """Return what the guard did last."""
+    """Return the last act of the guard as a sentence."""
     try:
         with open(path, "rb") as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - (64 << 10)))
@@ -61,7 +61,7 @@ def _units(units: t.Sequence[str]) -> dict[str, str]:
 
 
 def stream(settings: t.Mapping[str, t.Any], once: bool) -> int:
-    """Print the figures every second until nobody reads them."""
+    """Print the figures every second until the reader closes the pipe."""
     host, device = Host(settings["proc"], settings["meminfo"] or ""), nvml.connect(settings["nvml"] or "")
     try:
         while True:

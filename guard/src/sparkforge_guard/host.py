@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host says of its memory, its pressure, and the processes that hold it: read often, and while memory is short.
+"""Reads a host's memory, its pressure, and the processes that hold memory, often and while memory is short.
 
 Formats: proc_meminfo(5), Documentation/accounting/psi.rst of the kernel, proc_pid_stat(5), proc_pid_status(5).
 
-Who a process is comes from the kernel: its account, its control group, the file that it runs. Its name is its own.
+A process is identified by the kernel: by its account, its control group and the file that it runs. It chooses its name.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from ._shared.module_utils._core import shown
 PROC = "/proc"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
-#: Processes that hold less are not asked how much of it is theirs alone, unless the host has swapped.
+GIB = 1 << 30
+#: The private memory of smaller processes is not read, unless the host has swapped.
 SMALL = 16 << 20
-#: The display, whose processes are of who sits at it: their files are looked up.
+#: Processes of a graphical session run as the user who sits there, so the files that they run are checked.
 DISPLAY_NAMES = (
     "Xorg", "Xwayland", "gnome-shell", "gnome-session*", "plasmashell", "kwin*", "gdm*", "sddm", "lightdm",
 )  # fmt: skip
-#: The longest status that is read: of an account with 65,536 groups. And how long descriptors are looked through, in
-#: seconds of a core.
+#: The longest status that is read, that of an account with 65,536 groups, and the CPU time in seconds for which open
+#: descriptors are read.
 LONGEST_STATUS, LONGEST_LOOK = 1 << 20, 1.0
 
 _FIELD = re.compile(rb"^(\w+): +(\d{1,15}) kB$", re.M)
 _PRESSURE = re.compile(rb"^(some|full) avg10=(\d+\.\d+)", re.M)
 _OWN = re.compile(rb"^(RssAnon|RssShmem|VmSwap):\s+(\d{1,15}) kB$", re.M)
 _DISPLAY = re.compile("|".join(map(fnmatch.translate, DISPLAY_NAMES)))
-#: Below slices, which nest, is a unit; a user's manager has slices and units of its own below it.
+#: A unit is below nested slices; a user's manager has slices and units of its own below it.
 _UNIT = re.compile(
     r"(?:/user\.slice(?:/[^/]+\.slice)*/user@\d+\.service(?=/))?(?:/[^/]+\.slice)*"
     r"/([^/]+\.(?:service|scope|mount|socket))(?=/|$)"
@@ -61,14 +62,14 @@ class Memory(t.NamedTuple):
     swap_free: int
     some: float
     full: float
-    #: Memory that belongs to no process, cache or the kernel: on a unified machine, the GPU's.
+    #: Memory that belongs to no process, no cache and not to the kernel: on a unified machine, the GPU's.
     unaccounted: int
-    #: Shared memory: of processes, and files of a tmpfs or a memfd, which nobody has to map.
+    #: Shared memory of processes, and files of a tmpfs or a memfd, which no process has to map.
     shared: int
 
 
 class Process(t.NamedTuple):
-    """A process with what it holds, in bytes; ``start`` is in seconds since the boot."""
+    """A process and the memory that it holds, in bytes; ``start`` is in seconds since the boot."""
 
     pid: int
     parent: int
@@ -78,42 +79,47 @@ class Process(t.NamedTuple):
     unit: str
     own: int
     gpu: int
-    #: The account with whose rights it acts.
+    #: Its effective account.
     uid: int
     #: Its control group, of which ``unit`` is a part.
     path: str
-    #: How much of ``own`` is shared memory that it maps.
+    #: The part of ``own`` that is mapped shared memory.
     shared: int = 0
-    #: The name of the file that it runs, for DISPLAY_NAMES, if that is root's and nobody else may write it.
+    #: The name of the file that it runs, for DISPLAY_NAMES, if only root may write that file.
     exe: str = ""
 
     @property
     def held(self) -> int:
-        """All that comes back when it ends."""
+        """All memory that comes back when the process exits."""
         return self.own + self.gpu
 
     @property
     def kind(self) -> tuple[str | int, ...]:
-        """What its kin have in common with it: name, unit, account, and the user's slice or what is in its place."""
+        """The key of processes of one kind: name, unit, account, and the user's slice or what is in its place."""
         return (self.name, self.unit, self.uid, *self.path.split("/")[1:3])
 
 
+def gib(size: float) -> str:
+    """Return a size as text."""
+    return f"{size / GIB:.1f} GiB"
+
+
 def unit_of(path: str) -> str:
-    """Return the unit of a control group: what is below it is made by the unit itself, and names nothing."""
+    """Return the unit of a control group; groups below the unit are its own and do not count."""
     match = _UNIT.match(path)
     return match[1] if match else ""
 
 
 class Host:
-    """Reads one host; what is read often is kept open.
+    """Reads one host; files that are read often stay open.
 
-    :param proc: where procfs is, for tests.
+    :param proc: the directory of procfs, for tests.
     :param meminfo: another file of that format, for tests within a control group.
     """
 
     def __init__(self, proc: str = PROC, meminfo: str = "") -> None:
         self.proc = proc
-        #: The system's files, in which the guard's own unit mounts others.
+        #: The system's files; the guard's own unit mounts others over some of them.
         self.root = f"{proc}/1/root"
         self._meminfo = os.open(meminfo or f"{proc}/meminfo", os.O_RDONLY)
         try:
@@ -121,17 +127,17 @@ class Host:
             self._stalled()
         except OSError:
             self._pressure = -1
-        #: Name, control group and unit by pid, start and name: they are read once for each program.
+        #: Name, control group and unit by pid, start and name, read once for each program.
         self._known: dict[tuple[int, float, bytes], tuple[str, str, str]] = {}
-        #: Where systemd's control groups begin: within a container, below that of the container.
+        #: The control group below which systemd's groups begin, which is the container's within a container.
         self._groups = _control_group(f"{proc}/1/cgroup").removesuffix("/init.scope").rstrip("/")
-        #: The mount that each memfd of this machine is on.
+        #: The mount of all memfds of this machine.
         with open(os.memfd_create("probe"), "rb") as memfd:
             self._memfds = _mount(f"/proc/self/fdinfo/{memfd.fileno()}")
 
     @property
     def has_pressure(self) -> bool:
-        """Whether the kernel tells pressure (CONFIG_PSI, psi=1)."""
+        """Whether the kernel reports pressure (CONFIG_PSI, psi=1)."""
         return self._pressure >= 0
 
     def _stalled(self) -> dict[bytes, float]:
@@ -166,35 +172,35 @@ class Host:
         )
 
     def processes(self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
-        """Return each process of the host that holds anything.
+        """Return each process of the host that holds memory.
 
-        :param gpu: what each process holds of the GPU's memory, by its pid.
-        :param swapped: whether any may be in swap, so that what is resident does not tell who holds much.
+        :param gpu: the GPU memory of each process, by its pid.
+        :param swapped: whether memory may be in swap, so that resident memory alone does not show the large processes.
         :param known: processes that are left out.
         """
         pids = {int(name) for name in os.listdir(self.proc) if name.isdigit()}
-        found = {}
+        processes = {}
         for pid in pids:
             process = self.process(pid, gpu, swapped) if pid not in known else None
             if process is not None:
-                found[pid] = process
+                processes[pid] = process
         self._known = {key: unit for key, unit in self._known.items() if key[0] in pids}
-        return found
+        return processes
 
     def process(self, pid: int, gpu: t.Mapping[int, int], swapped: bool) -> Process | None:
-        """Return one process, or None if it has ended, is about to, or is a thread of the kernel."""
-        place = thread = f"{self.proc}/{pid}"
+        """Return one process, or None if it has exited, is exiting, or is a thread of the kernel."""
+        directory = thread = f"{self.proc}/{pid}"
         try:
-            name, fields = _stat(place)
+            name, fields = _stat(directory)
             start = int(fields[19]) / TICKS
             if fields[0] == b"Z" and int(fields[17]) > 1:
-                thread, fields = _living(place)
+                thread, fields = _living(directory)
             parent, group, resident = int(fields[1]), int(fields[2]), int(fields[21]) * PAGE
             # A thread of the kernel has no memory of its own; a zombie has given its memory back.
             if fields[0] in (b"Z", b"X") or fields[20] == b"0":
                 return None
-            # The directory is of the account even where the process lets nobody look into it (prctl(2), DUMPABLE).
-            own, shared, uid = resident, 0, self._account(place)
+            # The account owns the directory even if the process is closed to other accounts (prctl(2), DUMPABLE).
+            own, shared, uid = resident, 0, self._account(directory)
             if swapped or resident >= SMALL:
                 figures = {kind: int(size) << 10 for kind, size in _OWN.findall(_read(f"{thread}/status"))}
                 own, shared = sum(figures.values()) if figures else resident, figures.get(b"RssShmem", 0)
@@ -206,23 +212,23 @@ class Host:
         except (OSError, ValueError, IndexError):
             return None
         printed, path, unit = self._known[key]
-        exe = self._file(place, printed) if uid and _DISPLAY.match(printed) else ""
+        exe = self._file(directory, printed) if uid and _DISPLAY.match(printed) else ""
         return Process(pid, parent, group, start, printed, unit, own, gpu.get(pid, 0), uid, path, shared, exe)
 
-    def _account(self, place: str) -> int:
-        return os.stat(place).st_uid
+    def _account(self, directory: str) -> int:
+        return os.stat(directory).st_uid
 
-    def _file(self, place: str, name: str) -> str:
-        """Return the name of the file that a process runs if it is the system's, as ``name`` says, else nothing.
+    def _file(self, directory: str, name: str) -> str:
+        """Return the name of the file that a process runs if it is the system's file called ``name``, else nothing.
 
-        The link may say anything, since a user may mount what he likes for his processes. The mount is compared before
-        the file is asked for anything: what answers for a user's may let the guard wait.
+        The link may lead anywhere, because users may mount anything for their processes. The mount is compared first,
+        because a user's file system may let the guard wait for any answer about the file.
         """
         try:
-            path = os.readlink(f"{place}/exe")
+            path = os.readlink(f"{directory}/exe")
             if not path.startswith("/usr/") or os.path.basename(path)[:15] != name:
                 return ""
-            with _handle(f"{self.root}{path}") as system, _handle(f"{place}/exe") as own:
+            with _handle(f"{self.root}{path}") as system, _handle(f"{directory}/exe") as own:
                 if _mount(f"/proc/self/fdinfo/{system.fileno()}") != _mount(f"/proc/self/fdinfo/{own.fileno()}"):
                     return ""
                 file = os.fstat(system.fileno())
@@ -232,14 +238,14 @@ class Host:
             return ""
 
     def unmapped(self, processes: t.Mapping[int, Process]) -> dict[int, int]:
-        """Return what each has open of files in memory, a memfd or one of a tmpfs, beyond what it maps: slow.
+        """Return the bytes of open files in memory (memfd or tmpfs) that each process does not map; this is slow.
 
-        A file counts for the oldest process of the account that made it; for another only if it has no name by which
-        that could have opened it.
+        A file counts for the oldest process of the account that owns it, and for a process of another account only if
+        the file has no name with which that process could have opened it.
         """
         mounts = {self._memfds}
         with contextlib.suppress(OSError):
-            mounts |= {int(one) for one in _TMPFS.findall(_read(f"{self.proc}/1/mountinfo"))}
+            mounts |= {int(mount) for mount in _TMPFS.findall(_read(f"{self.proc}/1/mountinfo"))}
         holders: dict[tuple[int, int], tuple[bool, int, int]] = {}
         began = time.thread_time()
         for pid in sorted(processes):
@@ -262,20 +268,20 @@ class Host:
         return {pid: size - processes[pid].shared for pid, size in opened.items() if size > processes[pid].shared}
 
     def _opened(self, pid: int) -> t.Iterator[tuple[str, str]]:
-        """Give each descriptor of a process, and what it leads to."""
+        """Yield each descriptor of a process and its target."""
         for link in glob.glob(f"{self.proc}/{pid}/fd/*"):
             with contextlib.suppress(OSError):
                 yield link, os.readlink(link)
 
     def signal(self, process: Process, number: int) -> None:
-        """Send a signal to a process, and to none that has its number by now.
+        """Send a signal to a process, but not to another one that has its number by now.
 
-        :raises ProcessLookupError: it is gone.
+        :raises ProcessLookupError: the process is gone.
         """
         try:
             handle = os.pidfd_open(process.pid)
         except (AttributeError, OSError):
-            # It is gone; or this is Linux before 5.3, or a Python that was built for one.
+            # The process is gone, or this is Linux before 5.3 or a Python that was built for it.
             handle = -1
         try:
             if not self.alive(process):
@@ -291,8 +297,8 @@ class Host:
     def alive(self, process: Process) -> bool:
         """Say whether a process still holds its memory.
 
-        One that ends gives its address space back first, and what its files hold after it: a GPU's memory is among
-        the latter. It has all of it until it is a zombie without other threads.
+        An exiting process gives back its address space first and then the memory of its files, such as the GPU's. It is
+        done when it is a zombie without other threads.
         """
         try:
             _name, fields = _stat(f"{self.proc}/{process.pid}")
@@ -307,18 +313,18 @@ class Host:
         return moment + time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
     def gpu_users(self) -> list[int]:
-        """Return who has a device of NVIDIA's open: slow, and all that there is to know where NVML is not."""
+        """Return the processes that have an NVIDIA device open; slow, and the only source without NVML."""
         pids = [int(name) for name in os.listdir(self.proc) if name.isdigit()]
         return [pid for pid in pids if any(re.match(r"/dev/nvidia\d", target) for _link, target in self._opened(pid))]
 
 
 def _handle(path: str) -> t.BinaryIO:
-    """Return a handle of a file, which is not opened."""
+    """Return a handle of a file without opening the file."""
     return open(path, "rb", 0, opener=lambda name, _flags: os.open(name, os.O_PATH | os.O_CLOEXEC))
 
 
 def _read(path: str) -> bytes:
-    """Return a file of the kernel's to its end."""
+    """Return the content of one of the kernel's files."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         text = os.read(descriptor, 4096)
@@ -330,28 +336,28 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _stat(place: str) -> tuple[bytes, list[bytes]]:
-    """Return the name of a process or a thread, and what follows it in its stat."""
-    text = _read(f"{place}/stat")
+def _stat(directory: str) -> tuple[bytes, list[bytes]]:
+    """Return the name of a process or a thread, and the fields that follow it in its stat."""
+    text = _read(f"{directory}/stat")
     begin, end = text.index(b"("), text.rindex(b")")
     return text[begin + 1 : end], text[end + 2 :].split()
 
 
-def _living(place: str) -> tuple[str, list[bytes]]:
-    """Return a thread of a process whose first thread has ended, and its figures: they are those of the process.
+def _living(directory: str) -> tuple[str, list[bytes]]:
+    """Return a living thread of a process whose first thread has exited, and the process' figures from it.
 
-    :raises OSError: there is none.
+    :raises OSError: no thread lives.
     """
-    for name in os.listdir(f"{place}/task"):
+    for name in os.listdir(f"{directory}/task"):
         with contextlib.suppress(OSError, ValueError):
-            _name, fields = _stat(f"{place}/task/{name}")
+            _name, fields = _stat(f"{directory}/task/{name}")
             if fields[0] not in (b"Z", b"X"):
-                return f"{place}/task/{name}", fields
+                return f"{directory}/task/{name}", fields
     raise ProcessLookupError
 
 
 def _control_group(path: str) -> str:
-    """Return the control group of a process from its file of that name: systemd's own, or that of version 2."""
+    """Return the control group of a process from its cgroup file: systemd's own, or that of version 2."""
     try:
         text = _read(path).decode("latin-1")
     except OSError:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Brings the guard to a host, or takes all of it away: one program, its units, and what is said at login.
+"""Installs the guard on a host, or removes all of it: one program, its units, and the login message.
 
 Files::
 
-    <root>/guard/guard.pyz, settings.json                the program, and what it is told
+    <root>/guard/guard.pyz, settings.json                the program and its settings
     <root>/bin/sparkforge-guard                          starts it: allow UNIT
     /etc/systemd/system/sparkforge-guard.service         the guard
     /etc/systemd/system/sparkforge-guard-caps.{service,timer}   sets the caps at boot and after the driver was loaded
@@ -24,16 +24,16 @@ import re
 import shutil
 import typing as t
 
-from . import brakes, nvml, settings as told, watched
+from . import brakes, nvml, power, settings as guard_settings
 from ._shared.module_utils._core import detached, disk, program, units as systemd_units
 from ._shared.module_utils._core.errors import SparkforgeError
 
 UNITS = "/etc/systemd/system"
 MOTD = "/etc/update-motd.d/62-sparkforge-guard"
-STATE: str = told.DEFAULTS["state_directory"]
+STATE: str = guard_settings.DEFAULTS["state_directory"]
 NAME = "sparkforge-guard"
 CAPS = f"{NAME}-caps"
-#: Other guards, which would each end a process for the same shortage.
+#: Other guards, each of which would kill a process for the same shortage.
 OTHERS = ("earlyoom.service", "nohang.service", "nohang-desktop.service")
 
 
@@ -48,7 +48,7 @@ class Installation:
     """The guard of one host.
 
     :param options: settings (settings.py), and the ``state``, present or absent.
-    :param own: the file that this program is.
+    :param own: the content of this program's file.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class Installation:
         self.capped = bool(options["power_cap"] or options["clock_cap"])
 
     def run(self) -> dict[str, t.Any]:
-        """Bring or remove it.
+        """Install or remove the guard.
 
         :raises SparkforgeError: the settings are wrong, another guard runs, or systemd does not.
         """
         if self.present:
             self._check()
         before = self._settings_before()
-        wanted = self._wanted() if self.present else {}
+        files = self._files() if self.present else {}
         started = [f"{NAME}.service", *([f"{CAPS}.timer"] if self.capped else [])]
-        installation = systemd_units.Units(wanted, self._installed(), started if self.present else ())
+        installation = systemd_units.Units(files, self._installed(), started if self.present else ())
         result = installation.run(self.check_mode)
         if result["changed"] and not self.check_mode:
             self._follow(installation.changes, before)
@@ -78,7 +78,7 @@ class Installation:
 
     def _check(self) -> None:
         options = self.options
-        told.check(options)
+        guard_settings.check(options)
         if options.get("state_directory", STATE) != STATE:
             raise SparkforgeError(f"The guard's unit keeps its records in {STATE}.", "Leave state_directory out.")
         for unit in options["units"]:
@@ -104,42 +104,42 @@ class Installation:
             )
         if self.capped:
             device = nvml.connect(options["nvml"] or "")
-            watched.check_caps(device, options["power_cap"], options["clock_cap"])
+            power.check_caps(device, options["power_cap"], options["clock_cap"])
 
     def _warn(self) -> list[str]:
         if not self.present:
             return []
-        said = []
+        warnings = []
         if not os.path.exists("/proc/pressure/memory"):
-            said.append("This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone.")
+            warnings.append("This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone.")
         if systemd_units.is_active("systemd-oomd.service"):
-            said.append(
+            warnings.append(
                 "systemd-oomd runs too. It ends control groups by their memory, in which the GPU's is not counted."
             )
-        return said
+        return warnings
 
-    def _wanted(self) -> dict[str, tuple[bytes, int]]:
+    def _files(self) -> dict[str, tuple[bytes, int]]:
         """Return each file's content and mode by its path."""
         options, made = self.options, self.directory
         file, settings = f"{made}/guard.pyz", f"{made}/settings.json"
-        kept = {name: options.get(name, usual) for name, usual in told.DEFAULTS.items()}
+        kept = {name: options.get(name, usual) for name, usual in guard_settings.DEFAULTS.items()}
         start = f"#!/bin/sh\n# Written by sparkforge-guard.\nexec /usr/bin/python3 -I -B {file} "
-        found: dict[str, tuple[bytes, int]] = {
+        files: dict[str, tuple[bytes, int]] = {
             file: (self.own, 0o755),
             settings: ((json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), 0o644),
             f"{self.root}/bin/{NAME}": (f'{start}"$1" {settings} "${{2:-}}"\n'.encode(), 0o755),
             f"{self.units}/{NAME}.service": (unit(f"{NAME}.service", self.root, options["textfile"] or ""), 0o644),
         }
         if self.capped:
-            # At boot, and every five minutes, since a new driver forgets them.
+            # The caps are set at boot and every five minutes, because a driver that is loaded anew forgets them.
             for name in (f"{CAPS}.service", f"{CAPS}.timer"):
-                found[f"{self.units}/{name}"] = (unit(name, self.root), 0o644)
+                files[f"{self.units}/{name}"] = (unit(name, self.root), 0o644)
         for name in options["units"]:
             text = brakes.drop_in(name, file, settings, options["starts"])
-            found[f"{self.units}/{name}.d/50-{NAME}.conf"] = (text.encode(), 0o644)
+            files[f"{self.units}/{name}.d/50-{NAME}.conf"] = (text.encode(), 0o644)
         if options["motd"]:
-            found[MOTD] = (_motd().encode(), 0o755)
-        return found
+            files[MOTD] = (_motd().encode(), 0o755)
+        return files
 
     def _installed(self) -> list[str]:
         fixed = [f"{self.directory}/guard.pyz", f"{self.directory}/settings.json", f"{self.root}/bin/{NAME}", MOTD]
@@ -150,23 +150,23 @@ class Installation:
 
     def _settings_before(self) -> dict[str, t.Any]:
         try:
-            return told.read(f"{self.directory}/settings.json")
+            return guard_settings.read(f"{self.directory}/settings.json")
         except SparkforgeError:
             return {}
 
     def _follow(
         self, changes: t.Mapping[str, tuple[bytes | None, bytes | None]], before: t.Mapping[str, t.Any]
     ) -> None:
-        """Set or take back what goes with the installed files.
+        """Set or undo the state that belongs to the installed files.
 
         :param before: the settings of the former installation.
         """
         if changes.get(f"{self.units}/{CAPS}.service", (None, b""))[1] is None:
-            watched.remove_caps(nvml.connect(before.get("nvml") or ""), before)
-            disk.remove(f"{STATE}/{watched.CAPS}")
+            power.remove_caps(nvml.connect(before.get("nvml") or ""), before)
+            disk.remove(f"{STATE}/{power.CAPS}")
         there, kept = before.get("textfile") or "", (self.options["textfile"] or "") if self.present else ""
-        if there != kept and os.path.exists(f"{there}/{watched.TEXTFILE}"):
-            os.unlink(f"{there}/{watched.TEXTFILE}")
+        if there != kept and os.path.exists(f"{there}/{power.TEXTFILE}"):
+            os.unlink(f"{there}/{power.TEXTFILE}")
         if not self.present:
             shutil.rmtree(self.directory, ignore_errors=True)
             shutil.rmtree(STATE, ignore_errors=True)
@@ -181,6 +181,6 @@ def _motd() -> str:
     return (
         "#!/bin/sh\n# Written by sparkforge-guard: says at login what happened within a week, and what stays off.\n"
         f"find {STATE}/login -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
-        f"find {STATE}/{watched.DOWN} -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
+        f"find {STATE}/{power.DOWN} -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
         f"cat {STATE}/braked 2>/dev/null || :\n"
     )

@@ -4,8 +4,8 @@
 
 """Readers of a model's files: JSON, the header of safetensors (8 bytes of length, JSON, data) and GGUF's metadata.
 
-Whoever made the model wrote them, and root reads them before the server starts. Each reader takes regular files alone
-(a link within a hub's cache leads to one), and has a bound of bytes, of entries and of digits.
+The author of a model wrote them, and root reads them before the server starts. Each reader accepts regular files only
+(a link within a hub's cache leads to one), and limits bytes, entries and digits.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ._shared.module_utils._core.errors import SparkforgeError
 LONGEST_CONFIG, LONGEST_HEADER = 4 << 20, 16 << 20
 #: Bytes of all headers of a model, and lists or objects in one piece of JSON, at most.
 ALL_HEADERS, MOST_PARTS = 64 << 20, 1 << 20
-#: Digits of a whole number: those of 2^63.
+#: Digits of an integer at most, as many as 2^63 has.
 DIGITS = 19
 #: Entries of a model's directory at most.
 MOST_ENTRIES = 20_000
-#: GGUF: pairs, bytes of a name, elements of all lists together, and of a list that is kept, at most. A tokenizer has
-#: some 300,000 tokens and 500,000 merges; what is said of each layer is a list of as many numbers.
+#: Limits of GGUF: pairs, bytes of a name, elements of all lists together, and elements of a list that is kept. A
+#: tokenizer has some 300,000 tokens and 500,000 merges; a list of each layer's sizes has one number for each layer.
 MOST_PAIRS, LONGEST_NAME, MOST_ELEMENTS, KEPT_ELEMENTS = 1 << 16, 1 << 16, 1 << 22, 1 << 12
 #: Bits of each data type of safetensors.
 BITS = {
@@ -50,7 +50,7 @@ class Tensor(t.NamedTuple):
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has."""
+        """The number of its elements."""
         product = 1
         for length in self.shape:
             product *= length
@@ -65,22 +65,22 @@ def torn(path: str, why: str) -> SparkforgeError:
 def names(directory: str) -> list[str]:
     """Return the names in a model's directory.
 
-    :raises SparkforgeError: there are more than a model has.
+    :raises SparkforgeError: the directory has more entries than any model.
     """
-    found: list[str] = []
+    listed: list[str] = []
     with os.scandir(directory) as entries:
         for entry in entries:
-            found.append(entry.name)
-            if len(found) > MOST_ENTRIES:
+            listed.append(entry.name)
+            if len(listed) > MOST_ENTRIES:
                 raise torn(directory, f"has more than {MOST_ENTRIES} entries, which no model has")
-    return sorted(found)
+    return sorted(listed)
 
 
 def read_json(path: str) -> t.Any:
-    """Return what a file says.
+    """Return the content of a JSON file.
 
-    :raises FileNotFoundError: there is none.
-    :raises SparkforgeError: it cannot be read, or is larger than any configuration.
+    :raises FileNotFoundError: the file does not exist.
+    :raises SparkforgeError: the file cannot be read, or is larger than any configuration.
     """
     try:
         with disk.open_regular(path, links=True) as stream:
@@ -122,11 +122,11 @@ def safetensors(directory: str, files: t.Iterable[str]) -> dict[str, Tensor]:
     headers = 0
     for name in files:
         path = os.path.join(directory, name)
-        length, found = header(path)
+        length, of_file = header(path)
         headers += length
         if headers > ALL_HEADERS:
             raise torn(directory, f"has headers of more than {ALL_HEADERS >> 20} MiB, which no model has")
-        tensors.update(found)
+        tensors.update(of_file)
     return tensors
 
 
@@ -173,7 +173,7 @@ def _tensor(path: str, name: str, row: t.Any) -> tuple[Tensor, int]:
 
 
 def gguf(path: str) -> tuple[int, dict[str, t.Any]]:
-    """Return a GGUF file's bytes and its metadata; of a list that is not kept, how many elements it has.
+    """Return a GGUF file's size and its metadata; a list that is not kept is replaced by its length.
 
     :raises SparkforgeError: the file is torn.
     """
@@ -186,7 +186,7 @@ def gguf(path: str) -> tuple[int, dict[str, t.Any]]:
 
 
 class _Metadata:
-    """Reads the metadata of one GGUF file; what is not kept is passed over."""
+    """Reads the metadata of one GGUF file, and skips values that are not kept."""
 
     def __init__(self, path: str, size: int, stream: io.BufferedReader) -> None:
         self._path, self._size, self._stream = path, size, stream
@@ -226,7 +226,7 @@ class _Metadata:
         if kind == _GGUF_TEXT:
             length = self._number("Q")
             if length > LONGEST_NAME:
-                # A template of chats, for one.
+                # A chat template, for example.
                 self._skip(length)
                 return ""
             return self._stream.read(length).decode("utf-8", "replace")

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a model's own files say of the memory it takes: weights by data type, and the KV cache of each token.
+"""Reads from a model's files how much memory it takes: weights by data type, and the KV cache of each token.
 
-Read are config.json and the headers of safetensors files or of a GGUF file; the weights themselves are not. Each is
-compared with the other: a file that is torn or a config that does not fit its weights is an error, for its arithmetic
-would be wrong.
+config.json and the headers of safetensors files or of a GGUF file are read, but not the weights. They are compared with
+each other: a torn file or a config that does not fit its weights is an error, because the estimate would be wrong.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from . import model_files
 from ._shared.module_utils._core.errors import SparkforgeError
 from .model_files import Tensor, torn
 
-#: Types in which several weights share a number: their shapes say nothing of a layer's.
+#: Types that pack several weights into a number, so that a tensor's shape is not the layer's.
 PACKED = ("U8", "I8", "I32", "U32", "F4")
 BYTES = {"float64": 8, "float32": 4, "float": 4, "float16": 2, "half": 2, "bfloat16": 2, "float8_e4m3fn": 1}
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d{1,6})\.")
-#: A size that is said of a model is below this.
+#: Sizes in a model's configuration are below this.
 MOST = 1 << 40
 
 
@@ -33,7 +32,7 @@ class Model(t.NamedTuple):
     path: str
     #: Bytes of the weights by data type.
     weights: dict[str, int]
-    #: Layers with a KV cache: of all tokens, and of the last ``window`` alone.
+    #: Layers whose KV cache holds all tokens, and layers whose cache holds the last ``window`` tokens.
     full: int
     sliding: int
     window: int
@@ -43,13 +42,13 @@ class Model(t.NamedTuple):
     inner: int
     vocabulary: int
     longest: int
-    #: Bytes of a number, unless the engine is told another.
+    #: Bytes of a number, unless the engine's options change it.
     size: int
     #: Numbers of the largest tensor.
     largest: int = 0
     #: Heads of a query.
     heads: int = 0
-    #: Bytes and numbers of the layers' matrices that an engine can convert as it loads them; nothing if there are none.
+    #: Bytes and numbers of the layers' matrices that an engine can convert as it loads them.
     linear: tuple[int, int] = (0, 0)
 
     @property
@@ -63,7 +62,7 @@ class Model(t.NamedTuple):
 
 
 class UnknownError(SparkforgeError):
-    """Nobody can tell what it takes; the user can."""
+    """The memory of a command cannot be estimated; the user has to declare it."""
 
 
 def unknown(cause: str) -> UnknownError:
@@ -72,9 +71,9 @@ def unknown(cause: str) -> UnknownError:
 
 
 def read(path: str) -> Model:
-    """Return what a directory with config.json, or a GGUF file says.
+    """Return the model in a directory with config.json or in a GGUF file.
 
-    :raises SparkforgeError: it is no model, or torn, or its config does not fit its weights.
+    :raises SparkforgeError: the path is no model, a file is torn, or the config does not fit the weights.
     """
     if os.path.isfile(path):
         return _gguf(path)
@@ -94,18 +93,18 @@ def read(path: str) -> Model:
 
 def _config(path: str) -> dict[str, t.Any]:
     try:
-        whole = model_files.read_json(path)
+        config = model_files.read_json(path)
     except FileNotFoundError:
         raise unknown(f"There is no {path}.") from None
-    if not isinstance(whole, dict):
+    if not isinstance(config, dict):
         raise torn(path, "is no object")
-    # Models of several modes have the language model's part within.
-    parts = [whole, *(one for one in whole.values() if isinstance(one, dict))]
-    parts += [one for part in parts[1:] for one in part.values() if isinstance(one, dict)]
+    # Multimodal models have the language model's configuration in a section.
+    parts = [config, *(section for section in config.values() if isinstance(section, dict))]
+    parts += [section for part in parts[1:] for section in part.values() if isinstance(section, dict)]
     language = next((part for part in parts if isinstance(part.get("num_hidden_layers"), int)), None)
     if language is None:
         raise unknown(f"{path} names no num_hidden_layers.")
-    merged = {**whole, **language}
+    merged = {**config, **language}
     for name in ("num_hidden_layers", "hidden_size", "num_attention_heads"):
         merged[name] = _size(path, merged, name)
         if not 0 < merged[name] < 1 << 24:
@@ -118,7 +117,7 @@ def _config(path: str) -> dict[str, t.Any]:
     return {**merged, "layer_types": [str(kind) for kind in kinds[: merged["num_hidden_layers"]]]}
 
 
-#: What else a configuration may say, each 0 if it does not.
+#: Optional sizes of a configuration; each is 0 if it is missing.
 OTHER_SIZES = (
     "num_key_value_heads", "head_dim", "kv_lora_rank", "qk_rope_head_dim", "sliding_window", "intermediate_size",
     "moe_intermediate_size", "vocab_size", "max_position_embeddings",
@@ -126,41 +125,41 @@ OTHER_SIZES = (
 
 
 def _size(path: str, config: t.Mapping[str, t.Any], name: str) -> int:
-    """Return a size that a configuration says; 0 if it does not, or says null."""
+    """Return a size from a configuration, or 0 if it is missing or null."""
     value = config.get(name) or 0
     if isinstance(value, list) and value and all(type(number) is int for number in value):
-        # Of each layer another one.
+        # Layers may differ in size.
         value = max(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST:
         raise torn(path, f"has {name} {str(value)[:40]!r}, which is no size")
     return value
 
 
-def _tensors(place: str, names: t.Sequence[str]) -> dict[str, Tensor]:
+def _tensors(directory: str, names: t.Sequence[str]) -> dict[str, Tensor]:
     """Return each tensor of a directory's safetensors files."""
     files = [name for name in names if name.endswith(".safetensors")]
-    index = os.path.join(place, "model.safetensors.index.json")
+    index = os.path.join(directory, "model.safetensors.index.json")
     try:
         listed = sorted({str(name) for name in model_files.read_json(index)["weight_map"].values()})
     except FileNotFoundError:
-        return model_files.safetensors(place, files)
+        return model_files.safetensors(directory, files)
     except (KeyError, TypeError, AttributeError):
         raise torn(index, "names no files of weights") from None
     missing = sorted(set(listed) - set(files))
     if missing:
-        raise torn(place, f"lacks {missing[0][:80]} and {len(missing) - 1} more of its files")
-    # Others beside them, such as one file of all, would count twice.
-    return model_files.safetensors(place, listed)
+        raise torn(directory, f"lacks {missing[0][:80]} and {len(missing) - 1} more of its files")
+    # Other files, such as a single file with all weights, would count twice.
+    return model_files.safetensors(directory, listed)
 
 
 def _compare(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Tensor]) -> None:
     """Refuse a config that does not fit the weights."""
 
-    def lies(what: str, says: t.Any, have: t.Any) -> SparkforgeError:
-        cause = f"{path}/config.json says {what} is {says}, and the weights have {have}"
+    def lies(field: str, says: t.Any, have: t.Any) -> SparkforgeError:
+        cause = f"{path}/config.json says {field} is {says}, and the weights have {have}"
         return SparkforgeError(f"{cause}.", "Use the config that belongs to these weights.")
 
-    layers = {int(found[1]) for found in map(_LAYER.search, tensors) if found}
+    layers = {int(match[1]) for match in map(_LAYER.search, tensors) if match}
     declared = config["num_hidden_layers"]
     if layers and max(layers) + 1 < declared:
         raise lies("num_hidden_layers", declared, max(layers) + 1)
@@ -175,14 +174,14 @@ def _compare(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, T
 
 
 def _heads(config: t.Mapping[str, t.Any]) -> tuple[int, int]:
-    """Return the heads that have keys and values, and the width of each."""
+    """Return the number of key and value heads, and the width of each."""
     heads: int = config["num_key_value_heads"] or config["num_attention_heads"]
     width: int = config["head_dim"] or config["hidden_size"] // config["num_attention_heads"]
     return heads, width
 
 
 def _linear(config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Tensor]) -> tuple[int, int]:
-    """Return bytes and numbers of the language model's matrices that are not quantised, embeddings and scores apart."""
+    """Return bytes and numbers of the language model's unquantised matrices, without embeddings and output layer."""
     if "quantization_config" in config or "compression_config" in config:
         return 0, 0
     matrices = [
@@ -226,10 +225,10 @@ def _gguf(path: str) -> Model:
     kind = str(pairs.get("general.architecture"))[:80]
 
     def value(name: str, usual: int = 0) -> int:
-        said = pairs.get(f"{kind}.{name}", usual)
-        values = said if isinstance(said, list) else [said]
+        raw = pairs.get(f"{kind}.{name}", usual)
+        values = raw if isinstance(raw, list) else [raw]
         if not all(type(number) is int and 0 <= number < MOST for number in values):
-            raise torn(path, f"has {name} {str(said)[:40]!r}, which is no size")
+            raise torn(path, f"has {name} {str(raw)[:40]!r}, which is no size")
         return max(values, default=0)
 
     layers, hidden = value("block_count"), value("embedding_length")
@@ -240,11 +239,11 @@ def _gguf(path: str) -> Model:
     width = value("attention.head_count_kv", heads) * (head + value("attention.value_length", head))
     tokens = pairs.get("tokenizer.ggml.tokens")
     inner, vocabulary = value("feed_forward_length", 4 * hidden), value("vocab_size") or _length(tokens)
-    # The file is mapped: its weights are its size.
+    # The file is mapped, so its size is the size of the weights.
     longest = value("context_length")
     return Model(path, {"GGUF": size}, layers, 0, 0, width, hidden, inner, vocabulary, longest, 2, heads=heads)
 
 
 def _length(kept: t.Any) -> int:
-    """Return how many elements a list of GGUF has."""
+    """Return the number of elements of a GGUF list."""
     return kept if type(kept) is int else len(kept) if isinstance(kept, list) else 0

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""NVIDIA's management library (NVML), or a file in its place: who holds GPU memory, and power, clocks and temperature.
+"""NVIDIA's management library (NVML), or a file in its place: GPU memory by process, power, clocks and temperature.
 
-Names and structures: nvml.h of CUDA 13. A GB10 answers "not supported" to much of it, which is no fault.
+Names and structures: nvml.h of CUDA 13. A GB10 answers "not supported" to many queries, which is not an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import typing as t
 LIBRARY = "libnvidia-ml.so.1"
 NOT_AVAILABLE = (1 << 64) - 1
 MOST_PROCESSES = 256
-#: Of nvmlClocksEventReasons, those that tell trouble: the rest is an owner's choice, or nothing to do.
+#: The bits of nvmlClocksEventReasons that mean trouble; the others are an owner's choice, or an idle GPU.
 SLOWED = {0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "power brake"}
 CHOSEN = {0x2: "application clocks", 0x4: "software power cap"}
 
@@ -35,7 +35,7 @@ class _Process(ctypes.Structure):
 class Nvml:
     """The library of the driver.
 
-    :raises OSError: it is not here, or does not start.
+    :raises OSError: the library is missing, or does not start.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Nvml:
         return None if self._call(name, *arguments, ctypes.byref(value)) else int(value.value)
 
     def processes(self) -> dict[int, int]:
-        """Return the bytes of each process that uses a GPU; 0 where the driver does not tell them."""
+        """Return the bytes of each process that uses a GPU; 0 if the driver does not report them."""
         held: dict[int, int] = {}
         for device in self._devices:
             for kind in ("Compute", "Graphics"):
@@ -73,7 +73,7 @@ class Nvml:
         return held
 
     def devices(self) -> list[Device]:
-        """Return watts, MHz, degrees and reasons of each device; None for what it does not tell."""
+        """Return watts, MHz, degrees and reasons of each device; None for values that it does not report."""
         rows = []
         for device in self._devices:
             low, high = ctypes.c_uint(), ctypes.c_uint()
@@ -98,7 +98,7 @@ class Nvml:
         return rows
 
     def _memory(self, device: t.Any) -> list[int] | None:
-        """Return all and free bytes of the device's own memory; a GB10 has none, and says that it is not supported."""
+        """Return total and free bytes of the device's own memory; a GB10 has none and answers "not supported"."""
         value = (ctypes.c_ulonglong * 3)()
         return None if self._call("DeviceGetMemoryInfo", device, value) or not value[0] else [value[0], value[1]]
 
@@ -107,11 +107,11 @@ class Nvml:
         return None if self._call("DeviceGetUtilizationRates", device, value) else int(value[0])
 
     def set_power(self, index: int, watts: float) -> int:
-        """Set the limit of a device; returns NVML's code, 0 for done."""
+        """Set the power limit of a device; return NVML's code, 0 for success."""
         return self._call("DeviceSetPowerManagementLimit", self._devices[index], int(watts * 1000))
 
     def set_clocks(self, index: int, most: int) -> int:
-        """Let a device's clocks be between 0 and ``most`` MHz; 0 takes that back."""
+        """Limit a device's clocks to ``most`` MHz; 0 removes the limit."""
         if not most:
             return self._call("DeviceResetGpuLockedClocks", self._devices[index])
         return self._call("DeviceSetGpuLockedClocks", self._devices[index], 0, most)
@@ -126,10 +126,10 @@ class Recorded:
     def _read(self) -> dict[str, t.Any]:
         try:
             with open(self.path, encoding="utf-8") as stream:
-                found = json.load(stream)
+                content = json.load(stream)
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     def processes(self) -> dict[int, int]:
         """Return the bytes of each process."""
@@ -148,10 +148,10 @@ class Recorded:
         return self._set(index, "clock_cap", most)
 
     def _set(self, index: int, key: str, value: float) -> int:
-        found = self._read()
-        found["devices"][index][key] = value
+        content = self._read()
+        content["devices"][index][key] = value
         with open(self.path, "w", encoding="utf-8") as stream:
-            json.dump(found, stream)
+            json.dump(content, stream)
         return 0
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the guard is told: a file of JSON, of which nothing has to be given."""
+"""The guard's settings: a JSON file in which every key is optional."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import typing as t
 from . import policy
 from ._shared.module_utils._core.errors import SparkforgeError
 
-#: Each setting with what counts where it is not given. The README says what each means.
+#: Each setting with its default. The README says what each means.
 DEFAULTS: dict[str, t.Any] = {
     "warn_percent": 10.0, "ask_percent": 6.0, "end_percent": 3.0, "protected": [], "first": [], "last": [], "units": [],
     "textfile": None, "power_cap": 0.0, "clock_cap": 0, "nvml": None, "state_directory": "/var/lib/sparkforge-guard",
 }  # fmt: skip
-#: Those that only the installation reads; and files in the place of the kernel's, for tests.
+#: Settings that only the installation reads, and files in place of the kernel's, for tests.
 INSTALLED: dict[str, t.Any] = {"root": "/opt/sparkforge", "starts": 4, "motd": True}
 PLAYED: dict[str, t.Any] = {"proc": "/proc", "meminfo": None}
 
@@ -26,30 +26,30 @@ PLAYED: dict[str, t.Any] = {"proc": "/proc", "meminfo": None}
 def read(path: str) -> dict[str, t.Any]:
     """Return all settings.
 
-    :raises SparkforgeError: the file cannot be read, or has what is none.
+    :raises SparkforgeError: the file cannot be read, or has an unknown or malformed setting.
     """
     known = {**DEFAULTS, **INSTALLED, **PLAYED}
     try:
         with open(path, encoding="utf-8") as stream:
-            given = dict(json.load(stream))
+            chosen = dict(json.load(stream))
     except (OSError, ValueError, TypeError) as error:
         raise SparkforgeError(
             f"The settings {path} cannot be read: {error}.", 'Write a JSON object, such as {"warn_percent": 10}.'
         ) from None
-    for name, value in given.items():
+    for name, value in chosen.items():
         usual = known.get(name, known)
         kinds = (int, float) if isinstance(usual, float) else (str, type(None)) if usual is None else type(usual)
         if not isinstance(value, kinds):
             raise SparkforgeError(
                 f"{path} sets {name} to {value!r}, which is no setting.", f"Known are {', '.join(known)}."
             )
-    return {**known, **given}
+    return {**known, **chosen}
 
 
 def check(settings: t.Mapping[str, t.Any]) -> None:
-    """Refuse levels and patterns by which nobody, or anybody, would be ended.
+    """Reject levels and patterns that match no process, or every process.
 
-    :raises SparkforgeError: one of them is wrong.
+    :raises SparkforgeError: a level or a pattern is wrong.
     """
     warn, ask, end = (settings[name] for name in ("warn_percent", "ask_percent", "end_percent"))
     if not 50 >= warn >= ask > end > 0:
@@ -59,14 +59,14 @@ def check(settings: t.Mapping[str, t.Any]) -> None:
         )
     for name in ("protected", "first", "last"):
         wrong = policy.valid(settings[name])
-        if wrong or any(not one for one in settings[name]):
+        if wrong or any(not pattern for pattern in settings[name]):
             raise SparkforgeError(
                 f"{name} has the pattern {wrong!r}, which matches everything or nothing.",
                 "Name processes or units, such as ollama* or postgresql.service.",
             )
     for name in ("protected", "last"):
-        loose = next((one for one in settings[name] if "/" in one and not re.match(r"/[\w.@-]", one)), "")
-        if loose:
+        paths = (pattern for pattern in settings[name] if "/" in pattern)
+        if loose := next((path for path in paths if not re.match(r"/[\w.@-]", path)), ""):
             raise SparkforgeError(
                 f"{name} has the pattern {loose!r}, which any user's control group could match.",
                 "Begin it at the root, such as /user.slice/user-1000.slice/user@1000.service/*/jupyter.service.",

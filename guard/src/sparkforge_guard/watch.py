@@ -4,10 +4,10 @@
 
 """The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
 
-A fork bomb is not asked. A swarm that is ended, as it is one, is ended as a whole, and nobody else is chosen until all
-of it is gone. One that goes on while it is ended was not seen as a whole: what was missed of it goes then, too.
+A fork bomb is not asked. A swarm, such as a fork bomb, is ended as a whole, and no other process is chosen until all of
+it is gone. If it grows while it is ended, a part of it was missed, and that part is ended too.
 
-What may wait is the work of a second thread (notes.py): NVML, records, metrics. The loop hands over and goes on.
+Work that may block (NVML, records, metrics) is done by a second thread (journal.py). The loop hands over and goes on.
 """
 
 from __future__ import annotations
@@ -21,35 +21,34 @@ import typing as t
 
 from . import policy
 from .host import Host, Memory, Process
-from .tables import REST, Tables
+from .snapshots import REST, Snapshots
 
-#: The fastest that memory can go, in bytes a second: a GB10 reads a model at 10 GB/s.
+#: The fastest loss of memory in bytes a second: a GB10 reads a model at 10 GB/s.
 FASTEST = 10e9
 SHORTEST, LONGEST = 0.01, 1.0
-#: How long one that was asked may take, and one that was ended, before the next step.
+#: Seconds that an asked process has, and an ended one, before the next step.
 PATIENCE, DYING = 10.0, 5.0
-#: Seconds of figures that an act has with it.
+#: Seconds of figures that are recorded with an act.
 KEPT = 60
-#: Parts of the seconds that growth is judged by, in which who took what was lost is looked for first.
+#: Recent parts of the time that growth is judged by, in which the culprit is looked for first.
 LATELY = (0.5, 1.0, 2.0, 5.0)
-#: How long the driver may take to tell what its processes hold before one of them is asked, and how long memory may
+#: Seconds that the driver may take to report its processes' memory before one of them is asked, and that memory may
 #: take to come back from a process that is gone.
 WAIT, SETTLE = 0.3, 0.2
-#: Per cent of ten seconds in which all waited for memory: with swap, a host that hangs while much is "available".
+#: Per cent of ten seconds in which everything waited for memory: a host with swap may hang while much is "available".
 THRASHING = 40.0
-#: How often at most those are looked for that many have started while they were ended; and seconds after which those
-#: are that they have started since.
+#: The most passes that look for processes started while a swarm was ended; and the seconds until the next search.
 PASSES, AFTER = 5, 0.25
-#: How long a swarm is ended at most; what one look counts for of it at most, for a machine that stands still ends
-#: nobody; and how much earlier than it was a process may say it was started, in seconds.
+#: The most seconds for which a swarm is ended; the most that one step counts towards them, because a machine that
+#: stands still ends no process; and the rounding of a process' start, in seconds.
 LASTS, LOOK, TICK = 20.0, 1.0, 0.05
-#: Bytes that both threads have before they need them, and what keeps them from being given back.
+#: Bytes that are allocated before both threads need them, and the objects that keep the interpreter from freeing them.
 RESERVE = 1 << 20
 _KEPT: list[bytes] = []
 
 
 class Levels(t.NamedTuple):
-    """Per cent of all memory that is available: below them the guard warns, asks and ends."""
+    """Per cent of available memory below which the guard warns, asks and ends."""
 
     warn: float = 10.0
     ask: float = 6.0
@@ -57,9 +56,9 @@ class Levels(t.NamedTuple):
 
 
 class Act(t.NamedTuple):
-    """One thing that the guard did; ``what`` is warn, ask or end."""
+    """One act of the guard; ``kind`` is warn, ask or end."""
 
-    what: str
+    kind: str
     when: float
     memory: Memory
     victim: tuple[Process, ...]
@@ -69,10 +68,10 @@ class Act(t.NamedTuple):
 
 
 class Swarm(t.NamedTuple):
-    """A swarm that is being ended: what of its kind was started later is of it, too.
+    """A swarm that is being ended; processes of its kind that started later belong to it.
 
-    ``grown`` says that it went on since then. A part of it was missed: what was started some seconds before, and who
-    has started it, are of it as well.
+    ``grown`` says that it has grown since then, so a part of it was missed: then its parents, and processes of its kind
+    that started some seconds earlier, belong to it as well.
     """
 
     since: float
@@ -82,7 +81,7 @@ class Swarm(t.NamedTuple):
 
 
 def _pause(memory: Memory, level: float) -> float:
-    """Return the time in which the next level cannot be reached."""
+    """Return the seconds within which the next level cannot be reached."""
     distance = memory.available - memory.total * level / 100.0
     return min(LONGEST, max(SHORTEST, distance / FASTEST))
 
@@ -90,11 +89,11 @@ def _pause(memory: Memory, level: float) -> float:
 class Guard:
     """The guard of one host.
 
-    :param gpu: returns what each process holds of the GPU, at once: the last that is known.
-    :param refresh: asks for newer figures of the GPU, and does not wait for them.
-    :param observed: returns when those that ``gpu`` returns were asked for, in time.monotonic()'s seconds.
-    :param tell: takes an act, and does not wait.
-    :param kill: what sends a signal in place of the host, for tests.
+    :param gpu: returns the last known GPU memory of each process, at once.
+    :param refresh: requests newer figures of the GPU, and does not wait for them.
+    :param observed: returns when the figures of ``gpu`` were read, in time.monotonic()'s seconds.
+    :param tell: queues an act, and does not wait.
+    :param kill: sends a signal in place of the host, for tests.
     """
 
     def __init__(
@@ -114,22 +113,22 @@ class Guard:
         #: Time, available, free swap and pressure of the last seconds, one a second.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
         self._next = 0
-        self._tables = Tables(host, gpu, refresh)
+        self._snapshots = Snapshots(host, gpu, refresh)
         self._warned = -1e9
-        #: Whether nobody might be ended when it was looked last, and whether it was told that nobody holds the memory.
+        #: Whether no process could be chosen last time, and whether unheld memory has been reported.
         self._nobody = self._told_unheld = False
         self._asked: tuple[float, tuple[Process, ...]] | None = None
-        #: Who was ended: when the first, when the last, and all of them.
+        #: The times of the first and the last kill, and all killed processes, until their memory is back.
         self._dying: tuple[float, float, tuple[Process, ...]] | None = None
-        #: When the last of those was gone, and since when the driver has been waited for.
+        #: When the last of those was gone, since when the driver has been waited for, and the last search for new ones.
         self._gone = self._waits = self._swept = 0.0
-        #: A swarm that was ended, as a fork bomb is one, until all of it is gone.
+        #: A swarm that was ended, until all of it is gone.
         self._swarm: Swarm | None = None
 
     def step(self) -> float:
-        """Look once, act if that has to be, and return how long to sleep."""
+        """Look once, act if necessary, and return how long to sleep."""
         memory = self.host.memory()
-        self._tables.now, self.total = memory.time, memory.total
+        self._snapshots.now, self.total = memory.time, memory.total
         now = memory.time
         percent = 100.0 * memory.available / max(1, memory.total)
         if now - self.figures[self._next - 1][0] >= 1.0:
@@ -138,15 +137,15 @@ class Guard:
         if self._swarm is not None:
             began = time.thread_time()
             self._end_swarm(memory, self._swarm)
-            if percent > self.levels.warn and self._tables.is_due(memory):
-                # What is lost next is compared with what each held when there was memory.
-                self._tables.observe(memory)
-            # Those that die need the cores.
+            if percent > self.levels.warn and self._snapshots.is_due(memory):
+                # Later losses are compared with a snapshot from a time with enough memory.
+                self._snapshots.observe(memory)
+            # The dying processes need the cores.
             return max(SHORTEST, REST * (time.thread_time() - began))
-        rests = self._nobody and now < self._tables.rested
-        if self._tables.is_due(memory):
-            self._tables.observe(memory)
-        # At each step, so that one which has long been gone is not taken for one that dies in the next shortage.
+        rests = self._nobody and now < self._snapshots.rested
+        if self._snapshots.is_due(memory):
+            self._snapshots.observe(memory)
+        # This runs at each step, so that a process that is long gone does not count as dying in the next shortage.
         dying = self._is_dying(now)
         if percent > self.levels.warn:
             self._asked, self._told_unheld = None, False
@@ -162,7 +161,7 @@ class Guard:
         if thrashes:
             why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
         if dying:
-            if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._tables.rested:
+            if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._snapshots.rested:
                 self._sweep(memory, why)
             return SHORTEST
         if rests:
@@ -174,26 +173,26 @@ class Guard:
         return SHORTEST
 
     def _choose(self, memory: Memory, urgent: bool) -> tuple[tuple[Process, ...], dict[int, Process]]:
-        when, found = self._tables.found
+        when, processes = self._snapshots.latest
         if when != memory.time:
-            found = self._tables.observe(memory)
-        tables = self._tables.kept[:-1] or self._tables.kept
-        before, lost = self._tables.before(found, memory, tables)
-        groups = policy.groups(found, before, self.rules, self.own, memory.total)
+            processes = self._snapshots.observe(memory)
+        snapshots = self._snapshots.kept[:-1] or self._snapshots.kept
+        before, lost = self._snapshots.before(processes, memory, snapshots)
+        groups = policy.groups(processes, before, self.rules, self.own, memory.total)
         lately = []
         for seconds in LATELY:
-            part = [one for one in tables if memory.time - one[0] <= seconds]
+            part = [snapshot for snapshot in snapshots if memory.time - snapshot[0] <= seconds]
             if part:
-                then, less = self._tables.before(found, memory, part)
-                lately.append(([one.since(then) for one in groups], less))
-        chosen = policy.choose(groups, memory.total, lost, lately, urgent, bool(self._tables.unheld(memory)))
+                then, less = self._snapshots.before(processes, memory, part)
+                lately.append(([group.since(then) for group in groups], less))
+        chosen = policy.choose(groups, memory.total, lost, lately, urgent, bool(self._snapshots.unheld(memory)))
         self._waits, self._nobody = 0.0, chosen is None
-        since, others = self.host.since_boot(memory.time) - policy.YOUNG, {**found}
+        since, others = self.host.since_boot(memory.time) - policy.YOUNG, {**processes}
         others.pop(self.own, None)
-        return (policy.whole(chosen.members, others, since) if chosen else ()), found
+        return (policy.expand_swarm(chosen.members, others, since) if chosen else ()), processes
 
     def _is_late(self, memory: Memory) -> bool:
-        """Say whether what the driver tells of now is still to come: by older figures the wrong one would go."""
+        """Say whether the driver's new figures are still missing; older ones would choose the wrong process."""
         if not self._waits:
             self._waits = memory.time
             self.refresh()
@@ -204,60 +203,60 @@ class Guard:
             when, members = self._asked
             if memory.time - when < PATIENCE:
                 return
-            if any(self.host.alive(one) for one in members):
+            if any(self.host.alive(process) for process in members):
                 self._signal(memory, "end", members, f"{why}, {PATIENCE:.0f} s after it was asked", since=when)
                 return
         if self._is_late(memory):
             return
-        members, found = self._choose(memory, False)
-        if policy.is_bomb(members, self._tables.found[1], self.host.since_boot(memory.time) - policy.YOUNG):
-            self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", found)
+        members, processes = self._choose(memory, False)
+        if policy.is_bomb(members, self._snapshots.latest[1], self.host.since_boot(memory.time) - policy.YOUNG):
+            self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", processes)
         elif members:
-            self._signal(memory, "ask", members, why, found)
+            self._signal(memory, "ask", members, why, processes)
             self._asked = (memory.time, members)
         else:
-            self._tell_nobody(memory, why, found)
+            self._tell_nobody(memory, why, processes)
 
-    def _tell_nobody(self, memory: Memory, why: str, found: t.Mapping[int, Process]) -> None:
-        unheld = self._tables.unheld(memory)
+    def _tell_nobody(self, memory: Memory, why: str, processes: t.Mapping[int, Process]) -> None:
+        unheld = self._snapshots.unheld(memory)
         if unheld and not self._told_unheld:
             self._told_unheld = True
             why += (
                 f", and no process holds {unheld / (1 << 30):.1f} GiB of shared memory, which grew: nobody is ended "
                 "for it. See du -sh /dev/shm /tmp and ipcs -mp, and remove what is not needed"
             )
-            self._tell("warn", memory, (), why, found)
+            self._tell("warn", memory, (), why, processes)
         elif not unheld and memory.time - self._warned > 5:
             self._warned = memory.time
-            self._tell("warn", memory, (), f"{why}, and nobody may be ended", found)
+            self._tell("warn", memory, (), f"{why}, and nobody may be ended", processes)
 
     def _end(self, memory: Memory, why: str) -> None:
         members: tuple[Process, ...] = ()
-        found: dict[int, Process] = {}
+        processes: dict[int, Process] = {}
         since = None
         if self._asked is not None:
             since, members = self._asked
-            if len(members) < policy.MANY and not any(self.host.alive(one) for one in members):
-                # It has just gone: what it held is about to come back.
+            if len(members) < policy.MANY and not any(self.host.alive(process) for process in members):
+                # The process has just gone, and its memory is about to come back.
                 self._await(memory, members)
                 return
         if not members:
-            members, found = self._choose(memory, True)
+            members, processes = self._choose(memory, True)
         if members:
-            self._signal(memory, "end", members, why, found, since)
+            self._signal(memory, "end", members, why, processes, since)
         else:
-            self._tell_nobody(memory, why, found)
+            self._tell_nobody(memory, why, processes)
 
     def _await(self, memory: Memory, members: tuple[Process, ...]) -> None:
-        """Choose nobody else until these have given back what they held."""
+        """Choose no other process until these have given back their memory."""
         self._dying, self._asked, self._gone = (memory.time, memory.time, members), None, 0.0
 
     def _is_dying(self, now: float) -> bool:
-        """Say whether one that was ended still gives its memory back."""
+        """Say whether a killed process is still giving back its memory."""
         if self._dying is None:
             return False
         _first, last, members = self._dying
-        if now - last < DYING and any(self.host.alive(one) for one in members):
+        if now - last < DYING and any(self.host.alive(process) for process in members):
             self._gone = 0.0
             return True
         self._gone = self._gone or now
@@ -269,60 +268,61 @@ class Guard:
     def _signal(
         self,
         memory: Memory,
-        what: str,
+        kind: str,
         members: tuple[Process, ...],
         why: str,
-        found: t.Mapping[int, Process] | None = None,
+        processes: t.Mapping[int, Process] | None = None,
         since: float | None = None,
     ) -> None:
-        """Send a signal to some processes, and where they are many to what they start meanwhile.
+        """Send a signal to some processes and, if they are many, to those that they start meanwhile.
 
-        :param since: when they were asked; some may have gone since then, and have left what they had started.
+        :param since: when they were asked; some may have exited since then and left children.
         """
-        number = signal.SIGKILL if what == "end" else signal.SIGTERM
+        number = signal.SIGKILL if kind == "end" else signal.SIGTERM
         if since is None:
             since = memory.time
         elif len(members) < policy.MANY:
-            members = tuple(one for one in members if self.host.alive(one))
+            members = tuple(process for process in members if self.host.alive(process))
         young = self.host.since_boot(since) - policy.YOUNG
-        swarm, bomb = policy.is_swarm(members, young), policy.is_bomb(members, self._tables.found[1], young)
+        swarm, bomb = policy.is_swarm(members, young), policy.is_bomb(members, self._snapshots.latest[1], young)
         grown = False
-        wave = tuple(one for one in members if since >= memory.time or self.host.alive(one))
+        wave = tuple(process for process in members if since >= memory.time or self.host.alive(process))
         for _pass in range(PASSES):
             self._send(number, wave)
-            # It has new ones by now. All of a bomb's name are of it; others may have a namesake in their session.
+            # New processes may have started by now. All of a bomb's name belong to it; others may have a namesake.
             wave = ()
             if len(members) >= policy.MANY:
                 wave = self._kin(members) if bomb else self._newer(members, since, grown)
             members += wave
-            if what == "ask" and swarm and policy.is_beyond(members):
-                self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", found)
+            if kind == "ask" and swarm and policy.is_beyond(members):
+                why = f"{why}, and {len(members)} processes came within seconds"
+                self._signal(memory, "end", members, why, processes)
                 return
-            grown = grown or (what == "end" and swarm and bool(wave))
+            grown = grown or (kind == "end" and swarm and bool(wave))
             if not wave:
                 break
-        if what == "end":
+        if kind == "end":
             self._await(memory, members)
             self._swept = memory.time
             if swarm:
                 self._swarm = Swarm(since, members, grown)
-        self._tell(what, memory, members, why, found)
+        self._tell(kind, memory, members, why, processes)
 
     def _send(self, number: int, members: t.Iterable[Process]) -> None:
         """Send a signal, to the largest first."""
-        for one in sorted(members, key=lambda one: -one.held):
+        for process in sorted(members, key=lambda process: -process.held):
             try:
                 if self.kill is None:
-                    self.host.signal(one, number)
+                    self.host.signal(process, number)
                 else:
-                    self.kill(one.pid, number)
+                    self.kill(process.pid, number)
             except (ProcessLookupError, PermissionError):
                 continue
 
     def _end_swarm(self, memory: Memory, swarm: Swarm) -> None:
-        """End what a swarm has started meanwhile, until nothing of it is left: its memory is about to come back."""
+        """Kill the processes that a swarm has started meanwhile, until none is left."""
         now = memory.time
-        if now - self._swept < AFTER or now < self._tables.rested:
+        if now - self._swept < AFTER or now < self._snapshots.rested:
             return
         members, grown = swarm.members, swarm.grown
         for _pass in range(PASSES):
@@ -333,58 +333,58 @@ class Guard:
             members, grown = members + newer, True
         spent = swarm.spent + min(LOOK, now - self._swept)
         self._swept = now
-        over = spent > LASTS or not any(self.host.alive(one) for one in members)
+        over = spent > LASTS or not any(self.host.alive(process) for process in members)
         self._swarm = None if over else Swarm(swarm.since, members, grown, spent)
 
     def _sweep(self, memory: Memory, why: str) -> None:
-        """End what those that were ended have started meanwhile, and what was started by it: a fork bomb goes on."""
+        """Kill the processes that killed ones have started meanwhile, and their children: a fork bomb goes on."""
         if self._dying is None or memory.time - self._dying[0] >= DYING:
             return
         first, _last, members = self._dying
         self._swept, newer = memory.time, self._newer(members, first)
         if newer:
             self._signal(memory, "end", newer, f"{why}, and it was started by one that was ended")
-            # Those have as long as the first ones had.
+            # The new ones have as long as the first ones had.
             self._dying = first, memory.time, members + newer
 
     def _newer(self, members: tuple[Process, ...], when: float, grown: bool = False) -> tuple[Process, ...]:
-        """Return what some processes have started, and what of their kind was started after a moment.
+        """Return the children of some processes, and processes of their kind that started after a moment.
 
-        :param grown: whether who has started them and what was started some seconds before are of them, too.
+        :param grown: whether their parents, and processes that started some seconds earlier, count too.
         """
-        known, parents = {one.pid for one in members}, {one.parent for one in members if grown}
+        known, parents = {process.pid for process in members}, {process.parent for process in members if grown}
         since = self.host.since_boot(when) - (policy.YOUNG if grown else TICK)
         return tuple(
-            one for one in self._kin(members)
-            if one.parent in known or one.pid in parents or one.start >= since
+            process for process in self._kin(members)
+            if process.parent in known or process.pid in parents or process.start >= since
         )  # fmt: skip
 
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
-        """Return processes of the same kind that are none of these."""
+        """Return the other processes of the same kind."""
         known = {member.pid for member in members}
-        # Only those that are not known are read: hundreds would take the core meanwhile.
-        found = self._tables.read(False, known).values()
-        alike = tuple(other for other in found if other.kind == members[0].kind)
+        # Known processes are not read again: hundreds of them would keep the core busy.
+        others = self._snapshots.read(False, known).values()
+        alike = tuple(other for other in others if other.kind == members[0].kind)
         spared = policy.protected((*members, *alike), self.rules, self.own, self.total)
         return tuple(other for other in alike if other.pid not in spared)
 
     def _tell(
         self,
-        what: str,
+        kind: str,
         memory: Memory,
         members: tuple[Process, ...],
         why: str,
-        found: t.Mapping[int, Process] | None = None,
+        processes: t.Mapping[int, Process] | None = None,
     ) -> None:
-        holders = sorted((found or {}).values(), key=lambda one: -one.held)[:10]
+        holders = sorted((processes or {}).values(), key=lambda process: -process.held)[:10]
         kept = self.figures[self._next :] + self.figures[: self._next]
         figures = tuple(row for row in kept if row[0])
-        self.tell(Act(what, time.time(), memory, members, tuple(holders), figures, why))
+        self.tell(Act(kind, time.time(), memory, members, tuple(holders), figures, why))
 
     def rehearse(self) -> None:
-        """Go once through all that ends a swarm, and signal nobody.
+        """Run all the code that kills a swarm once, without sending a signal.
 
-        A page of this program that was never used is not locked: in the shortage it would have to be read from a disk.
+        A page of this program that was never used is not locked, and would have to be read from disk in a shortage.
         """
         levels = Levels(101.0, 101.0, 100.5)
         played = Guard(
@@ -392,20 +392,20 @@ class Guard:
         )
         played.step()
         memory = self.host.memory()
-        self.host.unmapped(played._tables.found[1])
+        self.host.unmapped(played._snapshots.latest[1])
         itself = self.host.process(self.own, {}, False)
         if itself is not None:
             self.host.signal(itself, 0)
-        one = next(iter(played._tables.found[1].values()), None)
-        if one is not None:
+        sample = next(iter(played._snapshots.latest[1].values()), None)
+        if sample is not None:
             start = self.host.since_boot(memory.time)
-            swarm = tuple(one._replace(pid=-1 - number, start=start) for number in range(4 * policy.MANY))
+            swarm = tuple(sample._replace(pid=-1 - number, start=start) for number in range(4 * policy.MANY))
             played._ask(memory, "")
             played._signal(memory, "end", swarm, "")
             played.step()
 
     def run(self, stop: t.Callable[[], bool], turn: Turn | None = None) -> None:
-        """Guard until told to stop."""
+        """Guard until ``stop`` returns true."""
         while not stop():
             time.sleep(self.step())
             if turn is not None and not turn.first:
@@ -413,17 +413,17 @@ class Guard:
 
 
 class Turn:
-    """The turn that this thread has at a core: before all others, but never for good.
+    """The real-time priority of this thread, which it can lose.
 
-    LimitRTTIME= of the unit is how long it may go on without a pause. Then the kernel sends SIGXCPU, and it is one
-    among others until its step is done: a step that never ends, a fault of the guard, takes no core away.
+    LimitRTTIME= of the unit bounds how long it may run without a pause. Then the kernel sends SIGXCPU, and the thread
+    runs with normal priority until its step is done, so that an endless step, a bug of the guard, blocks no core.
     """
 
     def __init__(self) -> None:
         self.first = False
 
     def take(self) -> str:
-        """Be first; return what was refused, or an empty text."""
+        """Take real-time priority; return what was refused, or an empty text."""
         try:
             os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(50))
         except OSError as error:
@@ -432,30 +432,30 @@ class Turn:
         return ""
 
     def give(self, *_signal: object) -> None:
-        """Be one among others."""
+        """Return to normal priority."""
         self.first = False
         os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
 
 
 def fill_memory() -> None:
-    """Have all in memory that is needed later: the code of this program, and what both threads write.
+    """Load all pages that are needed later: the code of this program, and the memory that both threads write.
 
-    A thread that waits for such a page keeps the interpreter's lock, and the other waits for it. Called once both run.
+    A thread that waits for a page keeps the interpreter's lock, so the other waits too. Call this when both run.
     """
     library = ctypes.CDLL(None)
     taken = [bytes(256) for _block in range(RESERVE // 256)]
     spare = b"\1" * (RESERVE // 2)
-    # The interpreter gives back a part of its memory of which nothing is used.
+    # The interpreter frees an arena in which nothing is used.
     _KEPT.extend(taken[::512])
     del taken, spare
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as stream:
-        # What NVML waits for keeps no lock of the interpreter's.
+        # NVML's calls release the interpreter's lock while they wait.
         mapped = [line.split()[:2] for line in stream if "nvidia" not in line]
     for span, flags in mapped:
-        # MADV_POPULATE_READ and _WRITE, of Linux 5.14: an older one says EINVAL, and reads a page when it is used.
+        # MADV_POPULATE_READ and _WRITE need Linux 5.14; an older kernel returns EINVAL and loads a page on first use.
         advice = {"r-x": 22, "rw-": 23}.get(flags[:3])
         if advice is not None:
-            begin, end = (int(one, 16) for one in span.split("-"))
+            begin, end = (int(address, 16) for address in span.split("-"))
             library.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), advice)
 
 
@@ -463,12 +463,12 @@ def lock_memory() -> str:
     """Keep this process in memory; return what was refused, or an empty text."""
     gc.disable()
     library = ctypes.CDLL(None, use_errno=True)
-    # glibc's M_ARENA_MAX, M_TRIM_THRESHOLD and M_MMAP_MAX: one heap, of which nothing is given back.
+    # glibc's M_ARENA_MAX, M_TRIM_THRESHOLD and M_MMAP_MAX: one heap that never shrinks.
     if hasattr(library, "mallopt"):
         for option, value in ((-8, 1), (-1, 1 << 30), (-4, 0)):
             library.mallopt(option, value)
     refused = []
-    # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT: what is used, and not all that libraries map.
+    # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT: lock pages that are used, and not all that libraries map.
     if library.mlockall(1 | 2 | 4):
         refused.append(f"memory is not locked ({os.strerror(ctypes.get_errno())})")
     try:

@@ -338,7 +338,7 @@ def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):
     def weights(place: Path, *more: str, start: tuple[str, ...] = ("vllm", "serve")) -> admission.Part:
         named = ("--model-path", str(place)) if start[0] == "sglang" else (str(place),)
         parts = admission.demand([*start, *named, *more], "", 120 * GIB)
-        return next(part for part in parts.within if part.what == "weights")
+        return next(part for part in parts.within if part.label == "weights")
 
     assert weights(plain).size == whole
     said = weights(plain, "--quantization", "fp8")
@@ -353,7 +353,7 @@ def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):
 def test_vllm_takes_its_share_at_once_and_what_fits_is_proposed():
     wanted = admission.demand(["vllm", "serve", "/m"], "", 120 * GIB, EIGHT)
     assert wanted.pool == int(0.92 * 120 * GIB)
-    assert {part.what: part.size for part in wanted.within}["KV cache"] == 131072 * 128 * 1024
+    assert {part.label: part.size for part in wanted.within}["KV cache"] == 131072 * 128 * 1024
     # All of it: 110 + 4.2; of a Spark with nothing else there are 118 - 12.
     verdict = admission.plan(wanted, memory(118))
     assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.84"))
@@ -399,7 +399,7 @@ def test_who_holds_the_memory_is_named():
     one = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB, 0, "/system.slice/ollama.service")
     verdict = admission.plan(admission.demand(["x"], "60G", GIB), memory(40), [one])
     assert "End ollama (process 7), which holds 70.0 GiB" in str(admission.refusal(verdict))
-    assert any("ollama (process 7, ollama.service)" in line for line in verdict.said)
+    assert any("ollama (process 7, ollama.service)" in line for line in verdict.lines)
 
 
 def test_a_gpu_with_its_own_memory_is_judged_by_that():

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import documented
-from sparkforge_guard import brakes, cli, host, install, notes, nvml, policy, settings, watch, watched
+from sparkforge_guard import brakes, cli, host, install, journal, nvml, policy, power, settings, watch
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
 from guard.tests.machine import GIB, TOTAL, Machine
@@ -90,7 +90,7 @@ def test_a_second_model_that_loads_has_to_go_and_the_first_stays(machine: Machin
     guard.step()
     grow(machine, guard, 901, "loader", 60)
     assert machine.sent == [(901, TERM)]
-    assert [act.what for act in acts] == ["warn", "ask"]
+    assert [act.kind for act in acts] == ["warn", "ask"]
     assert 0.05 < acts[-1].memory.available / TOTAL < 0.06
 
 
@@ -301,7 +301,7 @@ def test_a_data_loader_that_starts_in_a_shortage_is_asked_and_a_namesake_stays(m
             machine.start(pid, "python3", size, group=900, at=1e9 + pid, parent=900)
         guard.step()
     assert sorted(machine.sent) == [(pid, TERM) for pid in range(900, 921)]
-    assert [act.what for act in acts] == ["warn", "ask"]
+    assert [act.kind for act in acts] == ["warn", "ask"]
     # Those that do not end are ended at the last level, and what they start meanwhile.
     machine.sent.clear()
     machine.start(800, "python3", 0.1, 44)
@@ -327,7 +327,7 @@ def test_a_bomb_that_is_taken_for_a_data_loader_is_ended_as_a_whole_at_the_last_
     machine.start(3000, "bomb", 64, at=2e9)
     machine.sent.clear()
     for _ in range(3):
-        guard._swept = guard._tables.rested = 0.0
+        guard._swept = guard._snapshots.rested = 0.0
         guard.step()
     assert {pid for pid, _number in machine.sent} == {3000}
 
@@ -350,7 +350,7 @@ def test_what_a_bomb_started_after_it_was_asked_goes_though_its_parents_have_gon
     for pid in range(1001, 1021):
         machine.start(pid, "bomb", 3.4, at=now - 1, parent=1000)
     guard.step()
-    assert [act.what for act in acts] == ["warn", "ask"] and 1000 not in machine.sizes
+    assert [act.kind for act in acts] == ["warn", "ask"] and 1000 not in machine.sizes
     for pid in range(6000, 6020):
         machine.start(pid, "bomb", 3.8, at=machine.host.since_boot(time.monotonic()), parent=5000)
     for _ in range(2):
@@ -370,7 +370,7 @@ def test_a_swarm_that_goes_on_after_it_was_asked_is_ended_with_what_was_missed_o
         machine.start(pid, "bomb", 3, group=1000, at=now - 1, parent=990)
     guard.step()
     assert sorted(machine.sent) == [(pid, TERM) for pid in range(1000, 1020)]
-    assert [act.what for act in acts] == ["warn", "ask"]
+    assert [act.kind for act in acts] == ["warn", "ask"]
     for pid in range(6000, 6020):
         machine.start(pid, "bomb", 3.2, at=machine.host.since_boot(time.monotonic()), parent=991 + pid % 9)
     guard.step()
@@ -394,7 +394,7 @@ def test_a_bomb_that_grows_while_it_is_asked_is_ended_at_once(machine: Machine):
     for pid in range(1000, 1040):
         machine.start(pid, "bomb", 2.52, at=machine.host.since_boot(time.monotonic()), parent=700)
     guard.step()
-    assert [act.what for act in acts] == ["warn", "end"]
+    assert [act.kind for act in acts] == ["warn", "end"]
     assert sorted(machine.sizes) == [1, 700, 850]
 
 
@@ -428,7 +428,7 @@ def test_the_guard_rehearses_what_ends_a_swarm_and_signals_nobody(machine: Machi
     for pid in range(1000, 1020):
         machine.start(pid, "bomb", 5.9, at=1e9)
     guard.rehearse()
-    assert (machine.sent, acts, guard._tables.kept, guard._swarm) == ([], [], [], None)
+    assert (machine.sent, acts, guard._snapshots.kept, guard._swarm) == ([], [], [], None)
 
 
 def sends_and_ends_nobody(machine: Machine, acts: list[watch.Act]) -> tuple[watch.Guard, list[tuple[int, int]]]:
@@ -455,13 +455,13 @@ def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine
     # One that is younger holds all that there is, while nothing of it was seen when the others were ended.
     machine.start(3001, "bomb", 96, at=2e9)
     for _ in range(3):
-        guard._swept = guard._tables.rested = 0.0
+        guard._swept = guard._snapshots.rested = 0.0
         guard.step()
     assert {pid for pid, _number in sent} == {*range(1000, 1047), 3001}
     kill(3001, KILL)
-    guard._swept = guard._tables.rested = 0.0
+    guard._swept = guard._snapshots.rested = 0.0
     guard.step()
-    assert guard._swarm is None and [act.what for act in acts] == ["warn", "end"]
+    assert guard._swarm is None and [act.kind for act in acts] == ["warn", "end"]
 
 
 def test_what_each_holds_is_read_when_a_bombs_memory_comes_back(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -477,7 +477,7 @@ def test_what_each_holds_is_read_when_a_bombs_memory_comes_back(machine: Machine
     now = time.monotonic()
     for look in range(3):
         monkeypatch.setattr(time, "monotonic", lambda look=look: now + 5 * look)
-        guard._tables.rested = 0.0
+        guard._snapshots.rested = 0.0
         guard._swept = time.monotonic()
         guard.step()
     assert guard._swarm is not None, "one of them is left"
@@ -486,7 +486,7 @@ def test_what_each_holds_is_read_when_a_bombs_memory_comes_back(machine: Machine
     sent.clear()
     for look in range(4):
         monkeypatch.setattr(time, "monotonic", lambda look=look: now + 16 + look / 4)
-        guard._tables.rested = guard._swept = 0.0
+        guard._snapshots.rested = guard._swept = 0.0
         guard.step()
     assert {pid for pid, _number in sent} == {3000}
 
@@ -508,7 +508,7 @@ def test_a_swarm_that_starts_faster_than_it_is_looked_for_is_ended_in_several_pa
         machine.start(pid, "bomb", 2.1, at=1e9 + pid)
     guard.step()
     machine.start(2000, "bomb", 1, at=2e9)
-    guard._swept = guard._tables.rested = 0.0
+    guard._swept = guard._snapshots.rested = 0.0
     guard.step()
     assert {pid for pid, _number in sent} >= {2000, 2001, 2002, 2003}
 
@@ -558,7 +558,7 @@ def test_a_swarm_is_looked_for_again_at_once_after_a_look_that_waited(
         return read(*arguments)
 
     monkeypatch.setattr(machine.host, "processes", slow)
-    guard._swept = guard._tables.rested = 0.0
+    guard._swept = guard._snapshots.rested = 0.0
     assert guard.step() == pytest.approx(watch.SHORTEST if waits else watch.REST * 8.5)
 
 
@@ -576,7 +576,7 @@ def test_a_bomb_is_ended_with_what_has_not_left_the_process_group_of_who_started
         machine.start(pid, "bomb", 0.9, at=at)
     guard.step()
     assert {pid for pid, number in machine.sent if number == KILL} == set(range(1000, 1080))
-    assert [act.what for act in acts] == ["warn", "end"]
+    assert [act.kind for act in acts] == ["warn", "end"]
 
 
 def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(machine: Machine):
@@ -603,7 +603,7 @@ def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(mac
     guard.step()
     assert machine.sent == [(900, KILL)]
     guard._swept -= 61
-    guard._tables.rested = 0.0
+    guard._snapshots.rested = 0.0
     guard.step()
     assert machine.sent == [(900, KILL), (910, KILL)]
 
@@ -674,7 +674,7 @@ def test_if_nobody_may_be_ended_it_says_so_and_who_holds_the_memory(machine: Mac
     machine.start(900, "postgres", 115)
     guard.step()
     guard._warned -= 10
-    guard._tables.rested = 0.0
+    guard._snapshots.rested = 0.0
     guard.step()
     assert machine.sent == []
     assert "nobody may be ended" in acts[-1].why
@@ -780,7 +780,7 @@ def test_an_act_is_recorded_with_the_seconds_before_it(
         "busy": 99,
     }
     device.write_text(json.dumps({"processes": {"700": GIB}, "devices": [one]}))
-    kept = notes.Notes({**settings, "nvml": str(device)}, nvml.Recorded(str(device)), machine.host)
+    kept = journal.Journal({**settings, "nvml": str(device)}, nvml.Recorded(str(device)), machine.host)
     for act in acts:
         kept._write(act)
     kept._observe()
@@ -797,13 +797,13 @@ def test_an_act_is_recorded_with_the_seconds_before_it(
     assert 'sparkforge_gpu_slowed{gpu="0",reason="hardware thermal"} 1' in metrics
     assert "sparkforge_gpu_clock_hertz" in metrics
     names = re.findall(r"^(\w+)", re.sub(r"^#.*\n", "", metrics, flags=re.M), re.M)
-    assert {name.partition("sparkforge_")[2] for name in names} <= set(notes.HELP)
+    assert {name.partition("sparkforge_")[2] for name in names} <= set(journal.HELP)
 
 
 def test_what_the_driver_does_not_tell_is_what_nothing_accounts_for(machine: Machine):
     machine.start(900, "model", 1, 40)
-    assert notes.spread({900: 0}, machine.host.memory()) == {900: pytest.approx(40 * GIB, rel=1e-6)}
-    shared = notes.spread({900: 30 * GIB, 901: 0}, machine.host.memory())
+    assert journal.spread({900: 0}, machine.host.memory()) == {900: pytest.approx(40 * GIB, rel=1e-6)}
+    shared = journal.spread({900: 30 * GIB, 901: 0}, machine.host.memory())
     assert shared == {900: 30 * GIB, 901: pytest.approx(10 * GIB, rel=1e-6)}
 
 
@@ -811,47 +811,47 @@ def test_the_ring_keeps_what_was_seen_last_and_a_torn_line_costs_that_line(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     path = tmp_path / "seen.ring"
-    monkeypatch.setattr(watched, "LINES", 4)
+    monkeypatch.setattr(power, "LINES", 4)
     now = time.monotonic()
     for number in range(6):
-        seen = watched.Watch(str(path), {})
+        seen = power.PowerLog(str(path), {})
         monkeypatch.setattr(time, "monotonic", lambda: now)
         seen.note([{"power": number, "clock": 2000}], machine.host.memory())
         seen.note([{"power": 99}], machine.host.memory())
-    assert [row["devices"][0][0] for row in watched.read(str(path))] == [2, 3, 4, 5]
+    assert [row["devices"][0][0] for row in power.read(str(path))] == [2, 3, 4, 5]
     content = bytearray(path.read_bytes())
     content[100:120] = b"\0" * 20
     path.write_bytes(content)
-    assert [row["devices"][0][0] for row in watched.read(str(path))] == [2, 3, 5]
+    assert [row["devices"][0][0] for row in power.read(str(path))] == [2, 3, 5]
 
 
 def test_a_boot_after_a_power_off_is_told_with_what_was_seen_last(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     state, boots = str(tmp_path), [f"{number}" * 36 for number in range(4)]
-    assert watched.note_start(state, boots[0]) == ""
+    assert power.note_start(state, boots[0]) == ""
 
-    def live(boot: str, power: float) -> None:
+    def live(boot: str, watts: float) -> None:
         monkeypatch.setattr(brakes, "boot_id", lambda: boot)
-        device = {"power": power, "limit": 140, "clock": 1400, "temperature": 83}
-        watched.Watch(f"{state}/seen.ring", {}).note([device], machine.host.memory())
+        device = {"power": watts, "limit": 140, "clock": 1400, "temperature": 83}
+        power.PowerLog(f"{state}/seen.ring", {}).note([device], machine.host.memory())
 
     live(boots[0], 131)
     # The guard is started anew in the same boot, and then the power goes.
-    watched.note_end(state, boots[0])
-    assert watched.note_start(state, boots[0]) == ""
+    power.note_end(state, boots[0])
+    assert power.note_start(state, boots[0]) == ""
     live(boots[0], 139)
-    said = watched.note_start(state, boots[1])
+    said = power.note_start(state, boots[1])
     assert "139 W of 140 W, 1400 MHz, 83 C" in said and "power_cap" in said
-    assert (tmp_path / "down").read_text() == f"{said}\n" and watched.down(state)[1] == said
+    assert (tmp_path / "down").read_text() == f"{said}\n" and power.down(state)[1] == said
     kept = json.loads((tmp_path / "down.json").read_text())["seen"]
     assert [row["devices"][0][0] for row in kept] == [131, 139]
     # A shutdown as it should be is none, and what was told before goes out after a week.
     live(boots[1], 20)
-    watched.note_end(state, boots[1])
-    assert watched.note_start(state, boots[2]) == ""
+    power.note_end(state, boots[1])
+    assert power.note_start(state, boots[2]) == ""
     os.utime(tmp_path / "down", (1000, 1000))
-    assert watched.down(state) == (1000, "")
+    assert power.down(state) == (1000, "")
 
 
 def test_a_process_holds_its_memory_until_its_files_are_closed_too(machine: Machine):
@@ -905,7 +905,7 @@ def test_nobody_is_asked_by_figures_of_the_gpu_that_are_older_than_the_shortage(
     ],
 )
 def test_clocks_that_stick_are_told_from_a_cap_that_is_meant(device, cap, expected):
-    assert watched.sticks(device, cap) is expected
+    assert power.sticks(device, cap) is expected
 
 
 def test_a_cap_is_set_within_the_devices_limits_and_taken_back(tmp_path: Path):
@@ -913,19 +913,19 @@ def test_a_cap_is_set_within_the_devices_limits_and_taken_back(tmp_path: Path):
     one = {"limit": 140, "limit_default": 140, "limits": [50, 140], "clock_max": 3000}
     path.write_text(json.dumps({"devices": [one]}))
     device = nvml.Recorded(str(path))
-    assert watched.apply_caps(device, 100, 2000) == ["GPU 0: power limit 100 W", "GPU 0: clock at most 2000 MHz"]
+    assert power.apply_caps(device, 100, 2000) == ["GPU 0: power limit 100 W", "GPU 0: clock at most 2000 MHz"]
     assert device.devices()[0]["limit"] == 100
-    watched.remove_caps(device, {"power_cap": 100, "clock_cap": 2000})
+    power.remove_caps(device, {"power_cap": 100, "clock_cap": 2000})
     assert (device.devices()[0]["limit"], device.devices()[0]["clock_cap"]) == (140, 0)
     with pytest.raises(SparkforgeError, match="takes 50 to 140 W"):
-        watched.apply_caps(device, 200, 0)
+        power.apply_caps(device, 200, 0)
     with pytest.raises(SparkforgeError, match="clock_cap is 100 MHz"):
-        watched.apply_caps(device, 0, 100)
+        power.apply_caps(device, 0, 100)
     path.write_text(json.dumps({"devices": [{**one, "limits": None}]}))
     with pytest.raises(SparkforgeError, match="takes no limit of its power"):
-        watched.apply_caps(device, 100, 0)
+        power.apply_caps(device, 100, 0)
     with pytest.raises(SparkforgeError, match="no GPU"):
-        watched.apply_caps(None, 100, 0)
+        power.apply_caps(None, 100, 0)
 
 
 def test_a_unit_with_which_the_machine_went_down_stays_off_until_it_is_allowed(
@@ -1049,7 +1049,7 @@ def test_without_swap_and_with_all_of_it_free_pressure_ends_nobody(machine: Mach
 
 def test_nobody_but_root_may_write_what_is_installed(tmp_path: Path):
     options = {**OPTIONS, "root": str(tmp_path / "root"), "power_cap": 100.0}
-    installed = install.Installation(options, b"", units=str(tmp_path / "units"))._wanted()
+    installed = install.Installation(options, b"", units=str(tmp_path / "units"))._files()
     assert len(installed) == 9
     assert {path: oct(mode) for path, (_text, mode) in installed.items() if mode & 0o022} == {}
 
@@ -1105,5 +1105,5 @@ def test_each_alert_fires_for_what_it_is_for_and_for_nothing_else(tmp_path: Path
 
 def test_each_alert_is_of_metrics_that_exist():
     text = (Path(__file__).parents[3] / "docs/prometheus-alerts.yml").read_text()
-    known = {f"sparkforge_{name}" for name in notes.HELP} | {"sparkforge_proof_verdict", "sparkforge_proof_changed"}
+    known = {f"sparkforge_{name}" for name in journal.HELP} | {"sparkforge_proof_verdict", "sparkforge_proof_changed"}
     assert set(re.findall(r"\bsparkforge_\w+(?=[ {)])", text)) <= known

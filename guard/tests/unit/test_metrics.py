@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from sparkforge_guard import install, notes, settings, watch, watched
+from sparkforge_guard import install, journal, power, settings, watch
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
 from guard.tests.machine import GIB, Machine
@@ -76,7 +76,7 @@ def test_running_guard_writes_nothing_into_a_directory_of_others(
     kind: str, text: str, machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     path = others_directory(tmp_path, kind)
-    written = notes.Notes({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)
+    written = journal.Journal({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)
     for _ in range(2):
         written._publish(machine.host.memory(), [])
     assert capsys.readouterr().err.count(text) == 1, "it is told once"
@@ -87,7 +87,7 @@ def test_running_guard_writes_nothing_into_a_directory_of_others(
     path.unlink(missing_ok=True)
     path.mkdir()
     written._publish(machine.host.memory(), [])
-    assert "written again" in capsys.readouterr().err and (path / watched.TEXTFILE).is_file()
+    assert "written again" in capsys.readouterr().err and (path / power.TEXTFILE).is_file()
 
 
 def test_metrics_follow_no_link(machine: Machine, tmp_path: Path):
@@ -95,14 +95,14 @@ def test_metrics_follow_no_link(machine: Machine, tmp_path: Path):
     path.mkdir()
     secret.write_text("secret")
     secret.chmod(0o600)
-    for name in (watched.TEXTFILE, f"{watched.TEXTFILE}.partial"):
+    for name in (power.TEXTFILE, f"{power.TEXTFILE}.partial"):
         (path / name).symlink_to(secret)
-    notes.Notes({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)._publish(
+    journal.Journal({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)._publish(
         machine.host.memory(), []
     )
     assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("secret", 0o600)
-    assert not (path / watched.TEXTFILE).is_symlink()
-    assert (path / watched.TEXTFILE).stat().st_mode & 0o777 == 0o644
+    assert not (path / power.TEXTFILE).is_symlink()
+    assert (path / power.TEXTFILE).stat().st_mode & 0o777 == 0o644
 
 
 def test_nothing_that_a_user_named_moves_a_terminal(
@@ -113,12 +113,12 @@ def test_nothing_that_a_user_named_moves_a_terminal(
     guard.step()
     path = tmp_path / "metrics"
     path.mkdir()
-    written = notes.Notes({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)
+    written = journal.Journal({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)
     written._held = {900: 117 * GIB}
     for act in acts:
         written._write(act)
     written._publish(machine.host.memory(), [])
-    shown = [(tmp_path / "login").read_text(), capsys.readouterr().out, (path / watched.TEXTFILE).read_text()]
+    shown = [(tmp_path / "login").read_text(), capsys.readouterr().out, (path / power.TEXTFILE).read_text()]
     for text in (*shown, (tmp_path / "acts.jsonl").read_text()):
         assert re.fullmatch("[ -~\n\ufffd]+", text), text
     assert "a\ufffd[2K\ufffdb (process 900 of x??0?evil??Your?password?has?expired.service)" in shown[0]

@@ -229,7 +229,7 @@ def test_kin_are_of_one_account(machine: Machine):
     assert {pid for pid, number in machine.sent if number == KILL} == set(range(1000, 1070))
     machine.start(1100, "python3", 112, at=now + 2000, unit=MINE.format("jupyter.service"), uid=ATTACKER)
     for _ in range(3):
-        guard._swept = guard._tables.rested = 0.0
+        guard._swept = guard._snapshots.rested = 0.0
         guard.step()
     assert 800 in machine.sizes and 1100 not in machine.sizes
     small = [
@@ -240,7 +240,7 @@ def test_kin_are_of_one_account(machine: Machine):
     assert sorted(one.uid for group in merged for one in group.members[:1]) == [ATTACKER, VICTIM]
     assert all(len({one.uid for one in group.members}) == 1 for group in merged)
     # Neither took half of what was lost, and together they are not one.
-    assert policy.took(merged, int(41 * GIB)) is None
+    assert policy.find_culprit(merged, int(41 * GIB)) is None
 
 
 def test_reaper_of_a_bomb_is_roots_or_its_own():
@@ -357,10 +357,10 @@ def test_nobody_follows_who_left_a_file_in_memory(machine: Machine, monkeypatch:
     assert machine.sent == [(901, TERM)]
     for _ in range(60):
         clock += 0.5
-        guard._tables.rested = 0.0
+        guard._snapshots.rested = 0.0
         guard.step()
     assert machine.sent == [(901, TERM)]
-    assert [act.what for act in acts if "no process holds" in act.why] == ["warn"]
+    assert [act.kind for act in acts if "no process holds" in act.why] == ["warn"]
 
 
 @pytest.mark.parametrize("pause", [0.1, 40.0])
@@ -378,13 +378,13 @@ def test_shared_memory_that_nobody_holds_ends_nobody_and_is_told_once(
         machine.shared = size * GIB
         machine.write()
         clock += pause
-        guard._tables.rested = 0.0
+        guard._snapshots.rested = 0.0
         guard.step()
     machine.shared = int(49.5 * GIB)
     for _ in range(20):
         machine.write()
         clock += 1
-        guard._tables.rested = 0.0
+        guard._snapshots.rested = 0.0
         guard.step()
     assert machine.sent == []
     told = [act.why for act in acts if "no process holds" in act.why]
@@ -396,7 +396,7 @@ def test_shared_memory_that_nobody_holds_ends_nobody_and_is_told_once(
     for size in (30, 36, 38.5):
         machine.start(901, "trainer", size, uid=ATTACKER)
         clock += 0.1
-        guard._tables.rested = 0.0
+        guard._snapshots.rested = 0.0
         guard.step()
     assert {pid for pid, _number in machine.sent} == {901}
 
@@ -411,7 +411,7 @@ def test_old_shared_memory_says_nothing_of_who_takes_the_rest_slowly(machine: Ma
     for size in range(1, 60):
         clock += 30
         machine.start(900, "model", 0.1, size, uid=VICTIM)
-        guard._tables.rested = 0.0
+        guard._snapshots.rested = 0.0
         guard.step()
         if machine.sent:
             break

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the guard writes: a record of each act, the line at login, metrics. All of it in a thread of its own.
+"""The journal of the guard: a record of each act, the login message and metrics, written by a thread of its own.
 
 Files below the state directory (/var/lib/sparkforge-guard)::
 
-    acts.jsonl    each act with the figures of the 60 s before it; the older half goes at 2 MiB
-    login         the last act that ended something, for /etc/update-motd.d
-    seen.ring     power, clocks and temperature, fsynced: what was seen last before a power-off (watched.py)
-    down          that the machine went down without a shutdown, and what was seen last (watched.py)
+    acts.jsonl    each act with the figures of the 60 s before it; the older half is dropped at 2 MiB
+    login         the last act that killed a process, for /etc/update-motd.d
+    seen.ring     power, clocks and temperature, fsynced: the last figures before a power-off (power.py)
+    down          that the machine went down without a shutdown, and the last figures (power.py)
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ import threading
 import time
 import typing as t
 
-from . import brakes, nvml, watched
+from . import brakes, nvml, power
 from ._shared.module_utils._core import disk
 from ._shared.module_utils._core.errors import SparkforgeError
 from .brakes import replace
-from .host import Host, Memory, Process
+from .host import Host, Memory, Process, gib
 from .watch import Act
 
 LONGEST_RECORD = 2 << 20
-#: Seconds between two looks at the GPU while all is well, two writings of metrics, and two looks for the driver.
+#: Seconds between two readings of the GPU while all is well, two writings of metrics, and two searches for the driver.
 GPU_EVERY, METRICS_EVERY, CONNECT_EVERY = 5.0, 15.0, 60.0
-GIB = float(1 << 30)
 HELP = {
     "memory_available_bytes": "what a program can still get: free memory, and caches that can be dropped",
     "memory_cached_bytes": "page cache, which is given back when it is clean",
@@ -53,44 +52,39 @@ HELP = {
 }
 
 
-def shown(size: float) -> str:
-    """Return a size for a person."""
-    return f"{size / GIB:.1f} GiB"
-
-
 def sentence(act: Act) -> str:
-    """Return what was done in one line; host.py takes out of names and units what a terminal would obey."""
+    """Return an act as one line; host.py has removed terminal controls from names and units."""
     if not act.victim:
-        return f"warning: {act.why}, {shown(act.memory.available)} of {shown(act.memory.total)}"
-    leader = max(act.victim, key=lambda one: one.held)
-    held, gpu = sum(one.held for one in act.victim), sum(one.gpu for one in act.victim)
-    verb = "asked" if act.what == "ask" else "ended"
+        return f"warning: {act.why}, {gib(act.memory.available)} of {gib(act.memory.total)}"
+    leader = max(act.victim, key=lambda process: process.held)
+    held, gpu = sum(process.held for process in act.victim), sum(process.gpu for process in act.victim)
+    verb = "asked" if act.kind == "ask" else "ended"
     others = f" and {len(act.victim) - 1} more" if len(act.victim) > 1 else ""
     where = f" of {leader.unit}" if leader.unit else ""
     return (
-        f"{verb} {leader.name} (process {leader.pid}{others}{where}), which held {shown(held)}, "
-        f"{shown(gpu)} of it on the GPU: {act.why}, {shown(act.memory.available)} of {shown(act.memory.total)}"
+        f"{verb} {leader.name} (process {leader.pid}{others}{where}), which held {gib(held)}, "
+        f"{gib(gpu)} of it on the GPU: {act.why}, {gib(act.memory.available)} of {gib(act.memory.total)}"
     )
 
 
 def record(act: Act) -> dict[str, t.Any]:
-    """Return an act as it is kept."""
+    """Return an act as a row of acts.jsonl."""
 
-    def row(one: Process) -> dict[str, t.Any]:
-        return {**one._asdict(), "held": one.held}
+    def row(process: Process) -> dict[str, t.Any]:
+        return {**process._asdict(), "held": process.held}
 
     figures = [
         {"before": round(act.memory.time - when, 1), "available": available, "swap_free": swap, "full": full}
         for when, available, swap, full in act.figures
     ]
     return {
-        "act": act.what,
+        "act": act.kind,
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(act.when)),
         "why": act.why,
         "said": sentence(act),
         "memory": act.memory._asdict(),
-        "victim": [row(one) for one in act.victim],
-        "holders": [row(one) for one in act.holders],
+        "victim": [row(process) for process in act.victim],
+        "holders": [row(process) for process in act.holders],
         "figures": figures,
     }
 
@@ -111,8 +105,8 @@ def metrics(samples: t.Iterable[tuple[str, t.Mapping[str, str], float | None]]) 
     return "".join(f"{line}\n" for lines in rows.values() for line in lines)
 
 
-class Notes(threading.Thread):
-    """The second thread: everything that may wait.
+class Journal(threading.Thread):
+    """The second thread, which does all the work that may block.
 
     :param textfile: the directory of node_exporter's textfile collector, or empty.
     """
@@ -124,7 +118,7 @@ class Notes(threading.Thread):
         self.units: t.Sequence[str] = settings.get("units") or ()
         self.device, self.host = gpu, host
         self.recorded: str = settings.get("nvml") or ""
-        self.seen = watched.Watch(os.path.join(self.state, watched.RING), settings)
+        self.seen = power.PowerLog(os.path.join(self.state, power.RING), settings)
         self.acts: queue.SimpleQueue[Act | None] = queue.SimpleQueue()
         self.counts = {"warn": 0, "ask": 0, "end": 0}
         self.last = 0.0
@@ -135,27 +129,27 @@ class Notes(threading.Thread):
         self._refused = ""
 
     def gpu(self) -> dict[int, int]:
-        """Return the last that is known of the GPU's memory, by process."""
+        """Return the last known GPU memory of each process."""
         return self._held
 
     def observed(self) -> float:
-        """Return when they were asked for."""
+        """Return when these figures were read."""
         return self._observed
 
     def refresh(self) -> None:
-        """Ask for newer figures."""
+        """Request newer figures."""
         self.acts.put(None)
 
     def tell(self, act: Act) -> None:
-        """Take an act."""
+        """Queue an act."""
         self.acts.put(act)
 
     def run(self) -> None:
-        """Work until the process ends; what cannot be written is said, and nothing else stops."""
+        """Work until the process exits; an error is reported and stops nothing else."""
         while not self.stopped:
             try:
                 act = self.acts.get(timeout=GPU_EVERY)
-                # Many requests are one.
+                # Several requests are served at once.
                 while act is None and not self.acts.empty():
                     act = self.acts.get()
             except queue.Empty:
@@ -190,7 +184,7 @@ class Notes(threading.Thread):
                 self._publish(memory, devices)
 
     def _connect(self, now: float) -> None:
-        """Look for the driver, which may be loaded later, or anew."""
+        """Connect to the driver, which may be loaded later or anew."""
         if now < self._connect_due:
             return
         self._connect_due = now + CONNECT_EVERY
@@ -198,10 +192,10 @@ class Notes(threading.Thread):
             self.device = nvml.connect(self.recorded)
 
     def _write(self, act: Act) -> None:
-        self.counts[act.what] += 1
-        said = sentence(act)
-        # The journal takes the level from the number in front (sd-daemon(3)).
-        sys.stdout.write(f"<{4 if act.what == 'warn' else 2}>{said}\n")
+        self.counts[act.kind] += 1
+        line = sentence(act)
+        # journald reads the level from the number in front (sd-daemon(3)).
+        sys.stdout.write(f"<{4 if act.kind == 'warn' else 2}>{line}\n")
         sys.stdout.flush()
         path = os.path.join(self.state, "acts.jsonl")
         if os.path.exists(path) and os.path.getsize(path) > LONGEST_RECORD:
@@ -217,7 +211,7 @@ class Notes(threading.Thread):
             moment = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(act.when))
             replace(
                 os.path.join(self.state, "login"),
-                f"sparkforge-guard, {moment}: {said}. See journalctl -u sparkforge-guard\n",
+                f"sparkforge-guard, {moment}: {line}. See journalctl -u sparkforge-guard\n",
             )
         self._metrics_due = 0.0
 
@@ -241,30 +235,30 @@ class Notes(threading.Thread):
                 labels = {"pid": str(pid), "name": process.name, "unit": process.unit}
                 samples.append(("gpu_process_bytes", labels, size))
         for index, device in enumerate(devices):
-            one = {"gpu": str(index)}
+            of_device = {"gpu": str(index)}
             clock = device.get("clock")
             samples += [
-                ("gpu_power_watts", one, device.get("power")),
-                ("gpu_power_limit_watts", one, device.get("limit")),
-                ("gpu_clock_hertz", one, None if clock is None else clock * 1e6),
-                ("gpu_temperature_celsius", one, device.get("temperature")),
-                ("gpu_clocks_stuck", one, float(self.seen.is_stuck(index))),
+                ("gpu_power_watts", of_device, device.get("power")),
+                ("gpu_power_limit_watts", of_device, device.get("limit")),
+                ("gpu_clock_hertz", of_device, None if clock is None else clock * 1e6),
+                ("gpu_temperature_celsius", of_device, device.get("temperature")),
+                ("gpu_clocks_stuck", of_device, float(self.seen.is_stuck(index))),
             ]
             if device.get("reasons") is not None:
                 samples += [
-                    ("gpu_slowed", {**one, "reason": text}, float(bool(device["reasons"] & bit)))
+                    ("gpu_slowed", {**of_device, "reason": text}, float(bool(device["reasons"] & bit)))
                     for bit, text in nvml.SLOWED.items()
                 ]
-        samples += [("guard_acts_total", {"act": what}, count) for what, count in self.counts.items()]
+        samples += [("guard_acts_total", {"act": kind}, count) for kind, count in self.counts.items()]
         samples += [("guard_last_act_timestamp_seconds", {}, self.last)]
-        samples += [("guard_down_timestamp_seconds", {}, watched.down(self.state)[0])]
+        samples += [("guard_down_timestamp_seconds", {}, power.down(self.state)[0])]
         braked = brakes.braked(self.state)
         samples += [("unit_braked", {"unit": unit}, float(unit in braked)) for unit in {*self.units, *braked}]
-        replace(os.path.join(self.textfile, watched.TEXTFILE), metrics(samples))
+        replace(os.path.join(self.textfile, power.TEXTFILE), metrics(samples))
 
 
 def spread(held: t.Mapping[int, int], memory: Memory) -> dict[int, int]:
-    """Give each process whose share of the GPU's memory nobody tells an equal part of what is in no account."""
+    """Give processes with unknown GPU memory equal parts of the unaccounted memory."""
     unknown = [pid for pid, size in held.items() if not size]
     rest = max(0, memory.unaccounted - sum(held.values()))
     return {**held, **dict.fromkeys(unknown, rest // max(1, len(unknown)))}

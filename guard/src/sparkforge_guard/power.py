@@ -2,18 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Power, clocks and temperature: what an owner set, what sticks, and what was seen last before a power-off.
+"""Power, clocks and temperature: an owner's caps, stuck clocks, and the last figures before a power-off.
 
 Files below the state directory::
 
-    seen.ring   what was seen in the last hours
-    caps.json   the caps in effect, for who would else take them for a fault (the proof)
+    seen.ring   the figures of the last hours
+    caps.json   the caps in effect, so that the proof does not take them for a fault
     ended       the boot that was shut down, or in which the guard was stopped
     down        that the machine went down without a shutdown, for a week in the status and at login
     down.json   the same with the figures of the last minutes before it
 
-The ring file has lines of equal length, written in turn and synced, at most once in 5 s. The number in front tells
-which is newest, so that a torn line costs that line.
+The ring file has lines of equal length, written in turn and synced, at most once in 5 s. The number in each line tells
+which is newest, so that a torn line costs only that line.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from .host import Memory
 LINE, LINES = 512, 720
 EVERY = 5.0
 RING, CAPS, ENDED, DOWN = "seen.ring", "caps.json", "ended", "down"
-#: Lines of the ring that are kept of a boot that ended so, and seconds for which it is told.
+#: Lines of the ring that are kept of a boot that ended without a shutdown, and seconds for which this is reported.
 BEFORE, WEEK = 20, 7 * 86400.0
-#: In the directory of node_exporter's textfile collector.
+#: The file in the directory of node_exporter's textfile collector.
 TEXTFILE = "sparkforge_guard.prom"
-#: A clock below this share of the highest, under load and without a reason, is one that sticks.
+#: A clock below this share of the highest, under load and without a reason, is stuck.
 LOW, BUSY, LOOKS = 0.5, 80, 4
 
 
-class Watch:
-    """Keeps what was seen.
+class PowerLog:
+    """Writes the ring file.
 
-    :param settings: ``clock_cap`` in MHz, 0 for none: a clock that is meant does not stick.
+    :param settings: ``clock_cap`` in MHz, 0 for none: a clock at its cap is not stuck.
     """
 
     def __init__(self, path: str, settings: t.Mapping[str, t.Any]) -> None:
@@ -76,7 +76,7 @@ class Watch:
             os.close(descriptor)
 
     def is_stuck(self, index: int) -> bool:
-        """Say whether a device's clocks were low for a minute, under load, without a reason."""
+        """Say whether a device's clocks were low for a minute under load without a reason."""
         return self._low.get(index, 0) >= LOOKS
 
 
@@ -108,9 +108,9 @@ def read(path: str) -> list[dict[str, t.Any]]:
 
 
 def note_start(state: str, boot: str) -> str:
-    """Return how the boot before this one ended if that was no shutdown, else an empty text; keep what was seen last.
+    """Return how the previous boot ended if it was not shut down, else an empty text; keep the last figures.
 
-    A boot in which the guard was stopped is not judged: nobody looked any more.
+    A boot in which the guard was stopped is not judged, because it was no longer observed.
     """
     rows, ended = read(os.path.join(state, RING)), _text(os.path.join(state, ENDED))
     if ended == boot:
@@ -124,22 +124,22 @@ def note_start(state: str, boot: str) -> str:
         pairs = ((power, f" W of {limit:g} W" if limit else " W"), (clock, " MHz"), (heat, " C"))
         seen += [f"{value:g}{unit}" for value, unit in pairs if value is not None]
     moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(last.get("time") or 0)))
-    said = (
+    message = (
         f"The machine went down without a shutdown after {moment}; seen last: {', '.join(seen)}. See journalctl -b -1, "
         f"and {state}/{DOWN}.json; if it goes off under load, set power_cap or clock_cap."
     )
-    replace(os.path.join(state, f"{DOWN}.json"), json.dumps({"said": said, "seen": before}))
-    replace(os.path.join(state, DOWN), f"{said}\n")
-    return said
+    replace(os.path.join(state, f"{DOWN}.json"), json.dumps({"said": message, "seen": before}))
+    replace(os.path.join(state, DOWN), f"{message}\n")
+    return message
 
 
 def note_end(state: str, boot: str) -> None:
-    """Keep that the guard was stopped in this boot, by a shutdown or by hand."""
+    """Record that the guard was stopped in this boot, by a shutdown or by hand."""
     replace(os.path.join(state, ENDED), boot)
 
 
 def down(state: str) -> tuple[float, str]:
-    """Return when the last boot before which the machine went down without a shutdown began, and what was said."""
+    """Return the time and the message of the last boot after an end without a shutdown."""
     path = os.path.join(state, DOWN)
     try:
         when = os.stat(path).st_mtime
@@ -157,9 +157,9 @@ def _text(path: str) -> str:
 
 
 def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
-    """Return the devices if each takes these caps.
+    """Return the devices if each supports these caps.
 
-    :raises SparkforgeError: there is no device, or one does not take them.
+    :raises SparkforgeError: there is no device, or a device does not support the caps.
     """
     rows: list[nvml.Device] = device.devices() if device is not None else []
     if not rows:
@@ -184,9 +184,9 @@ def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
 
 
 def apply_caps(device: t.Any, power: float, clock: int) -> list[str]:
-    """Set the caps of each device that differ; return what was set.
+    """Set the caps that differ on each device; return the caps that were set.
 
-    :raises SparkforgeError: the device takes no such cap; nothing is set then. Or the driver refuses it.
+    :raises SparkforgeError: a device does not support a cap, and nothing is set; or the driver refuses it.
     """
     done = []
     for index, row in enumerate(check_caps(device, power, clock)):
@@ -196,18 +196,18 @@ def apply_caps(device: t.Any, power: float, clock: int) -> list[str]:
         # No query shows a locked clock, so it is set each time.
         if clock:
             codes.append((device.set_clocks(index, clock), f"clock at most {clock} MHz"))
-        for code, what in codes:
+        for code, cap in codes:
             if code:
                 raise SparkforgeError(
-                    f"The driver refuses the {what} of GPU {index} with error {code}.",
+                    f"The driver refuses the {cap} of GPU {index} with error {code}.",
                     "Become root; if this GPU does not support it (error 3), unset it.",
                 )
-            done.append(f"GPU {index}: {what}")
+            done.append(f"GPU {index}: {cap}")
     return done
 
 
 def remove_caps(device: t.Any, settings: t.Mapping[str, t.Any]) -> None:
-    """Take back what was set: the clocks are free, and the limit is the device's own."""
+    """Remove the caps: unlock the clocks and restore the device's own power limit."""
     rows = device.devices() if device is not None else []
     for index, row in enumerate(rows):
         if settings.get("clock_cap"):
