@@ -21,7 +21,7 @@ description:
   - Signs manifests with root's key C(<root>/keys/wheelhouse), which the first call creates with ssh-keygen. If a
     host has no ssh-keygen, manifests are not signed and a warning says so.
   - Before that, computes the sha256 of each wheel and compares it with the receipt of its unit. If one differs, nothing
-    is published. A file with unchanged size and times is not read again.
+    is published.
   - Prunes by O(keep). A build is never removed if an environment of this host points to it through its receipt, or if
     a kept build depends on it.
   - One call does all of this. It runs on the host that builds, after M(sparkforge.dgx_spark.source_build).

@@ -15,7 +15,6 @@ import typing as t
 
 from .._core import digests, disk
 from .._core.errors import SparkforgeError
-from .._wheel.wheel import Wheel
 from . import keep
 
 #: The names below ``wheelhouse/<platform>`` that are no units. Unlike a unit's directory, which the building account
@@ -23,16 +22,22 @@ from . import keep
 MANIFESTS, SIMPLE = "manifests", "simple"
 
 
-def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return of each wheel its sha256, size and times, having read those that changed since they were read last.
+def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
+    """Refuse a wheel that is not what its receipt says.
 
-    :raises SparkforgeError: for the first wheel that is not what its receipt says.
+    :raises SparkforgeError: for the first one.
     """
-    rows = dict(known)
     for build in units:
         for wheel in build.wheels:
             path = os.path.join(directory, wheel.relative)
-            row, digest = _read(path, wheel, rows.get(wheel.relative))
+            try:
+                with disk.open_regular(path) as stream:
+                    digest = digests.of_stream(stream)
+            except OSError as error:
+                raise SparkforgeError(
+                    f"The wheel {path} cannot be read: {error.strerror}. Nothing was published.",
+                    "Run playbooks/build.yml, which builds what is missing.",
+                ) from error
             if digest != wheel.sha256:
                 raise SparkforgeError(
                     f"The sha256 of the wheel {wheel.file} is {digest}, the receipt of {build.name} "
@@ -40,29 +45,6 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
                     f"Find out who changed {path}; then remove {os.path.dirname(path)} and run "
                     "playbooks/build.yml, which rebuilds it.",
                 )
-            rows[wheel.relative] = row
-    return rows
-
-
-def _read(path: str, wheel: Wheel, known: t.Any) -> tuple[dict[str, t.Any], str]:
-    """Return size and times of a file with its sha256, which is read again where one of them changed."""
-    try:
-        stream = disk.open_regular(path)
-    except OSError as error:
-        raise SparkforgeError(
-            f"The wheel {path} cannot be read: {error.strerror}. Nothing was published.",
-            "Run playbooks/build.yml, which builds what is missing.",
-        ) from error
-    with stream:
-        found = os.fstat(stream.fileno())
-        row = {
-            "size": found.st_size,
-            "mtime_ns": found.st_mtime_ns,
-            "ctime_ns": found.st_ctime_ns,
-            "inode": found.st_ino,
-            "sha256": wheel.sha256,
-        }
-        return row, str(row["sha256"]) if row == known else digests.of_stream(stream)
 
 
 def compare(directory: str, wanted: t.Mapping[str, bytes]) -> tuple[list[str], list[str]]:

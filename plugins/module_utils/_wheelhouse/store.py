@@ -6,8 +6,7 @@
 
 The directories of units belong to the account that builds, so whatever is read or removed there is done with its
 rights: no link that a build planted is followed with root's. Manifests and index are root's, as is
-``<root>/receipts/wheelhouse-<platform>.json``, which is written last. It has what was published, the latest first, and
-the size and times of each file whose sha256 was read.
+``<root>/receipts/wheelhouse-<platform>.json``, which is written last. It has what was published, the latest first.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class Store:
         if pending:
             return self._would(pending)
         with self.account.acting():
-            verified = files.verify(self.directory, units, before.get("verified") or {})
+            files.verify(self.directory, units)
         published = self._published(before)
         manifest, old = self._manifest(units, published)
         latest = next((one for one in published if one["stack"] == manifest["stack"]), None)
@@ -124,17 +123,7 @@ class Store:
             # Two of one stack and lock: the latest has the name.
             name = publication.file_of(one["stack"], one["lock_id"])
             wanted[os.path.join(files.MANIFESTS, name)] = publication.text_of(one)
-        receipt = {
-            "kind": "wheelhouse",
-            "platform": self.platform,
-            "published": published,
-            "verified": {
-                wheel.relative: verified[wheel.relative]
-                for build in builds.values()
-                for wheel in build.wheels
-                if build.key not in gone and wheel.relative in verified
-            },
-        }
+        receipt = {"kind": "wheelhouse", "platform": self.platform, "published": published}
         differ, stale = files.compare(self.directory, wanted)
         result: dict[str, t.Any] = {
             "changed": bool(differ or stale or rule.goes or is_new_key),
