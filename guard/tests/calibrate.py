@@ -33,25 +33,25 @@ BYTES = {"F32": 4, "BF16": 2, "F8_E4M3": 1}
 def shapes(size: str) -> dict[str, tuple[int, ...]]:
     """Return the tensors of a decoder as Llama's are named."""
     layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
-    found: dict[str, tuple[int, ...]] = {
+    tensors: dict[str, tuple[int, ...]] = {
         "model.embed_tokens.weight": (vocabulary, hidden),
         "lm_head.weight": (vocabulary, hidden),
     }
     for index in range(layers):
-        place = f"model.layers.{index}"
-        found |= {
-            f"{place}.self_attn.q_proj.weight": (heads * width, hidden),
-            f"{place}.self_attn.k_proj.weight": (keys * width, hidden),
-            f"{place}.self_attn.v_proj.weight": (keys * width, hidden),
-            f"{place}.self_attn.o_proj.weight": (hidden, heads * width),
-            f"{place}.mlp.gate_proj.weight": (inner, hidden),
-            f"{place}.mlp.up_proj.weight": (inner, hidden),
-            f"{place}.mlp.down_proj.weight": (hidden, inner),
+        prefix = f"model.layers.{index}"
+        tensors |= {
+            f"{prefix}.self_attn.q_proj.weight": (heads * width, hidden),
+            f"{prefix}.self_attn.k_proj.weight": (keys * width, hidden),
+            f"{prefix}.self_attn.v_proj.weight": (keys * width, hidden),
+            f"{prefix}.self_attn.o_proj.weight": (hidden, heads * width),
+            f"{prefix}.mlp.gate_proj.weight": (inner, hidden),
+            f"{prefix}.mlp.up_proj.weight": (inner, hidden),
+            f"{prefix}.mlp.down_proj.weight": (hidden, inner),
         }
-    return found
+    return tensors
 
 
-def write(size: str, kind: str, place: Path, kept: tuple[str, ...] = ()) -> None:
+def write(size: str, kind: str, folder: Path, kept: tuple[str, ...] = ()) -> None:
     """Write config.json and a safetensors file whose data is a hole; tensors that are ``kept`` are of 16 bits."""
     layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
     config = {
@@ -59,7 +59,7 @@ def write(size: str, kind: str, place: Path, kept: tuple[str, ...] = ()) -> None
         "num_attention_heads": heads, "num_key_value_heads": keys, "head_dim": width, "max_position_embeddings": 131072,
         "torch_dtype": "float32" if kind == "float32" else "bfloat16",
     }  # fmt: skip
-    (place / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config))
     rows, begin = {}, 0
     for name, shape in shapes(size).items():
         stored = "BF16" if name in kept else KINDS[kind]
@@ -67,7 +67,7 @@ def write(size: str, kind: str, place: Path, kept: tuple[str, ...] = ()) -> None
         rows[name] = {"dtype": stored, "shape": shape, "data_offsets": [begin, begin + count]}
         begin += count
     header = json.dumps(rows).encode()
-    with (place / "model.safetensors").open("wb") as stream:
+    with (folder / "model.safetensors").open("wb") as stream:
         stream.write(struct.pack("<Q", len(header)) + header)
         stream.truncate(8 + len(header) + begin)
 
@@ -88,16 +88,16 @@ def measure(size: str, kind: str) -> dict[str, Any]:
     free, total = torch.cuda.mem_get_info() if gpu else (0, status("MemTotal", "/proc/meminfo"))
     with tempfile.TemporaryDirectory() as name:
         write(size, kind, Path(name))
-        words = ["python", "serve.py", "--model", name, "--batch", str(batch), "--length", str(length)]
-        wanted = admission.demand(words, "", total, models.read(name))
+        command = ["python", "serve.py", "--model", name, "--batch", str(batch), "--length", str(length)]
+        demand = admission.demand(command, "", total, models.read(name))
     compute = torch.float32 if kind == "float32" else torch.bfloat16
     device, stored = torch.device("cuda" if gpu else "cpu"), getattr(torch, kind)
     # Threads and libraries are there before it is measured.
     torch.nn.functional.linear(torch.ones(64, 64, dtype=compute), torch.ones(64, 64, dtype=compute))
     before = status("VmHWM")
     weights = {name: torch.empty(shape, device=device, dtype=stored) for name, shape in shapes(size).items()}
-    for one in weights.values():
-        one.view(torch.uint8).zero_()
+    for tensor in weights.values():
+        tensor.view(torch.uint8).zero_()
     cache = [torch.zeros(2, batch, keys, length, width, device=device, dtype=compute) for _ in range(layers)]
 
     def linear(value: Any, name: str) -> Any:
@@ -109,26 +109,26 @@ def measure(size: str, kind: str) -> dict[str, Any]:
         hide = torch.nn.functional.embedding(tokens, table)
         del table
         for index in range(layers):
-            place = f"model.layers.{index}"
-            query = linear(hide, f"{place}.self_attn.q_proj.weight").view(batch, length, heads, width).transpose(1, 2)
+            prefix = f"model.layers.{index}"
+            query = linear(hide, f"{prefix}.self_attn.q_proj.weight").view(batch, length, heads, width).transpose(1, 2)
             for part, name in enumerate("kv"):
-                made = linear(hide, f"{place}.self_attn.{name}_proj.weight").view(batch, length, keys, width)
+                made = linear(hide, f"{prefix}.self_attn.{name}_proj.weight").view(batch, length, keys, width)
                 cache[index][part].copy_(made.transpose(1, 2))
-            pair = [one.repeat_interleave(heads // keys, 1) for one in cache[index]]
+            pair = [tensor.repeat_interleave(heads // keys, 1) for tensor in cache[index]]
             mixed = torch.nn.functional.scaled_dot_product_attention(query, *pair, is_causal=True)
-            hide = hide + linear(mixed.transpose(1, 2).reshape(batch, length, -1), f"{place}.self_attn.o_proj.weight")
-            gate = torch.nn.functional.silu(linear(hide, f"{place}.mlp.gate_proj.weight"))
+            hide = hide + linear(mixed.transpose(1, 2).reshape(batch, length, -1), f"{prefix}.self_attn.o_proj.weight")
+            gate = torch.nn.functional.silu(linear(hide, f"{prefix}.mlp.gate_proj.weight"))
             hide = hide + linear(
-                gate.mul_(linear(hide, f"{place}.mlp.up_proj.weight")), f"{place}.mlp.down_proj.weight"
+                gate.mul_(linear(hide, f"{prefix}.mlp.up_proj.weight")), f"{prefix}.mlp.down_proj.weight"
             )
         linear(hide[:, -1], "lm_head.weight").float().argmax(-1)
-    kept = sum(one.nbytes for one in weights.values()) + sum(one.nbytes for one in cache)
+    kept = sum(tensor.nbytes for tensor in weights.values()) + sum(tensor.nbytes for tensor in cache)
     row = {
         "model": size, "kind": kind, "batch": batch, "length": length, "kept": kept,
-        "predicted": {part.label: part.size for part in wanted.parts}, "total": wanted.total,
+        "predicted": {part.label: part.size for part in demand.parts}, "total": demand.total,
     }  # fmt: skip
     if not gpu:
-        return {**row, "least": wanted.least, "took": status("VmHWM") - before, "imported": before}
+        return {**row, "least": demand.least, "took": status("VmHWM") - before, "imported": before}
     torch.cuda.synchronize()
     device_now = nvml.connect()
     assert device_now is not None
@@ -141,12 +141,12 @@ def measure(size: str, kind: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def main(*words: str) -> None:
+def main(*arguments: str) -> None:
     """Run one pair, or all of them."""
-    if words not in (("all",), ("cpu",)):
-        print("ROW " + json.dumps(measure(*words)), flush=True)
+    if arguments not in (("all",), ("cpu",)):
+        print("ROW " + json.dumps(measure(*arguments)), flush=True)
         return
-    for size in ON_CPU if words == ("cpu",) else [size for size in SIZES if size not in ON_CPU]:
+    for size in ON_CPU if arguments == ("cpu",) else [size for size in SIZES if size not in ON_CPU]:
         for kind in list(KINDS)[: 2 if size in ON_CPU else 3]:
             done = subprocess.run([sys.executable, __file__, size, kind], check=False, capture_output=True, text=True)
             print(done.stdout or done.stderr[-2000:], flush=True)

@@ -33,19 +33,19 @@ def take_of_gpu() -> None:
         time.sleep(0.02)
 
 
-def main(name: str, kind: str, *words: str) -> None:
+def main(name: str, kind: str, *options: str) -> None:
     """Take the memory, and hold it."""
     ctypes.CDLL(None).prctl(15, name[:15].encode(), 0, 0, 0)  # PR_SET_NAME, of this thread and what it starts
     if kind != "leaderless":
-        take(kind, *words)
-    threading.Thread(target=take, args=(kind, *words)).start()
+        take(kind, *options)
+    threading.Thread(target=take, args=(kind, *options)).start()
     time.sleep(0.5)
     ctypes.CDLL(None).syscall(EXIT, 0)
 
 
-def take(kind: str, megabytes: str, rate: str, *words: str) -> None:
+def take(kind: str, megabytes: str, rate: str, *options: str) -> None:
     """Take the memory, and hold it."""
-    if "deaf" in words:
+    if "deaf" in options:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     goal, speed, began, taken = int(megabytes) * MIB, float(rate) * MIB, time.monotonic(), 0
     chunk = MIB if kind in ("workers", "crowd") else CHUNK

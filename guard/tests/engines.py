@@ -29,7 +29,7 @@ LLAMA = (
     ("0.3B", "F16", 4096, "off"), ("0.5B", "F16", 4096, "on"), ("0.5B", "Q8_0", 32768, "off"),
 )  # fmt: skip
 VLLM = (("0.1B", "bfloat16", 2048), ("0.1B", "float32", 2048), ("0.5B", "bfloat16", 4096), ("0.3B", "bfloat16", 4096))
-#: What llama.cpp says of each piece of memory that it takes.
+#: llama.cpp's line in the log about each piece of memory that it takes.
 TAKEN = re.compile(r"(\w+) buffer size = +([\d.]+) MiB")
 SIZES = {
     "0.1B": (12, 768, 3072, 12, 12, 64, 32000),
@@ -56,9 +56,9 @@ def write_gguf(path: Path, size: str, kind: str) -> None:
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_vocab_size(vocabulary)
     writer.add_tokenizer_model("llama")
-    words = ["<unk>", "<s>", "</s>", *(f"<0x{one:02X}>" for one in range(256))]
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
     kinds = [2, 3, 3, *[6] * 256]
-    writer.add_token_list(words + [f"\u2581w{one}" for one in range(vocabulary - len(words))])
+    writer.add_token_list(tokens + [f"\u2581w{number}" for number in range(vocabulary - len(tokens))])
     writer.add_token_scores([0.0] * vocabulary)
     writer.add_token_types(kinds + [1] * (vocabulary - len(kinds)))
     draw = numpy.random.default_rng(1)
@@ -86,9 +86,9 @@ def write_gguf(path: Path, size: str, kind: str) -> None:
     writer.close()
 
 
-def complete(place: Path, **more: Any) -> None:
+def complete(folder: Path, **more: Any) -> None:
     """Add to a config what transformers needs beyond the sizes: it is a Llama's, unless told otherwise."""
-    path = place / "config.json"
+    path = folder / "config.json"
     usual = {
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5,
         "rope_theta": 10000.0, "bos_token_id": 1, "eos_token_id": 2, "tie_word_embeddings": False,
@@ -97,14 +97,14 @@ def complete(place: Path, **more: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **usual, **more}))
 
 
-def write_folder(place: Path, size: str, kind: str) -> None:
+def write_folder(folder: Path, size: str, kind: str) -> None:
     """Write config.json and safetensors as transformers has them for Llama."""
     import torch
     from safetensors.torch import save_file
 
     calibrate.SIZES[size] = (SIZES[size], 1, 0)
-    calibrate.write(size, kind, place)
-    complete(place, max_position_embeddings=8192)
+    calibrate.write(size, kind, folder)
+    complete(folder, max_position_embeddings=8192)
     form, hidden = getattr(torch, kind), SIZES[size][1]
     shapes = dict(calibrate.shapes(size))
     for index in range(SIZES[size][0]):
@@ -112,22 +112,22 @@ def write_folder(place: Path, size: str, kind: str) -> None:
             shapes[f"model.layers.{index}.{name}.weight"] = (hidden,)
     shapes["model.norm.weight"] = (hidden,)
     made = {name: (torch.randn(shape) * 0.02).to(form) for name, shape in shapes.items()}
-    save_file(made, place / "model.safetensors", metadata={"format": "pt"})
+    save_file(made, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def family(pid: int) -> list[int]:
     """Return a process and all that it has started."""
-    found = [pid]
-    for one in found:
-        for path in Path(f"/proc/{one}/task").glob("*/children"):
-            found += [int(child) for child in path.read_text().split()]
-    return found
+    pids = [pid]
+    for member in pids:
+        for path in Path(f"/proc/{member}/task").glob("*/children"):
+            pids += [int(child) for child in path.read_text().split()]
+    return pids
 
 
 def held(pid: int) -> dict[str, int]:
     """Return what a process and those that it has started hold, or held at most."""
     names = ("VmHWM", "RssAnon", "RssFile", "RssShmem")
-    return {name: sum(calibrate.status(name, f"/proc/{one}/status") for one in family(pid)) for name in names}
+    return {name: sum(calibrate.status(name, f"/proc/{member}/status") for member in family(pid)) for name in names}
 
 
 def ask(port: int, prompt: Any) -> None:
@@ -138,10 +138,10 @@ def ask(port: int, prompt: Any) -> None:
     urllib.request.urlopen(request).read()
 
 
-def serve(words: list[str], port: int, prompt: Any, log: Path, **around: str) -> dict[str, int]:
+def serve(command: list[str], port: int, prompt: Any, log: Path, **around: str) -> dict[str, int]:
     """Start a server, have it answer, and return what it holds."""
     with log.open("w") as stream:
-        server = subprocess.Popen(words, stdout=stream, stderr=stream, env={**os.environ, **around})
+        server = subprocess.Popen(command, stdout=stream, stderr=stream, env={**os.environ, **around})
     try:
         while True:
             if server.poll() is not None:
@@ -160,9 +160,9 @@ def serve(words: list[str], port: int, prompt: Any, log: Path, **around: str) ->
 
 def free_port() -> int:
     """Return a port that nothing listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def imported(module: str) -> int:
@@ -172,48 +172,55 @@ def imported(module: str) -> int:
     return int(next(line for line in told.splitlines() if line.startswith("VmHWM")).split()[1]) << 10
 
 
-def llama(size: str, kind: str, length: int, flash: str, place: Path) -> dict[str, Any]:
+def llama(size: str, kind: str, length: int, flash: str, folder: Path) -> dict[str, Any]:
     """Measure llama.cpp's library below its Python server.
 
     What it says that it takes is what a GPU's driver would give it at once; a CPU's kernel gives what is written.
     """
     from sparkforge_guard import admission
 
-    path, port = place / "model.gguf", free_port()
+    path, port = folder / "model.gguf", free_port()
     write_gguf(path, size, kind)
-    wanted = admission.demand(["llama-server", "-m", str(path), "-c", str(length), "-fa", flash], "", 1 << 40)
-    words = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--n_ctx", str(length)]
-    words += ["--flash_attn", str(flash == "on"), "--port", str(port)]
+    demand = admission.demand(["llama-server", "-m", str(path), "-c", str(length), "-fa", flash], "", 1 << 40)
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--n_ctx", str(length)]
+    command += ["--flash_attn", str(flash == "on"), "--port", str(port)]
     before = imported("llama_cpp.server.app")
-    figures = serve(words, port, PROMPT, place / "log")
-    pieces = TAKEN.findall((place / "log").read_text())
+    figures = serve(command, port, PROMPT, folder / "log")
+    pieces = TAKEN.findall((folder / "log").read_text())
     took = int(sum(float(mib) for _what, mib in pieces) * (1 << 20))
-    predicted = wanted.total - admission.OUTSIDE["llama.cpp"]
-    return {**row(wanted, predicted, took, figures), "flash": flash, "imported": before, "pieces": pieces}
+    predicted = demand.total - admission.OUTSIDE["llama.cpp"]
+    return {**row(demand, predicted, took, figures), "flash": flash, "imported": before, "pieces": pieces}
 
 
-def vllm(size: str, kind: str, length: int, place: Path) -> dict[str, Any]:
+def vllm(size: str, kind: str, length: int, folder: Path) -> dict[str, Any]:
     """Measure vLLM's CPU build."""
     from sparkforge_guard import admission
 
     port, cache = free_port(), 1
-    write_folder(place, size, kind)
-    wanted = admission.demand(["vllm", "serve", str(place), "--max-model-len", str(length)], "", 1 << 40)
-    words = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(place), "--skip-tokenizer-init"]
-    words += ["--served-model-name", "m", "--max-model-len", str(length), "--port", str(port), "--host", "127.0.0.1"]
-    words += ["--enforce-eager", "--dtype", kind]
+    write_folder(folder, size, kind)
+    demand = admission.demand(["vllm", "serve", str(folder), "--max-model-len", str(length)], "", 1 << 40)
+    command = [
+        sys.executable,
+        "-m",
+        "vllm.entrypoints.openai.api_server",
+        "--model",
+        str(folder),
+        "--skip-tokenizer-init",
+    ]
+    command += ["--served-model-name", "m", "--max-model-len", str(length), "--port", str(port), "--host", "127.0.0.1"]
+    command += ["--enforce-eager", "--dtype", kind]
     around = {"VLLM_CPU_KVCACHE_SPACE": str(cache), "VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "2"}
-    figures = serve(words, port, [5] * 900, place / "log", **around)
-    parts = {part.label: part.size for part in wanted.within}
+    figures = serve(command, port, [5] * 900, folder / "log", **around)
+    parts = {part.label: part.size for part in demand.within}
     predicted = parts["weights"] + (cache << 30) + parts["activations"]
     before = imported("vllm.entrypoints.openai.api_server")
     # The server and its engine, each with the modules; what else both hold is in the difference.
-    return {**row(wanted, predicted, figures["VmHWM"] - 2 * before, figures), "imported": before}
+    return {**row(demand, predicted, figures["VmHWM"] - 2 * before, figures), "imported": before}
 
 
-def row(wanted: Any, predicted: int, took: int, figures: dict[str, int]) -> dict[str, Any]:
+def row(demand: Any, predicted: int, took: int, figures: dict[str, int]) -> dict[str, Any]:
     """Return what is the same of both."""
-    parts = {part.label: part.size for part in (*wanted.within, *wanted.parts)}
+    parts = {part.label: part.size for part in (*demand.within, *demand.parts)}
     return {"parts": parts, "predicted": predicted, "took": took, "off": round(predicted / took - 1, 3), **figures}
 
 
@@ -221,8 +228,8 @@ def main(engine: str) -> None:
     """Measure all pairs of an engine."""
     for pair in LLAMA if engine == "llama" else VLLM:
         with tempfile.TemporaryDirectory() as name:
-            found = llama(*pair, Path(name)) if len(pair) == 4 else vllm(*pair, Path(name))
-        print(json.dumps({"model": pair[0], "kind": pair[1], "length": pair[2], **found}), flush=True)
+            figures = llama(*pair, Path(name)) if len(pair) == 4 else vllm(*pair, Path(name))
+        print(json.dumps({"model": pair[0], "kind": pair[1], "length": pair[2], **figures}), flush=True)
 
 
 if __name__ == "__main__":

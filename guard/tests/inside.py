@@ -106,11 +106,11 @@ class Run:
                 os.setuid(actor.uid)
 
         size = int(self.total * actor.percent / 100) >> 20
-        words = [sys.executable, "-I", "-S", str(HERE / "eat.py"), actor.comm or actor.name]
-        words += [actor.kind, str(size), str(actor.rate)]
-        words += ["deaf"] if actor.deaf else []
+        command = [sys.executable, "-I", "-S", str(HERE / "eat.py"), actor.comm or actor.name]
+        command += [actor.kind, str(size), str(actor.rate)]
+        command += ["deaf"] if actor.deaf else []
         for _ in range(actor.count):
-            made = subprocess.Popen(words, preexec_fn=enter, stdout=subprocess.PIPE)
+            made = subprocess.Popen(command, preexec_fn=enter, stdout=subprocess.PIPE)
             self.processes.append((actor, made))
 
     def tell_gpu(self) -> None:
@@ -120,7 +120,7 @@ class Run:
             if actor.kind == "gpu" and process.poll() is None:
                 # One that has just ended has none.
                 with contextlib.suppress(FileNotFoundError):
-                    links = [os.readlink(one) for one in Path(f"/proc/{process.pid}/fd").iterdir()]
+                    links = [os.readlink(link) for link in Path(f"/proc/{process.pid}/fd").iterdir()]
                     held[str(process.pid)] = CHUNK * sum("bpf-map" in link for link in links)
         partial = NVML.with_suffix(".partial")
         partial.write_text(json.dumps({"processes": held, "devices": []}))
@@ -201,11 +201,15 @@ def acted(sampler: Sampler, actors: dict[int, str], accounts: dict[int, str]) ->
     ACTS.write_text("")
     acts = [row for row in rows if row["act"] != "warn"]
     for row in acts:
-        held = {f"{one['name']} {one['pid']}": one["held"] >> 20 for one in row["holders"]}
+        held = {f"{holder['name']} {holder['pid']}": holder["held"] >> 20 for holder in row["holders"]}
         sys.stderr.write(f"{row['memory']['time']:.3f} {row['act']} {held}\n")
     reaction = {"reaction": round(acts[0]["memory"]["time"] - sampler.first, 3)} if acts and sampler.first else {}
     first = {"first": acts[0]["act"]} if acts else {}
-    victims = {actors.get(one["pid"], accounts.get(one["uid"], one["name"])) for row in acts for one in row["victim"]}
+    victims = {
+        actors.get(victim["pid"], accounts.get(victim["uid"], victim["name"]))
+        for row in acts
+        for victim in row["victim"]
+    }
     unheld = {"unheld": True} if any("no process holds" in row["why"] for row in rows) else {}
     return victims, {"acts": len(acts), **first, **reaction, **unheld}
 
@@ -239,7 +243,7 @@ def watcher(mode: str) -> subprocess.Popen[bytes] | None:
     settings = {"state_directory": "/run/guard", "warn_percent": 10, "ask_percent": 6, "end_percent": 3, "units": [],
                 "nvml": str(NVML), "power_cap": 0, "clock_cap": 0}  # fmt: skip
     Path("/run/settings.json").write_text(json.dumps(settings))
-    words = {
+    commands = {
         "guard": [sys.executable, "-I", "-B", str(HERE / "guard.pyz"), "run", "/run/settings.json"],
         "earlyoom": [str(HERE / "earlyoom"), "-m", "6,3", "-s", "100", "-r", "0", "-g", "-p",
                      "--avoid", "^(sshd|systemd|gnome-shell|python3?)$"],
@@ -250,7 +254,7 @@ def watcher(mode: str) -> subprocess.Popen[bytes] | None:
         resource.setrlimit(resource.RLIMIT_RTTIME, (5_000_000, 20_000_000))
         os.nice(-20)
 
-    return subprocess.Popen(words[mode], stdout=sys.stderr, preexec_fn=limit) if mode != "none" else None
+    return subprocess.Popen(commands[mode], stdout=sys.stderr, preexec_fn=limit) if mode != "none" else None
 
 
 def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:
@@ -265,21 +269,21 @@ def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:
 
 def main() -> None:
     """Run the scenarios that are wanted."""
-    wanted = json.loads((HERE / "wanted.json").read_text())
+    requested = json.loads((HERE / "wanted.json").read_text())
     Path("/proc/self/oom_score_adj").write_text("-1000")
     server = Server(("0.0.0.0", 22), Answer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     threading.Thread(target=reap, daemon=True).start()
     NVML.write_text('{"processes": {}, "devices": []}')
     ACTS.parent.mkdir()
-    watch = watcher(wanted["mode"])
+    watch = watcher(requested["mode"])
     # A machine with little of a core takes seconds to start it.
-    while wanted["mode"] == "guard" and os.sched_getscheduler(watch.pid) == os.SCHED_OTHER:
+    while requested["mode"] == "guard" and os.sched_getscheduler(watch.pid) == os.SCHED_OTHER:
         time.sleep(0.1)
     time.sleep(2)
     say(ready=True, total=available()[1])
     began = time.monotonic()
-    for name in wanted["names"]:
+    for name in requested["names"]:
         scenario = SCENARIOS[name]
         if scenario.swap:
             swap(scenario.swap, True)

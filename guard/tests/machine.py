@@ -21,27 +21,27 @@ class Machine:
 
     SESSION = "session-1.scope"
 
-    def __init__(self, place: Path, pressure: bool = True) -> None:
-        self.place, self.gpu, self.deaf = place, {}, set()
+    def __init__(self, proc: Path, pressure: bool = True) -> None:
+        self.proc, self.gpu, self.deaf = proc, {}, set()
         self.sent: list[tuple[int, int]] = []
         self.sizes: dict[int, int] = {}
         #: The account of each process that is not root's, and bytes of shared memory in all.
         self.accounts: dict[int, int] = {}
         self.shared = 0
-        place.mkdir()
+        proc.mkdir()
         if pressure:
-            (place / "pressure").mkdir()
+            (proc / "pressure").mkdir()
             self.press(0.0)
         self.cache, self.swap = 0, (0, 0)
         self.write()
-        self.host = host.Host(str(place))
+        self.host = host.Host(str(proc))
         # The files of /proc are here of whoever runs the test.
         self.host._account = lambda path: self.accounts.get(int(path.rpartition("/")[2]), 0)
 
     def press(self, full: float) -> None:
         """Let everything wait for memory, in per cent of the last 10 s."""
         rows = [f"{kind} avg10={full:.2f} avg60=0.00 avg300=0.00 total=1\n" for kind in ("some", "full")]
-        (self.place / "pressure/memory").write_text("".join(rows))
+        (self.proc / "pressure/memory").write_text("".join(rows))
 
     def write(self) -> None:
         """Write what the processes leave."""
@@ -53,7 +53,7 @@ class Machine:
             "SwapFree": self.swap[1], "Shmem": self.shared, "Dirty": 0,
         }  # fmt: skip
         # In place, for the file is kept open; the lengths stay the same.
-        with open(self.place / "meminfo", "r+" if (self.place / "meminfo").exists() else "w") as stream:
+        with open(self.proc / "meminfo", "r+" if (self.proc / "meminfo").exists() else "w") as stream:
             stream.write("".join(f"{name + ':':<16}{size >> 10:>12} kB\n" for name, size in fields.items()))
 
     def start(
@@ -69,14 +69,14 @@ class Machine:
         uid: int = 0,
     ) -> int:
         """Start a process, or change what it holds; a unit with a slash is a whole control group."""
-        place = self.place / str(pid)
-        place.mkdir(exist_ok=True)
+        directory = self.proc / str(pid)
+        directory.mkdir(exist_ok=True)
         size = int(gib * GIB)
         start = int((at or pid) * host.TICKS)
         numbers = [parent, group or pid, group or pid, *[0] * 15, start, 1 << 30, size // host.PAGE]
-        (place / "stat").write_text(f"{pid} ({name}) S {' '.join(map(str, numbers))} 0 0\n")
-        (place / "status").write_text(f"Name:\t{name}\nRssAnon:\t{size >> 10} kB\nRssFile:\t0 kB\nVmSwap:\t0 kB\n")
-        (place / "cgroup").write_text(f"0::{unit if '/' in unit else f'/system.slice/{unit or self.SESSION}'}\n")
+        (directory / "stat").write_text(f"{pid} ({name}) S {' '.join(map(str, numbers))} 0 0\n")
+        (directory / "status").write_text(f"Name:\t{name}\nRssAnon:\t{size >> 10} kB\nRssFile:\t0 kB\nVmSwap:\t0 kB\n")
+        (directory / "cgroup").write_text(f"0::{unit if '/' in unit else f'/system.slice/{unit or self.SESSION}'}\n")
         self.accounts[pid] = uid
         self.sizes[pid] = size
         if gpu:
@@ -86,7 +86,7 @@ class Machine:
 
     def end(self, pid: int) -> None:
         """Take a process away with what it held."""
-        shutil.rmtree(self.place / str(pid))
+        shutil.rmtree(self.proc / str(pid))
         del self.sizes[pid]
         self.gpu.pop(pid, None)
         self.write()

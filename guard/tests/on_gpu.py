@@ -29,7 +29,7 @@ SIZES = {
     "qwen3-0.6B": (28, 1024, 3072, 16, 8, 128, 151936),
     "qwen2-7B": (28, 3584, 18944, 28, 4, 128, 152064),
 }
-#: What is not Llama's in the config of these.
+#: Keys of these families' configs that differ from Llama's.
 FAMILIES: dict[str, dict[str, Any]] = {
     "qwen3": {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "rms_norm_eps": 1e-6},
     "qwen2": {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "rms_norm_eps": 1e-6},
@@ -58,8 +58,8 @@ PAIRS: tuple[tuple[str, str, int, float, tuple[str, ...]], ...] = (
     ("qwen2-7B", "bfloat16", 8192, 0.4, ()),
     ("14B", "bfloat16", 4096, 0.6, ()),
 )
-#: What vLLM logs, in GiB, tokens or seconds.
-SAID = {
+#: Figures that vLLM logs, in GiB, tokens or seconds.
+LOGGED = {
     "weights": r"Model loading took ([\d.]+) GiB",
     "available": r"Available KV cache memory: (-?[\d.]+) GiB",
     "tokens": r"GPU KV cache size: ([\d,]+) tokens",
@@ -78,14 +78,14 @@ AROUND = {**served.ENGINE, "VLLM_LOGGING_LEVEL": "DEBUG"}
 GRAPHS, PLAIN = 90, 45
 
 
-def write(size: str, kind: str, place: Path) -> None:
+def write(size: str, kind: str, folder: Path) -> None:
     """Write a model's directory."""
     if size not in calibrate.SIZES:
         calibrate.SIZES[size] = (SIZES[size], 1, 0)
     kept = ("model.embed_tokens.weight", "lm_head.weight") if kind == "float8_e4m3fn" else ()
-    calibrate.write(size, kind, place, kept)
+    calibrate.write(size, kind, folder, kept)
     more = {"quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic"}} if kept else {}
-    engines.complete(place, **more, **FAMILIES.get(size.partition("-")[0], {}))
+    engines.complete(folder, **more, **FAMILIES.get(size.partition("-")[0], {}))
 
 
 def on_host(pid: int) -> int:
@@ -100,14 +100,14 @@ def on_host(pid: int) -> int:
 class Server:
     """A server that is started at once, and stands still before it takes memory of the GPU until it is its turn."""
 
-    def __init__(self, pair: tuple[str, str, int, float, tuple[str, ...]], place: Path) -> None:
+    def __init__(self, pair: tuple[str, str, int, float, tuple[str, ...]], folder: Path) -> None:
         size, kind, length, share, more = pair
-        self.pair, self.log, self.port = pair, place / "log", engines.free_port()
-        (place / "model").mkdir()
-        write(size, kind, place / "model")
-        words = ["serve", str(place / "model"), "--max-model-len", str(length), *more]
-        self.words = [*words, "--gpu-memory-utilization", str(share)] if share else words
-        command = [sys.executable, "-m", "vllm.entrypoints.cli.main", *self.words, "--load-format", "dummy"]
+        self.pair, self.log, self.port = pair, folder / "log", engines.free_port()
+        (folder / "model").mkdir()
+        write(size, kind, folder / "model")
+        arguments = ["serve", str(folder / "model"), "--max-model-len", str(length), *more]
+        self.arguments = [*arguments, "--gpu-memory-utilization", str(share)] if share else arguments
+        command = [sys.executable, "-m", "vllm.entrypoints.cli.main", *self.arguments, "--load-format", "dummy"]
         command += ["--skip-tokenizer-init", "--served-model-name", "m"]
         command += ["--host", "127.0.0.1", "--port", str(self.port)]
         with self.log.open("w") as stream:
@@ -161,14 +161,14 @@ class Server:
             pids = engines.family(self.process.pid)
         except OSError:
             return 0, 0
-        found = device.processes()
-        return sum(found.get(pid, 0) for pid in pids), sum(map(on_host, pids))
+        held = device.processes()
+        return sum(held.get(pid, 0) for pid in pids), sum(map(on_host, pids))
 
     def ask(self) -> None:
         """Have it answer as many long texts at once as it does."""
         size = min(self.pair[2] - 64, 4000)
         with ThreadPoolExecutor(32) as pool:
-            list(pool.map(lambda one: engines.ask(self.port, [5 + one] * size), range(32)))
+            list(pool.map(lambda number: engines.ask(self.port, [5 + number] * size), range(32)))
 
     def end(self) -> None:
         """End it and what it has started."""
@@ -186,14 +186,14 @@ def measure(server: Server, device: Any) -> dict[str, Any]:
     """Return a row: what admission says, and what came of it."""
     from sparkforge_guard import admission
 
-    verdict = admission.admit(["vllm", *server.words])
-    wanted = verdict.demand
+    verdict = admission.admit(["vllm", *server.arguments])
+    demand = verdict.demand
     total, free = device.devices()[0]["memory"]
     row: dict[str, Any] = {
-        "pair": list(server.pair), "words": server.words[2:], "answer": verdict.answer,
+        "pair": list(server.pair), "words": server.arguments[2:], "answer": verdict.answer,
         "proposal": list(verdict.proposal), "total": total, "used_before": total - free,
-        "predicted": wanted.total, "pool": wanted.pool, "least": wanted.least,
-        "parts": {part.label: part.size for part in (*wanted.within, *wanted.parts)}, "each_token": wanted.cache(1),
+        "predicted": demand.total, "pool": demand.pool, "least": demand.least,
+        "parts": {part.label: part.size for part in (*demand.within, *demand.parts)}, "each_token": demand.cache(1),
     }  # fmt: skip
     served = server.go(device)
     row["seconds"] = round(time.monotonic() - server.began, 1)
@@ -208,8 +208,8 @@ def measure(server: Server, device: Any) -> dict[str, Any]:
         row["used"] = free - now
     text = server.log.read_text()
     server.end()
-    found = {name: re.findall(form, text) for name, form in SAID.items()}
-    row["said"] = {name: float(values[-1].replace(",", "")) for name, values in found.items() if values}
+    matches = {name: re.findall(form, text) for name, form in LOGGED.items()}
+    row["said"] = {name: float(values[-1].replace(",", "")) for name, values in matches.items() if values}
     row |= {"gpu_peak": server.peak, "host_peak": server.peak_on_host, "served": served}
     if not served:
         errors = [line[-400:] for line in text.splitlines() if re.search(r"Error|error:", line)]
@@ -264,11 +264,11 @@ def main(rows: Path, seconds: float) -> int:
                 return 1
             asked = {str(word) for row in done for word in row["words"]}
             if not row["served"] and "fits" in row["said"] and row["proposal"] and row["proposal"][1] not in asked:
-                # What admission proposes in place of what vLLM refused.
+                # vLLM refused this command, so the proposal of the admission is tried in its place.
                 size, kind, _length, _share, more = current.pair
-                said = dict(zip(row["proposal"][::2], row["proposal"][1::2]))
-                length = int(said.get("--max-model-len", current.pair[2]))
-                share = float(said.get("--gpu-memory-utilization", current.pair[3]))
+                proposal = dict(zip(row["proposal"][::2], row["proposal"][1::2]))
+                length = int(proposal.get("--max-model-len", current.pair[2]))
+                share = float(proposal.get("--gpu-memory-utilization", current.pair[3]))
                 left.insert(0, (size, kind, length, share, more))
     return 0
 

@@ -1,9 +1,8 @@
-"""What happens in the virtual machine, and who has to go: sizes in per cent of its memory.
+"""The scenarios of the virtual machine and the processes to kill in each: sizes are per cent of its memory.
 
-An actor is (name, unit or control group or "", kind, per cent, MB/s). The first ones are there before; the last ones
-take what is left.
-``right`` has the names of which one or all may go; nobody else may, and where ``asked`` not without being asked before.
-80 MB/s are to 1 GiB what 10 GB/s are to 128.
+An actor is (name, unit or control group or "", kind, per cent, MB/s). The first actors run before; the last ones take
+the memory that is left. ``right`` has the names of the actors that may be killed, and with ``asked`` only after a
+SIGTERM. 80 MB/s are to 1 GiB as 10 GB/s are to 128.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Actor(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """What is there, what comes, and who has to go."""
+    """The actors before and after the start, and the names of those to kill."""
 
     before: tuple[Actor, ...]
     then: tuple[Actor, ...]
@@ -51,7 +50,7 @@ EATER = Actor("eater", "user.scope", "plain", 120)
 DATABASE = Actor("database", "postgresql.service", "plain", 25)
 WORKER = Actor("worker", "user.scope", "plain", 12, 10)
 COMPILER = Actor("cc1plus", "sparkforge-pytorch-0123.service", "plain", 80)
-#: What two ordinary users run, each below a user's own systemd.
+#: Control groups of two ordinary users, each below a user's own systemd.
 _OF_USER = "/user.slice/user-{0}.slice/user@{0}.service/app.slice/{1}"
 ATTACKER = Actor("attacker", _OF_USER.format(1001, "mine.service"), "plain", 120, uid=1001)
 VICTIM = Actor("victim", _OF_USER.format(1002, "jupyter.service"), "plain", 35, uid=1002, comm="vllm")
@@ -110,7 +109,7 @@ SCENARIOS = {
     "with swap, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "disk"),
     "with swap, a second model loads": Scenario((MODEL,), (LOADER._replace(percent=120),), ("loader",), "disk"),
     "with zram, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "zram"),
-    # What a user may say of his processes so that he is spared, or another user's process is ended for them.
+    # Tricks with which a user's processes are spared, or another user's process is killed instead.
     "a user's process eats beside another's": Scenario((VICTIM,), (ATTACKER,), ("attacker",)),
     "it calls itself sshd": Scenario((VICTIM,), (ATTACKER._replace(comm="sshd"),), ("attacker",)),
     "it calls itself a display": Scenario((VICTIM,), (ATTACKER._replace(comm="gnome-shell"),), ("attacker",)),

@@ -29,11 +29,11 @@ from typing import Any
 from guard.tests.scenarios import SCENARIOS
 
 MEMORY, DISK = 1024, 2 << 30
-#: What runs in the machine.
+#: Modules that run in the machine.
 HERE = ("eat", "inside", "scenarios")
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk crc16 mbcache jbd2 ext4 zsmalloc zram""".split()
-#: Of Python's own modules.
+#: Modules of Python that the machine does not get.
 LEFT_OUT = ("test", "idlelib", "tkinter", "dist-packages", "site-packages", "config-*", "ensurepip", "lib2to3")
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /new
@@ -55,19 +55,19 @@ def packages() -> Path:
     """Return Debian's kernel, busybox, and earlyoom, unpacked."""
     from lab.host import cache_directory
 
-    place = cache_directory() / "guard-vm"
-    if not (place / "done").exists():
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
+    cache = cache_directory() / "guard-vm"
+    if not (cache / "done").exists():
+        shutil.rmtree(cache, ignore_errors=True)
+        cache.mkdir(parents=True)
         shown = subprocess.run(
             ["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True, check=True
         )
         kernel = next(line.split()[-1] for line in shown.stdout.splitlines() if "Depends" in line)
-        subprocess.run(["apt-get", "download", kernel, "busybox-static", "earlyoom"], cwd=place, check=True)
-        for package in place.glob("*.deb"):
-            subprocess.run(["dpkg", "-x", package, place / "root"], check=True)
-        (place / "done").touch()
-    return place / "root"
+        subprocess.run(["apt-get", "download", kernel, "busybox-static", "earlyoom"], cwd=cache, check=True)
+        for package in cache.glob("*.deb"):
+            subprocess.run(["dpkg", "-x", package, cache / "root"], check=True)
+        (cache / "done").touch()
+    return cache / "root"
 
 
 def initramfs(root: Path, folder: Path) -> None:
@@ -115,16 +115,16 @@ def system(root: Path, folder: Path) -> None:
     shutil.rmtree(tree)
 
 
-def bench(prepared: Path, place: Path, mode: str, wanted: list[str]) -> Path:
+def bench(prepared: Path, folder: Path, mode: str, scenarios: list[str]) -> Path:
     """Put together what the machine gets beside this one's files: this checkout's guard, and what it is to do."""
     from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import GUARD
 
-    place.mkdir()
+    folder.mkdir()
     for path in (*(Path(__file__).with_name(f"{name}.py") for name in HERE), prepared / "earlyoom"):
-        shutil.copy(path, place)
-    (place / "guard.pyz").write_bytes(GUARD.archive()[0])
-    (place / "wanted.json").write_text(json.dumps({"mode": mode, "names": wanted}))
-    return place
+        shutil.copy(path, folder)
+    (folder / "guard.pyz").write_bytes(GUARD.archive()[0])
+    (folder / "wanted.json").write_text(json.dumps({"mode": mode, "names": scenarios}))
+    return folder
 
 
 def prepare(folder: Path) -> Path:
@@ -169,29 +169,29 @@ class Asker(threading.Thread):
         return figures
 
 
-def run(mode: str, wanted: list[str], out: Path, frozen: float = 90) -> list[dict[str, Any]]:
+def run(mode: str, scenarios: list[str], out: Path, frozen: float = 90) -> list[dict[str, Any]]:
     """Run the scenarios in one machine; one that says nothing for ``frozen`` seconds is switched off."""
     rows: list[dict[str, Any]] = []
-    while wanted:
+    while scenarios:
         began = len(rows)
-        boot(mode, wanted, out, frozen, rows)
+        boot(mode, scenarios, out, frozen, rows)
         done = sum("scenario" in row for row in rows[began:])
         if not done:
             raise SystemExit(f"The virtual machine did not start: see {out}.")
-        wanted = wanted[done:]
+        scenarios = scenarios[done:]
     return rows
 
 
-def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
+def boot(mode: str, scenarios: list[str], out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
     """Start the machine, and let it run what is wanted until it ends, freezes or goes down."""
-    given = os.environ.get("GUARD_PREPARED")
+    prepared_path = os.environ.get("GUARD_PREPARED")
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
         folder = Path(name)
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        prepared = Path(given) if given else prepare(folder / "prepared")
-        place = bench(prepared, folder / "bench", mode, wanted)
+        prepared = Path(prepared_path) if prepared_path else prepare(folder / "prepared")
+        bench_folder = bench(prepared, folder / "bench", mode, scenarios)
         subprocess.run(["cp", "--sparse=always", prepared / "disk", folder / "own"], check=True)
         with (folder / "swap").open("wb") as stream:
             stream.truncate(DISK)
@@ -205,7 +205,7 @@ def boot(mode: str, wanted: list[str], out: Path, frozen: float, rows: list[dict
             "-smp", "2", "-m", str(MEMORY), "-nographic", "-no-reboot",
             "-kernel", str(prepared / "vmlinuz"), "-initrd", str(prepared / "initrd.gz"),
             "-append", "console=ttyS0 quiet panic=5 loglevel=4 psi=1 transparent_hugepage=madvise",
-            "-fsdev", f"local,security_model=none,readonly=on,id=bench,path={place}",
+            "-fsdev", f"local,security_model=none,readonly=on,id=bench,path={bench_folder}",
             "-device", "virtio-9p-pci,fsdev=bench,mount_tag=bench",
             *drives, "-nic", f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{port}-:22",
         ]  # fmt: skip
@@ -247,10 +247,10 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
             log.write(text + "\n")
             log.flush()
             # earlyoom's colours, or the rest of a line of the kernel's, may be in front; another line may follow.
-            _front, found, said = text.partition("ROW {")
-            if not found:
+            _front, marker, rest = text.partition("ROW {")
+            if not marker:
                 continue
-            row, _rest = json.JSONDecoder().raw_decode("{" + said)
+            row, _rest = json.JSONDecoder().raw_decode("{" + rest)
             if "begins" in row:
                 begun, asker.asking, since[0] = row["begins"], True, time.monotonic()
                 spent = used(machine.pid)

@@ -194,7 +194,7 @@ RUN_BY = {
     r".*/guard\.yml.*": "integration/test_guard.py::test_the_guard_runs_ends_a_process_and_leaves_nothing",
     r"sparkforge top": ("unit/cli/test_top.py::test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did"),
     r"sparkforge run -- .*": (
-        "../guard/tests/unit/test_admission.py::test_the_command_becomes_what_fits_with_a_bound_for_its_compilers"
+        "../guard/tests/unit/test_admission.py::test_run_command_executes_with_a_limit_of_compile_jobs"
     ),
     r".*/fabric\.yml .*--tags.*": "integration/test_fabric.py::test_what_somebody_changed_by_hand_is_named_and_mended",
     r".*/fabric\.yml .*": (

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a model and an engine take of the memory, and whether that may start."""
+"""The memory that a model and an engine take, and whether they may start."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ TENSORS = {
 }
 
 
-def write(place: Path, config: Any = None, tensors: Any = None, name: str = "model.safetensors", size: int = 0) -> Path:
+def write(
+    folder: Path, config: Any = None, tensors: Any = None, name: str = "model.safetensors", size: int = 0
+) -> Path:
     """Write a model whose data is a hole."""
-    place.mkdir(exist_ok=True)
-    (place / "config.json").write_text(json.dumps(CONFIG if config is None else config))
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(CONFIG if config is None else config))
     rows, begin = {}, 0
     for key, (kind, shape) in (TENSORS if tensors is None else tensors).items():
         end = begin + shape[0] * shape[1] * model_files.BITS[kind] // 8
         rows[key] = {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
         begin = end
     header = json.dumps({"__metadata__": {"format": "pt"}, **rows}).encode()
-    with (place / name).open("wb") as stream:
+    with (folder / name).open("wb") as stream:
         stream.write(struct.pack("<Q", len(header)) + header)
         stream.truncate(size or 8 + len(header) + begin)
-    return place
+    return folder
 
 
 def memory(available: float, total: float = 120, cached: float = 0) -> Memory:
@@ -76,7 +78,7 @@ def test_other_kinds_of_attention_keep_less(config: dict[str, Any], tokens: int,
     assert models.read(str(write(tmp_path / "m", {**CONFIG, **config}))).cache(tokens, 1, 1) == numbers
 
 
-def test_the_config_of_a_model_of_several_modes_has_the_language_model_within(tmp_path: Path):
+def test_config_of_a_multimodal_model_has_a_language_section(tmp_path: Path):
     config = {"torch_dtype": "bfloat16", "vision_config": {"depth": 3}, "text_config": CONFIG}
     assert models.read(str(write(tmp_path / "m", config))).full == 2
 
@@ -93,54 +95,54 @@ def test_the_config_of_a_model_of_several_modes_has_the_language_model_within(tm
         ({"hidden_size": [8, 128]}, "hidden_size is 128, and the weights have 64"),
     ],
 )
-def test_a_config_that_lies_is_one_message(change: dict[str, Any], text: str, tmp_path: Path):
+def test_config_that_contradicts_the_weights_is_one_message(change: dict[str, Any], text: str, tmp_path: Path):
     with pytest.raises(SparkforgeError, match=text):
         models.read(str(write(tmp_path / "m", {**CONFIG, **change})))
 
 
-def test_a_directory_without_weights_is_asked_for_a_figure(tmp_path: Path):
-    place = write(tmp_path / "m")
-    (place / "model.safetensors").unlink()
+def test_directory_without_weights_needs_a_declared_size(tmp_path: Path):
+    folder = write(tmp_path / "m")
+    (folder / "model.safetensors").unlink()
     with pytest.raises(models.UnknownError, match="has no safetensors files"):
-        models.read(str(place))
+        models.read(str(folder))
 
 
-def test_files_of_the_hubs_cache_are_links(tmp_path: Path):
-    place = write(tmp_path / "m")
-    before = models.read(str(place))
+def test_hub_cache_links_are_followed(tmp_path: Path):
+    folder = write(tmp_path / "m")
+    before = models.read(str(folder))
     for name in ("config.json", "model.safetensors"):
-        (place / name).rename(tmp_path / name)
-        (place / name).symlink_to(tmp_path / name)
-    assert models.read(str(place)) == before
+        (folder / name).rename(tmp_path / name)
+        (folder / name).symlink_to(tmp_path / name)
+    assert models.read(str(folder)) == before
     (tmp_path / "linked.gguf").symlink_to(gguf(tmp_path / "whole.gguf", block_count=2, embedding_length=8))
     assert models.read(str(tmp_path / "linked.gguf")).full == models.read(str(tmp_path / "whole.gguf")).full
 
 
 @pytest.mark.parametrize(("tokens", "proposal"), [(2048, ("--max-model-len", "2048")), (2047, ())])
-def test_the_shortest_length_is_proposed_and_none_below_it(tokens: int, proposal: tuple[str, ...]):
-    whole = admission.Part("all", 10_000, "")
-    wanted = admission.Demand("vllm", (whole,), 0, whole.size, 8192, lambda length: length)
-    assert admission.propose(wanted, whole.size - 8192 + tokens, 20_000) == proposal
+def test_proposed_length_has_a_minimum(tokens: int, proposal: tuple[str, ...]):
+    part = admission.Part("all", 10_000, "")
+    demand = admission.Demand("vllm", (part,), 0, part.size, 8192, lambda length: length)
+    assert admission.propose(demand, part.size - 8192 + tokens, 20_000) == proposal
 
 
 def test_torn_files_are_one_message_each(tmp_path: Path):
-    place = write(tmp_path / "m", size=9000)
+    folder = write(tmp_path / "m", size=9000)
     with pytest.raises(SparkforgeError, match=r"has 9000 bytes, and its header names"):
-        models.read(str(place))
-    (place / "model.safetensors").write_bytes(b"\xff" * 100)
+        models.read(str(folder))
+    (folder / "model.safetensors").write_bytes(b"\xff" * 100)
     with pytest.raises(SparkforgeError, match="no safetensors file"):
-        models.read(str(place))
-    (place / "model.safetensors").write_bytes(struct.pack("<Q", 20) + b'{"a": {"dtype": "F8"')
+        models.read(str(folder))
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", 20) + b'{"a": {"dtype": "F8"')
     with pytest.raises(SparkforgeError, match="cannot be read"):
-        models.read(str(place))
-    write(place)
+        models.read(str(folder))
+    write(folder)
     index = {"weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
-    (place / "model.safetensors.index.json").write_text(json.dumps(index))
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.raises(SparkforgeError, match=r"lacks model-00002.safetensors"):
-        models.read(str(place))
-    (place / "config.json").write_text("{")
+        models.read(str(folder))
+    (folder / "config.json").write_text("{")
     with pytest.raises(SparkforgeError, match="cannot be read"):
-        models.read(str(place))
+        models.read(str(folder))
 
 
 @pytest.mark.parametrize(
@@ -165,19 +167,19 @@ def test_config_with_values_of_another_type_is_refused(config: Any, tmp_path: Pa
 )
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json"])
 def test_json_that_no_model_has_is_refused(name: str, text: str, tmp_path: Path):
-    place = write(tmp_path / "m")
-    (place / name).write_text(text)
+    folder = write(tmp_path / "m")
+    (folder / name).write_text(text)
     with pytest.raises(SparkforgeError, match=r"cannot be read|no model has|no configuration has"):
-        models.read(str(place))
+        models.read(str(folder))
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json", "model.safetensors"])
 def test_pipe_in_place_of_a_model_file_is_refused(name: str, tmp_path: Path):
-    place = write(tmp_path / "m")
-    (place / name).unlink(missing_ok=True)
-    os.mkfifo(place / name)
+    folder = write(tmp_path / "m")
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
     with pytest.raises(SparkforgeError, match="cannot be read"):
-        models.read(str(place))
+        models.read(str(folder))
 
 
 def safetensors(path: Path, content: bytes, length: int | None = None) -> Path:
@@ -272,25 +274,25 @@ def gguf(path: Path, **values: int) -> Path:
     return path
 
 
-def test_a_gguf_file_tells_its_cache(tmp_path: Path):
+def test_gguf_file_gives_the_cache_size(tmp_path: Path):
     values = {"block_count": 4, "embedding_length": 64, "context_length": 512, "attention__head_count": 8,
               "attention__head_count_kv": 2}  # fmt: skip
     path = gguf(tmp_path / "m.gguf", **values)
     model = models.read(str(path))
     assert (model.total, model.width, model.longest, model.vocabulary) == (path.stat().st_size, 2 * 2 * 8, 512, 2)
-    wanted = admission.demand(["llama-server", "-m", str(path), "-c", "256", "-ctk", "q8_0"], "", GIB)
-    assert wanted.parts[1].size == int(256 * 4 * 32 * 1.0625)
+    demand = admission.demand(["llama-server", "-m", str(path), "-c", "256", "-ctk", "q8_0"], "", GIB)
+    assert demand.parts[1].size == int(256 * 4 * 32 * 1.0625)
     # The scores of 512 tokens; without flash attention, each of them with the whole context.
-    assert wanted.parts[2].size == 4 * 512 * (2 + 2 * 64)
-    words = ["llama-server", "-m", str(path), "-c", "256", "-fa", "off", "--ubatch-size", "128"]
-    assert admission.demand(words, "", GIB).parts[2].size == 4 * 128 * (256 * 9 + 5 * 64 + 32)
+    assert demand.parts[2].size == 4 * 512 * (2 + 2 * 64)
+    command = ["llama-server", "-m", str(path), "-c", "256", "-fa", "off", "--ubatch-size", "128"]
+    assert admission.demand(command, "", GIB).parts[2].size == 4 * 128 * (256 * 9 + 5 * 64 + 32)
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(SparkforgeError, match="cannot be read"):
         models.read(str(path))
 
 
 @pytest.mark.parametrize(
-    ("words", "engine", "model"),
+    ("command", "engine", "model"),
     [
         (["vllm", "serve", "/m", "--port", "1"], "vllm", "/m"),
         (["/opt/sparkforge/bin/serving-python", "/x/launch.py", "vllm", "0.7", "open", "serve", "/m"], "vllm", "/m"),
@@ -302,13 +304,13 @@ def test_a_gguf_file_tells_its_cache(tmp_path: Path):
         (["blender"], "", ""),
     ],
 )
-def test_the_engine_and_its_model_are_read_from_the_command(words: list[str], engine: str, model: str):
-    assert admission.engine_of(words) == engine
+def test_engine_and_model_are_read_from_the_command(command: list[str], engine: str, model: str):
+    assert admission.engine_of(command) == engine
     if engine:
-        assert admission.model_of(engine, words) == model
+        assert admission.model_of(engine, command) == model
 
 
-def test_an_unknown_command_is_asked_for_a_figure():
+def test_unknown_command_needs_a_declared_size():
     with pytest.raises(models.UnknownError, match="What blender takes of the memory is unknown"):
         admission.demand(["blender"], "", GIB)
     assert admission.demand(["blender"], "40G", GIB).total == 40 * GIB
@@ -319,8 +321,8 @@ def test_an_unknown_command_is_asked_for_a_figure():
     for option in (["--max-model-len", "x"], ["--max-model-len", "9" * 400], ["-tp", "1e999"]):
         with pytest.raises(SparkforgeError, match="is no number"):
             admission.demand(["vllm", "serve", "/m", *option], "", GIB, EIGHT)
-    whole, on_none = (admission.demand(["vllm", "serve", "/m", "-tp", number], "", GIB, EIGHT) for number in "10")
-    assert on_none.parts == whole.parts
+    on_one, on_none = (admission.demand(["vllm", "serve", "/m", "-tp", number], "", GIB, EIGHT) for number in "10")
+    assert on_none.parts == on_one.parts
 
 
 def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):
@@ -333,82 +335,84 @@ def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):
     }  # fmt: skip
     plain = write(tmp_path / "plain", tensors=tensors)
     stored = write(tmp_path / "stored", {**CONFIG, "quantization_config": {"quant_method": "fp8"}}, tensors)
-    whole, converted = models.read(str(plain)).total, 64 * (32 + 32 + 128)
+    total, converted = models.read(str(plain)).total, 64 * (32 + 32 + 128)
 
-    def weights(place: Path, *more: str, start: tuple[str, ...] = ("vllm", "serve")) -> admission.Part:
-        named = ("--model-path", str(place)) if start[0] == "sglang" else (str(place),)
+    def weights(folder: Path, *more: str, start: tuple[str, ...] = ("vllm", "serve")) -> admission.Part:
+        named = ("--model-path", str(folder)) if start[0] == "sglang" else (str(folder),)
         parts = admission.demand([*start, *named, *more], "", 120 * GIB)
         return next(part for part in parts.within if part.label == "weights")
 
-    assert weights(plain).size == whole
-    said = weights(plain, "--quantization", "fp8")
-    assert said.size == whole - converted and said.how.endswith("of it becomes 0.0 GiB by fp8")
-    assert weights(plain, "--quantization=fp8_per_block", "-tp", "2").size == (whole - converted) // 2
-    assert weights(plain, "-q", "mxfp4").size == whole - 2 * converted + converted * 17 // 32
-    # What is stored quantised stays so, awq has to be, and of SGLang nobody has read what it converts.
-    assert weights(stored, "--quantization", "fp8").size == weights(plain, "--quantization", "awq").size == whole
-    assert weights(plain, "--quantization", "fp8", start=("sglang", "serve")).size == whole
+    assert weights(plain).size == total
+    converted_weights = weights(plain, "--quantization", "fp8")
+    assert converted_weights.size == total - converted and converted_weights.how.endswith(
+        "of it becomes 0.0 GiB by fp8"
+    )
+    assert weights(plain, "--quantization=fp8_per_block", "-tp", "2").size == (total - converted) // 2
+    assert weights(plain, "-q", "mxfp4").size == total - 2 * converted + converted * 17 // 32
+    # Quantised weights stay as stored, awq needs such weights, and it is not known which methods SGLang converts.
+    assert weights(stored, "--quantization", "fp8").size == weights(plain, "--quantization", "awq").size == total
+    assert weights(plain, "--quantization", "fp8", start=("sglang", "serve")).size == total
 
 
-def test_vllm_takes_its_share_at_once_and_what_fits_is_proposed():
-    wanted = admission.demand(["vllm", "serve", "/m"], "", 120 * GIB, EIGHT)
-    assert wanted.pool == int(0.92 * 120 * GIB)
-    assert {part.label: part.size for part in wanted.within}["KV cache"] == 131072 * 128 * 1024
+def test_vllm_takes_its_share_at_once_and_a_smaller_one_is_proposed():
+    demand = admission.demand(["vllm", "serve", "/m"], "", 120 * GIB, EIGHT)
+    assert demand.pool == int(0.92 * 120 * GIB)
+    assert {part.label: part.size for part in demand.within}["KV cache"] == 131072 * 128 * 1024
     # All of it: 110 + 4.2; of a Spark with nothing else there are 118 - 12.
-    verdict = admission.plan(wanted, memory(118))
+    verdict = admission.plan(demand, memory(118))
     assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.84"))
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
     assert admission.plan(fitting, memory(118)).answer == "start"
     eager = admission.demand(["vllm", "serve", "/m", "--enforce-eager"], "", 120 * GIB, EIGHT)
-    assert wanted.total - eager.total == admission.COMPILED
+    assert demand.total - eager.total == admission.COMPILED
     # Less than one sequence of all 131072 tokens needs: a shorter one.
-    verdict = admission.plan(wanted, memory(45))
+    verdict = admission.plan(demand, memory(45))
     assert verdict.proposal[0] == "--max-model-len"
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
     assert admission.plan(fitting, memory(45)).answer == "start"
-    verdict = admission.plan(wanted, memory(30))
+    verdict = admission.plan(demand, memory(30))
     assert (verdict.answer, verdict.proposal) == ("refuse", ())
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "llama.cpp", "torch"])
 @pytest.mark.parametrize("available", range(20, 120, 7))
-def test_what_is_proposed_fits_whatever_is_available(engine: str, available: int):
+def test_proposal_fits_the_available_memory(engine: str, available: int):
     start = {
         "vllm": ["vllm", "serve", "/m"], "sglang": ["sglang", "serve", "--model-path", "/m"],
         "llama.cpp": ["llama-server", "-m", "/m"],
         "torch": ["python3", "x.py", "--model", "/m", "--length", "65536"],
     }  # fmt: skip
-    words = start[engine]
-    verdict = admission.plan(admission.demand(words, "", 120 * GIB, EIGHT), memory(available))
+    command = start[engine]
+    verdict = admission.plan(admission.demand(command, "", 120 * GIB, EIGHT), memory(available))
     if verdict.answer == "propose":
-        fitting = admission.demand([*words, *verdict.proposal], "", 120 * GIB, EIGHT)
+        fitting = admission.demand([*command, *verdict.proposal], "", 120 * GIB, EIGHT)
         assert admission.plan(fitting, memory(available)).answer in ("start", "drop"), verdict.proposal
     elif verdict.answer == "start":
         assert verdict.demand.total <= (available - 12) * GIB
 
 
-def test_a_page_cache_is_dropped_first_and_jobs_are_what_is_left():
-    wanted = admission.demand(["blender"], "60G", GIB)
-    assert admission.plan(wanted, memory(100, cached=10)).answer == "start"
-    assert admission.plan(wanted, memory(100, cached=80)).answer == "drop"
-    verdict = admission.plan(wanted, memory(100), cores=20)
+def test_page_cache_is_dropped_first_and_jobs_fill_the_rest():
+    demand = admission.demand(["blender"], "60G", GIB)
+    assert admission.plan(demand, memory(100, cached=10)).answer == "start"
+    assert admission.plan(demand, memory(100, cached=80)).answer == "drop"
+    verdict = admission.plan(demand, memory(100), cores=20)
     assert verdict.jobs == 1 + (100 - 12 - 60) // 4
 
 
-def test_who_holds_the_memory_is_named():
-    one = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB, 0, "/system.slice/ollama.service")
-    verdict = admission.plan(admission.demand(["x"], "60G", GIB), memory(40), [one])
+def test_holder_of_the_memory_is_named():
+    holder = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB, 0, "/system.slice/ollama.service")
+    verdict = admission.plan(admission.demand(["x"], "60G", GIB), memory(40), [holder])
     assert "End ollama (process 7), which holds 70.0 GiB" in str(admission.refusal(verdict))
     assert any("ollama (process 7, ollama.service)" in line for line in verdict.lines)
 
 
-def test_a_gpu_with_its_own_memory_is_judged_by_that():
+def test_gpu_with_its_own_memory_is_judged_by_it():
     own = admission.of_device(memory(10), [{"memory": [80 * GIB, 79 * GIB]}, {"memory": [80 * GIB, 60 * GIB]}])
     assert (own.total, own.available) == (80 * GIB, 60 * GIB)
     assert admission.of_device(memory(10), [{"memory": None}]) == memory(10)
 
 
-#: What an H100 showed, with torch 2.11.0 (docs/evidence/guard.md): GiB of NVML and of the process.
+#: Measured on an H100 with torch 2.11.0 (docs/evidence/guard.md): GiB of NVML and of the process.
 MEASURED = {
     ("1B", "float32"): 10.18, ("1B", "bfloat16"): 5.68, ("1B", "float8_e4m3fn"): 4.84,
     ("3B", "float32"): 21.02, ("3B", "bfloat16"): 11.15, ("3B", "float8_e4m3fn"): 8.89,
@@ -418,13 +422,13 @@ MEASURED = {
 
 
 @pytest.mark.parametrize(("size", "kind"), MEASURED)
-def test_the_arithmetic_is_within_ten_per_cent_of_what_torch_took(size: str, kind: str, tmp_path: Path):
+def test_estimate_is_within_ten_per_cent_of_torch(size: str, kind: str, tmp_path: Path):
     from guard.tests import calibrate
 
     calibrate.write(size, kind, tmp_path)
     _shape, batch, length = calibrate.SIZES[size]
-    words = ["python3", "x.py", "--model", str(tmp_path), "--batch", str(batch), "--length", str(length)]
-    assert admission.demand(words, "", 80 * GIB).total == pytest.approx(MEASURED[size, kind] * GIB, rel=0.10)
+    command = ["python3", "x.py", "--model", str(tmp_path), "--batch", str(batch), "--length", str(length)]
+    assert admission.demand(command, "", 80 * GIB).total == pytest.approx(MEASURED[size, kind] * GIB, rel=0.10)
 
 
 #: MiB of the KV cache and the compute buffer that llama.cpp said it takes (guard/tests/engines.py).
@@ -439,23 +443,23 @@ LLAMA = {
 
 
 @pytest.mark.parametrize(("size", "length", "flash"), LLAMA)
-def test_the_arithmetic_is_what_llama_cpp_took(size: str, length: int, flash: str):
+def test_estimate_matches_llama_cpp(size: str, length: int, flash: str):
     from guard.tests import engines
 
     layers, hidden, inner, heads, keys, width, vocabulary = engines.SIZES[size]
     model = models.Model(
         "/m.gguf", {"GGUF": GIB}, layers, 0, 0, 2 * keys * width, hidden, inner, vocabulary, 131072, 2, heads=heads
     )
-    words = ["llama-server", "-m", "/m.gguf", "-c", str(length), "-fa", flash]
-    _weights, *parts, _context = admission.demand(words, "", 80 * GIB, model).parts
+    command = ["llama-server", "-m", "/m.gguf", "-c", str(length), "-fa", flash]
+    _weights, *parts, _context = admission.demand(command, "", 80 * GIB, model).parts
     assert [part.size / (1 << 20) for part in parts] == pytest.approx(LLAMA[size, length, flash], rel=0.03)
 
 
-def test_the_command_tells_and_refuses(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+def test_run_command_reports_and_refuses(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     assert cli.main(["run", "--needs", "1M", "--dry-run", "--", "true"]) == 0
-    said = capfd.readouterr().out
-    assert "it takes" in said
-    assert "It fits, and would start: true" in said
+    output = capfd.readouterr().out
+    assert "it takes" in output
+    assert "It fits, and would start: true" in output
     assert cli.main(["run", "--needs", "900T", "--", "true"]) == 1
     assert "can be had" in capfd.readouterr().err
     assert cli.main(["run", "--", "blender"]) == 2
@@ -465,11 +469,11 @@ def test_the_command_tells_and_refuses(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "There is no model" in capfd.readouterr().err
 
 
-def test_the_command_becomes_what_fits_with_a_bound_for_its_compilers(monkeypatch: pytest.MonkeyPatch):
+def test_run_command_executes_with_a_limit_of_compile_jobs(monkeypatch: pytest.MonkeyPatch):
     became: list[Any] = []
     environment: dict[str, str] = {}
     monkeypatch.setattr("os.environ", environment)
-    monkeypatch.setattr("os.execvp", lambda name, words: became.append((name, words)) or sys.exit(0))
+    monkeypatch.setattr("os.execvp", lambda name, command: became.append((name, command)) or sys.exit(0))
     with pytest.raises(SystemExit):
         cli.main(["run", "--needs", "1M", "--", "true", "--flag"])
     assert became == [("true", ["true", "--flag"])]

@@ -15,7 +15,7 @@ from tests.unit.run_module import run_module
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "cannot be read"),
         ("[1]", "cannot be read"),
@@ -27,19 +27,19 @@ from tests.unit.run_module import run_module
         ('{"first": [""]}', "matches everything"),
     ],
 )
-def test_wrong_settings_are_one_message(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_wrong_settings_are_one_message(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "settings.json").write_text(text)
     assert cli.main(["run", str(tmp_path / "settings.json")]) == 2
-    assert said in (error := capsys.readouterr().err) and len(error.splitlines()) == 1
+    assert message in (error := capsys.readouterr().err) and len(error.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("words", "status"), [((), 0), (("--help",), 0), (("allow", "x"), 2), (("guard", "x"), 2)])
-def test_a_command_that_is_none_gets_the_usage(words, status: int, capsys: pytest.CaptureFixture[str]):
-    assert cli.main(words) == status
+@pytest.mark.parametrize(("arguments", "status"), [((), 0), (("--help",), 0), (("allow", "x"), 2), (("guard", "x"), 2)])
+def test_unknown_command_gets_the_usage(arguments, status: int, capsys: pytest.CaptureFixture[str]):
+    assert cli.main(arguments) == status
     assert "let a unit start again" in capsys.readouterr().out
 
 
-def test_a_command_is_admitted_or_not(capsys: pytest.CaptureFixture[str]):
+def test_admit_command_accepts_or_refuses(capsys: pytest.CaptureFixture[str]):
     assert cli.main(["admit", "--needs=1M", "--", "true"]) == 0
     assert "it takes" in capsys.readouterr().out
     assert cli.main(["admit", "--needs", "900T", "--", "true"]) == 1
@@ -48,9 +48,9 @@ def test_a_command_is_admitted_or_not(capsys: pytest.CaptureFixture[str]):
     assert "--needs 40G" in capsys.readouterr().err
 
 
-def test_the_module_answers_or_refuses_with_the_arithmetic():
-    found = run_module("model_admission", command=["blender"], needs="1M")
-    assert (found["answer"], found["changed"]) == ("start", False) and found["jobs"] >= 1
+def test_admission_module_answers_or_refuses_with_the_estimate():
+    answer = run_module("model_admission", command=["blender"], needs="1M")
+    assert (answer["answer"], answer["changed"]) == ("start", False) and answer["jobs"] >= 1
     assert run_module("model_admission", command=["blender"])["answer"] == "unknown"
     refused = run_module("model_admission", command=["true"], needs="900T")
     assert "can be had" in refused["cause"] and "it takes" in refused["said"][-3]

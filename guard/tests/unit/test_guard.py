@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The guard: when it acts, on whom, and what it writes of that."""
+"""The guard: when it acts, on which processes, and what it records."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ TERM, KILL = signal.SIGTERM, signal.SIGKILL
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    found = Machine(tmp_path / "proc")
-    found.start(1, "systemd")
-    found.start(700, "sshd", unit="ssh.service")
-    return found
+    machine = Machine(tmp_path / "proc")
+    machine.start(1, "systemd")
+    machine.start(700, "sshd", unit="ssh.service")
+    return machine
 
 
 def grow(
@@ -45,7 +45,7 @@ def grow(
         guard.step()
 
 
-def test_memory_is_read_with_what_nothing_accounts_for(machine: Machine):
+def test_memory_includes_the_unaccounted_part(machine: Machine):
     machine.start(900, "vllm", 2, 50)
     machine.cache = 10 * GIB
     machine.write()
@@ -55,7 +55,7 @@ def test_memory_is_read_with_what_nothing_accounts_for(machine: Machine):
     assert memory.available == pytest.approx(TOTAL - 52.2 * GIB, rel=1e-3)
 
 
-def test_a_host_without_pressure_is_guarded_by_what_is_available(tmp_path: Path):
+def test_host_without_pressure_is_guarded_by_available_memory(tmp_path: Path):
     machine = Machine(tmp_path / "proc", pressure=False)
     assert not machine.host.has_pressure
     assert machine.host.memory().full == -1.0
@@ -75,15 +75,15 @@ def test_a_host_without_pressure_is_guarded_by_what_is_available(tmp_path: Path)
         ("0::/\n", ""),
     ],
 )
-def test_the_unit_of_a_process_is_the_innermost_one(machine: Machine, text: str, unit: str):
+def test_unit_of_a_process_is_the_innermost(machine: Machine, text: str, unit: str):
     machine.start(900, "a (strange) name) S 1")
-    (machine.place / "900/cgroup").write_text(text)
-    found = machine.host.process(900, {}, False)
-    assert found is not None
-    assert (found.unit, found.name) == (unit, "a (strange) name) S 1")
+    (machine.proc / "900/cgroup").write_text(text)
+    process = machine.host.process(900, {}, False)
+    assert process is not None
+    assert (process.unit, process.name) == (unit, "a (strange) name) S 1")
 
 
-def test_a_second_model_that_loads_has_to_go_and_the_first_stays(machine: Machine):
+def test_second_model_is_asked_and_the_first_stays(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     machine.start(900, "model", 2, 60)
@@ -94,7 +94,7 @@ def test_a_second_model_that_loads_has_to_go_and_the_first_stays(machine: Machin
     assert 0.05 < acts[-1].memory.available / TOTAL < 0.06
 
 
-def test_one_that_ignores_it_is_ended_at_the_last_level(machine: Machine):
+def test_deaf_process_is_killed_at_the_last_level(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     machine.start(900, "model", 2, 60)
@@ -108,9 +108,7 @@ def test_one_that_ignores_it_is_ended_at_the_last_level(machine: Machine):
     assert 900 in machine.sizes
 
 
-def test_one_that_ignores_it_and_grows_no_more_is_ended_after_a_while(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-):
+def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     machine.deaf.add(901)
@@ -126,7 +124,7 @@ def test_one_that_ignores_it_and_grows_no_more_is_ended_after_a_while(
     assert "after it was asked" in acts[-1].why
 
 
-def test_nobody_else_goes_while_one_gives_its_memory_back(machine: Machine):
+def test_dying_process_delays_the_next_choice(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     machine.start(900, "model", 2, 60)
@@ -140,7 +138,7 @@ def test_nobody_else_goes_while_one_gives_its_memory_back(machine: Machine):
     assert machine.sent.count((901, KILL)) == 1
 
 
-def test_a_plain_process_that_grows_goes_and_a_model_that_is_newer_stays(machine: Machine):
+def test_growing_process_is_asked_before_a_newer_model(machine: Machine):
     guard = machine.guard([])
     machine.start(900, "eater", 20)
     machine.start(950, "model", 1, 30)
@@ -149,9 +147,7 @@ def test_a_plain_process_that_grows_goes_and_a_model_that_is_newer_stays(machine
     assert machine.sent == [(900, TERM)]
 
 
-def test_who_takes_memory_soon_after_a_shortage_goes_and_a_model_that_loaded_since_stays(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-):
+def test_second_shortage_spares_a_model_that_loaded_since(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     # Seen in a virtual machine: no table was read while there was more than in the shortage, so that nobody knew who
     # had held what when the next one began.
     guard, now = machine.guard([]), time.monotonic()
@@ -169,7 +165,7 @@ def test_who_takes_memory_soon_after_a_shortage_goes_and_a_model_that_loaded_sin
     assert machine.sent == [(903, TERM)]
 
 
-def test_what_ends_no_load_is_a_page_cache(machine: Machine):
+def test_page_cache_is_not_a_shortage(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     machine.start(900, "model", 2, 60)
@@ -179,7 +175,7 @@ def test_what_ends_no_load_is_a_page_cache(machine: Machine):
     assert acts == []
 
 
-def test_a_load_that_fits_ends_nobody(machine: Machine):
+def test_load_that_fits_kills_no_process(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     guard.step()
@@ -187,7 +183,7 @@ def test_a_load_that_fits_ends_nobody(machine: Machine):
     assert (machine.sent, acts) == ([], [])
 
 
-def test_a_shortage_that_is_over_says_nothing_of_the_next_one(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     machine.start(900, "model", 2, 60)
@@ -211,7 +207,7 @@ def test_a_shortage_that_is_over_says_nothing_of_the_next_one(machine: Machine, 
     assert "started by" not in acts[-1].why
 
 
-def test_those_that_were_ended_last_have_time_to_die_too(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     guard = machine.guard([])
     machine.start(900, "model", 2, 60)
     guard.step()
@@ -221,7 +217,7 @@ def test_those_that_were_ended_last_have_time_to_die_too(machine: Machine, monke
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         machine.start(901, "loader", 0.1, size)
         guard.step()
-    # What it had started by then dies as slowly.
+    # Its child, started by then, dies as slowly.
     machine.start(902, "loader", 0.1, 0.1, parent=901)
     for seconds in (4.5, 5.5, 7.5):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
@@ -229,7 +225,7 @@ def test_those_that_were_ended_last_have_time_to_die_too(machine: Machine, monke
     assert machine.sent == [(901, KILL), (902, KILL)]
 
 
-def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
+def test_children_started_during_the_kill_are_killed(machine: Machine):
     guard = machine.guard([])
     machine.start(900, "model", 1, 20)
     guard.step()
@@ -250,25 +246,26 @@ def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
 def family(kind: str, count: int = 20) -> list[host.Process]:
     """Return processes that were all started a moment ago."""
 
-    def one(pid: int, parent: int, name: str) -> host.Process:
+    def process(pid: int, parent: int, name: str) -> host.Process:
         return host.Process(pid, parent, 100, 50.0 + pid / 1000, name, "session-1.scope", GIB, 0, 1000, "")
 
     pids = range(200, 200 + count)
     return {
-        # What torch's DataLoader starts: all by one, and by each of several under a launcher.
-        "loader": [one(100, 90, "python3"), *(one(pid, 100, "python3") for pid in pids)],
+        # torch's DataLoader: one process starts all workers, or each of several under a launcher does.
+        "loader": [process(100, 90, "python3"), *(process(pid, 100, "python3") for pid in pids)],
         "loaders": [
-            one(100, 90, "python3"), *(one(101 + number, 100, "python3") for number in range(4)),
-            *(one(pid, 101 + pid % 4, "python3") for pid in pids),
+            process(100, 90, "python3"), *(process(101 + number, 100, "python3") for number in range(4)),
+            *(process(pid, 101 + pid % 4, "python3") for pid in pids),
         ],
         "build": [
-            one(100, 90, "make"), *(one(pid, 100, "sh") for pid in pids),
-            *(one(pid + 1000, pid, "g++") for pid in pids), *(one(pid + 2000, pid + 1000, "cc1plus") for pid in pids),
+            process(100, 90, "make"), *(process(pid, 100, "sh") for pid in pids),
+            *(process(pid + 1000, pid, "g++") for pid in pids),
+            *(process(pid + 2000, pid + 1000, "cc1plus") for pid in pids),
         ],
-        # Each goes on to start others; or one starts them, and they do not end; or each ends when it has started two.
-        "bomb": [one(pid, 200 + (pid - 200) // 2 if pid > 200 else 90, "bash") for pid in pids],
-        "orphans": [one(pid, 1, "bash") for pid in pids],
-        "of a desktop": [one(pid, 80, "bash") for pid in pids],
+        # Each process starts others; or one starts all, which do not exit; or each exits after it has started two.
+        "bomb": [process(pid, 200 + (pid - 200) // 2 if pid > 200 else 90, "bash") for pid in pids],
+        "orphans": [process(pid, 1, "bash") for pid in pids],
+        "of a desktop": [process(pid, 80, "bash") for pid in pids],
     }[kind]  # fmt: skip
 
 
@@ -279,20 +276,20 @@ def family(kind: str, count: int = 20) -> list[host.Process]:
         ("bomb", 20, True), ("orphans", 20, True), ("of a desktop", 20, True), ("bomb", 15, False),
     ],
 )  # fmt: skip
-def test_a_fork_bomb_is_told_from_a_data_loader_and_a_build(kind: str, count: int, expected: bool):
+def test_fork_bomb_differs_from_a_data_loader_and_a_build(kind: str, count: int, expected: bool):
     members = family(kind, count)
     others = [host.Process(pid, parent, pid, 1.0, name, "", 0, 0, 1000, "")
               for pid, parent, name in ((80, 1, "systemd"), (90, 80, "bash"))]  # fmt: skip
-    found = {one.pid: one for one in (*members, *others)}
-    assert policy.is_bomb(members, found, 45.0) is expected
+    processes = {process.pid: process for process in (*members, *others)}
+    assert policy.is_bomb(members, processes, 45.0) is expected
     # Long after their start they are what runs here.
-    assert not policy.is_bomb(members, found, 60.0)
+    assert not policy.is_bomb(members, processes, 60.0)
 
 
-def test_a_data_loader_that_starts_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machine):
+def test_data_loader_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
-    machine.start(800, "python3", 0.1, 40)  # of the same session
+    machine.start(800, "python3", 0.1, 40)  # in the same session
     machine.start(900, "python3", 5, group=900)
     machine.deaf.update(range(900, 1000))
     guard.step()
@@ -309,7 +306,7 @@ def test_a_data_loader_that_starts_in_a_shortage_is_asked_and_a_namesake_stays(m
     assert sorted(machine.sent) == [(pid, KILL) for pid in range(900, 921)]
 
 
-def test_a_bomb_that_is_taken_for_a_data_loader_is_ended_as_a_whole_at_the_last_level(machine: Machine):
+def test_bomb_taken_for_a_data_loader_is_killed_as_a_whole(machine: Machine):
     # Seen in a virtual machine: the first process had started all of it. It was ended like others, what it had started
     # just before was missed, and the model was ended for it.
     guard = machine.guard([])
@@ -342,7 +339,7 @@ def beside_a_namesake_and_a_model(machine: Machine) -> tuple[watch.Guard, list[w
     return guard, acts, machine.host.since_boot(time.monotonic())
 
 
-def test_what_a_bomb_started_after_it_was_asked_goes_though_its_parents_have_gone(machine: Machine):
+def test_orphans_of_an_asked_bomb_are_killed(machine: Machine):
     # Seen in a virtual machine: those that were asked went, those that they had started did not, and none of these was
     # looked for while what they started in turn was ended for 50 s.
     guard, acts, now = beside_a_namesake_and_a_model(machine)
@@ -359,7 +356,7 @@ def test_what_a_bomb_started_after_it_was_asked_goes_though_its_parents_have_gon
     assert {800, 850} <= set(machine.sizes)
 
 
-def test_a_swarm_that_goes_on_after_it_was_asked_is_ended_with_what_was_missed_of_it(machine: Machine):
+def test_growing_swarm_is_killed_with_its_missed_part(machine: Machine):
     # Seen in a virtual machine: a part of a bomb, a process group, was taken for a data loader. What was older than the
     # asking and of other groups started others again and again; these were ended for 60 s, and then the model was.
     guard, acts, now = beside_a_namesake_and_a_model(machine)
@@ -377,7 +374,7 @@ def test_a_swarm_that_goes_on_after_it_was_asked_is_ended_with_what_was_missed_o
     assert sorted(machine.sizes) == [1, 700, 800, 850]
 
 
-def test_a_bomb_that_grows_while_it_is_asked_is_ended_at_once(machine: Machine):
+def test_bomb_that_grows_while_asked_is_killed_at_once(machine: Machine):
     # Seen in a virtual machine: it was 60 processes when it was chosen, and 186 had been asked.
     acts: list[watch.Act] = []
     guard, kill, born = machine.guard(acts), machine.kill, iter(range(2000, 2070))
@@ -398,9 +395,7 @@ def test_a_bomb_that_grows_while_it_is_asked_is_ended_at_once(machine: Machine):
     assert sorted(machine.sizes) == [1, 700, 850]
 
 
-def test_a_machine_that_stands_still_does_not_use_up_the_time_in_which_a_swarm_is_ended(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-):
+def test_standstill_does_not_use_up_the_time_to_kill_a_swarm(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     # Seen in a virtual machine: it stood still for 60 s. The guard took the bomb for gone, and ended the model.
     guard = machine.guard([])
     machine.start(900, "model", 1, 20)
@@ -421,7 +416,7 @@ def test_a_machine_that_stands_still_does_not_use_up_the_time_in_which_a_swarm_i
     assert guard._swarm is None
 
 
-def test_the_guard_rehearses_what_ends_a_swarm_and_signals_nobody(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_rehearsal_sends_no_signal(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     monkeypatch.setattr(os, "kill", machine.kill)
@@ -441,7 +436,7 @@ def sends_and_ends_nobody(machine: Machine, acts: list[watch.Act]) -> tuple[watc
     return guard, sent
 
 
-def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine):
+def test_fork_bomb_delays_the_next_choice_until_it_is_gone(machine: Machine):
     # Seen in a virtual machine: what it had started just before was missed, and the model was taken for who was left.
     acts: list[watch.Act] = []
     (guard, sent), kill = sends_and_ends_nobody(machine, acts), machine.kill
@@ -464,7 +459,7 @@ def test_nobody_else_is_chosen_until_all_of_a_fork_bomb_is_gone(machine: Machine
     assert guard._swarm is None and [act.kind for act in acts] == ["warn", "end"]
 
 
-def test_what_each_holds_is_read_when_a_bombs_memory_comes_back(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_snapshot_is_taken_when_a_bombs_memory_comes_back(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     # Seen in a virtual machine: a second bomb came while the first one was being ended. Nothing was known of what each
     # had held in between, so that the model was taken for who had grown.
     (guard, sent), kill = sends_and_ends_nobody(machine, []), machine.kill
@@ -491,7 +486,7 @@ def test_what_each_holds_is_read_when_a_bombs_memory_comes_back(machine: Machine
     assert {pid for pid, _number in sent} == {3000}
 
 
-def test_a_swarm_that_starts_faster_than_it_is_looked_for_is_ended_in_several_passes(machine: Machine):
+def test_fast_swarm_is_killed_in_several_passes(machine: Machine):
     guard = machine.guard([])
     machine.start(900, "model", 1, 20)
     guard.step()
@@ -514,9 +509,7 @@ def test_a_swarm_that_starts_faster_than_it_is_looked_for_is_ended_in_several_pa
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_table_that_takes_long_to_read_leaves_the_core_to_others(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool
-):
+def test_slow_snapshot_leaves_the_core_to_others(machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool):
     # Seen in a virtual machine: the kernel let the reading wait 8.5 s for memory, and the guard then rested for 34 s.
     guard, read, reads = machine.guard([]), machine.host.processes, 0
     clock, used = time.monotonic(), 0.0
@@ -539,9 +532,7 @@ def test_a_table_that_takes_long_to_read_leaves_the_core_to_others(
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_swarm_is_looked_for_again_at_once_after_a_look_that_waited(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool
-):
+def test_swarm_is_searched_again_at_once_after_a_wait(machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool):
     guard = machine.guard([])
     guard.step()
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
@@ -562,7 +553,7 @@ def test_a_swarm_is_looked_for_again_at_once_after_a_look_that_waited(
     assert guard.step() == pytest.approx(watch.SHORTEST if waits else watch.REST * 8.5)
 
 
-def test_a_bomb_is_ended_with_what_has_not_left_the_process_group_of_who_started_it(machine: Machine):
+def test_bomb_is_killed_with_its_part_in_the_starters_group(machine: Machine):
     # Seen in a virtual machine: 63 of 163 were ended, and the rest went on.
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
@@ -579,7 +570,7 @@ def test_a_bomb_is_ended_with_what_has_not_left_the_process_group_of_who_started
     assert [act.kind for act in acts] == ["warn", "end"]
 
 
-def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(machine: Machine):
+def test_children_of_a_dying_bomb_are_killed_and_a_namesake_stays(machine: Machine):
     # Seen in a virtual machine: the guard waited 5 s for ten that died, while those they had started took all of it.
     guard = machine.guard([])
     guard.step()
@@ -596,7 +587,7 @@ def test_what_a_fork_bomb_starts_while_it_dies_goes_too_and_a_namesake_stays(mac
     guard.kill = late
     guard.step()
     assert machine.sent == [(900, KILL)]
-    stat = machine.place / "910/stat"
+    stat = machine.proc / "910/stat"
     machine.start(910, "bomb", 0.5)
     stat.write_text(stat.read_text().replace(") S 1 ", ") S 900 "))
     guard._swept = time.monotonic() + 60  # it has just looked
@@ -625,7 +616,7 @@ print(refused or sorted(seen), os.sched_getscheduler(0) & 7)
 """
 
 
-def test_a_step_that_does_not_end_gives_the_core_to_others():
+def test_endless_step_gives_the_core_to_others():
     program, around = STEP.format(module=watch.__name__), {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
     if "no real-time" in done.stdout:
@@ -634,7 +625,7 @@ def test_a_step_that_does_not_end_gives_the_core_to_others():
     assert done.stdout.split("\n")[0] == f"{sorted([os.SCHED_OTHER, os.SCHED_RR])} {os.SCHED_RR}"
 
 
-def test_what_is_needed_in_a_shortage_is_in_memory_before():
+def test_pages_that_a_shortage_needs_are_loaded_before():
     # Seen in a virtual machine: in the first shortage after the boot the guard stood still for up to 20 s, and in no
     # later one.
     program = (
@@ -650,13 +641,13 @@ def test_what_is_needed_in_a_shortage_is_in_memory_before():
     )
     around = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
-    said, (size, resident), kept = json.loads(done.stdout)
-    if "not locked" not in said:
+    refused, (size, resident), kept = json.loads(done.stdout)
+    if "not locked" not in refused:
         assert resident == size > 1000
     assert kept > 1
 
 
-def test_a_host_that_thrashes_acts_before_its_memory_is_gone(machine: Machine):
+def test_thrashing_host_acts_before_its_memory_is_gone(machine: Machine):
     machine.swap = (16 * GIB, 8 * GIB)
     guard = machine.guard([])
     guard.step()
@@ -667,7 +658,7 @@ def test_a_host_that_thrashes_acts_before_its_memory_is_gone(machine: Machine):
     assert machine.sent == [(901, TERM)]
 
 
-def test_if_nobody_may_be_ended_it_says_so_and_who_holds_the_memory(machine: Machine):
+def test_warning_without_a_choice_names_the_holder(machine: Machine):
     acts: list[watch.Act] = []
     guard = machine.guard(acts, policy.Rules(protected=("postgres*",)))
     guard.step()
@@ -681,7 +672,7 @@ def test_if_nobody_may_be_ended_it_says_so_and_who_holds_the_memory(machine: Mac
     assert acts[-1].holders[0].name == "postgres"
 
 
-def test_the_nearer_the_next_level_the_sooner_it_looks_again(machine: Machine):
+def test_pause_shrinks_near_the_next_level(machine: Machine):
     guard = machine.guard([])
     pauses = []
     for size in (10, 100, 106, 107):
@@ -702,11 +693,11 @@ def process(
 
 
 @pytest.mark.parametrize(
-    ("found", "before", "lost", "expected"),
+    ("sizes", "before", "lost", "expected"),
     [
-        # Nobody grew: the most recent that holds much of the GPU.
+        # No process grew: the most recent that holds much GPU memory.
         ([(10, "a", 0, 40), (20, "b", 0, 10), (30, "c", 0, 1)], {10: 40, 20: 10, 30: 1}, 0, {20}),
-        # Nobody grew and there is no model: the most recent of those that hold most.
+        # No process grew and there is no model: the most recent of those that hold most.
         ([(10, "a", 50, 0), (20, "b", 40, 0), (30, "c", 3, 0)], {10: 50, 20: 40, 30: 3}, 0, {20}),
         # Workers that took it together, none of them half of it: seen in a virtual machine, where the model went.
         (
@@ -724,43 +715,43 @@ def process(
         # A build that took all of it stays as long as there is a model.
         ([(10, "model", 1, 40), (20, "cc1plus", 60, 0)], {10: 41}, 60, {10}),
         ([(20, "cc1plus", 60, 0)], {}, 60, {20}),
-        # What is protected took it: the model goes, since something has to.
+        # A protected process took it: the model goes, since something has to.
         ([(10, "gnome-shell", 60, 0), (20, "model", 1, 40)], {20: 41}, 60, {20}),
         ([(10, "gnome-shell", 60, 0), (20, "sshd", 40, 0)], {}, 60, set()),
         # All of small ones of one name.
         ([(pid, "worker", 2, 0) for pid in range(30, 60)], {}, 60, set(range(30, 60))),
     ],
 )
-def test_who_has_to_go(found, before, lost, expected):
-    processes = {pid: process(pid, name, own, gpu) for pid, name, own, gpu in found}
+def test_choice_of_the_process_to_kill(sizes, before, lost, expected):
+    processes = {pid: process(pid, name, own, gpu) for pid, name, own, gpu in sizes}
     held = {pid: int(size * GIB) for pid, size in before.items()}
     chosen = policy.choose(policy.groups(processes, held, policy.Rules(), 5, TOTAL), TOTAL, int(lost * GIB))
-    assert {one.pid for one in (chosen.members if chosen else ())} == expected
+    assert {member.pid for member in (chosen.members if chosen else ())} == expected
 
 
-def test_the_rules_of_a_site_come_first():
-    found = {pid: process(pid, name, 1, 30) for pid, name in ((10, "jupyter-lab"), (20, "model"), (30, "trainer"))}
+def test_rules_of_a_site_come_first():
+    processes = {pid: process(pid, name, 1, 30) for pid, name in ((10, "jupyter-lab"), (20, "model"), (30, "trainer"))}
     for rules, expected in (
         (policy.Rules(first=("jupyter*",)), 10),
         (policy.Rules(protected=("trainer",)), 20),
         (policy.Rules(last=("trainer", "model")), 10),
     ):
-        chosen = policy.choose(policy.groups(found, {}, rules, 5, TOTAL), TOTAL, 0)
+        chosen = policy.choose(policy.groups(processes, {}, rules, 5, TOTAL), TOTAL, 0)
         assert chosen is not None
         assert chosen.leader.pid == expected
 
 
-def test_processes_of_one_group_end_together_but_what_is_protected_in_it():
-    found = {
+def test_process_group_is_killed_without_its_protected_members():
+    processes = {
         pid: process(pid, name, 1, gpu, group=10)
         for pid, name, gpu in ((10, "sshd", 0), (11, "api", 0), (12, "engine", 50))
     }
-    chosen = policy.choose(policy.groups(found, {}, policy.Rules(), 5, TOTAL), TOTAL, 0)
+    chosen = policy.choose(policy.groups(processes, {}, policy.Rules(), 5, TOTAL), TOTAL, 0)
     assert chosen is not None
-    assert {one.pid for one in chosen.members} == {11, 12}
+    assert {member.pid for member in chosen.members} == {11, 12}
 
 
-def test_an_act_is_recorded_with_the_seconds_before_it(
+def test_act_is_recorded_with_the_seconds_before_it(
     machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     acts: list[watch.Act] = []
@@ -770,7 +761,7 @@ def test_an_act_is_recorded_with_the_seconds_before_it(
     (tmp_path / "metrics").mkdir()
     settings = {"state_directory": str(tmp_path), "textfile": str(tmp_path / "metrics"), "units": ["a.service"]}
     device = tmp_path / "nvml.json"
-    one = {
+    figures = {
         "power": 80.5,
         "limit": 100,
         "clock": 2400,
@@ -779,7 +770,7 @@ def test_an_act_is_recorded_with_the_seconds_before_it(
         "reasons": 0x40,
         "busy": 99,
     }
-    device.write_text(json.dumps({"processes": {"700": GIB}, "devices": [one]}))
+    device.write_text(json.dumps({"processes": {"700": GIB}, "devices": [figures]}))
     kept = journal.Journal({**settings, "nvml": str(device)}, nvml.Recorded(str(device)), machine.host)
     for act in acts:
         kept._write(act)
@@ -800,14 +791,14 @@ def test_an_act_is_recorded_with_the_seconds_before_it(
     assert {name.partition("sparkforge_")[2] for name in names} <= set(journal.HELP)
 
 
-def test_what_the_driver_does_not_tell_is_what_nothing_accounts_for(machine: Machine):
+def test_unknown_gpu_memory_is_the_unaccounted_memory(machine: Machine):
     machine.start(900, "model", 1, 40)
     assert journal.spread({900: 0}, machine.host.memory()) == {900: pytest.approx(40 * GIB, rel=1e-6)}
     shared = journal.spread({900: 30 * GIB, 901: 0}, machine.host.memory())
     assert shared == {900: 30 * GIB, 901: pytest.approx(10 * GIB, rel=1e-6)}
 
 
-def test_the_ring_keeps_what_was_seen_last_and_a_torn_line_costs_that_line(
+def test_ring_keeps_the_last_figures_and_loses_only_a_torn_line(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     path = tmp_path / "seen.ring"
@@ -825,7 +816,7 @@ def test_the_ring_keeps_what_was_seen_last_and_a_torn_line_costs_that_line(
     assert [row["devices"][0][0] for row in power.read(str(path))] == [2, 3, 5]
 
 
-def test_a_boot_after_a_power_off_is_told_with_what_was_seen_last(
+def test_boot_after_a_power_off_reports_the_last_figures(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     state, boots = str(tmp_path), [f"{number}" * 36 for number in range(4)]
@@ -841,9 +832,9 @@ def test_a_boot_after_a_power_off_is_told_with_what_was_seen_last(
     power.note_end(state, boots[0])
     assert power.note_start(state, boots[0]) == ""
     live(boots[0], 139)
-    said = power.note_start(state, boots[1])
-    assert "139 W of 140 W, 1400 MHz, 83 C" in said and "power_cap" in said
-    assert (tmp_path / "down").read_text() == f"{said}\n" and power.down(state)[1] == said
+    message = power.note_start(state, boots[1])
+    assert "139 W of 140 W, 1400 MHz, 83 C" in message and "power_cap" in message
+    assert (tmp_path / "down").read_text() == f"{message}\n" and power.down(state)[1] == message
     kept = json.loads((tmp_path / "down.json").read_text())["seen"]
     assert [row["devices"][0][0] for row in kept] == [131, 139]
     # A shutdown as it should be is none, and what was told before goes out after a week.
@@ -854,25 +845,25 @@ def test_a_boot_after_a_power_off_is_told_with_what_was_seen_last(
     assert power.down(state) == (1000, "")
 
 
-def test_a_process_holds_its_memory_until_its_files_are_closed_too(machine: Machine):
+def test_process_holds_memory_until_its_files_are_closed(machine: Machine):
     # Seen in a virtual machine: the next model was ended while the first one's GPU memory was still to come back.
     machine.start(500, "model")
-    one = machine.host.process(500, {}, False)
-    stat = machine.place / "500/stat"
+    model = machine.host.process(500, {}, False)
+    stat = machine.proc / "500/stat"
     running = stat.read_text()
     fields = running.split()
     fields[22] = "0"
     stat.write_text(" ".join(fields))
-    assert machine.host.process(500, {}, False) is None and machine.host.alive(one)
+    assert machine.host.process(500, {}, False) is None and machine.host.alive(model)
     stat.write_text(running.replace(") S ", ") Z "))
-    assert not machine.host.alive(one)
+    assert not machine.host.alive(model)
 
 
-def test_a_model_that_loaded_a_moment_ago_is_not_who_takes_what_is_left():
+def test_model_that_loaded_before_is_no_culprit():
     model, eater = process(10, "model", 0, 50), process(20, "eater", 20)
     groups = policy.groups({10: model, 20: eater}, {}, policy.Rules(), 0, TOTAL)
     assert policy.choose(groups, TOTAL, 70 * GIB).members == (model,)
-    lately = [([one.since({10: 50 * GIB}) for one in groups], 20 * GIB)]
+    lately = [([group.since({10: 50 * GIB}) for group in groups], 20 * GIB)]
     assert policy.choose(groups, TOTAL, 70 * GIB, lately).members == (eater,)
     # The model's figures came late: it did not take 50 GiB of the 20 that went.
     assert policy.choose(groups, TOTAL, 70 * GIB, [(groups, 20 * GIB)]).members == (eater,)
@@ -881,7 +872,7 @@ def test_a_model_that_loaded_a_moment_ago_is_not_who_takes_what_is_left():
     assert policy.choose(bomb, TOTAL, 30 * GIB, [(bomb, 30 * GIB)]).leader.name == "bomb"
 
 
-def test_nobody_is_asked_by_figures_of_the_gpu_that_are_older_than_the_shortage(machine: Machine):
+def test_gpu_figures_older_than_the_shortage_choose_no_process(machine: Machine):
     looked = [0.0]
     machine.start(500, "model", 0.1, 114.5, at=5)
     guard = machine.guard([])
@@ -904,14 +895,14 @@ def test_nobody_is_asked_by_figures_of_the_gpu_that_are_older_than_the_shortage(
         ({"clock": None, "clock_max": None, "busy": 95}, 0, False),
     ],
 )
-def test_clocks_that_stick_are_told_from_a_cap_that_is_meant(device, cap, expected):
+def test_stuck_clocks_differ_from_a_cap(device, cap, expected):
     assert power.sticks(device, cap) is expected
 
 
-def test_a_cap_is_set_within_the_devices_limits_and_taken_back(tmp_path: Path):
+def test_cap_is_set_within_the_devices_limits_and_removed(tmp_path: Path):
     path = tmp_path / "nvml.json"
-    one = {"limit": 140, "limit_default": 140, "limits": [50, 140], "clock_max": 3000}
-    path.write_text(json.dumps({"devices": [one]}))
+    figures = {"limit": 140, "limit_default": 140, "limits": [50, 140], "clock_max": 3000}
+    path.write_text(json.dumps({"devices": [figures]}))
     device = nvml.Recorded(str(path))
     assert power.apply_caps(device, 100, 2000) == ["GPU 0: power limit 100 W", "GPU 0: clock at most 2000 MHz"]
     assert device.devices()[0]["limit"] == 100
@@ -921,16 +912,14 @@ def test_a_cap_is_set_within_the_devices_limits_and_taken_back(tmp_path: Path):
         power.apply_caps(device, 200, 0)
     with pytest.raises(SparkforgeError, match="clock_cap is 100 MHz"):
         power.apply_caps(device, 0, 100)
-    path.write_text(json.dumps({"devices": [{**one, "limits": None}]}))
+    path.write_text(json.dumps({"devices": [{**figures, "limits": None}]}))
     with pytest.raises(SparkforgeError, match="takes no limit of its power"):
         power.apply_caps(device, 100, 0)
     with pytest.raises(SparkforgeError, match="no GPU"):
         power.apply_caps(None, 100, 0)
 
 
-def test_a_unit_with_which_the_machine_went_down_stays_off_until_it_is_allowed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_unit_that_took_the_machine_down_stays_off_until_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     state, unit = str(tmp_path), "model.service"
     assert brakes.may_start(state, unit, "one") == ""
     assert brakes.may_start(state, unit, "one") == ""
@@ -968,17 +957,17 @@ OPTIONS = {
 }  # fmt: skip
 
 
-def test_the_settings_are_the_options_of_the_module():
-    options = {name: one.get("default") for name, one in documented("guard").items()}
+def test_settings_are_the_options_of_the_module():
+    options = {name: option.get("default") for name, option in documented("guard").items()}
     told = {**settings.DEFAULTS, **settings.INSTALLED, "state": "present", "program": None}
     assert {**options, "state_directory": install.STATE} == told
 
 
-def test_the_files_of_the_guard(tmp_path: Path):
-    found = install.Installation({**OPTIONS, "root": str(tmp_path)}, b"", check_mode=True, units=str(tmp_path)).run()
-    assert found["changed"]
+def test_installed_files_of_the_guard(tmp_path: Path):
+    result = install.Installation({**OPTIONS, "root": str(tmp_path)}, b"", check_mode=True, units=str(tmp_path)).run()
+    assert result["changed"]
     assert not list(tmp_path.iterdir())
-    texts = {row["after_header"]: row["after"] for row in found["diff"]}
+    texts = {row["after_header"]: row["after"] for row in result["diff"]}
     assert "LimitRTTIME=5s:20s" in texts[f"{tmp_path}/sparkforge-guard.service"]
     assert "OOMScoreAdjust=-1000" in texts[f"{tmp_path}/sparkforge-guard.service"]
     # The role serving counts its own starts.
@@ -1011,30 +1000,28 @@ def test_wrong_settings_are_one_message_and_nothing_is_installed(
     monkeypatch.setattr(install.systemd_units, "is_active", lambda _unit: False)
     device = tmp_path / "nvml.json"
     device.write_text(json.dumps({"devices": [{"limit": 140, "limits": [50, 140], "clock_max": 3000}]}))
-    given = {**OPTIONS, "root": str(tmp_path / "root"), "nvml": str(device), **options}
+    chosen = {**OPTIONS, "root": str(tmp_path / "root"), "nvml": str(device), **options}
     with pytest.raises(SparkforgeError, match=text):
-        install.Installation(given, b"", check_mode=check_mode, units=str(tmp_path / "units")).run()
+        install.Installation(chosen, b"", check_mode=check_mode, units=str(tmp_path / "units")).run()
     assert list(tmp_path.iterdir()) == [device]
     assert json.loads(device.read_text())["devices"][0]["limit"] == 140
 
 
-def test_a_host_without_pressure_or_systemd_is_told_in_one_message_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_missing_pressure_and_systemd_are_one_message_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     exists = os.path.exists
     monkeypatch.setattr(os.path, "exists", lambda path: path != "/proc/pressure/memory" and exists(path))
-    given = {**OPTIONS, "root": str(tmp_path / "root")}
-    found = install.Installation(given, b"", check_mode=True, units=str(tmp_path)).run()
-    assert [text for text in found["warnings"] if "PSI" in text] == [
+    chosen = {**OPTIONS, "root": str(tmp_path / "root")}
+    result = install.Installation(chosen, b"", check_mode=True, units=str(tmp_path)).run()
+    assert [text for text in result["warnings"] if "PSI" in text] == [
         "This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone."
     ]
     monkeypatch.setattr(install.detached, "systemd_runs", lambda: False)
     with pytest.raises(SparkforgeError, match="systemd does not run"):
-        install.Installation(given, b"", units=str(tmp_path)).run()
+        install.Installation(chosen, b"", units=str(tmp_path)).run()
     assert not list(tmp_path.iterdir())
 
 
-def test_without_swap_and_with_all_of_it_free_pressure_ends_nobody(machine: Machine):
+def test_pressure_without_used_swap_kills_no_process(machine: Machine):
     # Without swap, processes that wait for memory wait for a page cache; zram counts as swap, as the kernel says it.
     machine.press(55.0)
     machine.start(901, "eater", 110)
@@ -1047,7 +1034,7 @@ def test_without_swap_and_with_all_of_it_free_pressure_ends_nobody(machine: Mach
     assert machine.sent == [(901, TERM)]
 
 
-def test_nobody_but_root_may_write_what_is_installed(tmp_path: Path):
+def test_installed_files_are_writable_by_root_alone(tmp_path: Path):
     options = {**OPTIONS, "root": str(tmp_path / "root"), "power_cap": 100.0}
     installed = install.Installation(options, b"", units=str(tmp_path / "units"))._files()
     assert len(installed) == 9
@@ -1055,7 +1042,7 @@ def test_nobody_but_root_may_write_what_is_installed(tmp_path: Path):
 
 
 @pytest.mark.parametrize("status", [0, 1])
-def test_caps_that_systemd_does_not_set_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int):
+def test_failed_caps_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int):
     ended = subprocess.CompletedProcess([], status, "", "Job failed\n")
     monkeypatch.setattr(install.detached, "systemd", lambda *_words: ended)
     options = {**OPTIONS, "root": str(tmp_path / "root"), "power_cap": 100.0}
@@ -1067,7 +1054,7 @@ def test_caps_that_systemd_does_not_set_are_told(tmp_path: Path, monkeypatch: py
         installation._follow({}, {})
 
 
-def test_unit_takes_from_the_guard_what_it_does_not_need():
+def test_unit_drops_rights_that_the_guard_does_not_need():
     text = install.unit("sparkforge-guard.service", "/opt/sparkforge").decode()
     for line in (
         "OOMScoreAdjust=-1000", "LimitMEMLOCK=infinity", "LimitRTTIME=5s:20s", "MemoryMin=24M", "TasksMax=8",
@@ -1086,7 +1073,7 @@ def test_sources_install_no_guard():
         cli.install(OPTIONS, True)
 
 
-def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install.systemd_units, "is_active", lambda unit: unit == "earlyoom.service")
     with pytest.raises(SparkforgeError, match=r"earlyoom\.service guards this host already"):
         install.Installation(OPTIONS, b"", units=str(tmp_path)).run()
@@ -1094,16 +1081,16 @@ def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not here: apt-get install prometheus")
-def test_each_alert_fires_for_what_it_is_for_and_for_nothing_else(tmp_path: Path):
+def test_alert_fires_for_its_fault_alone(tmp_path: Path):
     checkout = Path(__file__).parents[3]
     shutil.copy(checkout / "docs/prometheus-alerts.yml", tmp_path)
     shutil.copy(checkout / "tests/unit/data/alerts/alerts.yml", tmp_path)
-    for words in (["check", "rules", "prometheus-alerts.yml"], ["test", "rules", "alerts.yml"]):
-        done = subprocess.run(["promtool", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    for arguments in (["check", "rules", "prometheus-alerts.yml"], ["test", "rules", "alerts.yml"]):
+        done = subprocess.run(["promtool", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_each_alert_is_of_metrics_that_exist():
+def test_alerts_use_existing_metrics():
     text = (Path(__file__).parents[3] / "docs/prometheus-alerts.yml").read_text()
     known = {f"sparkforge_{name}" for name in journal.HELP} | {"sparkforge_proof_verdict", "sparkforge_proof_changed"}
     assert set(re.findall(r"\bsparkforge_\w+(?=[ {)])", text)) <= known

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the guard writes where others may read or write: metrics, the journal, the line at login."""
+"""Files of the guard that others may read or write: metrics, the journal, the login message."""
 
 from __future__ import annotations
 
@@ -105,9 +105,7 @@ def test_metrics_follow_no_link(machine: Machine, tmp_path: Path):
     assert (path / power.TEXTFILE).stat().st_mode & 0o777 == 0o644
 
 
-def test_nothing_that_a_user_named_moves_a_terminal(
-    machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_names_chosen_by_users_move_no_terminal(machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     acts: list[watch.Act] = []
     guard = machine.guard(acts)
     guard.step()

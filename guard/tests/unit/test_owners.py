@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose a process is: nobody is spared, and nobody else is ended, by what a process says of itself."""
+"""Owners of processes: a process cannot claim to be spared, nor have another one killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 from guard.tests.machine import GIB, TOTAL, Machine
 
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
-#: What two ordinary users run.
+#: Units of two ordinary users.
 MINE = "/user.slice/user-1001.slice/user@1001.service/app.slice/{}"
 OTHERS = "/user.slice/user-1002.slice/user@1002.service/app.slice/{}"
 ATTACKER, VICTIM = 1001, 1002
@@ -44,25 +44,25 @@ def protected(*processes: host.Process, rules: policy.Rules | None = None) -> se
 
 
 def chosen(*processes: host.Process, lost: float = 0, rules: policy.Rules | None = None) -> set[int]:
-    table = {one.pid: one for one in processes}
-    found = policy.groups(table, {}, rules or policy.Rules(), 5, TOTAL)
-    group = policy.choose(found, TOTAL, int(lost * GIB))
-    return {one.pid for one in group.members} if group else set()
+    table = {process.pid: process for process in processes}
+    groups = policy.groups(table, {}, rules or policy.Rules(), 5, TOTAL)
+    group = policy.choose(groups, TOTAL, int(lost * GIB))
+    return {member.pid for member in group.members} if group else set()
 
 
 @pytest.mark.parametrize(("root", "changed", "expected"), [
     ("/", {}, "env"), ("/", {"st_uid": 1000}, ""), ("/", {"st_mode": 0o100775}, ""), ("/", {"st_mode": 0o100757}, ""),
     ("copy", {}, ""),
 ])  # fmt: skip
-def test_file_of_the_display_is_the_systems_own_and_nobody_else_may_write_it(
+def test_file_of_the_display_is_writable_by_root_alone(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str, changed: dict[str, int], expected: str
 ):
     monkeypatch.setattr(host, "_mount", lambda _path: 1)
     (tmp_path / "copy/usr/bin").mkdir(parents=True)
     (tmp_path / "copy/usr/bin/env").write_bytes(b"")
-    (machine.place / "1/root").symlink_to(tmp_path / root)
+    (machine.proc / "1/root").symlink_to(tmp_path / root)
     machine.start(900, "env", uid=ATTACKER)
-    (machine.place / "900/exe").symlink_to("/usr/bin/env")
+    (machine.proc / "900/exe").symlink_to("/usr/bin/env")
     real = os.fstat
 
     def fstat(descriptor: int) -> t.Any:
@@ -71,7 +71,7 @@ def test_file_of_the_display_is_the_systems_own_and_nobody_else_may_write_it(
         return os.stat_result((mode, inode, device, links, uid, *rest))
 
     monkeypatch.setattr(host.os, "fstat", fstat)
-    assert machine.host._file(str(machine.place / "900"), "env") == expected
+    assert machine.host._file(str(machine.proc / "900"), "env") == expected
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_file_of_the_display_is_the_systems_own_and_nobody_else_may_write_it(
         ("/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope", "app-x.scope"),
         ("/user.slice/user-1000.slice/user@1000.service/app.slice", "user@1000.service"),
         ("/user.slice/user-1000.slice/user@1000.service", "user@1000.service"),
-        # What a unit makes below itself names nothing.
+        # Control groups that a unit makes below itself do not count.
         ("/system.slice/docker-0a.scope/system.slice/ssh.service", "docker-0a.scope"),
         ("/user.slice/user-1000.slice/session-3.scope/ssh.service", "session-3.scope"),
         ("/site.slice/user@1000.service/ssh.service", "user@1000.service"),
@@ -102,11 +102,11 @@ def test_control_group_cannot_play_another_hierarchy(machine: Machine):
         ("0::/x.slice\n1:name=systemd:/system.slice/vllm.service\n", "/system.slice/vllm.service"),
         ("0::/user.slice/x\x1b]0;evil\x07\u202e\r.service\n", "/user.slice/x??0?evil?"),
     ):
-        (machine.place / "900/cgroup").write_text(text)
+        (machine.proc / "900/cgroup").write_text(text)
         machine.host._known.clear()
-        found = machine.host.process(900, {}, False)
-        assert found is not None and found.path.startswith(path)
-        assert all(one.isascii() and one.isprintable() for one in (found.path, found.unit))
+        vllm = machine.host.process(900, {}, False)
+        assert vllm is not None and vllm.path.startswith(path)
+        assert all(text.isascii() and text.isprintable() for text in (vllm.path, vllm.unit))
 
 
 @pytest.mark.parametrize("first", ["/", "/init.scope", "/libpod_parent/libpod-0a/init.scope"])
@@ -115,11 +115,11 @@ def test_control_groups_begin_where_the_first_process_is(tmp_path: Path, first: 
     (tmp_path / "proc/meminfo").touch()
     (tmp_path / "proc/1/cgroup").write_text(f"1:name=systemd:{first}\n")
     begin = first.replace("/init.scope", "").rstrip("/")
-    found = Machine(tmp_path / "other")
-    found.start(900, "a", unit=f"{begin}/user.slice/user-1001.slice/session-1.scope")
-    found.start(901, "a", unit="/libpod_parent/libpod-0b/system.slice/ssh.service")
-    found.host._groups = host.Host(str(tmp_path / "proc"))._groups
-    units = {pid: one.unit for pid, one in found.host.processes({}, False).items()}
+    machine = Machine(tmp_path / "other")
+    machine.start(900, "a", unit=f"{begin}/user.slice/user-1001.slice/session-1.scope")
+    machine.start(901, "a", unit="/libpod_parent/libpod-0b/system.slice/ssh.service")
+    machine.host._groups = host.Host(str(tmp_path / "proc"))._groups
+    units = {pid: process.unit for pid, process in machine.host.processes({}, False).items()}
     assert units == {900: "session-1.scope", 901: ""}
 
 
@@ -178,12 +178,12 @@ def test_unit_protects_where_it_is_the_systems(path: str, uid: int, expected: bo
     ],
 )
 def test_pattern_of_a_site_spares_what_the_system_runs_or_one_control_group(patterns, uid, path, expected):
-    one, other = process(10, "postgres", 90, uid=uid, path=path), process(20, "other", 20, uid=VICTIM)
-    assert bool(protected(one, rules=policy.Rules(protected=patterns))) is expected
-    assert (chosen(one, other, lost=80, rules=policy.Rules(last=patterns)) == {20}) is expected
+    database, other = process(10, "postgres", 90, uid=uid, path=path), process(20, "other", 20, uid=VICTIM)
+    assert bool(protected(database, rules=policy.Rules(protected=patterns))) is expected
+    assert (chosen(database, other, lost=80, rules=policy.Rules(last=patterns)) == {20}) is expected
 
 
-def test_pattern_for_who_goes_first_may_name_a_users_unit():
+def test_first_pattern_may_name_a_users_unit():
     eater, worker = (
         process(10, "a", 50, uid=VICTIM),
         process(20, "b", 20, uid=ATTACKER, path=MINE.format("job.service")),
@@ -194,10 +194,10 @@ def test_pattern_for_who_goes_first_may_name_a_users_unit():
 
 @pytest.mark.parametrize("name", ["protected", "last"])
 def test_pattern_of_a_control_group_begins_at_the_root(name: str):
-    given = {**settings.DEFAULTS, name: ["*/jupyter.service"]}
+    chosen_settings = {**settings.DEFAULTS, name: ["*/jupyter.service"]}
     with pytest.raises(SparkforgeError, match="any user's control group"):
-        settings.check(given)
-    settings.check({**given, name: [OTHERS.format("jupyter.service")]})
+        settings.check(chosen_settings)
+    settings.check({**chosen_settings, name: [OTHERS.format("jupyter.service")]})
     settings.check({**settings.DEFAULTS, "first": ["*/jupyter.service"]})
 
 
@@ -212,10 +212,10 @@ def test_build_of_a_user_is_spared_for_that_users_processes_alone():
 
 
 def test_process_group_is_split_by_account():
-    found = [
+    workers = [
         process(pid, "worker", 20, uid=uid, group=10) for pid, uid in ((10, ATTACKER), (11, ATTACKER), (12, VICTIM))
     ]
-    assert chosen(*found, lost=60) == {10, 11}
+    assert chosen(*workers, lost=60) == {10, 11}
 
 
 def test_kin_are_of_one_account(machine: Machine):
@@ -236,9 +236,9 @@ def test_kin_are_of_one_account(machine: Machine):
         process(pid, "w", 1, uid=ATTACKER if pid % 2 else VICTIM, path=MINE.format("a.service"))
         for pid in range(20, 60)
     ]
-    merged = policy.groups({one.pid: one for one in small}, {}, policy.Rules(), 5, TOTAL)
-    assert sorted(one.uid for group in merged for one in group.members[:1]) == [ATTACKER, VICTIM]
-    assert all(len({one.uid for one in group.members}) == 1 for group in merged)
+    merged = policy.groups({member.pid: member for member in small}, {}, policy.Rules(), 5, TOTAL)
+    assert sorted(member.uid for group in merged for member in group.members[:1]) == [ATTACKER, VICTIM]
+    assert all(len({member.uid for member in group.members}) == 1 for group in merged)
     # Neither took half of what was lost, and together they are not one.
     assert policy.find_culprit(merged, int(41 * GIB)) is None
 
@@ -247,69 +247,69 @@ def test_reaper_of_a_bomb_is_roots_or_its_own():
     young = [process(pid, "sh", 1, uid=VICTIM)._replace(parent=90, start=50.0) for pid in range(200, 220)]
     for uid, expected in ((0, True), (VICTIM, True), (ATTACKER, False)):
         reaper = process(90, "systemd", uid=uid)
-        table = {one.pid: one for one in (*young, reaper)}
+        table = {process.pid: process for process in (*young, reaper)}
         assert policy.is_bomb(young, table, 45.0) is expected
 
 
 def test_status_is_read_to_its_end(machine: Machine):
     machine.start(900, "vllm", 30)
-    status = machine.place / "900/status"
+    status = machine.proc / "900/status"
     rows = status.read_text().replace(str(30 << 20), str(20 << 20)).splitlines()
     status.write_text("\n".join([rows[0], "Groups:\t" + " ".join(map(str, range(10000, 75536))), *rows[1:]]) + "\n")
-    found = machine.host.process(900, {}, False)
-    assert found is not None and found.own == 20 * GIB
+    vllm = machine.host.process(900, {}, False)
+    assert vllm is not None and vllm.own == 20 * GIB
     # Without a figure it holds what is resident.
     status.write_text(rows[0] + "\n")
-    found = machine.host.process(900, {}, False)
-    assert found is not None and found.own == 30 * GIB
+    vllm = machine.host.process(900, {}, False)
+    assert vllm is not None and vllm.own == 30 * GIB
 
 
 def test_process_whose_first_thread_has_ended_holds_what_its_threads_hold(machine: Machine):
     machine.start(900, "vllm", 30, unit=MINE.format("a.service"), uid=ATTACKER)
-    place = machine.place / "900"
-    stat, status, group = ((place / name).read_text() for name in ("stat", "status", "cgroup"))
+    directory = machine.proc / "900"
+    stat, status, group = ((directory / name).read_text() for name in ("stat", "status", "cgroup"))
     fields = stat.split()
     fields[2], fields[19], fields[22], fields[23] = "Z", "2", "0", "0"
-    (place / "stat").write_text(" ".join(fields))
-    (place / "status").write_text("Name:\tvllm\n")
-    (place / "cgroup").write_text("0::/system.slice/ssh.service (deleted)\n")
+    (directory / "stat").write_text(" ".join(fields))
+    (directory / "status").write_text("Name:\tvllm\n")
+    (directory / "cgroup").write_text("0::/system.slice/ssh.service (deleted)\n")
     assert machine.host.process(900, {}, False) is None
     for tid, state in ((900, "Z"), (901, "X"), (902, "S")):
-        (place / f"task/{tid}").mkdir(parents=True)
+        (directory / f"task/{tid}").mkdir(parents=True)
         fields = stat.split()
         fields[0], fields[2], fields[21] = str(tid), state, "5"
-        (place / f"task/{tid}/stat").write_text(" ".join(fields))
-        (place / f"task/{tid}/status").write_text(status)
-        (place / f"task/{tid}/cgroup").write_text(group)
-    found = machine.host.process(900, {}, False)
-    assert found is not None and (found.own, found.unit, found.start) == (30 * GIB, "a.service", 900.0)
+        (directory / f"task/{tid}/stat").write_text(" ".join(fields))
+        (directory / f"task/{tid}/status").write_text(status)
+        (directory / f"task/{tid}/cgroup").write_text(group)
+    vllm = machine.host.process(900, {}, False)
+    assert vllm is not None and (vllm.own, vllm.unit, vllm.start) == (30 * GIB, "a.service", 900.0)
 
 
 def open_file(machine: Machine, pid: int, number: int, mebibytes: int, mount: int, named: bool = True) -> Path:
     """Let a process have a file open, and return it."""
     for name in ("fd", "fdinfo"):
-        (machine.place / f"{pid}/{name}").mkdir(exist_ok=True)
-    path = machine.place.parent / f"file-{pid}-{number}"
+        (machine.proc / f"{pid}/{name}").mkdir(exist_ok=True)
+    path = machine.proc.parent / f"file-{pid}-{number}"
     path.write_bytes(b"\1" * (mebibytes << 20))
     os.sync()
-    (machine.place / f"{pid}/fd/{number}").symlink_to(path)
-    (machine.place / f"{pid}/fdinfo/{number}").write_text(f"pos:\t0\nflags:\t02\nmnt_id:\t{mount}\n")
+    (machine.proc / f"{pid}/fd/{number}").symlink_to(path)
+    (machine.proc / f"{pid}/fdinfo/{number}").write_text(f"pos:\t0\nflags:\t02\nmnt_id:\t{mount}\n")
     return path
 
 
-def test_open_file_in_memory_counts_for_who_made_it(machine: Machine):
+def test_open_file_in_memory_counts_for_its_owner(machine: Machine):
     memfds, tmpfs, disk = machine.host._memfds, 4711, 4712
-    (machine.place / "1/mountinfo").write_text(
+    (machine.proc / "1/mountinfo").write_text(
         f"{disk} 1 8:1 / / rw - ext4 /dev/sda rw\n{tmpfs} 1 0:5 / /dev/shm rw - tmpfs tmpfs rw\n"
     )
     me = os.geteuid()
     for pid, uid in ((900, me), (901, me), (902, me + 1), (903, me)):
         machine.start(pid, "a", uid=uid)
     both = open_file(machine, 900, 3, 3, memfds)
-    (machine.place / "901/fd").mkdir()
-    (machine.place / "901/fdinfo").mkdir()
-    (machine.place / "901/fd/7").symlink_to(both)
-    (machine.place / "901/fdinfo/7").write_text((machine.place / "900/fdinfo/3").read_text())
+    (machine.proc / "901/fd").mkdir()
+    (machine.proc / "901/fdinfo").mkdir()
+    (machine.proc / "901/fd/7").symlink_to(both)
+    (machine.proc / "901/fdinfo/7").write_text((machine.proc / "900/fdinfo/3").read_text())
     open_file(machine, 901, 3, 2, tmpfs)
     open_file(machine, 901, 4, 5, disk)
     # Another user's file that has a name is nobody's for being read.
@@ -317,8 +317,8 @@ def test_open_file_in_memory_counts_for_who_made_it(machine: Machine):
     table = machine.host.processes({}, False)
     sizes = {pid: size >> 20 for pid, size in machine.host.unmapped(table).items()}
     assert sizes == {900: 3, 901: 2}
-    # What it maps of it is counted already.
-    mapped = {pid: one._replace(shared=1 << 20) for pid, one in table.items()}
+    # The mapped part is counted already.
+    mapped = {pid: process._replace(shared=1 << 20) for pid, process in table.items()}
     assert {pid: size >> 20 for pid, size in machine.host.unmapped(mapped).items()} == {900: 2, 901: 1}
 
 
@@ -337,7 +337,7 @@ def test_memfd_that_is_not_mapped_has_a_holder(machine: Machine, monkeypatch: py
     assert machine.sent == [(901, TERM)]
 
 
-def test_nobody_follows_who_left_a_file_in_memory(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_exit_that_leaves_a_file_in_memory_kills_no_second_process(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     # It still had the file open when it was asked to end, and its end gave nothing back.
     acts: list[watch.Act] = []
     clock = watch.time.monotonic()
@@ -364,7 +364,7 @@ def test_nobody_follows_who_left_a_file_in_memory(machine: Machine, monkeypatch:
 
 
 @pytest.mark.parametrize("pause", [0.1, 40.0])
-def test_shared_memory_that_nobody_holds_ends_nobody_and_is_told_once(
+def test_unheld_shared_memory_kills_no_process_and_is_reported_once(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, pause: float
 ):
     acts: list[watch.Act] = []
@@ -390,7 +390,7 @@ def test_shared_memory_that_nobody_holds_ends_nobody_and_is_told_once(
     told = [act.why for act in acts if "no process holds" in act.why]
     assert len(told) == 1 and "/dev/shm" in told[0] and "GiB of shared memory" in told[0]
     assert not any("nobody may be ended" in act.why for act in acts)
-    # Who takes what is left is who goes, in spite of it.
+    # The process that takes the rest of the memory is killed nevertheless.
     guard.rules = policy.Rules()
     machine.shared = 30 * GIB
     for size in (30, 36, 38.5):
@@ -401,7 +401,7 @@ def test_shared_memory_that_nobody_holds_ends_nobody_and_is_told_once(
     assert {pid for pid, _number in machine.sent} == {901}
 
 
-def test_old_shared_memory_says_nothing_of_who_takes_the_rest_slowly(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_old_shared_memory_does_not_hide_a_slow_culprit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     clock = watch.time.monotonic()
     monkeypatch.setattr(watch.time, "monotonic", lambda: clock)
     guard = machine.guard([])
@@ -418,7 +418,7 @@ def test_old_shared_memory_says_nothing_of_who_takes_the_rest_slowly(machine: Ma
     assert machine.sent == [(900, TERM)]
 
 
-def test_table_rests_while_nobody_may_be_ended(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+def test_snapshots_pause_while_no_process_may_be_killed(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     guard, reads, read = machine.guard([], policy.Rules(protected=("postgres",))), [], machine.host.processes
     used = 0.0
 
@@ -438,7 +438,7 @@ def test_table_rests_while_nobody_may_be_ended(machine: Machine, monkeypatch: py
 
 def test_name_is_what_a_terminal_may_show(machine: Machine):
     machine.start(900, "x")
-    stat = machine.place / "900/stat"
+    stat = machine.proc / "900/stat"
     stat.write_bytes(stat.read_bytes().replace(b"(x)", b"(a\r\x1b[2K\xe2\x80\xae)b)"))
-    found = machine.host.process(900, {}, False)
-    assert found is not None and found.name == "a\ufffd\ufffd[2K\ufffd)b"
+    process_shown = machine.host.process(900, {}, False)
+    assert process_shown is not None and process_shown.name == "a\ufffd\ufffd[2K\ufffd)b"

@@ -42,15 +42,15 @@ class Others:
 class Seen(host.Host):
     """This host, on which nothing runs but what a test has started, and whose memory is a file."""
 
-    def __init__(self, place: Path) -> None:
-        self.place, self.pids = place, set[int]()
+    def __init__(self, meminfo: Path) -> None:
+        self.figures, self.pids = meminfo, set[int]()
         self.play(TOTAL // 2, 0)
-        super().__init__(meminfo=str(place))
+        super().__init__(meminfo=str(meminfo))
 
     def play(self, available: int, shared: int) -> None:
         rows = {"MemTotal": TOTAL, "MemFree": available, "MemAvailable": available, "Shmem": shared}
         text = "".join(f"{name + ':':<16}{size >> 10:>12} kB\n" for name, size in rows.items())
-        with open(self.place, "r+" if self.place.exists() else "w") as stream:
+        with open(self.figures, "r+" if self.figures.exists() else "w") as stream:
             stream.write(text)
 
     def processes(
@@ -61,9 +61,9 @@ class Seen(host.Host):
 
 @pytest.fixture
 def seen(tmp_path: Path) -> t.Iterator[Seen]:
-    found = Seen(tmp_path / "meminfo")
-    yield found
-    for pid in found.pids:
+    this_host = Seen(tmp_path / "meminfo")
+    yield this_host
+    for pid in this_host.pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -110,8 +110,8 @@ def test_attacker_is_ended_and_the_other_account_is_not(seen: Seen, name: str, k
         # Its first thread ends half a second after it began.
         time.sleep(1)
         assert Path(f"/proc/{attacker}/stat").read_text().rpartition(") ")[2].startswith("Z")
-    found = seen.process(attacker, {}, False)
-    assert found is not None and (found.uid, found.name) == (ATTACKER, name)
+    process = seen.process(attacker, {}, False)
+    assert process is not None and (process.uid, process.name) == (ATTACKER, name)
     seen.play(TOTAL // 50, 400 * MIB if kind == "memfd" else 0)
     for _ in range(3):
         guard.step()
@@ -120,7 +120,7 @@ def test_attacker_is_ended_and_the_other_account_is_not(seen: Seen, name: str, k
 
 def test_signal_reaches_the_process_and_none_that_has_its_number_by_now(seen: Seen, monkeypatch: pytest.MonkeyPatch):
     pids = [start(seen, ATTACKER, "a", kind, 20) for kind in ("plain", "leaderless", "plain", "plain")]
-    found = [seen.process(pid, {}, False) for pid in pids]
+    processes = [seen.process(pid, {}, False) for pid in pids]
 
     def is_ended(pid: int) -> bool:
         status = os.waitpid(pid, 0)[1]
@@ -128,25 +128,25 @@ def test_signal_reaches_the_process_and_none_that_has_its_number_by_now(seen: Se
         return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
     time.sleep(1)
-    for one in found[:2]:
-        assert one is not None
+    for process in processes[:2]:
+        assert process is not None
         with pytest.raises(ProcessLookupError):
-            seen.signal(one._replace(start=one.start - 1), signal.SIGKILL)
-        assert seen.alive(one)
-        seen.signal(one, signal.SIGKILL)
-        assert is_ended(one.pid)
+            seen.signal(process._replace(start=process.start - 1), signal.SIGKILL)
+        assert seen.alive(process)
+        seen.signal(process, signal.SIGKILL)
+        assert is_ended(process.pid)
         with pytest.raises(ProcessLookupError):
-            seen.signal(one, signal.SIGKILL)
+            seen.signal(process, signal.SIGKILL)
 
     def refused(_pid: int) -> int:
         raise OSError(errno.ENOSYS, "Function not implemented")
 
     monkeypatch.setattr(os, "pidfd_open", refused)
-    assert found[2] is not None and found[3] is not None
-    seen.signal(found[2], signal.SIGKILL)
+    assert processes[2] is not None and processes[3] is not None
+    seen.signal(processes[2], signal.SIGKILL)
     assert is_ended(pids[2])
     monkeypatch.delattr(os, "pidfd_open")
-    seen.signal(found[3], signal.SIGKILL)
+    seen.signal(processes[3], signal.SIGKILL)
     assert is_ended(pids[3])
 
 
@@ -157,7 +157,7 @@ def test_signal_reaches_the_process_and_none_that_has_its_number_by_now(seen: Se
         (["{copy}", "60"], ""),
         # A user may mount what he likes in a name space of his own.
         (["unshare", "-m", "sh", "-c", "mount --bind {copy} /usr/bin/sleep && exec /usr/bin/sleep 60"], ""),
-        # What is on a mount of his own is not asked for anything: it may be one that does not answer.
+        # A file on a user's own mount is not read, because the mount may not answer.
         (["unshare", "-m", "sh", "-c", "mount --bind /usr/bin/sleep /usr/bin/sleep && exec /usr/bin/sleep 60"], ""),
     ],
 )

@@ -55,18 +55,21 @@ class Simulated:
             self.pid += 1
             group = max(self.running) if actor.joined else self.pid
             group = self.running[group].group if actor.joined else group
-            one = Running(actor, self.pid, group, self.now, share * 10e9, TOTAL * min(actor.percent, 130) / 100)
-            one.held = one.goal if ready else 0.0
-            self.running[self.pid] = one
+            running = Running(actor, self.pid, group, self.now, share * 10e9, TOTAL * min(actor.percent, 130) / 100)
+            running.held = running.goal if ready else 0.0
+            self.running[self.pid] = running
 
     def available(self) -> float:
         """Return what is left; page cache is."""
-        return max(0.0, TOTAL * 0.98 - sum(one.held for one in self.running.values() if one.actor.kind != "cache"))
+        return max(
+            0.0, TOTAL * 0.98 - sum(running.held for running in self.running.values() if running.actor.kind != "cache")
+        )
 
     def moves(self) -> bool:
         """Say whether anything grows, or is about to end."""
         return (
-            any(one.ends is not None or one.held < one.goal for one in self.running.values()) or self.late is not None
+            any(running.ends is not None or running.held < running.goal for running in self.running.values())
+            or self.late is not None
         )
 
     def advance(self, seconds: float) -> None:
@@ -76,13 +79,13 @@ class Simulated:
             seconds -= step
             self.now += step
             left = self.available()
-            for one in list(self.running.values()):
-                if one.ends is not None and self.now >= one.ends:
-                    self.gone.append(one.actor.name)
-                    del self.running[one.pid]
+            for running in list(self.running.values()):
+                if running.ends is not None and self.now >= running.ends:
+                    self.gone.append(running.actor.name)
+                    del self.running[running.pid]
                     continue
-                growth = min(one.rate * step, one.goal - one.held, left)
-                one.held += growth
+                growth = min(running.rate * step, running.goal - running.held, left)
+                running.held += growth
                 left -= growth
             share = self.available() / TOTAL
             self.least, self.short = min(self.least, share), self.short + step * (share < 0.03)
@@ -91,11 +94,11 @@ class Simulated:
 
     def refresh(self) -> None:
         """NVML's figures of now, which come a little later."""
-        held = {one.pid: int(one.held) for one in self.running.values() if one.actor.kind == "gpu"}
+        held = {running.pid: int(running.held) for running in self.running.values() if running.actor.kind == "gpu"}
         if self.late is None:
             self.late = (self.now + self.draw.uniform(0.01, 0.2), held)
 
-    # What the guard sees.
+    # The interface of Host that the guard calls.
 
     def memory(self) -> host.Memory:
         left = int(self.available())
@@ -104,18 +107,18 @@ class Simulated:
     def processes(
         self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()
     ) -> dict[int, host.Process]:
-        found = {pid: self.process(pid, gpu, swapped) for pid in self.running if pid not in known}
-        return {pid: one for pid, one in found.items() if one is not None}
+        processes = {pid: self.process(pid, gpu, swapped) for pid in self.running if pid not in known}
+        return {pid: process for pid, process in processes.items() if process is not None}
 
     def process(self, pid: int, gpu: t.Mapping[int, int], swapped: bool) -> host.Process | None:
-        one = self.running.get(pid)
-        if one is None:
+        running = self.running.get(pid)
+        if running is None:
             return None
-        own = int(one.held) if one.actor.kind == "plain" else 0
-        actor = one.actor
+        own = int(running.held) if running.actor.kind == "plain" else 0
+        actor = running.actor
         path = actor.unit if "/" in actor.unit else f"/system.slice/{actor.unit}"
         names = actor.comm or actor.name, host.unit_of(path)
-        return host.Process(pid, 1, one.group, one.start, *names, own, gpu.get(pid, 0), actor.uid, path)
+        return host.Process(pid, 1, running.group, running.start, *names, own, gpu.get(pid, 0), actor.uid, path)
 
     def since_boot(self, moment: float) -> float:
         return moment
@@ -124,15 +127,15 @@ class Simulated:
         return process.pid in self.running
 
     def kill(self, pid: int, number: int) -> None:
-        one = self.running.get(pid)
-        if one is None:
+        running = self.running.get(pid)
+        if running is None:
             raise ProcessLookupError
         # A process that is asked cleans up; the driver gives 100 GB back in up to a second.
         wait = self.draw.uniform(0.05, 2.0) if number == signal.SIGTERM else self.draw.uniform(0.02, 1.0)
-        if number == signal.SIGKILL or not one.actor.deaf:
-            one.ends = min(one.ends or 1e18, self.now + wait)
+        if number == signal.SIGKILL or not running.actor.deaf:
+            running.ends = min(running.ends or 1e18, self.now + wait)
             if number == signal.SIGKILL:
-                one.rate = 0.0
+                running.rate = 0.0
 
 
 def run(scenario: Scenario, seed: int) -> Simulated:
@@ -162,17 +165,21 @@ def run(scenario: Scenario, seed: int) -> Simulated:
 
 #: A kernel's swap, fork bombs, data loaders and what hides are not simulated: guard/tests/vm.py has them.
 REAL = ("bomb", "workers", "crowd", "memfd", "file", "leaderless")
-NAMES = [name for name, one in SCENARIOS.items() if not one.swap and all(actor.kind not in REAL for actor in one.then)]
+NAMES = [
+    name
+    for name, scenario in SCENARIOS.items()
+    if not scenario.swap and all(actor.kind not in REAL for actor in scenario.then)
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_right_one_goes_and_soon(name: str):
+def test_scenario_kills_the_right_process_soon(name: str):
     check(name, range(2))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
-def test_the_right_one_goes_in_each_of_twenty_runs(name: str):
+def test_scenario_kills_the_right_process_in_twenty_runs(name: str):
     check(name, range(2, 22))
 
 
