@@ -12,15 +12,15 @@ only nvidia-smi, where it is installed, and apt-cache, where offers are asked fo
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import json
 import os
 import re
 import stat
-import threading
 import typing as t
 
-from .._core import platforms
+from .._core import deadline, platforms
 from .._core.errors import SparkforgeError
 from .._elf import ldcache
 from . import firmware
@@ -234,25 +234,15 @@ class SparkInfo:
 
     def _sizes(self, mount: dict[str, str]) -> tuple[int | None, int | None]:
         """Return the sizes in MiB of a file system: all of it, and what an ordinary user may still write."""
-        answer: list[t.Any] = []
-
-        def ask() -> None:
-            try:
-                answer.append(self.host.statvfs(mount["mount"]))
-            except OSError as error:
-                self.host.note(f"statvfs {mount['mount']}", error)
-
-        if mount["fstype"] in NETWORK:
-            thread = threading.Thread(target=ask, daemon=True)
-            thread.start()
-            thread.join(NETWORK_TIMEOUT)
-            if thread.is_alive():
-                self.host.note(f"statvfs {mount['mount']}", "The file server does not answer.")
-        else:
-            ask()
-        if not answer:
+        ask = functools.partial(self.host.statvfs, mount["mount"])
+        try:
+            size = deadline.within(NETWORK_TIMEOUT, ask) if mount["fstype"] in NETWORK else ask()
+        except TimeoutError:
+            self.host.note(f"statvfs {mount['mount']}", "The file server does not answer.")
             return None, None
-        size = answer[0]
+        except OSError as error:
+            self.host.note(f"statvfs {mount['mount']}", error)
+            return None, None
         return size.f_blocks * size.f_frsize // MIB, size.f_bavail * size.f_frsize // MIB
 
     def _python(self, packages: t.Mapping[str, str]) -> list[dict[str, t.Any]]:

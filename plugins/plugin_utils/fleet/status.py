@@ -12,7 +12,7 @@ import re
 import time
 import typing as t
 
-from ...module_utils._core import verdict, words
+from ...module_utils._core import shown, verdict, words
 
 FORMAT = 3
 #: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
@@ -38,8 +38,6 @@ _ACTIONS = {
 _VERBS = ("install", "write", "remove", "build")
 #: The text that Ansible puts before a plugin's message.
 _WRAPPING = re.compile(r"^(Task failed: )?(.*The filter plugin '[^']*' failed: |Action failed: )?", re.S)
-#: From here on a terminal or a table would be changed by it.
-_UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 
 Row = dict[str, t.Any]
 Facts = t.Mapping[str, t.Any]
@@ -225,9 +223,9 @@ def _table(rows: t.Sequence[Row]) -> str:
     lines = [[title for title, _cell in columns]]
     for item in rows:
         if item["problem"]:
-            lines.append([_clean(item["host"]), f"{item['standing']}: {_clean(item['problem'])}"])
+            lines.append([shown.line(item["host"]), f"{item['standing']}: {shown.line(item['problem'])}"])
         else:
-            lines.append([_clean(cell(item)) for _title, cell in columns])
+            lines.append([shown.line(cell(item)) for _title, cell in columns])
     widths = [
         max(len(line[number]) for line in lines if len(line) > 2 or number == 0) for number in range(len(columns))
     ]
@@ -285,7 +283,7 @@ def _details(item: Row) -> str:
     lines += [f"stops: {stop['cause']} {stop['remedy']}".rstrip() for stop in item["stops"]]
     for role, said in item["changes"].items():
         lines += [f"{role}: {line}" for line in _by_verb(said)]
-    return "\n".join([_clean(item["host"]), *(f"  {_clean(line)}" for line in lines)]) if lines else ""
+    return "\n".join([shown.line(item["host"]), *(f"  {shown.line(line)}" for line in lines)]) if lines else ""
 
 
 def _by_verb(said: t.Sequence[str]) -> list[str]:
@@ -340,7 +338,3 @@ def _seconds(moment: t.Any) -> int | None:
 def _bare(message: str) -> str:
     """Return the words of a plugin without those that Ansible puts before them."""
     return _WRAPPING.sub("", message, count=1)
-
-
-def _clean(text: str) -> str:
-    return _UNSHOWN.sub(" ", text)

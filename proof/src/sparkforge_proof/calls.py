@@ -38,7 +38,7 @@ def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
 
     del check_mode
     device = judge.Device(*(options[key] for key in ("machine", "capability", "cuda", "python")))
-    return judge.directory(options["target"], device)
+    return judge.paths([options["target"]], device)
 
 
 CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {

@@ -529,20 +529,20 @@ def test_image_for_a_newer_driver_is_a_no(tmp_path: Path, name: str, content: st
         (root / path).mkdir(parents=True)
     (tmp_path / name).write_text(content)
     for target in (root, tmp_path) if name == "config.json" else (root,):
-        result = judge.directory(str(target), SPARK)
+        result = judge.paths([str(target)], SPARK)
         assert (result["verdict"], result["findings"][0]["kind"]) == ("no", "image")
     brands = content.replace("13.1", "13.1 brand=tesla,driver>=580,driver<581")
     (tmp_path / name).write_text(brands)
-    assert judge.directory(str(root), SPARK)["verdict"] == "perhaps"
+    assert judge.paths([str(root)], SPARK)["verdict"] == "perhaps"
     with pytest.raises(SparkforgeError, match="There is no Python package"):
-        judge.directory(str(root), judge.Device(cuda="13.1"))
+        judge.paths([str(root)], judge.Device(cuda="13.1"))
 
 
 def test_mounted_image_with_a_newer_cuda_is_a_doubt(tmp_path: Path) -> None:
     # podman image mount shows no variables.
     for path in ("usr/local/cuda-13.1", "usr/local/cuda-12.9", "etc"):
         (tmp_path / path).mkdir(parents=True)
-    result = judge.directory(str(tmp_path), SPARK)
+    result = judge.paths([str(tmp_path)], SPARK)
     assert (result["verdict"], result["findings"][0]["kind"]) == ("perhaps", "image")
 
 
@@ -554,9 +554,9 @@ def test_image_s_own_libc_counts(tmp_path: Path) -> None:
     for path in ("usr", "etc", "lib"):
         (root / path).mkdir()
     (root / "lib/libc.so.6").write_bytes(libc)
-    assert judge.directory(str(root), SPARK)["verdict"] == "yes"
+    assert judge.paths([str(root)], SPARK)["verdict"] == "yes"
     (root / "lib/libc.so.6").write_bytes(libc.replace(b"2.41", b"2.36"))
-    assert judge.directory(str(root), SPARK)["verdict"] == "no"
+    assert judge.paths([str(root)], SPARK)["verdict"] == "no"
 
 
 @pytest.mark.parametrize(

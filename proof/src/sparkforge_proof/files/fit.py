@@ -4,7 +4,7 @@
 
 """Whether packages fit each other and the host: versions, symbols, and the compilers that they bring.
 
-Each function yields rows ``(package, level, kind, sentence)`` of findings.
+Each function yields findings.
 """
 
 from __future__ import annotations
@@ -20,7 +20,19 @@ from .._shared.module_utils._wheel import installed
 from . import contents, texts
 from .contents import Contents, Library
 
-Row = tuple[str, str, str, str]
+
+class Finding(t.TypedDict):
+    """``level``: ``no``, ``perhaps`` or ``note``; ``kind``: one word that programs go by."""
+
+    package: str
+    level: str
+    kind: str
+    what: str
+
+
+def finding(package: str, level: str, kind: str, what: str) -> Finding:
+    return {"package": package, "level": level, "kind": kind, "what": what}
+
 
 #: Packages of one release, whose imports compare their versions (flashinfer-ai/flashinfer issue 4781; Transformer
 #: Engine's common/__init__.py; the plugins of jax).
@@ -44,7 +56,7 @@ _TRITON_WITH_129, _TRITON_BEFORE = (3, 6), "12.8"
 _OF_THE_DRIVER = re.compile(r"cu[A-Z]|nvml[A-Z]")
 
 
-def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator[Row]:
+def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator[Finding]:
     """Yield packages of different releases that belong together, and requirements that another package misses.
 
     Only packages of one environment are compared, and wheels with each of them.
@@ -55,19 +67,21 @@ def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator
             members = [f"{name} {there[name]['version']}" for name in sorted(family) if name in there]
             if len({versions.public(member.partition(" ")[2]) for member in members}) > 1:
                 sentence = f"these must be of one version, which their import compares: {', '.join(members)}."
-                yield from ((member.partition(" ")[0], "no", "sisters", sentence) for member in members)
+                yield from (finding(member.partition(" ")[0], "no", "sisters", sentence) for member in members)
         builds = {name: there[name]["version"].partition("+")[2] for name in _OF_TORCH if name in there}
         of_torch = builds.get("torch")
         for name, build in builds.items():
             if of_torch and build and build != of_torch and "cpu" in (build, of_torch):
-                yield name, "perhaps", "sisters", f"it is the build {build}, and torch is the build {of_torch}."
+                yield finding(
+                    name, "perhaps", "sisters", f"it is the build {build}, and torch is the build {of_torch}."
+                )
         distributions = {name: _distribution(package, machine) for name, package in there.items()}
         for name, distribution in distributions.items():
             for sentence in installed.unsatisfied(distribution, distributions):
                 pin = re.search(r" requires torch ==(\d+\.\d+)[^,]*, but (\d+\.\d+)", sentence)
                 # PyTorch keeps the interface that extensions are compiled against within a minor alone.
                 broken = pin is not None and pin[1] != pin[2] and there[name]["libraries"]
-                yield name, "no" if broken else "perhaps", "sisters", f"{sentence}."
+                yield finding(name, "no" if broken else "perhaps", "sisters", f"{sentence}.")
 
 
 def _distribution(package: Contents, machine: str) -> installed.Distribution:
@@ -113,7 +127,7 @@ def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str]
 
 def of_host(
     package: Contents, libraries: t.Sequence[Library], host: t.Mapping[str, str], own: t.Collection[str]
-) -> t.Iterator[Row]:
+) -> t.Iterator[Finding]:
     """Yield what asks for newer versions of libc's and libstdc++'s symbols than the host has.
 
     :param own: SONAMEs that packages bring, a libstdc++ for one.
@@ -127,10 +141,10 @@ def of_host(
     if newer:
         level = "no" if len(newer) == len(libraries) else "perhaps"
         has = ", ".join(f"{name}_{version}" for name, version in host.items())
-        yield package["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, and the host has {has}."
+        yield finding(package["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, and the host has {has}.")
 
 
-def of_compilers(package: Contents, capability: str) -> t.Iterator[Row]:
+def of_compilers(package: Contents, capability: str) -> t.Iterator[Finding]:
     """Yield the compilers of a package that do not know the GPU: ptxas, nvcc and NVRTC."""
     needed = _FIRST_CUDA.get(capability, "0")
     releases: dict[str, list[str]] = {}
@@ -148,10 +162,10 @@ def of_compilers(package: Contents, capability: str) -> t.Iterator[Row]:
         if versions.numbers(newest) < versions.numbers(needed):
             way = "; set TRITON_PTXAS_PATH to the CUDA toolkit's" if package["name"] in _TRITON else ""
             sentence = f"its {name} is of CUDA {newest}, and {capability} needs that of {needed} or newer{way}."
-            yield package["name"], "perhaps", "compiler", sentence
+            yield finding(package["name"], "perhaps", "compiler", sentence)
 
 
-def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str) -> t.Iterator[Row]:
+def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str) -> t.Iterator[Finding]:
     """Yield libraries whose code for the GPU is a trap by what it prints."""
     for library in libraries:
         code = [fatbin.number(name) for name in library["cubins"] or library["ptx"]]
@@ -161,10 +175,10 @@ def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str
             sentence = (
                 f"{os.path.basename(library['path'])} has code for {used} and prints {guard!r}: it may be a trap there."
             )
-            yield package["name"], "perhaps", "guard", sentence
+            yield finding(package["name"], "perhaps", "guard", sentence)
 
 
-def of_image(root: str, cuda: str) -> t.Iterator[Row]:
+def of_image(root: str, cuda: str) -> t.Iterator[Finding]:
     """Yield what the container toolkit would refuse an unpacked image for: it asks for a newer driver.
 
     :param cuda: of the driver.
@@ -184,11 +198,11 @@ def of_image(root: str, cuda: str) -> t.Iterator[Row]:
             sentence = (
                 f"it asks for a driver of CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
             )
-            yield "image", "perhaps" if others else "no", "image", sentence
+            yield finding("image", "perhaps" if others else "no", "image", sentence)
     toolkits = [re.fullmatch(r"cuda-(\d{1,3}\.\d{1,3})", name) for name in FileSystem(root).names("/usr/local")]
     newest = max((toolkit[1] for toolkit in toolkits if toolkit), key=versions.numbers, default="0")
     if not values and os.path.realpath(root) != "/" and versions.numbers(newest) > versions.numbers(cuda):
         sentence = (
             f"it has CUDA {newest}: if it is NVIDIA's, it asks for a driver of that version, and this one is of {cuda}."
         )
-        yield "image", "perhaps", "image", sentence
+        yield finding("image", "perhaps", "image", sentence)

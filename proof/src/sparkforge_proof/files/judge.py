@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
+import functools
 import os
 import re
 import tempfile
@@ -21,6 +21,7 @@ from .._shared.module_utils._wheel.names import check_wheel_fits, parse_wheel_na
 from ..checks.stack import architectures
 from . import contents, fit
 from .contents import Contents, Library, sonames
+from .fit import Finding, finding
 
 #: From the best to the worst; the first three levels of a finding are each a verdict.
 VERDICTS = ("yes", "perhaps", "no")
@@ -68,15 +69,6 @@ class Device:
 Missing = t.Mapping[str, t.Sequence[tuple[str, str]]]
 
 
-class Finding(t.TypedDict):
-    """``level``: ``no``, ``perhaps`` or ``note``; ``kind``: one word that programs go by."""
-
-    package: str
-    level: str
-    kind: str
-    what: str
-
-
 def judge(
     found: t.Sequence[Contents],
     device: Device,
@@ -99,7 +91,7 @@ def judge(
         symbols = {path: rows for (name, path), rows in missing.items() if name == one["name"]}
         findings += _of_package(one, device, symbols, provided)
     findings += _of_cuda(found, device)
-    findings += [_finding(*row) for row in fit.of_versions(found, device.machine)]
+    findings += fit.of_versions(found, device.machine)
     rows = []
     for one in found:
         own = [finding for finding in findings if finding["package"] == one["name"]]
@@ -129,10 +121,6 @@ def judge(
     }
     # Names and versions are whatever the files say.
     return t.cast("dict[str, t.Any]", shown.data(result))
-
-
-def _finding(package: str, level: str, kind: str, what: str) -> Finding:
-    return {"package": package, "level": level, "kind": kind, "what": what}
 
 
 def _not_looked_at(found: t.Sequence[Contents]) -> list[str]:
@@ -180,9 +168,7 @@ def _code(libraries: t.Iterable[Library]) -> fatbin.Embedded:
 
 
 def _of_package(one: Contents, device: Device, missing: Missing, provided: t.Collection[str]) -> t.Iterator[Finding]:
-    def say(level: str, kind: str, what: str) -> Finding:
-        return _finding(one["name"], level, kind, what)
-
+    say = functools.partial(finding, one["name"])
     if one["file"]:
         major, minor = device.python.split(".")
         try:
@@ -213,14 +199,10 @@ def _of_package(one: Contents, device: Device, missing: Missing, provided: t.Col
         many = f"{one['sources']} file{'' if one['sources'] == 1 else 's'} of CUDA C++"
         yield say(NOTE, "compiles", f"it contains {many}: compiling it at run time needs nvcc on the host.")
     yield from _of_libraries([*libraries, *cubins], device, say, missing)
-    rows = itertools.chain(
-        fit.of_host(one, libraries, device.host, provided),
-        fit.of_compilers(one, device.capability),
-        fit.of_guards(
-            one, [library for library in (*libraries, *cubins) if not _is_nvidias(library)], device.capability
-        ),
-    )
-    yield from (_finding(*row) for row in rows)
+    yield from fit.of_host(one, libraries, device.host, provided)
+    yield from fit.of_compilers(one, device.capability)
+    with_guards = [library for library in (*libraries, *cubins) if not _is_nvidias(library)]
+    yield from fit.of_guards(one, with_guards, device.capability)
 
 
 def _named(libraries: t.Iterable[Library], name: str) -> list[Library]:
@@ -350,19 +332,19 @@ def _of_cuda(found: t.Sequence[Contents], device: Device) -> t.Iterator[Finding]
         if len(kinds) > 1:
             told = "; ".join(f"{version} by {', '.join(names[:4])}" for version, names in sorted(kinds.items()))
             fewest = min(kinds.values(), key=len)[0]
-            yield {"package": fewest, "level": "perhaps", "kind": "cuda", "what": f"several {what} of CUDA: {told}."}
+            yield finding(fewest, "perhaps", "cuda", f"several {what} of CUDA: {told}.")
     newest = max(minors, key=versions.numbers, default="")
     for one in found:
         linker = ".".join(one["version"].split(".")[:2])
         if newest and _LINKER.fullmatch(one["name"]) and versions.numbers(linker) < versions.numbers(newest):
             what = f"nvJitLink {linker} does not accept code from CUDA {newest}."
-            yield {"package": one["name"], "level": "perhaps", "kind": "cuda", "what": what}
+            yield finding(one["name"], "perhaps", "cuda", what)
     if newest and versions.numbers(newest)[:1] > versions.numbers(device.cuda)[:1]:
         what = f"it is for CUDA {newest}, but the driver for CUDA {device.cuda} runs only that major and older."
-        yield {"package": minors[newest][0], "level": "no", "kind": "cuda", "what": what}
+        yield finding(minors[newest][0], "no", "cuda", what)
     elif newest and versions.numbers(newest) > versions.numbers(device.cuda):
         what = f"it is for CUDA {newest}: a driver for {device.cuda} runs its machine code, but not its PTX."
-        yield {"package": minors[newest][0], "level": NOTE, "kind": "cuda", "what": what}
+        yield finding(minors[newest][0], NOTE, "cuda", what)
 
 
 def find_lacking(found: t.Sequence[Contents], device: Device) -> None:
@@ -390,16 +372,6 @@ def _is_of_the_host(name: str, machine: str, major: str) -> bool:
 
 
 # --- table ---------------------------------------------------------------------------------------------------------
-
-
-def directory(path: str, device: Device) -> dict[str, t.Any]:
-    """Return the judgement of an environment, or of a file system with environments in it.
-
-    :raises SparkforgeError: it is no directory, or has no Python package.
-    """
-    found, said, device = _in_directory(path, device)
-    result = judge(found, device, said=said)
-    return {**result, "table": table(result)}
 
 
 def paths(given: t.Sequence[str], device: Device) -> dict[str, t.Any]:
@@ -434,7 +406,7 @@ def _in_directory(path: str, device: Device) -> tuple[list[Contents], list[Findi
         path = os.path.join(path, "rootfs")
     is_root = all(os.path.isdir(os.path.join(path, name)) for name in ("usr", "etc"))
     root, environment = (path, None) if is_root else ("/", os.path.abspath(path))
-    said = [_finding(*row) for row in fit.of_image(path, device.cuda)] if is_root else []
+    said = list(fit.of_image(path, device.cuda)) if is_root else []
     try:
         found = contents.of_environments(root, environment)
     except contents.NoPackageError:
