@@ -33,6 +33,7 @@ from .rules import (
     general,
     git,
     hub,
+    images,
     load,
     memory,
     nccl,
@@ -74,8 +75,8 @@ _WORDS = 20_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
-    nccl, memory, driver, containers, servers, hub, cuda, runtime, torch, toolchain, rust, python, environment, network,
-    git, pip, cmake, compiling, load, apt, general, notices,
+    nccl, memory, driver, containers, images, servers, hub, cuda, runtime, torch, toolchain, rust, python, environment,
+    network, git, pip, cmake, compiling, load, apt, general, notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 

@@ -91,8 +91,8 @@ source =
     NVIDIA/nvidia-docker#1025
 
 [container-name-taken]
-keys = is already in use by container
-pattern = The container name '/?([\w.-]+)' is already in use by container
+keys = is already in use by
+pattern = [Tt]he container name '/?([\w.-]+)' is already in use by
 cause = There is a container {found} already, perhaps one that has ended.
 remedy = Remove it (docker rm {found}; docker ps -a shows it), or give the new one another name; --rm removes one when
     it ends.
@@ -109,8 +109,12 @@ remedy = Update the program that asks (or its library); as a stopgap set DOCKER_
 source = docker/compose#13389
 
 [docker-not-running]
-keys = Cannot connect to the Docker daemon
-pattern = Cannot connect to the Docker daemon at ([^\s,]+)\. Is
+keys =
+    Cannot connect to the Docker daemon
+    failed to connect to the docker API at
+pattern =
+    Cannot connect to the Docker daemon at ([^\s,]+)\. Is
+    failed to connect to the docker API at ([^\s;]+);
 cause = No Docker daemon answers at {found}: it does not run, or the client asks at another socket.
 remedy = Start it (systemctl start docker), and read its journal if it does not stay up; check DOCKER_HOST and
     docker context.
@@ -150,10 +154,17 @@ keys =
     pull access denied for
     unauthorized: authentication required
     failed to fetch anonymous token
+    failed to fetch oauth token
+    unauthorized: <html>
+    denied
 pattern =
     pull access denied for ([^\s,]+)
     (unauthorized: authentication required)
-    failed to fetch anonymous token: unexpected status[^\n]*: (401 Unauthorized)
+    failed to fetch (?:anonymous|oauth) token: [^\n]*(40[13] \w+)
+    (unauthorized): <html>
+    Head '?https?://([\w.-]+/v2/\S+?)/manifests/[^\n]*: denied
+    (?:error from registry|pull access): (denied)
+    denied: (requested access to the resource is denied)
 cause = The registry gives the image to nobody who is not logged in, or there is no image of that name ({found}).
 remedy = Check the name, and log in to the registry that it names (docker login nvcr.io with an API key of NGC).
 source =
@@ -169,6 +180,73 @@ pattern = (429 Too Many Requests|toomanyrequests)
 cause = The registry refuses more downloads for now ({found}): the limit of this address or account is reached.
 remedy = Log in (docker login), wait, or use a mirror.
 source = docker/hub-feedback#2464
+
+[container-driver-release]
+keys = This container was built for NVIDIA Driver Release
+pattern = NVIDIA Driver Release (?P<need>[\d.]+) or later, but\s+version (?P<have>[\d.]+) was detected
+cause = The image was made for the driver {need} or newer, and this host has {have}.
+remedy = Use an older tag of the image, made for CUDA as nvidia-smi shows it, or update DGX OS, which brings the driver.
+source =
+    eugr/spark-vllm-docker#266
+    NVIDIA/TensorRT-LLM#23
+
+[container-device-rules]
+keys =
+    failed to add device rules
+    cgroup subsystem devices not found
+pattern =
+    (failed to add device rules): [\w ]+
+    (cgroup subsystem devices not found)
+cause = NVIDIA's hook could not let the container use the GPU's devices ({found}): it is older than this system's
+    control groups, or runs without root.
+remedy = Update the container toolkit, whose newest releases do not change these rules; without root set no-cgroups =
+    true in /etc/nvidia-container-runtime/config.toml, or use CDI (--device nvidia.com/gpu=all).
+source =
+    NVIDIA/nvidia-container-toolkit#139
+    NVIDIA/nvidia-docker#1660
+
+[container-unknown-gpu]
+keys = nvidia-container-cli: device error
+pattern = nvidia-container-cli: device error: (?:unknown device id: )?([\w/-]+?): unknown
+cause = The container asks for the GPU {found}, which this host does not have; a Spark has one, number 0.
+remedy = Start it with --gpus all, and correct NVIDIA_VISIBLE_DEVICES, device_ids or count in the compose file.
+source =
+    NVIDIA/nvidia-docker#1264
+    NVIDIA/nvidia-container-toolkit#29
+
+[container-driver-in-image]
+keys = nvidia-container-cli: mount error: file creation failed
+pattern = mount error: file creation failed: \S*/merged(/\S+): file exists
+cause = The image itself has {found}, a file of the driver, which the container is to get from the host.
+remedy = Build the image without packages of the driver (libnvidia-compute, nvidia-utils), or delete that file in its
+    last step; an image that was committed from a running container has such files too.
+source =
+    BIOP/BIOP-desktop#2
+    NVIDIA/nvidia-container-toolkit#289
+
+[nvml-not-permitted]
+keys = NVML: Insufficient Permissions
+pattern = Failed to initialize NVML: (Insufficient Permissions)
+cause = This account may not open the GPU's device files ({found}), as a user inside a rootless container, or one
+    outside their group.
+remedy = Compare ls -l /dev/nvidia* with the account's groups; give Podman --group-add keep-groups or --userns=keep-id.
+source =
+    NVIDIA/nvidia-container-toolkit#210
+    NVIDIA/nvidia-container-toolkit#580
+
+[worker-shared-memory]
+keys =
+    is killed by signal: Bus error
+    insufficient shared memory (shm)
+pattern =
+    (DataLoader worker \(pid\(?s?\)? [\d, ]+\)) is killed by signal: Bus error
+    (insufficient shared memory) \(shm\)
+cause = /dev/shm is full ({found}): a container has 64 MB there unless it is told otherwise.
+remedy = Start the container with --ipc=host or a larger --shm-size (such as 16g; shm_size in a compose file), or use
+    fewer workers.
+source =
+    pytorch/pytorch#5040
+    bytedance/Protenix#2
 
 [container-runtime-wrapper]
 keys = nvidia-container-runtime did not terminate successfully
@@ -191,19 +269,36 @@ source =
     NixOS/nixpkgs#278969
 
 [container-driver-libraries]
-keys = nvidia-container-cli: initialization error: cannot open
-pattern = nvidia-container-cli: initialization error: (cannot open shared object file)
+keys =
+    nvidia-container-cli: initialization error: cannot open
+    nvidia-container-cli: initialization error: load library failed
+    ERROR_LIBRARY_NOT_FOUND
+pattern =
+    nvidia-container-cli: initialization error: (cannot open shared object file)
+    nvidia-container-cli: initialization error: load library failed: (libnvidia-ml\.so\.1)
+    failed to initialize NVML: (ERROR_LIBRARY_NOT_FOUND)
 cause = NVIDIA's container toolkit found no libnvidia-ml on the host ({found}): the driver's libraries are missing,
     or not where ldconfig looks.
 remedy = Make nvidia-smi work on the host, and run sudo ldconfig.
 source = NVIDIA/nvidia-container-toolkit#131
 
 [docker-buildx-missing]
-keys = unknown flag: --platform
-pattern = unknown flag: (--platform)
-cause = Docker has no buildx plugin here, so that {found} is taken for an option of docker itself.
+keys =
+    unknown flag: --platform
+    buildx component is missing
+    'buildx' is not a docker command
+    unknown command: docker buildx
+pattern =
+    unknown flag: (--platform)
+    the (buildx) component is missing or broken
+    '(buildx)' is not a docker command
+    unknown command: docker (buildx)
+cause = Docker has no buildx plugin here, and so takes {found} for something of its own, or builds no image.
 remedy = Install docker-buildx-plugin (of Ubuntu's own Docker: docker-buildx).
-source = intel/gprofiler#822
+source =
+    intel/gprofiler#822
+    toverainc/willow-inference-server#69
+    NVIDIA-ISAAC-ROS/isaac_ros_common#90
 
 [container-hook-root]
 keys = change root failed

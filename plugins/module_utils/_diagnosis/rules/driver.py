@@ -182,10 +182,13 @@ source = NVIDIA/nvidia-docker#365
 keys =
     communicate with the NVIDIA driver
     nvml error: driver not loaded
+    NVML: Driver Not Loaded
+    ERROR_DRIVER_NOT_LOADED
     Failed to query NVIDIA devices
 pattern =
     (couldn't communicate with the NVIDIA driver)
     nvml error: (driver not loaded)
+    NVML: (Driver Not Loaded|ERROR_DRIVER_NOT_LOADED)
     (Failed to query NVIDIA devices)
 cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}): mostly there is none for the
     running kernel.

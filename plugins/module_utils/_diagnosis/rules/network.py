@@ -68,10 +68,18 @@ keys =
     Failed to resolve '
     Could not resolve '
     Temporary failure resolving '
+    dial tcp: lookup
+    ENOTFOUND
+    EAI_AGAIN
+    resolve host name
 pattern =
     Could not resolve host: (\S+)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
+    (?:ping: |resolve hostname |addresses of \()([\w.-]+)[:,] [^\n]*(?:name resolution|service not known)
+    dial tcp: lookup ([\w.-]+)[^\n]*(?:no such host|server misbehaving|i/o timeout|connection refused)
+    (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)
+    Couldn't resolve host name
     Temporary failure in name resolution
     Name or service not known
 unless =

@@ -119,4 +119,18 @@ notice = yes
 cause = One apt repository is configured twice, in {one} and {other}: a warning, and no failure by itself.
 remedy = Remove one of the two entries.
 source = canonical/hardware-observer-operator#540
+
+[compose-variable-unset]
+keys = variable is not set. Defaulting to a blank string
+pattern = The \\*'([^'\\\n]+)\\*' variable is not set\. Defaulting to a blank string
+notice = yes
+cause = The compose file reads the variable {found}, which is not set, so that it is empty.
+remedy = Set it in the file .env beside the compose file, or in the shell.
+
+[container-without-gpu]
+keys = The NVIDIA Driver was not detected
+pattern = The (NVIDIA Driver was not detected)
+notice = yes
+cause = The container was started without the GPU ({found}).
+remedy = If it is to have it, start it with --gpus all; in a compose file reserve a device of the driver nvidia.
 """
