@@ -37,7 +37,7 @@ def test_a_known_error_is_shown_with_three_lines_around_it(
     text = capsys.readouterr().out
     assert text.splitlines()[0] == f"{log}, line 5: the cause is known"
     assert [row[:5] for row in text.splitlines()[1:8]] == [f"{'>' if n == 5 else ' '} {n} |" for n in range(2, 9)]
-    assert "Cause: A file system is full" in text and "Remedy: Free some space" in text
+    assert "Cause: A file system is full" in text and "Remedy: Find what fills it" in text
     assert "docs/troubleshooting.md#no-space" in text
 
 
@@ -120,7 +120,7 @@ def test_only_what_comes_from_the_log_is_hidden(
     log = tmp_path / "log"
     log.write_text("main.c:5:10: fatal error: Python.h: No such file or directory\n")
     (row,) = answer(log, capsys)[1]["answers"]
-    assert "headers of this Python" in row["cause"] and "on this host: it installs the headers" in row["remedy"]
+    assert "headers of this Python" in row["cause"] and "a virtual environment has none" in row["remedy"]
     log.write_text("ERROR: HTTP error 502 while getting https://wheels.example.com/a.whl\n")
     (row,) = answer(log, capsys)[1]["answers"]
     assert row["cause"] == "https://host-1/a.whl answers HTTP 502."

@@ -105,10 +105,15 @@ remedy = Wait until it ends (unattended-upgrades and the DGX updater run after b
 [apt-signed-by-conflict]
 keys = Conflicting values set for option Signed-By
 pattern =
-    Conflicting values set for option Signed-By regarding source (?P<source>\S+ \S+?): (?P<one>\S*) != (?P<other>\S*)
+    Conflicting values set for option Signed-By regarding source (?P<source>\S+ \S+?): (?P<one>\S*) !=
+    + (?P<other>[^\s,]*)
+values =
+    advice of source: https?://developer\.download\.nvidia => on DGX OS keep the vendor's cuda-compute-repo.sources
+    + and remove what the package cuda-keyring added
+    advice of source: . => keep the one that the repository's own package or instructions wrote (grep -r for the
+    + address finds both)
 cause = Two apt sources name the same repository {source} with different keyrings, {one} and {other}.
-remedy = Remove one of the two files from /etc/apt/sources.list.d: on DGX OS keep the vendor's cuda-compute-repo.sources
-    and remove what the package cuda-keyring added.
+remedy = Remove one of the two files from /etc/apt/sources.list.d: {advice}.
 
 [apt-later-version]
 keys =
@@ -200,13 +205,27 @@ keys =
     held broken packages
     you have held
     Unsatisfied dependencies
+    Reached two conflicting assignments
 pattern =
-    (?:packages have unmet|Unsatisfied) dependencies:\n(?P<why>(?: [^\n]*(?:\n|$)){1,4})
+    (?:packages have unmet|Unsatisfied) dependencies:\n\s*(?P<line1>\S+ : (?:Pre)?Depends: \S+(?: \([^)\n]*\))? but
+    + (?P<why1>[^\n]+))
+    (?:packages have unmet|Unsatisfied) dependencies:\n\s*(?P<line2>\S+ : (?P<why2>[^\n]+))
+    Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
     held broken packages
     you have held
-cause = apt cannot install the requested packages: unmet dependencies[ ({why})].
-remedy = Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins (apt-cache policy); those that
-    DGX OS has in /etc/apt/preferences.d must stay.
+values =
+    advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
+    + which version each has. Take both from one source and in one version (pin or remove the other repository, or
+    + name the versions: apt install NAME=VERSION …), then apt --fix-broken install
+    advice of why: it is not installable => No enabled source has it for this architecture: enable the repository that
+    + has it, or remove the one that asks for it
+    advice of why: it(?:'s| is) not going to be => Ask for it, too (apt install NAME): apt then says what forbids it,
+    + mostly a hold (apt-mark showhold), a pin or a conflict
+    advice of why: (?:Conflicts|Breaks) => Remove the other package first, or leave one of the two
+    advice of why: (?:) => Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins (apt-cache
+    + policy)
+cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
+remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 
 [apt-not-root]
 keys =
@@ -218,7 +237,7 @@ pattern =
     Could not open lock file \S+ - open \(13: Permission denied\)
     requested operation requires superuser privilege
 cause = apt was not run as root.
-remedy = Set become: true.
+remedy = Run it with sudo (become: true in Ansible).
 
 [dpkg-failed]
 keys = dpkg: error processing

@@ -25,8 +25,8 @@ source =
 keys = Compatibility with CMake
 pattern = Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed
 cause = The source declares compatibility with CMake older than {found}, which CMake 4 removed.
-remedy = Pin a CMake below 4 (cmake<4) in the unit's requirements or name one in its toolchain (Triton before 3.7 needs
-    that), or set CMAKE_POLICY_VERSION_MINIMUM=3.5 in its environment.
+remedy = Set CMAKE_POLICY_VERSION_MINIMUM=3.5 in the build's environment, or use a CMake below 4 (pip install 'cmake<4';
+    the unit's requirements or toolchain; Triton before 3.7 needs that).
 
 [cmake-too-old]
 keys =
@@ -36,7 +36,8 @@ pattern =
     CMake (\S+) or higher is required\.\s+You\s+are\s+running\s+version\s+(\S+)
     Could not find CMake with version >=(\S+)
 cause = The source needs CMake {found} or newer.
-remedy = Set a newer CMake in the unit's toolchain, or add cmake to its requirements.
+remedy = Install a newer CMake (pip install cmake into the environment, or cmake of Kitware's apt repository; the unit's
+    toolchain or requirements).
 
 [ninja-missing]
 keys =
@@ -46,7 +47,8 @@ pattern =
     unable to find a build program corresponding to 'Ninja'
     Ninja is required to load C\+\+ extensions
 cause = There is no ninja on the build's PATH.
-remedy = Run the role build_toolchain on this host, or add ninja to the unit's requirements.
+remedy = Install ninja (apt install ninja-build, or pip install ninja into the environment; the role build_toolchain, or
+    the unit's requirements).
 
 [nvcc-missing]
 keys =
@@ -66,8 +68,10 @@ pattern =
     No CUDA toolset found
     CUDA_HOME environment variable is not set
     nvcc not found at '
-cause = There is no nvcc on the build's PATH.
-remedy = Run the role cuda_libraries, and set nvcc in the unit's toolchain (it is not on PATH in a non-login shell).
+cause = There is no nvcc where this program looks: the CUDA toolkit is not installed, or not on its PATH.
+remedy = Install the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and put its bin first on PATH (export
+    PATH=/usr/local/cuda/bin:$PATH, CUDA_HOME=/usr/local/cuda); a unit names nvcc in its toolchain; a -runtime or -base
+    image has none: use a -devel one.
 
 [compiler-missing]
 keys =
@@ -82,8 +86,9 @@ pattern =
     The CMAKE_(?:C|CXX)_COMPILER:\s+(\S+)\s+is not a full\s+path and was not found
     Failed to find (C compiler)
     error: linker `(\w+)` not found
-cause = There is no compiler for the build ({found}).
-remedy = Run the role build_toolchain on this host, or correct cc and cxx in the unit's toolchain.
+cause = There is no C or C++ compiler ({found}).
+remedy = Install gcc and g++ (apt install build-essential; the role build_toolchain), or correct CC and CXX (cc and cxx
+    in the unit's toolchain); Triton needs one when a program runs, also in a container.
 
 [compiler-does-not-work]
 keys =
@@ -105,8 +110,8 @@ pattern =
     (?:requires|only supported on) CUDA (\d[\d.]*)\s+(?:or|and)\s+(?:above|higher|newer)(?!, and strongly)
     Could NOT find CUDA(?:Toolkit)?: Found unsuitable version '[^'\n]+',\s+but\s+required\s+is\s+at\s+least\s+'(\S+?)'
 cause = The source needs CUDA {found} or newer, but the build found an older toolkit.
-remedy = Install a newer toolkit (the stack's CUDA version, role cuda_libraries) and point CUDA_HOME and toolchain.nvcc
-    to it, or build a version of the source for the installed toolkit.
+remedy = Install a newer toolkit (the stack's CUDA version, role cuda_libraries) and point CUDA_HOME, PATH and
+    toolchain.nvcc to it, or take a version of the source for the installed toolkit.
 
 [cuda-version-conflict]
 keys =
@@ -116,7 +121,8 @@ pattern =
     Found two conflicting CUDA versions
     FindCUDA says CUDA version is\s+(\S+)
 cause = The build found parts of two CUDA toolkits.
-remedy = Point CUDA_HOME, CUDACXX and PATH in the unit's environment to a single toolkit.
+remedy = Point CUDA_HOME, CUDACXX and PATH to a single toolkit (in the unit's environment), and configure in an empty
+    directory.
 
 [submodule-missing]
 keys =
@@ -129,7 +135,8 @@ pattern =
     add_subdirectory given source\s+'([^'\n]+)'\s+which is not an\s+existing\s+directory
     Did you run 'git submodule update --init
 cause = A directory of the source is empty or missing ({found}): a submodule was not checked out.
-remedy = Set source.submodules to true, or use an archive that includes the submodules.
+remedy = Run git submodule update --init --recursive in the source (source.submodules of a unit), or use an archive that
+    includes the submodules.
 
 [cmake-source-missing]
 keys =
@@ -149,7 +156,7 @@ pattern =
     does not match the source '([^'\n]+)'
     Does not match the generator used previously: ([^\n]+)
 cause = The build directory was configured for another source or generator ({found}).
-remedy = Build with rebuild=true, which starts with an empty build directory.
+remedy = Delete the build directory (rebuild=true of a unit) and configure anew.
 
 [cmake-package-missing]
 keys =

@@ -101,8 +101,8 @@ pattern =
     invalid linker name in (?:argument )?'(-fuse-ld=[^'\n]+)'
     does not support '(-fuse-ld=[^'\n]+)'
 cause = The build's linker is not installed ({found}).
-remedy = Run the role build_toolchain on this host, or remove the linker option (-fuse-ld, LLVM_ENABLE_LLD,
-    TRITON_BUILD_WITH_CLANG_LLD).
+remedy = Install it (apt install lld, or mold; the role build_toolchain), or remove the linker option (-fuse-ld,
+    LLVM_ENABLE_LLD, TRITON_BUILD_WITH_CLANG_LLD).
 
 [compiler-too-old]
 keys =
@@ -121,7 +121,8 @@ pattern =
     compiler does not support '(-m[^'\n]+)'
     unsupported argument '([^'\n]+)' to option '-m
 cause = The compiler does not know {found}: it is too old for this source or these flags, or is for another processor.
-remedy = Set a newer compiler in the unit's toolchain, or correct CFLAGS and CXXFLAGS.
+remedy = Use a newer compiler (CC and CXX, or the unit's toolchain), or correct CFLAGS and CXXFLAGS: -march=native and
+    x86 flags such as -mavx2 are wrong on aarch64.
 
 [missing-header]
 keys = fatal error:
@@ -141,7 +142,7 @@ values =
     part of found: infiniband => libibverbs-dev
     part of found: . => the package that provides it (see apt-file search)
 cause = The compiler does not find the header {found}.
-remedy = Install {part}; if it is in a directory of its own, add that to CPATH in the unit's environment.
+remedy = Install {part}; if it is in a directory of its own, add that to CPATH (in the unit's environment).
 
 [library-missing]
 keys =
@@ -151,7 +152,7 @@ keys =
 pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(?::|$|\s)
 values = as in missing-header
 cause = The linker does not find the library {found}.
-remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH in the unit's environment.
+remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH (in the unit's environment).
 
 [object-damaged]
 keys =
@@ -162,7 +163,7 @@ keys =
     not an ELF file
 pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
 cause = {found} is damaged, as happens after a power loss or on a full disk.
-remedy = Remove it and run again, or build with rebuild=true.
+remedy = Remove it and run again (rebuild=true of a unit).
 
 [wrong-architecture]
 keys =

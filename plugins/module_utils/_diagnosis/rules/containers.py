@@ -142,11 +142,13 @@ source = s0len/Playbook#151
 keys =
     does not match the detected host platform
     exec format error
+    was pulled with platform
 pattern =
     image's platform \((?P<image>\S+)\) does not match the detected host platform \((?P<host>[^)\n]+)\)
-    (exec \S+|exec user process caused): exec format error
-cause = The image is for another processor[, {image},] than this host's[, {host}].
-remedy = Use an image for linux/arm64, or build it here.
+    (?:exec \S+|exec user process caused): exec format error(?:(?s:.{0,1500}?)Base image (?P<name>\S+) was pulled with
+    + platform '(?P<image2>[^'\n]+)', expected '(?P<host2>[^'\n]+)')?
+cause = The image[ {name}] is for another processor[, {image},] than this host's[, {host}].
+remedy = Use an image or a tag that has linux/arm64 (docker manifest inspect lists its platforms), or build it here.
 source = docker/for-linux#105
 
 [image-not-permitted]

@@ -57,7 +57,8 @@ keys = compute_20'
 pattern = Unsupported gpu architecture 'compute_20'
 cause = nvcc was asked for compute_20: without TORCH_CUDA_ARCH_LIST, PyTorch's detection turns the GPU's 12.1 into
     12.1(2.0).
-remedy = Set TORCH_CUDA_ARCH_LIST in the unit's environment, to 12.0 for torch 2.9.1 to 2.11.
+remedy = Set TORCH_CUDA_ARCH_LIST for the build (in the environment, or the unit's environment), to 12.0 for torch 2.9.1
+    to 2.11.
 
 [nvcc-arch-unknown]
 keys =
@@ -66,9 +67,14 @@ keys =
 pattern =
     Unsupported gpu architecture '([^'\n]+)'
     CMAKE_CUDA_ARCHITECTURES:\s+(\S+)\s+do not all work with this compiler
+values =
+    advice of found: .*\b(?:compute_)?(?:9\d|1[0-2]\d) => This nvcc is older than the GPU (12.0 needs CUDA 12.8, 12.1 needs 12.9):
+    + use that of CUDA 13, with /usr/local/cuda/bin first on PATH, or named as CUDACXX or CMAKE_CUDA_COMPILER.
+    + Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then configure in an empty
+    + directory
+    advice of found: . => Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES)
 cause = nvcc does not know the architecture {found}.
-remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build with a CUDA toolkit that supports it: 12.1
-    needs 12.9 or newer.
+remedy = {advice}.
 
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
@@ -87,7 +93,7 @@ remedy = Use a ptxas as new as the compiler: CUDA_HOME and PATH must point to on
 [llvm-ptx-version]
 keys = does not support target
 pattern = LLVM ERROR: (PTX version \S+ does not support target '[^'\n]+')
-cause = LLVM refuses the target: {found}. Triton's backend requests a lower PTX version than LLVM 22 and newer allow.
+cause = LLVM refuses the target: {found}; Triton's backend requests a lower PTX version than LLVM 22 and newer allow.
 remedy = Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in
     third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later.
 
@@ -126,7 +132,8 @@ source = vllm-project/vllm#6683
 keys = arch_list[-1] +=
 pattern = arch_list\[-1\] \+= '\+PTX'
 cause = PyTorch's extension build found neither TORCH_CUDA_ARCH_LIST nor a GPU to detect.
-remedy = Set TORCH_CUDA_ARCH_LIST in the unit's environment.
+remedy = Set TORCH_CUDA_ARCH_LIST for the build (12.0 or 12.1a for a GB10), in the environment or the unit's
+    environment.
 
 [attention-guard]
 keys = but was built for sm
@@ -134,10 +141,43 @@ pattern = FATAL: kernel \S+ is for (\S+), but was built for (?P<built>sm\d+)
 cause = A kernel of memory-efficient attention has no body for {built} ({found} only), so its results are wrong.
 remedy = Do not use this PyTorch: build it with TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
 
+[torch-arch-missing]
+keys = is not compatible with the current PyTorch installation
+pattern =
+    ^[ \t]*(?P<gpu>[^\n]{1,80}?) with CUDA capability (?P<need>sm_\d+) is not compatible with the current PyTorch
+    + installation\.\s+The current PyTorch install supports CUDA capabilities (?P<has>(?:sm_\w+ ?)+)
+when = no-kernel-image
+values =
+    advice of need: sm_1[012] => Install a PyTorch for CUDA 13 (pip install torch --index-url
+    + https://download.pytorch.org/whl/cu130), whose code for 12.0 runs on 12.1, and its other packages for cu130; or
+    + build from source with TORCH_CUDA_ARCH_LIST=12.0
+    advice of need: . => Install an older PyTorch that still has this architecture, or choose the other GPU with
+    + CUDA_VISIBLE_DEVICES
+cause = The installed PyTorch has code for {has}, and the GPU ({gpu}) needs {need}.
+remedy = {advice}.
+
+[llamacpp-arch-missing]
+keys = has no device code compatible with CUDA arch
+pattern =
+    CUDA kernel (?P<kernel>\w+) has no device code compatible with CUDA arch (?P<need>\d+)\. \S+ was compiled for:
+    + (?P<has>[\d,]+)
+cause = The kernel {kernel} of llama.cpp was compiled for {has} and not for this GPU's architecture, {need} (a GB10 is
+    1210).
+remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an empty directory, or take a build that
+    lists it.
+
 [no-kernel-image]
-keys = no kernel image is available
-pattern = no kernel image is available for execution on the device
-cause = The program has no code for this GPU's architecture.
-remedy = Build it with the GPU's capability in TORCH_CUDA_ARCH_LIST: a cubin runs on the same major and an equal or
-    higher minor.
+keys =
+    no kernel image is available
+    cudaErrorNoKernelImageForDevice
+    CUDA_ERROR_NO_BINARY_FOR_GPU
+pattern =
+    no kernel image is available for execution on the device
+    (?:Error|error)[^\n]*(?:cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU)
+cause = The program, or one of its libraries, has no code for this GPU's architecture; a GB10 is 12.1 and runs code for
+    12.0, 12.1 and 12.1a (also as compute_90 or newer PTX).
+remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-kernel, flash-attn and the like in their
+    cu130 wheels; or build the library from source with TORCH_CUDA_ARCH_LIST=12.0 (12.1a for a kernel that needs it), or
+    CMAKE_CUDA_ARCHITECTURES=121. torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library
+    has.
 """

@@ -22,7 +22,8 @@ source = vllm-project/vllm#36077
 keys = unbound variable
 pattern = (\w+): unbound variable
 cause = A script under 'set -u' reads {found}, which is not set.
-remedy = Set {found} in the unit's environment: a build gets only these variables, never a shell's environment.
+remedy = Set {found} before the script runs, in the shell or the unit's environment: a unit's build gets only these
+    variables, never a shell's.
 
 [build-requirement-missing]
 keys =
@@ -36,8 +37,10 @@ pattern =
     Error: No module named '(ninja|cmake|jinja2|six|requests|Cython|setuptools_scm)(?:\.[\w.]+)?'
     Cannot import (?:build backend )?'([\w.]+)'
     Missing dependencies:\s+(\S+)
-cause = The build needs {found}, and its environment does not have it (pip installs none with --no-build-isolation).
-remedy = Add it to the unit's requirements; a wrong Python gives the same error.
+cause = The build needs {found}, and its environment does not have it: with --no-build-isolation pip installs no build
+    requirements.
+remedy = Install it into the environment of the build first (pip install {found}; in this collection the unit's
+    requirements); a wrong Python gives the same error.
 
 [python-version]
 keys =
@@ -49,7 +52,8 @@ pattern =
     requires a different Python: (\S+ not in '[^'\n]+')
     requires Python '(?P<wanted>[^'\n]+)' but
 cause = The source does not support the environment's Python ({found}).
-remedy = Set the unit's python to an interpreter in that range, or use a version of the source that supports it.
+remedy = Use a Python in that range (uv venv --python 3.12; the unit's python), or a version of the package that
+    supports this one.
 
 [externally-managed]
 keys =
@@ -59,7 +63,8 @@ pattern =
     externally-managed-environment
     This environment is externally managed
 cause = pip tried to install into the system's Python, which the distribution manages.
-remedy = Install into an environment (role python_env), never with --break-system-packages.
+remedy = Install into a virtual environment (python3 -m venv ~/venv && . ~/venv/bin/activate, or uv venv; in this
+    collection the role python_env), and a program with pipx; never with --break-system-packages.
 
 [install-into-system]
 keys =
@@ -75,7 +80,7 @@ pattern =
     cannot create directory:?\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Maybe|administrative|privileges)
     Permission denied: '(/usr/(?:local/)?lib/python[^'\n]*)
     create or remove files in install directory
-cause = The build tried to install into the system ({found}).
-remedy = Build a wheel and install it into an environment: never 'setup.py install', and CMAKE_INSTALL_PREFIX only below
-    the root.
+cause = Something was to be installed into the system ({found}), which this account may not write.
+remedy = Install into a virtual environment (python3 -m venv, uv venv), not with sudo; a unit's build makes a wheel,
+    with CMAKE_INSTALL_PREFIX only below the root, and never runs 'setup.py install'.
 """

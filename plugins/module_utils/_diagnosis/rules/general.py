@@ -23,7 +23,7 @@ source = sgl-project/sglang#8974
 keys = [-Werror
 pattern = error: ([^\n]+?) \[-Werror
 cause = A warning counts as an error: {found}.
-remedy = Add the matching -Wno-error=… to CXXFLAGS in the unit's environment, or remove -Werror with an edit.
+remedy = Add the matching -Wno-error=… to CXXFLAGS (in the unit's environment), or remove -Werror from the source.
 
 [process-killed]
 keys =
@@ -35,34 +35,39 @@ pattern =
     \] (Killed)$
 cause = A process was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints nothing else
     when this happens to its compiler.
-remedy = End the programs that hold memory (GPU processes hold it too) and run again; a build then resumes from its
-    objects, with jobs sized by the memory that is free, and with fewer by memory_per_job or jobs
-    (MAX_JOBS, where a server compiles at its first start).
+remedy = End the programs that hold memory (GPU processes hold it too) and run again with less: fewer jobs of a build
+    (MAX_JOBS, -j; memory_per_job or jobs of a unit, which resumes from its objects), a lower share or a smaller model
+    of a server; the kernel's log (journalctl -k) says whether it was memory.
 
 [compile-error]
 keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
 unless = : (?:Permission denied|Operation not permitted)
 cause = The source does not compile: {found}
-remedy = Compare the compiler, nvcc and Python with those of the stack; a patch or an edit may have broken the source.
+remedy = Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer than the source
+    supports, or a patch broke it; use the versions that the source's release names (those of the stack).
 
 [dubious-ownership]
 keys = detected dubious ownership
 pattern = detected dubious ownership in repository at '([^'\n]+)'
 cause = git refuses {found}, because another user owns it.
-remedy = Change its owner to the build user (chown -R): an earlier build ran as root or another user.
+remedy = Change its owner to the account that runs git (chown -R), since an earlier run was root's or another's; for a
+    directory that you trust, as one that is mounted into a container, git config --global --add safe.directory {found}.
 
 [python-module-missing]
 keys = Error: No module named
 pattern = Error: No module named '?([\w.]+)
 cause = Python does not find the module {found}.
-remedy = Add its package to the unit's requirements, or install it into the environment.
+remedy = Install the package that has it into the environment that runs this (python -m pip install; its name may differ
+    from the module's; in this collection the unit's requirements), and check that the program runs with that
+    environment's Python.
 
 [triton-compiler-failed]
 keys = CalledProcessError: Command
 pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton_launcher|main|launcher)\.c'
 cause = Triton compiles a C file at the first kernel, and {found} failed.
-remedy = Run the role build_toolchain on this host; check that cuda.h, Python.h and libcuda.so.1 are found.
+remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
+    python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
 
 [dependency-cycle]
 keys = dependency cycle
@@ -95,13 +100,13 @@ pattern =
     INSTALL cannot find\s+'([^'\n]+)'
 cause = The build needs the file {found}, which does not exist and which no rule makes.
 remedy = Use the complete source, with submodules and files that an ignore list may have excluded; if the file existed
-    when CMake ran, build with rebuild=true.
+    when CMake ran, build in an empty directory (rebuild=true of a unit).
 
 [ninja-no-file]
 keys = loading 'build.ninja'
 pattern = loading 'build\.ninja': ([^\n]+)
 cause = The build directory has no build.ninja: CMake did not finish.
-remedy = See CMake's output above; if it shows no error, build with rebuild=true.
+remedy = See CMake's output above; if it shows no error, delete the build directory (rebuild=true of a unit).
 
 [process-limit]
 keys =
@@ -110,8 +115,9 @@ keys =
 pattern =
     Resource temporarily unavailable
     Too many open files
-cause = A limit of the build's user or unit was reached ({found}).
-remedy = Raise the limits for processes or open files (TasksMax, LimitNOFILE, ulimit -u and -n), or set fewer jobs.
+cause = A limit of processes or open files was reached ({found}).
+remedy = Raise it (ulimit -u and -n; TasksMax and LimitNOFILE of a unit; --ulimit nofile and --pids-limit of a
+    container), or set fewer jobs.
 
 [permission-denied]
 keys =
@@ -123,8 +129,10 @@ pattern =
     '?([^\s':]+)'?: (?:Permission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(\S+)
 unless = Download is performed unsandboxed
-cause = The build user may not write or run {found}.
-remedy = Change its owner to the build user (chown -R): an earlier build ran as root or another user.
+cause = This account may not write or run {found}.
+remedy = Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container, whose user has
+    another number, start it with --user or another cache directory), or make a program executable (chmod +x); of a
+    build, an earlier one ran as root or another user.
 
 [command-missing]
 keys =
@@ -138,13 +146,18 @@ pattern =
     make(?:\[\d+\])?: (\S+): No such file
     Error: \[Errno 2\] No such file or directory: '([\w.+-]+)'
 values =
-    advice of found: (cc|c\+\+|gcc|g\+\+|ld|make|git|ccache)$ => Run the role build_toolchain
-    advice of found: (cmake|ninja|pkg-config|patchelf)$ => Run the role build_toolchain
-    advice of found: (clang|clang\+\+|lld|ld\.lld|llvm-\w+)(-\d+)?$ => Run the role build_toolchain
-    advice of found: (nvcc|ptxas|cuobjdump|nvdisasm)$ => Put the bin of the CUDA toolkit on PATH (role cuda_libraries)
+    advice of found: nvidia-smi$ => Install the driver's tools (nvidia-utils of the driver's branch), or in a
+    + container start it with --gpus all
+    advice of found: ninja$ => Install it (pip install ninja, apt install ninja-build)
+    advice of found: (cc|c\+\+|gcc|g\+\+|ld|make|git|ccache|cmake|pkg-config|patchelf)$ => Install build-essential,
+    + cmake, git and the like (role build_toolchain)
+    advice of found: (clang|clang\+\+|lld|ld\.lld|llvm-\w+)(-\d+)?$ => Install LLVM's tools (role build_toolchain)
+    advice of found: (nvcc|ptxas|cuobjdump|nvdisasm)$ => Put the bin of the CUDA toolkit on PATH (/usr/local/cuda/bin;
+    + role cuda_libraries)
+    advice of found: git-lfs => Install git-lfs and run git lfs install
     advice of found: . => Install the package that has it (apt-file search finds it)
-cause = The build calls {found}, which is not on its PATH.
-remedy = {advice}, or add a package that brings it to the unit's requirements.
+cause = {found} is called, and is not on the PATH.
+remedy = {advice}, or install a package that brings it into the environment (the unit's requirements).
 
 [step-crashed]
 keys =
@@ -157,8 +170,9 @@ keys =
 pattern =
     ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Aborted)\b
     FAILED: \[code=(13[4569])\]
-cause = A program that the build runs crashed ({found}).
-remedy = See the command above it: an illegal instruction means code for another processor, a bus error a full disk.
+cause = A program crashed ({found}).
+remedy = See the command and the lines above it: an illegal instruction means code for another processor, a bus error a
+    full disk or a too small /dev/shm, a segmentation fault mostly libraries that do not fit each other.
 
 [c10d-first-rank-lost]
 keys = ncclUniqueId from

@@ -60,7 +60,8 @@ pattern =
     returned error: 40[13]
     40[13] (?:Client )?Error[^\n]*
 cause = A server requires a login, or rejects this one ({found}).
-remedy = Use a URL that needs no login or a mirror; builds never ask for a password.
+remedy = Log in (a token in the address or in the tool's own configuration, an ssh key), check that the account may read
+    it and that the name is right, or use a mirror; builds never ask for a password.
 
 [patch-failed]
 keys =

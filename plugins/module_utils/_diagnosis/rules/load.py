@@ -54,7 +54,9 @@ keys =
     libnvidia-ml.so.1: cannot open
 pattern = (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
 cause = {found} is not found: it belongs to the NVIDIA driver.
-remedy = Run this on a host with the driver; this collection never installs the driver.
+remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
+    (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
+    installs the driver.
 
 [library-not-found]
 keys = cannot open shared object file
@@ -67,7 +69,9 @@ remedy = Provide it{ways}; elf_closure_info lists everything that is missing in 
 keys = not found (required by
 pattern = (\S+): version '([A-Z]\w+_[\d.]+)' not found \(required by ([^)\n]+)\)
 cause = {found} of this host or environment is older than the one a library was built with.
-remedy = Build it on the oldest system that must run it, and keep older copies out of LD_LIBRARY_PATH.
+remedy = Where the file is of a conda environment or LD_LIBRARY_PATH, take that older copy away (conda install -c
+    conda-forge libstdcxx-ng) or put the system's first; else run it on a newer system (Ubuntu 24.04 has glibc 2.39 and
+    GLIBCXX 3.4.33), or build it on the oldest system that must run it.
 
 [static-tls]
 keys = static TLS block
@@ -77,9 +81,9 @@ remedy = Import torch first, or preload that library (mostly libgomp) with LD_PR
 
 [undefined-symbol]
 keys = undefined symbol
-pattern = (\S+): undefined symbol: ([^\s,]+)
+pattern = ([^\s'\"(]+): undefined symbol: ([^\s,]+)
 cause = {found} needs a symbol that no loaded library has: it was built against another version of a library.
-remedy = Rebuild it against the installed libraries.
+remedy = Rebuild it against the installed libraries, or install its build for their versions.
 
 [operators-not-loaded]
 keys =

@@ -11,21 +11,44 @@ Whatever else failed after one of them ran out failed because of it.
 
 RULES = r"""
 [rdma-memory]
-keys = ibv_reg_mr
-pattern = (ibv_reg_mr\w*).{0,200}Cannot allocate memory
-cause = RDMA could not register memory ({found}: Cannot allocate memory), so NCCL gave up.
-remedy = On DGX OS with kernel 7.0, whose KHO reserve takes 9 GiB, run `sudo apt install nvidia-spark-grub-kho` and
-    reboot; elsewhere raise the limit of locked memory (ulimit -l).
+keys =
+    ibv_reg_mr
+    max locked memory
+    RLIMIT_MEMLOCK
+    ibv_create_cq
+    Couldn't allocate MR
+pattern =
+    max locked memory \(ulimit -l\)[^\n]*?(\(current: (?P<limit1>[^)\n]+)\))
+    RLIMIT_MEMLOCK is (?P<limit2>\d+ bytes)
+    (ibv_reg_mr\w*|ibv_create_cq)\b.{0,200}Cannot allocate memory
+    Couldn't (allocate MR)
+cause = RDMA could not register memory ({found}): the program may lock too little of it[, {limit}], or the host has none
+    left for it.
+remedy = Give the program an unlimited limit of locked memory (ulimit -l shows it): --ulimit memlock=-1 and --cap-add
+    IPC_LOCK for a container, LimitMEMLOCK=infinity in a unit, memlock in /etc/security/limits.conf and a new login for
+    an account; where it is unlimited and uname -r says 7.0 on DGX OS, whose KHO reserve takes 9 GiB, run `sudo apt
+    install nvidia-spark-grub-kho` and reboot.
 
 [cuda-out-of-memory]
 keys =
     CUDA out of memory
     cudaMalloc failed: out of memory
+    OutOfMemoryError: Allocation on device
 pattern =
+    CUDA out of memory\. Tried to allocate (?P<need1>[\d.]+ \w+)\.[^\n]*?total capacity of (?P<total1>[\d.]+ \w+) of
+    + which (?P<free1>[\d.]+ \w+) is free(?:[^\n]*?Of the allocated memory (?P<own1>[\d.]+ \w+) is allocated by
+    + PyTorch)?
+    CUDA out of memory\. Tried to allocate (?P<need2>[\d.]+ \w+) \([^\n]*?(?P<total2>[\d.]+ \w+) total capacity;
+    + (?P<own2>[\d.]+ \w+) already allocated; (?P<free2>[\d.]+ \w+) free
+    allocating (?P<need3>[\d.]+ \w+) on device \d+: cudaMalloc failed: out of memory
     CUDA out of memory
     cudaMalloc failed: out of memory
-cause = The GPU is out of memory; on a GB10 that is the host's own memory.
-remedy = Stop other GPU processes (nvidia-smi lists them) or reduce the problem size.
+    OutOfMemoryError: Allocation on device
+cause = The GPU's memory ran out[: {need} more were asked for][, and {free} of {total} were free][; PyTorch of this
+    program held {own}]; on a GB10 it is the host's own memory, which all programs share.
+remedy = Where this program held most of it, let it take less: of vLLM lower --gpu-memory-utilization, --max-model-len
+    or --max-num-seqs, of SGLang --mem-fraction-static, of llama.cpp -c or -ngl, else the batch, or take a smaller or
+    quantized model; where others held it, end them (nvidia-smi lists the GPU's programs) or drop the page cache.
 
 [compiler-killed]
 keys =
@@ -40,15 +63,47 @@ pattern =
     unable to execute command: Killed
 cause = The compiler was killed by signal 9 ({found}), as the kernel does when memory runs out: too many jobs for the
     memory of this host.
-remedy = Run again: the build resumes from its objects, with as many jobs as fit into the free memory; raise
-    memory_per_job or set jobs, and stop programs that use memory (GPU processes, too).
+remedy = Run again with fewer jobs (MAX_JOBS=4, with NVCC_THREADS=1, for a package that pip builds; -j for make and
+    ninja), and stop programs that use memory, GPU processes too; a unit of this collection resumes from its objects
+    with as many jobs as fit into the free memory; raise memory_per_job or set jobs.
 
 [linker-killed]
 keys = terminated with signal 9
 pattern = collect2: fatal error: (\S+) terminated with signal 9
 cause = The linker ({found}) was killed by signal 9, as the kernel does when memory runs out.
-remedy = Run again, which resumes from the objects; set fewer jobs: several large links at once need the most memory of
-    a whole build.
+remedy = Run again with fewer jobs (MAX_JOBS, -j; jobs of a unit, which resumes from its objects): several large links
+    at once need the most memory of a whole build.
+
+[kernel-oom-kill]
+keys =
+    ut of memory: Killed process
+    has been killed by the OOM killer
+pattern =
+    (?P<group>Memory cgroup )?[Oo]ut of memory: Killed process \d+
+    + \((?P<name1>[^)\n]+)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB)?
+    (?P<name2>\S+): A process of this unit has been killed by the OOM killer
+values =
+    where of group: Memory cgroup => the limit of its container or unit was reached
+    where of group: (?:) => the memory of the host was used up, which on a GB10 is the GPU's, too
+    advice of group: Memory cgroup => Raise that limit (docker run --memory, MemoryMax of the unit) or
+    advice of group: (?:) => Leave memory to the host:
+cause = The kernel killed {name}[, which held {held} kB beside what the GPU had for it,] because {where}.
+remedy = {advice} let the program take less: a lower share of a server (--gpu-memory-utilization,
+    --mem-fraction-static), a shorter context, fewer models at once, fewer jobs of a build.
+
+[oom-daemon]
+keys =
+    due to memory pressure for
+    due to memory used
+    sending SIGTERM to process
+    sending SIGKILL to process
+pattern =
+    (?P<by1>systemd-oomd)?\[\d+\]: Killed (?P<name1>\S+) due to memory (?:pressure|used)
+    Killed (?P<name2>/\S+) due to memory (?:pressure|used)
+    (?P<by2>earlyoom)?(?:\[\d+\]: )?sending SIG(?:TERM|KILL) to process \d+ uid \d+ '(?P<name3>[^'\n]+)'
+cause = A daemon that watches memory (systemd-oomd, earlyoom) ended {name}, because the host had hardly any memory left.
+remedy = Let the program take less memory (a lower share of a server, a shorter context, fewer jobs), or run it as a
+    service instead of from a desktop's terminal, where systemd-oomd ends the whole session's scope.
 
 [out-of-memory]
 keys =
@@ -82,8 +137,9 @@ pattern =
     Disk quota exceeded
     You don't have enough free space in (\S+?)\.?$
 cause = A file system is full ({found}).
-remedy = Free some space and run again, which resumes: a PyTorch build needs about 30 GB below the root, LLVM about 10
-    GB more, compilers room in TMPDIR; apt-get clean empties apt's cache, and fewer environments (keep) help.
+remedy = Find what fills it (df -h, then du -xh): models in ~/.cache/huggingface, images and build caches (docker system
+    df, docker system prune), apt-get clean, old environments; then run again: a PyTorch build needs about 30 GB below
+    the root, LLVM about 10 GB more, compilers room in TMPDIR.
 
 [read-only]
 keys = ead-only file system

@@ -14,8 +14,8 @@ RULES = r"""
 keys = error: downloading '
 pattern = error: downloading '([^'\n]+)' failed
 cause = The build itself tried to download {found}, and could not.
-remedy = Provide the file beforehand (an option of the project, FETCHCONTENT_SOURCE_DIR_… or an edit): no lock covers
-    what a build downloads itself.
+remedy = Provide the file beforehand (an option of the project, FETCHCONTENT_SOURCE_DIR_… or an edit), or let the build
+    reach the network; no lock covers what a build downloads itself.
 
 [certificate]
 keys =
@@ -34,7 +34,9 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = The TLS certificate of a server could not be verified ({found}).
-remedy = Set sparkforge_ca_certificate (network_access) to your proxy's or mirror's CA; never skip verification.
+remedy = Where a proxy or a mirror signs with its own CA, make that CA known: put it into
+    /usr/local/share/ca-certificates and run update-ca-certificates, and set SSL_CERT_FILE or REQUESTS_CA_BUNDLE for
+    Python (sparkforge_ca_certificate of this collection); check the clock, too, and never skip verification.
 
 [proxy]
 keys =
@@ -94,8 +96,7 @@ remedy = Check the network, the proxy (role network_access) and the name; withou
 keys = is not a trusted or secure host
 pattern = The repository located at (\S+) is not a trusted or secure host
 cause = pip ignores the index at {found}, because it uses plain HTTP.
-remedy = Serve it over https, or trust it by name (PIP_TRUSTED_HOST in the unit's environment), or add its files as
-    find_links.
+remedy = Serve it over https, or trust it by name (--trusted-host, PIP_TRUSTED_HOST), or add its files as find-links.
 
 [git-corrupt]
 keys =
@@ -175,7 +176,8 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = A server cannot be reached ({found}).
-remedy = Check the network, the proxy (sparkforge_proxies, role network_access) and that the server runs.
+remedy = Check that the server runs and listens at that address (ss -ltnp there), the network and the firewall between,
+    and the proxy (sparkforge_proxies, role network_access).
 
 [hub-not-reached]
 keys =
@@ -201,6 +203,7 @@ pattern =
     failed to listen on any local network address\. port: (?P<port1>\d+)[^\n]*EADDRINUSE
     Bind for \S+:(?P<port2>\d+) failed: port is already allocated
     listen \w+ \S+:(?P<port3>\d+): bind: address already in use
+    (?:listen on|bind to) \S+:(?P<port6>\d+) \(errno: 98
     attempting to bind on address \('[^'\n]*', (?P<port4>\d+)\)[^\n]*address already in use
     bind host port (?:for )?[\d.\[\]]+:(?P<port5>\d+)[^\n]*address already in use
     [Aa]ddress already in use

@@ -91,7 +91,8 @@ pattern =
     (is_available\(\)|CUDA available:) False
 notice = yes
 cause = A PyTorch without CUDA is in use ({found}), as in the package index's 2.9 and 2.10 wheels for aarch64.
-remedy = Install the wheel that the role pytorch builds, or 2.11 or newer.
+remedy = Install a build for CUDA (pip install torch --index-url https://download.pytorch.org/whl/cu130, or 2.11 or
+    newer), or the wheel that the role pytorch builds.
 
 [prebuilt-wheel]
 keys = Guessing wheel URL

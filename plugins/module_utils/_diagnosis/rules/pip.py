@@ -127,7 +127,8 @@ remedy = Renew the lock with playbooks/lock.yml, or add that package, pinned and
 keys = is not a supported wheel on this platform
 pattern = (\S+\.whl) is not a supported wheel on this platform
 cause = The wheel {found} is not for this platform.
-remedy = Use a wheel built for this platform, or choose the Python that it was built for.
+remedy = Read its name: the tags must fit the Python (cp312) and the machine (aarch64; x86_64 and win are others); take
+    the wheel for this one, or choose the Python that it was built for.
 
 [http-refused]
 keys = HTTP error
@@ -164,8 +165,8 @@ pattern =
     (Cannot install .+?) because these package versions have conflicting dependencies
     ResolutionImpossible
 cause = The requirements conflict ({found}).
-remedy = See the conflicting requirements below, and change the unit's requirements, or renew the lock with
-    playbooks/lock.yml.
+remedy = See the conflicting requirements below, and loosen or pin the one that is yours (the unit's requirements, or a
+    new lock with playbooks/lock.yml).
 
 [no-such-requirement]
 keys =
@@ -174,9 +175,10 @@ keys =
 pattern =
     satisfies the requirement (?P<package1>.*?) \(from versions: (?P<offered>[^)\n]*)\)
     (?:No matching distribution found for|satisfies the requirement) (?P<package2>\S+)
-cause = pip found no {package} for this interpreter and machine[ (offered: {offered})].
-remedy = Correct the requirement, or set the index or directory that has it (index_url, find_links), or renew the lock
-    for this platform.
+cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[; it was offered: {offered}].
+remedy = See at the index which versions and wheels there are: mostly none is for aarch64, or none for this Python; take
+    a version that has one, the index that has it (--extra-index-url; index_url and find_links of this collection), or
+    build it from source.
 
 [pyproject-invalid]
 keys =

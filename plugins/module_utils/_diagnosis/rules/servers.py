@@ -70,10 +70,10 @@ source =
 
 [sglang-no-cache-memory]
 keys = Please try to increase --mem-fraction-static
-pattern = increase --mem-fraction-static\. Current value: (?:self\.server_args\.)?mem_fraction_static=([\d.]+)
-cause = After the weights SGLang's static share of memory, {found}, leaves nothing for the KV cache.
-remedy = Raise --mem-fraction-static above {found}, or take a smaller model; lowering it helps only where memory
-    runs out later, while serving.
+pattern = Please try to increase --mem-fraction-static(?:\.? Current value: \S*?=?(?P<share>[\d.]*\d))?
+cause = After the weights SGLang's static share of memory[, {share},] leaves nothing for the KV cache.
+remedy = Raise --mem-fraction-static[ above {share}], or take a smaller or quantized model or a shorter context;
+    lowering it helps only where memory runs out later, in a CUDA graph or in use.
 source =
     gpustack/gpustack#3831
     sgl-project/sglang-omni#292

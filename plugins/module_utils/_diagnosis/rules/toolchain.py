@@ -22,15 +22,15 @@ pattern =
     Unsupported compiler version
     installed version of (\S+ \(\S+\)) is (?:less|greater) than the m\w+ required version by CUDA
 cause = This CUDA does not support the host compiler ({found}).
-remedy = Set a supported one in the unit's toolchain (cc and cxx), which nvcc then uses (CUDAHOSTCXX): Ubuntu 24.04's
-    gcc 13 works with CUDA 13.0.
+remedy = Use a host compiler that this CUDA supports (gcc 13 of Ubuntu 24.04 with CUDA 13.0): export CUDAHOSTCXX=g++-13
+    (nvcc -ccbin), or set cc and cxx in the unit's toolchain; or take a newer CUDA.
 
 [host-compiler-missing]
 keys = Failed to preprocess host compiler properties
 pattern = Failed to preprocess host compiler properties
 cause = nvcc could not run its host compiler.
-remedy = Run the role build_toolchain on this host, and check that toolchain.cxx (CUDAHOSTCXX, -ccbin) is an installed
-    compiler.
+remedy = Install g++ (build-essential; the role build_toolchain does), and check that the compiler that CUDAHOSTCXX,
+    -ccbin or toolchain.cxx names is installed.
 
 [glibc-too-new]
 keys = exception specification is incompatible
@@ -42,7 +42,8 @@ remedy = Build on Ubuntu 24.04 (glibc 2.39), or with a CUDA toolkit that support
 keys = nvcc fatal   : Unknown option
 pattern = nvcc fatal\s+: Unknown option '([^'\n]+)'
 cause = nvcc does not know the option {found}.
-remedy = Correct TORCH_NVCC_FLAGS, NVCC_APPEND_FLAGS or CUDAFLAGS in the unit's environment, or use another toolkit.
+remedy = Correct TORCH_NVCC_FLAGS, NVCC_APPEND_FLAGS or CUDAFLAGS (in the unit's environment), or use a toolkit that
+    knows the option.
 
 [driver-too-old]
 keys =
@@ -54,7 +55,8 @@ pattern =
     driver on your system is too old
     PTX was compiled with an unsupported toolchain
 cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}).
-remedy = Use a stack whose CUDA minor version the driver supports; the driver itself is updated with DGX OS.
+remedy = Use a program or an image for the CUDA that nvidia-smi shows (a stack whose CUDA minor version the driver
+    supports), or update the driver, which DGX OS does with its own updates.
 
 [compiler-crashed]
 keys =

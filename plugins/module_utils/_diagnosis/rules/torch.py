@@ -30,17 +30,19 @@ source = vllm-project/vllm#18380
 keys = cuda.h
 pattern = cuda_utils\.c:\d+:\d+: fatal error: '?cuda\.h'?(?:: No such file| file not found)
 cause = Triton compiles cuda_utils.c at the first kernel, and its wheel has no cuda.h.
-remedy = Add CUDA's headers to the wheel (backends/nvidia/include), or export CPATH in the environment's activation; the
-    roles triton and python_env do.
+remedy = Point CPATH to the CUDA toolkit's headers (export CPATH=/usr/local/cuda/include), or add them to the wheel
+    (backends/nvidia/include); the roles triton and python_env do.
 
 [missing-python-headers]
 keys = Python.h
 pattern =
     fatal error: '?Python\.h'?(?:: No such file| file not found)
     Could not find '?Python\.h
-cause = The headers of this Python are not installed (Python.h).
-remedy = Run the role build_toolchain on this host: it installs the headers of the environment's Python; a virtual
-    environment has none.
+cause = The headers of this Python are not installed (Python.h); Triton and other packages compile a C file with them
+    when they first run.
+remedy = Install them for the Python in use: sudo apt install python3-dev (python3.12-dev for 3.12), which the role
+    build_toolchain does; a virtual environment has none, and a Python of uv brings its own; then start the program
+    again.
 
 [triton-offline]
 keys = Requested an offline build but
@@ -90,31 +92,40 @@ source =
 
 [other-torch]
 keys = undefined symbol: _ZN
-pattern = (\S+): undefined symbol: _ZNK?(?:3c10|2at|5torch|6caffe2)\w*
+pattern = ([^\s'\"(]+): undefined symbol: _ZNK?(?:3c10|2at|5torch|6caffe2)\w*
 cause = {found} was built against a different PyTorch than the installed one.
-remedy = Rebuild it as a unit that depends on this pytorch, or install the wheels of one stack together.
+remedy = Install the package's build for the installed torch and CUDA, or the torch that it was built with (pip show
+    names what it requires); or build it from source against this torch (pip install --no-build-isolation --no-binary);
+    in this collection it is a unit that depends on pytorch, or a wheel of the same stack.
 
 [torch-cuda-mismatch]
 keys = The detected CUDA version
 pattern =
-    detected CUDA version \((?P<toolkit>\d[^)\n]*)\) mismatches [\w ]+ compile\s*PyTorch \((?P<torch>\d[\d.]*)\)
+    The detected CUDA version \((?P<toolkit>\d[^)\n]*)\) mismatches [\w ]+ compile\s*PyTorch \((?P<torch>\d[\d.]*)\)
     The detected CUDA version \(\S+\) mismatches the version that was used to compile
 cause = The CUDA toolkit on PATH[, {toolkit},] is not the one that PyTorch was built with[, {torch}].
-remedy = Set CUDA_HOME in the unit's environment to the stack's toolkit, or install the PyTorch of its CUDA (on
-    a Spark cu130).
+remedy = Let both agree: install the PyTorch for the toolkit's CUDA (on a Spark --index-url
+    https://download.pytorch.org/whl/cu130), or point CUDA_HOME (in the unit's environment) to a toolkit of PyTorch's
+    CUDA; build with --no-build-isolation, or pip takes another torch for the build than the installed one.
 source = facebookresearch/xformers#1308
 
 [torch-missing]
 keys = Error: No module named 'torch'
 pattern = Error: No module named 'torch'
-cause = The build imports torch, but its environment has none.
-remedy = Add pytorch to the unit's depends, so that its wheel is installed into the environment.
+cause = torch is imported where it is not installed: pip builds a package in an isolated environment of its own, in
+    which flash-attn and others whose setup imports torch do not find the installed one; or the program runs in an
+    environment without it.
+remedy = For a build, install torch first (cu130), with setuptools, wheel, packaging and ninja, and run pip or uv with
+    --no-build-isolation; a unit of this collection names pytorch in its depends; for a program, install torch into the
+    environment that runs it.
 
 [torch-without-cuda]
 keys = Torch not compiled with CUDA enabled
 pattern = Torch not compiled with CUDA enabled
 cause = The installed PyTorch is a CPU build, as are the package index's 2.9 and 2.10 wheels for aarch64.
-remedy = Install the wheel that the role pytorch builds, or 2.11 and newer, which are CUDA builds on aarch64.
+remedy = Replace it by a build for CUDA: pip install --force-reinstall torch --index-url
+    https://download.pytorch.org/whl/cu130 (2.11 and newer are CUDA builds on aarch64 in the package index, too), or the
+    wheel that the role pytorch builds.
 
 [mkl-on-arm]
 keys =
