@@ -56,11 +56,6 @@ def _urls(value: t.Any) -> t.Iterator[str]:
         yield value
 
 
-def diff(name: str, before: str, after: str) -> dict[str, str]:
-    """Return what ``--diff`` shows of one thing."""
-    return {"before_header": name, "after_header": name, "before": before, "after": after}
-
-
 def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
     """Call ``work`` and exit with what it returns; its ``warnings`` are Ansible's, which prints them.
 

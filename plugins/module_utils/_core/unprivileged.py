@@ -2,29 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs what a package provides: without rights, in an account of its own, bounded, and killed as a whole at the end.
+"""The account without rights that runs what a package provides, and what that account may reach.
 
 A ``.pth`` file of a wheel is code that every start of the environment's interpreter executes, with ``-I`` and without
 an import.
 """
 
-# AnsibleModule.run_command has no bound of time or of output.
-# pylint: disable=ansible-bad-function
-
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import grp
 import hashlib
 import os
 import pwd
-import secrets
-import selectors
-import signal
 import stat
-import subprocess
-import time
 import typing as t
 
 from . import disk, processes, receipts
@@ -36,24 +27,15 @@ ACCOUNTS = range(60706, 60945)
 #: An account's id and this make the real id of what kills its processes. No two kill with one: kill(2) also reaches the
 #: processes of the sender's real id.
 _BESIDE = len(ACCOUNTS)
-#: The only variables that a process inherits; the others may hold passwords, such as a proxy's.
-_KEPT = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
-_OWN = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "HOME": "/nonexistent",
-    # The account has no entry that getpass.getuser() would find.
-    "LOGNAME": "sparkforge",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
 #: Directories that every account may write to.
 _EVERYBODY_S = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only cleared
 
 
-@dataclasses.dataclass(frozen=True)
-class Sandbox:
-    """Where the code of one environment runs.
+@contextlib.contextmanager
+def account(directory: str) -> t.Iterator[int | None]:
+    """Hold the account that the code of an environment runs as; None where that is one's own.
 
-    Root runs it as an account that no other environment's code has at that time: a user id of ``ACCOUNTS``, which needs
+    Root gets an account that no other environment's code has at that time: a user id of ``ACCOUNTS``, which needs
     no entry in /etc/passwd. It is derived from the environment's directory, the next one is taken where it has an entry
     or another run holds it, and a lock holds it until all its processes are killed and its files are removed. The
     account is also what the processes are found by. None can leave it, as it has no capability and cannot gain one
@@ -63,93 +45,6 @@ class Sandbox:
 
     Anybody else runs it as themselves, since they can take no other account. What is left over is then found by a
     variable that processes inherit, which a hostile one can drop.
-
-    :ivar directory: of the environment, which tells it from others.
-    :ivar seconds: how long one program may run; importing torch from a cold disk, emulated, takes minutes.
-    :ivar limit: the bytes that one may print.
-    """
-
-    directory: str
-    seconds: float = 900.0
-    limit: int = 4 << 20
-
-    def run(
-        self, argv: t.Sequence[str], environment: t.Mapping[str, str], what: str, cwd: str | None = None
-    ) -> tuple[int, str, str]:
-        """Run a program of the environment and return its exit status, stdout and stderr.
-
-        It sees ``environment`` and no other variables of this process.
-
-        :param argv: its first word is the program's absolute path.
-        :param what: runs, as messages call it.
-        :raises SparkforgeError: it takes too long or prints too much, or it cannot be run without rights.
-        """
-        with account(self.directory) as uid:
-            marker = f"{uid or os.getpid()}-{secrets.token_hex(8)}"
-            kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-            process = subprocess.Popen(
-                argv if uid is None else dropped(argv, uid, {uid} | groups_that_may_enter(argv[0])),
-                env={**kept, **_OWN, **environment, processes.MARKER: marker},
-                cwd=cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-            with process:
-                streams = [stream for stream in (process.stdout, process.stderr) if stream]
-                printed = {stream.fileno(): bytearray() for stream in streams}
-                try:
-                    why = self._follow(process, printed)
-                finally:
-                    # Not yet waited for, so that no other process can have its number.
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-                    if uid is None:
-                        processes.end_processes(marker)
-                    else:
-                        end(uid)
-                for descriptor, text in printed.items():
-                    # Another account's process may hold the pipe's end.
-                    with contextlib.suppress(BlockingIOError):
-                        text += os.read(descriptor, 1 << 20)
-        out, err = (bytes(text).decode("utf-8", "replace") for text in printed.values())
-        if why:
-            remedy = (
-                "Find the package that does this at its import, or in a .pth file at every start; use another release."
-            )
-            raise SparkforgeError(f"{what} {why}.", remedy, output=(out + err)[-2000:])
-        return process.returncode, out, err
-
-    def _follow(self, process: subprocess.Popen[bytes], printed: t.Mapping[int, bytearray]) -> str:
-        """Read what the process prints until it ends; return why it has to be killed, if it has."""
-        deadline = time.monotonic() + self.seconds
-        with selectors.DefaultSelector() as selector:
-            for descriptor in printed:
-                os.set_blocking(descriptor, False)
-                selector.register(descriptor, selectors.EVENT_READ)
-            while True:
-                ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-                ready = selector.select(0 if ended else 0.05)
-                for key, _events in ready:
-                    block = os.read(key.fd, 1 << 16)
-                    printed[key.fd].extend(block)
-                    if not block:
-                        selector.unregister(key.fd)
-                if sum(map(len, printed.values())) > self.limit:
-                    return f"printed more than {self.limit} bytes and was killed"
-                if ended:
-                    return ""
-                if time.monotonic() > deadline:
-                    return f"did not end within {self.seconds:g} s and was killed"
-
-
-@contextlib.contextmanager
-def account(directory: str) -> t.Iterator[int | None]:
-    """Hold the account that the code of an environment runs as, see :class:`Sandbox`; None where that is one's own.
-
-    At the end all that runs as it is killed, and what it left where everybody may write is removed.
 
     :param directory: of the environment.
     :raises SparkforgeError: if none is free, or this process cannot take it.

@@ -15,8 +15,9 @@ import signal
 import time
 import typing as t
 
-from .._core import digests, disk, receipts, unprivileged
+from .._core import digests, disk, receipts
 from .._core.errors import SparkforgeError
+from .._core.sandbox import Sandbox
 from .._fetch import http
 from .._wheel.environment import OWN_ALONE, Own, Receipt, text_of
 from .._wheel.requirement import SHA256, short
@@ -241,7 +242,7 @@ class Apply:
                 remove_unused_wheels(self.paths)
 
 
-def prove(options: Options, receipt: Receipt, sandbox: unprivileged.Sandbox) -> Facts:
+def prove(options: Options, receipt: Receipt, sandbox: Sandbox) -> Facts:
     """Import the modules of the options and return what was found of each.
 
     :param receipt: says where the environment is, and with what libraries and variables it is used.

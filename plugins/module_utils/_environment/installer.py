@@ -17,8 +17,9 @@ import typing as t
 import urllib.request
 import zipfile
 
-from .._core import digests, disk, unprivileged
+from .._core import digests, disk
 from .._core.errors import SparkforgeError
+from .._core.sandbox import Sandbox
 from .._diagnosis.names import FACTS
 from .._diagnosis.rules import memory, pip as pip_rules, python as python_rules
 from .._diagnosis.table import explain, load
@@ -53,7 +54,7 @@ _RULES = load(memory, python_rules, pip_rules, facts=FACTS)
 class Installer:
     """Makes environments; ``fetched`` says how the download went."""
 
-    def __init__(self, options: Options, run: Run, sandbox: unprivileged.Sandbox) -> None:
+    def __init__(self, options: Options, run: Run, sandbox: Sandbox) -> None:
         self.options = options
         self.run = run
         self.sandbox = sandbox

@@ -14,7 +14,7 @@ import errno
 import os
 import typing as t
 
-from .._core import disk, receipts, unprivileged
+from .._core import disk, receipts
 from .._core.errors import SparkforgeError
 from .._wheel.requirement import short
 from .._wheel.wheel import given
@@ -119,11 +119,12 @@ def present(options: Options, run: Run) -> Facts:
         return {"changed": False, "missing_wheels": needs}
     fetched: Facts = {}
     if wanted.actions and not options.check_mode:
+        from .._core.sandbox import Sandbox
         from . import apply
         from .download import UnfinishedError
         from .installer import Installer
 
-        installer = Installer(options, run, unprivileged.Sandbox(options.paths.directory))
+        installer = Installer(options, run, Sandbox(options.paths.directory))
         try:
             wanted = apply.Apply(options, run, installer, sent).carry_out(wanted, make)
         except UnfinishedError as unfinished:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes, receipts, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.sandbox import Sandbox
 
 from tests.unit import interpreter
 
@@ -44,7 +45,7 @@ else:
 
 
 def run(code: str, directory: str = "/nonexistent/torch", **bounds: float) -> tuple[int, str, str]:
-    box = unprivileged.Sandbox(directory, **bounds)  # type: ignore[arg-type]
+    box = Sandbox(directory, **bounds)  # type: ignore[arg-type]
     return box.run([interpreter.PYTHON, "-I", "-c", code], {}, "The test", "/")
 
 
@@ -247,11 +248,11 @@ def test_the_account_s_own_processes_are_no_container_s() -> None:
 #: A daemon that has left its parent, and a process of a container that has the account's group too.
 HIDDEN = r"""
 import os, subprocess, sys, time
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes, unprivileged
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes, sandbox, unprivileged
 
-sandbox = unprivileged.Sandbox("/nonexistent/hidden")
+box = sandbox.Sandbox("/nonexistent/hidden")
 code = "import os, time\nif not os.fork():\n    os.setsid(); time.sleep(600)\nprint(os.getuid())"
-uid = int(sandbox.run([sys.executable, "-I", "-c", code], {}, "The test")[1])
+uid = int(box.run([sys.executable, "-I", "-c", code], {}, "The test")[1])
 status = dict(line.split(":\t") for line in open("/proc/self/status"))
 assert "hidepid=" in open("/proc/mounts").read() and not int(status["CapEff"], 16) >> 19 & 1
 print(uid)

@@ -13,8 +13,9 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, unprivileged
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.sandbox import Sandbox
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import download, installer, model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
@@ -62,7 +63,7 @@ class Bench:
         )
         os.makedirs(paths.directory, exist_ok=True)
         identity = Identity("0" * 12, "0" * 16, interpreter.PYTHON, interpreter.version())
-        sandbox = unprivileged.Sandbox(paths.directory, **self.bounds)  # type: ignore[arg-type]
+        sandbox = Sandbox(paths.directory, **self.bounds)  # type: ignore[arg-type]
         installer.Installer(given, self.run, sandbox).install(str(place), identity)
         assert not list(place.glob(".*"))
         [site] = place.glob("lib/python3*/site-packages")

@@ -1,0 +1,123 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs what a package provides: bounded in time and output, and killed as a whole at the end."""
+
+# AnsibleModule.run_command has no bound of time or of output.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import time
+import typing as t
+
+from . import processes, unprivileged
+from .errors import SparkforgeError
+
+#: The only variables that a process inherits; the others may hold passwords, such as a proxy's.
+_KEPT = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+_OWN = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    # The account has no entry that getpass.getuser() would find.
+    "LOGNAME": "sparkforge",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Sandbox:
+    """Where the code of one environment runs.
+
+    As whom, :func:`unprivileged.account` says.
+
+    :ivar directory: of the environment, which tells it from others.
+    :ivar seconds: how long one program may run; importing torch from a cold disk, emulated, takes minutes.
+    :ivar limit: the bytes that one may print.
+    """
+
+    directory: str
+    seconds: float = 900.0
+    limit: int = 4 << 20
+
+    def run(
+        self, argv: t.Sequence[str], environment: t.Mapping[str, str], what: str, cwd: str | None = None
+    ) -> tuple[int, str, str]:
+        """Run a program of the environment and return its exit status, stdout and stderr.
+
+        It sees ``environment`` and no other variables of this process.
+
+        :param argv: its first word is the program's absolute path.
+        :param what: runs, as messages call it.
+        :raises SparkforgeError: it takes too long or prints too much, or it cannot be run without rights.
+        """
+        with unprivileged.account(self.directory) as uid:
+            marker = f"{uid or os.getpid()}-{secrets.token_hex(8)}"
+            kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+            command = list(argv)
+            if uid is not None:
+                command = unprivileged.dropped(argv, uid, {uid} | unprivileged.groups_that_may_enter(argv[0]))
+            process = subprocess.Popen(
+                command,
+                env={**kept, **_OWN, **environment, processes.MARKER: marker},
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+            with process:
+                streams = [stream for stream in (process.stdout, process.stderr) if stream]
+                printed = {stream.fileno(): bytearray() for stream in streams}
+                try:
+                    why = self._follow(process, printed)
+                finally:
+                    # Not yet waited for, so that no other process can have its number.
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                    if uid is None:
+                        processes.end_processes(marker)
+                    else:
+                        unprivileged.end(uid)
+                for descriptor, text in printed.items():
+                    # Another account's process may hold the pipe's end.
+                    with contextlib.suppress(BlockingIOError):
+                        text += os.read(descriptor, 1 << 20)
+        out, err = (bytes(text).decode("utf-8", "replace") for text in printed.values())
+        if why:
+            remedy = (
+                "Find the package that does this at its import, or in a .pth file at every start; use another release."
+            )
+            raise SparkforgeError(f"{what} {why}.", remedy, output=(out + err)[-2000:])
+        return process.returncode, out, err
+
+    def _follow(self, process: subprocess.Popen[bytes], printed: t.Mapping[int, bytearray]) -> str:
+        """Read what the process prints until it ends; return why it has to be killed, if it has."""
+        deadline = time.monotonic() + self.seconds
+        with selectors.DefaultSelector() as selector:
+            for descriptor in printed:
+                os.set_blocking(descriptor, False)
+                selector.register(descriptor, selectors.EVENT_READ)
+            while True:
+                ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+                ready = selector.select(0 if ended else 0.05)
+                for key, _events in ready:
+                    block = os.read(key.fd, 1 << 16)
+                    printed[key.fd].extend(block)
+                    if not block:
+                        selector.unregister(key.fd)
+                if sum(map(len, printed.values())) > self.limit:
+                    return f"printed more than {self.limit} bytes and was killed"
+                if ended:
+                    return ""
+                if time.monotonic() > deadline:
+                    return f"did not end within {self.seconds:g} s and was killed"
