@@ -41,7 +41,8 @@ _HEAD = (
     r"\d{1,5}\.\d{1,3}(?= +[A-Za-z\u00d7])",
     r"[A-Za-z][\w.-]* +\|(?= |$)",
     rf"(?:{_LEVELS})(?= (?:{_DAY}|\[))",
-    r"(?:TRACE|DEBUG|INFO|NOTICE):(?= )",
+    # The kernel calls a task that hangs information.
+    r"(?:TRACE|DEBUG|INFO|NOTICE):(?= (?!task \S+ blocked ))",
     r"(?P<short>TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d+\]",
     rf"\[?(?:{_LEVELS})\]?:[\w.]+:(?=\S)",
     r"[ ]*│",

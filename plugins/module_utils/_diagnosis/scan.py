@@ -23,9 +23,11 @@ from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import lines, names
 from .rules import (
+    ansible,
     apt,
     cmake,
     compile as compiling,
+    conda,
     containers,
     cuda,
     driver,
@@ -34,7 +36,9 @@ from .rules import (
     git,
     hub,
     images,
+    kernel,
     load,
+    local,
     memory,
     nccl,
     network,
@@ -75,8 +79,8 @@ _WORDS = 20_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
-    nccl, memory, driver, containers, images, servers, hub, cuda, runtime, torch, toolchain, rust, python, environment,
-    network, git, pip, cmake, compiling, load, apt, general, notices,
+    nccl, memory, driver, kernel, containers, images, local, servers, hub, cuda, runtime, torch, toolchain, rust,
+    python, environment, ansible, network, git, pip, conda, cmake, compiling, load, apt, general, notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 

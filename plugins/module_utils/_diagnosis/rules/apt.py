@@ -51,6 +51,19 @@ remedy = Find out who holds them (apt-mark showhold); release them with apt-mark
     the command.
 source = ansible/ansible#51218
 
+[apt-sha1]
+keys = SHA1 is not considered secure
+pattern = (?:Signing key on (?P<key>\w+) (?:(?s:.{0,400}?)))?SHA1 is not considered secure since (?P<day>[\d-]{10})
+cause = apt no longer accepts the repository's signing key[ {key}], which is itself signed with SHA-1 alone (its policy
+    refuses that since {day}; apt of Ubuntu 24.04 only warns of it).
+remedy = Fetch the repository's key anew, since its owner may have signed it again with SHA-256, and put it where
+    Signed-By of the source says (gpg --list-packets shows digest algo 2 for SHA-1); if it is the same, ask the owner,
+    and disable that source until then.
+source =
+    llvm/llvm-project#153385
+    microsoft/linux-package-repositories#228
+    kismetwireless/kismet-packages#18
+
 [apt-toolkit-key]
 keys = NO_PUBKEY DDCAE044F796ECB0
 pattern = NO_PUBKEY (DDCAE044F796ECB0)
@@ -127,6 +140,16 @@ pattern =
 cause = A package is installed in a later version than the requested one.
 remedy = Keep the later version and correct the pin; this collection never downgrades a package.
 
+[apt-key-not-readable]
+keys = are ignored as the file
+pattern = The key\(s\) in the keyring (?P<file>\S+) are ignored as the file (?P<why>[^\n]+?)\.?$
+values =
+    advice of why: is not readable => Make it readable for all: sudo chmod 644 it, and 755 its directory
+    advice of why: . => It holds no key, or an armored one under the name .gpg: look at it (file), and write it again
+    + with gpg --dearmor, or name it .asc
+cause = apt ignores the key file {file}, since it {why}; so the repository counts as not signed.
+remedy = {advice}; then run apt update.
+
 [apt-key-missing]
 keys =
     NO_PUBKEY
@@ -169,6 +192,55 @@ keys = dpkg was interrupted
 pattern = dpkg was interrupted
 cause = An earlier run of dpkg was interrupted.
 remedy = Run 'dpkg --configure -a' as root, then run again.
+
+[apt-no-version]
+keys = ' was not found
+pattern = Version '(?P<version>[^'\n]+)' for '(?P<package>[^'\n]+)' was not found
+cause = No enabled apt source offers {package} in version {version}, which was asked for or pinned.
+remedy = See what is offered (apt-cache madison {package}) and ask for that version; repositories drop old ones, so
+    correct the pin, or enable the source that has it.
+
+[apt-source-malformed]
+keys =
+    Malformed entry
+    Malformed stanza
+    is not known on line
+    is not known on stanza
+    Malformed line
+pattern =
+    (?P<what1>Malformed (?:entry|stanza|line) \d+) in (?:list|source) (?:file|list)? ?(?P<file1>\S+)
+    (?P<what2>Type '[^'\n]+' is not known) on (?:line|stanza) \d+ in source(?:s)? list (?P<file2>\S+)
+cause = apt reads no source at all, because it cannot read {file} ({what}).
+remedy = Correct that file or remove it: a line of a .list is `deb (with signed-by) URL SUITE COMPONENTS`; if it holds
+    HTML, the download that wrote it got an error page: fetch it again, and look at it first.
+
+[apt-lists-damaged]
+keys =
+    package lists or status file could not be parsed
+    Unable to parse package file
+    Encountered a section with no Package
+pattern =
+    Unable to parse package file (/\S+)
+    Encountered a section with no Package: header
+    package lists or status file could not be parsed or opened
+cause = One of apt's package lists is damaged ({found}).
+remedy = Remove the lists and fetch them again: sudo rm -r /var/lib/apt/lists/* && sudo apt update; if it names
+    /var/lib/dpkg/status, restore that from /var/backups.
+
+[apt-release-changed]
+keys = changed its '
+pattern =
+    Repository '(?P<url>[^'\n]+)' changed its '(?P<field>[^'\n]+)' value from '(?P<old>[^'\n]*)' to '(?P<new>[^'\n]*)'
+cause = The repository {url} changed its {field} from {old} to {new}, which apt takes only when told to.
+remedy = Check with its owner that the change is meant, then run sudo apt-get update --allow-releaseinfo-change; pins
+    that use the old value need the new one.
+
+[apt-essential]
+keys = Essential packages were removed
+pattern = (Essential packages were removed)
+cause = What was asked for would remove packages without which the system does not work ({found}).
+remedy = Do not force it: look in the list above for the package that drags them out (mostly one of another release or
+    repository), and leave or pin that.
 
 [apt-no-package]
 keys =
@@ -238,6 +310,13 @@ pattern =
     requested operation requires superuser privilege
 cause = apt was not run as root.
 remedy = Run it with sudo (become: true in Ansible).
+
+[initramfs-failed]
+keys = update-initramfs: failed for
+pattern = update-initramfs: failed for (\S+)
+cause = The initial RAM disk {found} could not be written, so the kernel's package is half-configured.
+remedy = Look at the lines above: mostly /boot or /tmp is full (df -h /boot /tmp); remove old kernels (apt autoremove
+    --purge), never the running one, and run sudo dpkg --configure -a before you reboot.
 
 [dpkg-failed]
 keys = dpkg: error processing

@@ -144,6 +144,17 @@ values =
 cause = The compiler does not find the header {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to CPATH (in the unit's environment).
 
+[driver-library-stub]
+keys =
+    cannot find -lcuda
+    cannot find -lnvidia-ml
+    unable to find library -lcuda
+pattern = (?:cannot find|unable to find library) -l(cuda|nvidia-ml)(?::|$|\s)
+cause = The linker does not find lib{found}.so, which belongs to the driver: a container or host without it has none,
+    and a host mostly has lib{found}.so.1 alone.
+remedy = Put the CUDA toolkit's stubs on LIBRARY_PATH for the build (/usr/local/cuda/lib64/stubs); for Triton, which
+    links when it runs, start the container with --gpus all, and run ldconfig.
+
 [library-missing]
 keys =
     cannot find -l

@@ -178,6 +178,13 @@ remedy = Install the modules for this kernel (linux-modules-nvidia of the branch
     linux-headers-{kernel}), or boot the kernel that has them.
 source = NVIDIA/nvidia-docker#365
 
+[gpu-none-listed]
+keys = No devices were found
+pattern = ^(No devices were found)
+cause = The driver runs and lists no GPU ({found}): it could not start it, or has lost it.
+remedy = Look for NVRM, RmInitAdapter and Xid in the kernel's log (journalctl -k), which say why; turn the power fully
+    off and on, and compare driver and firmware.
+
 [driver-not-loaded]
 keys =
     communicate with the NVIDIA driver

@@ -54,6 +54,14 @@ cause = git refuses {found}, because another user owns it.
 remedy = Change its owner to the account that runs git (chown -R), since an earlier run was root's or another's; for a
     directory that you trust, as one that is mounted into a container, git config --global --add safe.directory {found}.
 
+[common-ops-not-loaded]
+keys = Could not load any common_ops library
+pattern = (Could not load any common_ops library)
+cause = None of sgl-kernel's libraries loads ({found}): its wheel is for another CUDA, PyTorch or GPU; the lines below
+    it say which library was missing.
+remedy = Install SGLang's sgl-kernel for cu130 (from its own index of wheels) with the torch that it pins, or use
+    SGLang's image for the Spark.
+
 [python-module-missing]
 keys = Error: No module named
 pattern = Error: No module named '?([\w.]+)
@@ -158,6 +166,17 @@ values =
     advice of found: . => Install the package that has it (apt-file search finds it)
 cause = {found} is called, and is not on the PATH.
 remedy = {advice}, or install a package that brings it into the environment (the unit's requirements).
+
+[child-killed]
+keys = received by PID
+pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
+values =
+    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k): it kills so when memory runs
+    + out, and then the program must take less
+    advice of number: (?:11|7|4|6)$ => It crashed: read its own lines above, and run it with python -X faulthandler
+    advice of number: . => See who sent it: a scheduler, a service that stopped, or another rank that failed first
+cause = Process {process} of the job was ended by the signal {name}.
+remedy = {advice}.
 
 [step-crashed]
 keys =

@@ -43,6 +43,25 @@ source =
     geerlingguy/internet-pi#235
     ansible/ansible#71939
 
+[git-not-found]
+keys =
+    fatal: repository '
+    fatal: Remote branch
+    did not match any file(s) known to git
+pattern =
+    fatal: repository '([^'\n]+)' not found
+    fatal: Remote (branch \S+) not found
+    pathspec '([^'\n]+)' did not match any file
+cause = The server has no {found}, or shows it only to an account that may read it.
+remedy = Check the name (git ls-remote lists branches and tags), fetch the tags (git fetch --tags), and log in if the
+    repository is private.
+
+[git-directory-taken]
+keys = already exists and is not an empty directory
+pattern = destination path '([^'\n]+)' already exists
+cause = There is a directory {found} already, and git clones only into an empty one.
+remedy = Use it (git pull in it), name another directory, or remove it.
+
 [authentication]
 keys =
     could not read Username

@@ -76,6 +76,63 @@ source =
     huggingface/huggingface_hub#1498
     huggingface/huggingface_hub#3307
 
+[hub-too-many-requests]
+keys = 429 Client Error
+pattern = 429 Client Error: ([\w ]+) for url
+cause = The hub refuses more requests of this address for now (429, {found}).
+remedy = Log in (hf auth login, HF_TOKEN), whose limits are higher, wait some minutes, and download with fewer workers
+    (hf download --max-workers 2).
+
+[hub-token-invalid]
+keys =
+    Invalid user token
+    Invalid username or password
+    Invalid credentials in Authorization header
+pattern =
+    (Invalid user token)
+    (Invalid username or password)
+    (Invalid credentials in Authorization header)
+cause = The hub does not know the token that was sent ({found}): it is expired, revoked or cut off.
+remedy = Make a new one on the hub's page of tokens and log in with it (hf auth login), and unset an old HF_TOKEN: even
+    a public model is refused with a wrong token.
+
+[hub-file-missing]
+keys =
+    does not appear to have a file named
+    Revision Not Found for url
+    Entry Not Found for url
+pattern =
+    (?P<model>\S+) does not appear to have a file named (?P<file>\S+?)\.?\s
+    (?P<what>Revision|Entry) Not Found for url: (?P<file2>\S+?)\.?$
+cause = The repository[ {model}] has no {file}: it is of another format (GGUF, LoRA, diffusers), or the name or revision
+    is wrong.
+remedy = Look at its files on the hub: take the repository or subdirectory that has it, the right revision, or the
+    program for its format.
+
+[hub-fast-transfer-missing]
+keys = 'hf_transfer' package is not available
+pattern = '(hf_transfer)' package is not available
+cause = HF_HUB_ENABLE_HF_TRANSFER is set, and the package {found} is not installed.
+remedy = Unset the variable, or install hf_transfer in this environment; huggingface_hub 1.0 uses hf_xet instead.
+
+[model-code-not-allowed]
+keys = contains custom code which must be executed
+pattern = The repository (?:for )?(\S+) contains custom code
+cause = The model {found} brings Python code of its own, which runs only where that is allowed.
+remedy = Read that code, and pass --trust-remote-code (trust_remote_code=True) if you trust its author; pin the
+    revision.
+
+[accelerate-missing]
+keys =
+    requires the `accelerate`
+    requires Accelerate
+    packages that were not found in your environment
+pattern =
+    requires (?:the )?'?([Aa]ccelerate)'?
+    packages that were not found in your environment: (?!flash_attn)([\w., -]+?)\.\s
+cause = The program needs {found}, which is not installed in its environment.
+remedy = Install it there (python -m pip install {found}).
+
 [hub-kernel-missing]
 keys =
     does not have build
@@ -136,4 +193,21 @@ source =
     vllm-project/vllm#1382
     OpenBMB/MiniCPM#250
     ggml-org/llama.cpp#3358
+
+[git-lfs-missing]
+keys = git-lfs
+pattern =
+    (git-lfs)[^\n]*: (?:command )?not found
+    git: '(lfs)' is not a git command
+cause = The repository keeps large files in Git LFS, and {found} is not installed.
+remedy = Install git-lfs, run git lfs install, and git lfs pull in the clone; of a model take hf download instead.
+
+[git-lfs-limit]
+keys =
+    exceeded its LFS budget
+    over its data quota
+pattern = repository (?:is |exceeded )(over its data quota|its LFS budget)
+cause = The server gives the repository's large files to nobody for now ({found}).
+remedy = Clone without them (GIT_LFS_SKIP_SMUDGE=1) and get the files elsewhere, or wait until the owner has a larger
+    budget.
 """

@@ -58,6 +58,15 @@ remedy = Run it on a host with the driver (nvidia-smi works there); in a contain
     (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
     installs the driver.
 
+[opengl-missing]
+keys =
+    libGL.so.1: cannot open
+    libgthread-2.0.so.0: cannot open
+    libSM.so.6: cannot open
+pattern = (libGL\.so\.1|libgthread-2\.0\.so\.0|libSM\.so\.6): cannot open shared object file
+cause = {found} of the desktop is missing, which OpenCV loads, as in a container without one.
+remedy = Install opencv-python-headless instead of opencv-python, or libgl1 and libglib2.0-0.
+
 [library-not-found]
 keys = cannot open shared object file
 pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
@@ -67,8 +76,8 @@ remedy = Provide it{ways}; elf_closure_info lists everything that is missing in 
 
 [libc-too-old]
 keys = not found (required by
-pattern = (\S+): version '([A-Z]\w+_[\d.]+)' not found \(required by ([^)\n]+)\)
-cause = {found} of this host or environment is older than the one a library was built with.
+pattern = (?P<file>[^\s'\"(]+): version '(?P<version>[A-Z]\w+_[\d.]+)' not found \(required by (?P<user>[^)\n]+)\)
+cause = {file} has no {version}, which {user} was built with: this system's or environment's copy is older.
 remedy = Where the file is of a conda environment or LD_LIBRARY_PATH, take that older copy away (conda install -c
     conda-forge libstdcxx-ng) or put the system's first; else run it on a newer system (Ubuntu 24.04 has glibc 2.39 and
     GLIBCXX 3.4.33), or build it on the oldest system that must run it.

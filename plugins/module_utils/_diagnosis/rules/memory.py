@@ -13,14 +13,10 @@ RULES = r"""
 [rdma-memory]
 keys =
     ibv_reg_mr
-    max locked memory
-    RLIMIT_MEMLOCK
     ibv_create_cq
     Couldn't allocate MR
 pattern =
-    max locked memory \(ulimit -l\)[^\n]*?(\(current: (?P<limit1>[^)\n]+)\))
-    RLIMIT_MEMLOCK is (?P<limit2>\d+ bytes)
-    (ibv_reg_mr\w*|ibv_create_cq)\b.{0,200}Cannot allocate memory
+    (ibv_reg_mr\w*|ibv_create_cq)\b.{0,200}Cannot allocate memory(?:[^\n]*?\(current: (?P<limit>[^)\n]+)\))?
     Couldn't (allocate MR)
 cause = RDMA could not register memory ({found}): the program may lock too little of it[, {limit}], or the host has none
     left for it.

@@ -122,6 +122,73 @@ source =
     pytorch/pytorch#68893
     sgl-project/sglang#3820
 
+[nccl-cuda-failure]
+keys = NCCL WARN Cuda failure
+pattern = NCCL WARN Cuda failure (?:\d+ )?'(?P<why>[^'\n]+)'
+values =
+    advice of why: out of memory => Leave more memory free: NCCL needs some hundred MiB beside the program (a lower
+    + --gpu-memory-utilization, another program ended)
+    advice of why: operation not permitted => Let the program and NCCL use the same context: no other process may hold
+    + the GPU in exclusive mode (nvidia-smi -q -d COMPUTE), and in a container allow cuMem (NCCL_CUMEM_ENABLE=0 tells)
+    advice of why: .*(?:insufficient|unsupported|PTX) => Install an NCCL for the CUDA of the driver
+    + (nvidia-nccl-cu13), of which one copy is loaded
+    advice of why: . => Look for an earlier error of the same rank: a kernel that failed before shows here
+cause = A CUDA call of NCCL failed: {why}.
+remedy = {advice}.
+
+[nccl-usage]
+keys = NCCL error in
+pattern = NCCL error in: [^\n]*?(invalid usage|invalid argument)
+cause = NCCL was called in a way that it does not allow ({found}): mostly two ranks have the same GPU, or the ranks
+    disagree in number or version.
+remedy = Start one rank for each GPU (one on a Spark), the same world size and NCCL on all hosts; NCCL_DEBUG=WARN names
+    the fault.
+
+[nccl-no-ib]
+keys = NET/IB : No device found
+pattern = NCCL WARN NET/IB : (No device found)
+cause = NCCL sees no RDMA device ({found}): its container has no /dev/infiniband, NCCL_IB_HCA names another, or the
+    ports are down.
+remedy = Look at ibdev2netdev on the host; give the container --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit
+    memlock=-1, and unset NCCL_IB_HCA or set it to rocep1s0f0 and the like.
+
+[store-clients-missing]
+keys = waiting for clients
+pattern = Timed out after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+/\d+) clients joined
+cause = Only {joined} ranks came together within {seconds} s: the others did not start, failed, or do not reach this
+    one's address.
+remedy = Start all ranks within that time, with the same master address (of the network between the hosts) and world
+    size, open its port in the firewall (ufw), and read the other hosts' logs for their first error.
+
+[rdma-no-device]
+keys =
+    No IB devices found
+    Unable to find the Infiniband/RoCE device
+    Failed to get IB device list
+    IB device mlx5_
+pattern =
+    (No IB devices found)
+    (Unable to find the Infiniband/RoCE device)
+    (Failed to get IB device list[^\n]*)
+    (IB device \w+ not found)
+cause = No RDMA device of that name is seen here ({found}).
+remedy = Look at ibdev2netdev or rdma link show on the host, and name a device from there (-d rocep1s0f0 on a Spark); if
+    there is none, load mlx5_ib (modprobe mlx5_ib); in a container pass --device /dev/infiniband.
+
+[rdma-port-down]
+keys = state is Down
+pattern = Port number (\d+) state is Down
+cause = The RDMA port {found} is down: it has no cable or no other side, or its network interface is not up.
+remedy = Look at ibdev2netdev: take the device that is Up, plug the cable into that port (both ends), and set the
+    interface up (ip link set … up, or netplan).
+
+[rdma-cm-rejected]
+keys = Unexpected CM event
+pattern = Unexpected CM event(?: bl blka)? (\d+)
+cause = The other side was not reached or refused the RDMA connection (event {found} of the connection manager).
+remedy = Start the server with the same options (-R) first, use its address in the network of the RDMA ports, and open
+    the port in the firewall (ufw).
+
 [nccl-duplicate-gpu]
 keys = Duplicate GPU detected
 pattern = Duplicate GPU detected : (rank \d+ and rank \d+) both on CUDA device (?P<device>\w+)

@@ -70,20 +70,14 @@ keys =
     Failed to resolve '
     Could not resolve '
     Temporary failure resolving '
-    dial tcp: lookup
-    ENOTFOUND
-    EAI_AGAIN
-    resolve host name
+    no such host
 pattern =
-    Could not resolve host: (\S+)
+    Could not resolve host(?:name)?:? (\S+?)(?::|$|\s)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
-    (?:ping: |resolve hostname |addresses of \()([\w.-]+)[:,] [^\n]*(?:name resolution|service not known)
-    dial tcp: lookup ([\w.-]+)[^\n]*(?:no such host|server misbehaving|i/o timeout|connection refused)
-    (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)
-    Couldn't resolve host name
     Temporary failure in name resolution
     Name or service not known
+    lookup (\S+?)(?: on \S+)?: no such host
 unless =
     WARNING: Retrying
     Retry scheduled
@@ -115,6 +109,25 @@ pattern =
 cause = A git repository is damaged: object {found}.
 remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched again; if the server reports
     it ('remote:'), its repository must be repaired.
+
+[http-status]
+keys =
+    The requested URL returned error: 4
+    The requested URL returned error: 5
+    awaiting response... 4
+    awaiting response... 5
+pattern =
+    curl: \(22\) The requested URL returned error: (?P<status1>[45]\d\d)
+    awaiting response\.\.\. (?P<status2>[45]\d\d)
+unless = [Ww]ill retry
+values =
+    advice of status: 404|410 => Correct the address: the file has another name or release, or none for this machine
+    + (aarch64, sbsa)
+    advice of status: 401|403|407 => Log in, or ask for the address with a token; a proxy may refuse it, too
+    advice of status: 429 => Wait, or use a mirror
+    advice of status: . => Try later: the server itself failed
+cause = A server answers a download with {status}.
+remedy = {advice}.
 
 [connection-lost]
 keys =
@@ -158,12 +171,15 @@ keys =
     Failed to connect to
     Could not connect to
     Unable to connect to
+    : connect:
     Connection refused
     Connection timed out
     Network is unreachable
     No route to host
     Failed to establish a new connection
 pattern =
+    connect to host (\S+ port \d+: [\w ]+)
+    dial \w+ (\S+: connect: [\w ]+)
     Failed to connect to (\S+ port \d+)
     (?:Could not|Unable to) connect to ([^\s:]+:\w+)
     Connection refused

@@ -44,6 +44,65 @@ cause = apt read a local file as root, since its own account may not ({found}): 
 remedy = Nothing to do; a file in /tmp avoids it.
 source = flydiscohuebr/nvidia-304#12
 
+[apt-sha1-soon]
+keys =
+    Policy will reject signature within a year
+    uses weak digest algorithm
+    uses weak algorithm
+pattern =
+    (?P<url1>https?://\S+?): (?P<what1>Policy will reject signature within a year)
+    (?P<url2>https?://\S+?): Signature by key \w+ (?P<what2>uses weak (?:digest )?algorithm \(\w+\))
+notice = yes
+cause = apt still accepts the signature of {url}, and will not in its next releases ({what}): its key or signature uses
+    SHA-1 or another weak algorithm.
+remedy = Fetch the repository's current key; if there is none, tell its owner: Debian 13 refuses such a key already.
+source =
+    llvm/llvm-project#153385
+    MisterTea/EternalTerminal#702
+
+[container-killed]
+keys =
+    exited with code 137
+    Exited (137)
+    exit code 137
+pattern =
+    (\S+) exited with code 137
+    (Exited \(137\))
+    (exit code 137)
+notice = yes
+cause = A container was ended by signal 9 ({found}): by docker stop or kill, or because memory ran out.
+remedy = Look at docker inspect (State.OOMKilled) and at Out of memory in the kernel's log (journalctl -k).
+
+[unit-restarts-too-often]
+keys = Start request repeated too quickly
+pattern = (\S+): Start request repeated too quickly
+notice = yes
+cause = {found} failed so often that systemd does not start it again; its first failure has the cause.
+remedy = Mend that, then systemctl reset-failed {found} and start it.
+
+[llamacpp-on-cpu]
+keys = no usable GPU found
+pattern = (no usable GPU found)
+notice = yes
+cause = llama.cpp runs on the processor ({found}): it was built without CUDA, or sees no GPU.
+remedy = Build it with -DGGML_CUDA=ON, and see that nvidia-smi works where it runs.
+
+[ollama-on-cpu]
+keys = library=cpu
+pattern = inference compute[^\n]*(library=cpu)
+notice = yes
+cause = Ollama found no GPU that it can use and runs on the processor ({found}).
+remedy = Make nvidia-smi work for its account (a container needs --gpus all), and update Ollama: it needs its cuda_v13
+    libraries for a GB10.
+
+[rdma-locked-memory]
+keys = RLIMIT_MEMLOCK is
+pattern = RLIMIT_MEMLOCK is (\d+ bytes)
+notice = yes
+cause = This account may lock {found} of memory, which is little for RDMA.
+remedy = Raise it where something failed: --ulimit memlock=-1 for a container, LimitMEMLOCK=infinity in a unit, memlock
+    in /etc/security/limits.conf and a new login.
+
 [option-dropped]
 keys =
     Turning the option off

@@ -51,6 +51,15 @@ source =
     mmcdermott/MEDS_EIC_AR#161
     pydantic/jiter#217
 
+[uv-python-range]
+keys = does not satisfy Python
+pattern =
+    (?P<have>the (?:requested|current) Python version \([^)\n]+\)) does not satisfy (?P<need>Python\S+) and
+    + (?P<package>\S+)
+cause = {package} needs {need}, and {have} does not fit.
+remedy = Take a Python in that range (uv venv --python 3.12) or raise requires-python in pyproject.toml, for which all
+    versions that it allows are resolved; or take a version of the package for the older Python.
+
 [uv-conflict]
 keys = No solution found when resolving dependencies
 pattern =
@@ -97,6 +106,76 @@ cause = {url} answers HTTP {status}.
 remedy = Check the index's URL and its credentials; an index that lists a file which is not there needs another
     release.
 source = vllm-project/vllm#24876
+
+[uv-lock-outdated]
+keys = needs to be updated, but
+pattern = The lockfile at '([^'\n]+)' needs to be updated, but '(?P<option>[^'\n]+)' was provided
+cause = {found} does not fit pyproject.toml any more, and {option} forbids uv to change it.
+remedy = Run uv lock and commit the result, or check out the lock that belongs to this pyproject.toml; another version
+    of uv may also write another lock.
+
+[uv-no-environment]
+keys = No virtual environment found
+pattern = (No virtual environment found)
+cause = uv pip installs into a virtual environment alone, and found none ({found}).
+remedy = Run uv venv first (and uv pip in the same directory), activate one, or name it with --python; in a container
+    image --system is right.
+
+[uv-no-python]
+keys = No interpreter found for
+pattern = No interpreter found for (Python \S+)
+cause = uv found no {found} on this host, and may not download one.
+remedy = Run uv python install for that version (it needs the network, and python-downloads other than never), or allow
+    another one in .python-version and requires-python.
+
+[uv-hash]
+keys = Hash mismatch for
+pattern = Hash mismatch for '([^'\n]+)'
+cause = The file of {found} has another hash than the lock says.
+remedy = Find out why: the index may have another build of the same version, as a mirror or cu130 beside the package
+    index has; renew the lock for the index that is used (uv lock), and run uv cache clean if a download was cut off.
+
+[uninstall-of-apt]
+keys = Cannot uninstall
+pattern =
+    Cannot uninstall '?(?P<package>[\w.-]+(?: \d[\w.]*)?)'?[,.] (?P<why>RECORD file not found|It is a distutils
+    + installed project|The package's contents are unknown)
+cause = pip may not replace {package}, which apt (or an old installer) put there ({why}).
+remedy = Install into a virtual environment instead of the system's Python; in an image that is thrown away
+    --ignore-installed puts a second copy beside it.
+
+[setuptools-older-than-python]
+keys = 'ImpImporter'
+pattern = module 'pkgutil' has no attribute '(ImpImporter)'
+cause = The setuptools or pip in use is older than Python 3.12, which dropped {found}.
+remedy = Upgrade them in the environment (python -m ensurepip --upgrade, then pip install -U pip setuptools), and take a
+    release of the package that does not pin an old setuptools.
+
+[requirements-file-missing]
+keys = Could not open requirements file
+pattern = Could not open requirements file: [^\n]*?'([^'\n]+)'
+cause = There is no file {found} in the directory in which pip runs.
+remedy = Change into the project's directory, or name the file's path; in a Dockerfile COPY it before RUN pip.
+
+[requirement-invalid]
+keys = Invalid requirement
+pattern = Invalid requirement: '([^'\n]+)'
+cause = pip cannot read the requirement {found}.
+remedy = Write it as NAME==VERSION (two equals signs, no blanks around the name); quote it in a shell where it has < or
+    >.
+
+[no-python-project]
+keys = does not appear to be a Python project
+pattern = (\S+) does not appear to be a Python project
+cause = {found} has neither setup.py nor pyproject.toml, so that pip cannot build it.
+remedy = Name the directory that has one (some projects keep it in python/ or another subdirectory), and see that the
+    clone is complete.
+
+[venv-package-missing]
+keys = virtual environment was not created successfully
+pattern = virtual environment was not created successfully because (ensurepip) is not
+cause = Python's {found} is not installed, so that python3 -m venv makes no environment.
+remedy = Install python3-venv (python3.12-venv for 3.12), and run it again; uv venv needs no such package.
 
 [hash-mismatch]
 keys = DO NOT MATCH THE HASHES

@@ -43,6 +43,24 @@ cause = The installed packaging is older than setuptools 71 needs: it does not k
 remedy = Upgrade packaging to 22 or newer in the environment that builds.
 source = pypa/setuptools#4483
 
+[numpy-removed]
+keys =
+    was removed in the NumPy 2.0 release
+    module 'numpy' has no attribute
+pattern =
+    '(np\.\w+)' was removed in the NumPy 2\.0 release
+    module 'numpy' has no attribute '(\w+)'
+cause = The program uses {found}, which the installed NumPy no longer has.
+remedy = Take a newer release of the package whose line it is, or the NumPy that it was written for (numpy<2; numpy<1.24
+    for np.int, np.bool and np.float).
+
+[protobuf-too-new]
+keys = Descriptors cannot be created directly
+pattern = (Descriptors cannot be created directly)
+cause = The package's code was made for an older protobuf than the installed one ({found}).
+remedy = Upgrade that package, or install protobuf<4 (protobuf==3.20.*) in its environment;
+    PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python works, slowly.
+
 [numpy-abi]
 keys =
     _ARRAY_API not found

@@ -139,6 +139,52 @@ source =
     vllm-project/vllm#21731
     haotian-liu/LLaVA#882
 
+[cublas-not-supported]
+keys =
+    CUBLAS_STATUS_NOT_SUPPORTED
+    CUBLAS_STATUS_INVALID_VALUE
+pattern = (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE)) when calling '(?P<call>\w+)
+cause = cuBLAS has no kernel for this product on this GPU ({found} in {call}), or libraries of two CUDA versions are
+    loaded.
+remedy = Use the libraries of one CUDA 13 (keep a system's or another wheel's libcublas off LD_LIBRARY_PATH), a newer
+    PyTorch, or another data type or backend for the layer.
+
+[cudnn-not-started]
+keys =
+    CUDNN_STATUS_NOT_INITIALIZED
+    CUDNN_STATUS_INTERNAL_ERROR
+    unable to find an engine to execute this computation
+pattern =
+    (CUDNN_STATUS_(?:NOT_INITIALIZED|INTERNAL_ERROR))
+    (unable to find an engine to execute this computation)
+cause = cuDNN could not start or has no engine for this ({found}): mostly memory ran out, or another cuDNN than
+    PyTorch's was loaded.
+remedy = Leave more memory free, and keep another libcudnn off LD_LIBRARY_PATH; then take a newer PyTorch for CUDA 13.
+
+[engine-of-another-version]
+keys = Version tag does not match
+pattern = Version tag does not match\. Note: Current Version: (?P<own>\d+), Serialized Engine Version: (?P<engine>\d+)
+cause = The TensorRT engine was built with another TensorRT (serialization {engine}) than the one that loads it ({own}).
+remedy = Build the engine again with the installed TensorRT, in the same image that serves it.
+
+[engine-of-another-gpu]
+keys = generated on an incompatible device
+pattern = incompatible device, expecting compute (?P<engine>[\d.]+) got compute (?P<own>[\d.]+)
+cause = The TensorRT engine was built for a GPU of {engine}, and this one is {own}.
+remedy = Build the engine on this host (engines are for the GPU that they were built on).
+
+[triton-error]
+keys = Triton Error [CUDA]
+pattern = Triton Error \[CUDA\]: (?P<why>(?!device kernel image)[^\n]+)
+values =
+    advice of why: out of (?:memory|resources) => Leave more memory free, or use smaller blocks
+    advice of why: an illegal|misaligned|unspecified => Look for an earlier kernel that failed: run once with
+    + CUDA_LAUNCH_BLOCKING=1
+    advice of why: . => Compare the driver with the CUDA of Triton and its ptxas (nvidia-smi, TRITON_PTXAS_PATH),
+    + delete ~/.triton/cache, and take the newest Triton with its PyTorch
+cause = The driver refused a kernel of Triton: {why}.
+remedy = {advice}; another backend of the engine goes without that kernel.
+
 [cublas-not-started]
 keys =
     CUBLAS_STATUS_ALLOC_FAILED

@@ -175,6 +175,161 @@ source =
     vllm-project/vllm#28589
     vllm-project/vllm#26098
 
+[vllm-length-beyond-model]
+keys = User-specified max_model_len
+pattern =
+    User-specified max_model_len \((?P<asked>\d+)\) is greater than the derived max_model_len \(\w+=(?P<most>[\d.]+)
+cause = --max-model-len {asked} is longer than the model's own context of {most} tokens.
+remedy = Set --max-model-len to at most {most}; a model that is meant for more needs its rope scaling (--hf-overrides,
+    as its page says), and VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 without it gives wrong text.
+
+[model-type-missing]
+keys = Unrecognized model in
+pattern = Unrecognized model in ([^\n]+?)\. Should have a 'model_type' key
+cause = The config.json of {found} names no model type: it is no model of Transformers (a GGUF or LoRA repository, or
+    one of another library), or the download is not complete.
+remedy = Check that config.json is complete, take the repository with the weights in the Hugging Face format, and give a
+    GGUF file to llama.cpp or Ollama.
+
+[chat-template-missing]
+keys =
+    default chat template is no longer allowed
+    tokenizer.chat_template is not set
+pattern =
+    (default chat template is no longer allowed)
+    (tokenizer\.chat_template is not set)
+cause = The model has no chat template ({found}): it is a base model, or its tokenizer's files are not complete.
+remedy = Use the model's instruct version, ask through /v1/completions, or give the server a template (--chat-template
+    FILE).
+
+[tool-choice-off]
+keys = tool choice requires --enable-auto-tool-choice
+pattern = (tool choice requires --enable-auto-tool-choice)
+cause = The client asks for tool calls, and the server was started without them ({found}).
+remedy = Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model's family (hermes,
+    qwen3_coder, openai and the like).
+
+[weights-of-another-layout]
+keys =
+    KeyError: 'layers.
+    KeyError: 'model.layers.
+    weights were not initialized from checkpoint
+    There is no module or parameter named
+pattern =
+    KeyError: '((?:\w+\.)*layers\.\d+\.[\w.]+)'
+    weights were not initialized from checkpoint: \{'([^'\n]+)'
+    There is no module or parameter named '([^'\n]+)'
+cause = The file of weights and this release of the server do not fit each other ({found}): it lays the model out in
+    another way, mostly since its quantization or architecture is newer.
+remedy = Use the release of the server that the model's page names (mostly a newer one), or another quantization of the
+    model; where files are missing, download the model again.
+
+[engine-start-timeout]
+keys = waiting for engine core processes to start
+pattern = Timed out waiting for engine core processes to start\.(?:[^\n]*?Waited (?P<time>\d+)s)?
+cause = The engine was not ready[ within {time} s]: it loads weights from a slow disk or compiles kernels at its first
+    start.
+remedy = Raise VLLM_ENGINE_READY_TIMEOUT_S, keep the caches (~/.cache/vllm, ~/.cache/flashinfer, ~/.triton) between
+    starts, and keep the model on the local NVMe; if the log stands still before that, read its last lines.
+
+[server-argument-unknown]
+keys =
+    error: unrecognized arguments
+    error: argument
+    error: invalid argument: -
+    No such option
+    unexpected argument
+pattern =
+    (?P<program1>[\w./-]+): error: (?P<what1>unrecognized arguments: [^\n]+)
+    (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
+    error: (?P<what3>invalid argument: -\S+)
+    (?P<what4>No such option:? -\S+)
+    error: (?P<what5>unexpected argument '[^'\n]+')
+cause = The program[ {program}] does not take what it was started with: {what}.
+remedy = Compare with its --help: the option is of another release, is misspelt, or needs another value; in a compose
+    file or unit each option and its value must be words of their own.
+
+[nvcc-not-at-run-time]
+keys = Could not find nvcc and default cuda_home
+pattern = (Could not find nvcc) and default cuda_home
+cause = flashinfer compiles kernels when it first needs them, and found no CUDA toolkit ({found}).
+remedy = Install the toolkit of the same CUDA (cuda-toolkit-13-0; role cuda_libraries) and set CUDA_HOME, use a -devel
+    image, or install flashinfer-cubin and flashinfer-jit-cache of the same version, which bring compiled kernels.
+
+[scaled-mm-not-compiled]
+keys =
+    No compiled cutlass_
+    No compiled nvfp4
+    No compiled get_cutlass
+pattern = No compiled (?P<kernel>\w+) for [^\n]*?(?P<need>\d{2,3})\b
+cause = This build of vLLM has no kernel {kernel} for this GPU ({need}; a GB10 is 121): it was built without 12.0 and
+    12.1, or for another CUDA.
+remedy = Install vLLM's wheel for cu130 or an image for the Spark, or build it with TORCH_CUDA_ARCH_LIST=12.1a; else
+    choose another backend (Marlin, Triton) or quantization.
+
+[quantization-gpu-too-old]
+keys = is not supported for the current GPU
+pattern =
+    The quantization method (?P<method>\w+) is not supported for the current GPU\. Minimum capability: (?P<need>\d+)\.
+    + Current capability: (?P<have>\d+)
+cause = The quantization {method} needs a GPU of capability {need}, and this one has {have} (a GB10 has 121).
+remedy = Use the model in another quantization on that GPU, or the GPU that has it (CUDA_VISIBLE_DEVICES).
+
+[shard-indivisible]
+keys = is not divisible by
+pattern = (?P<what>\w+) = (?P<size>\d+) is not divisible by [\w ]+ = (?P<by>\d+)
+cause = A quantized weight cannot be divided among the GPUs: {what} is {size}, and its blocks are of {by}.
+remedy = Lower --tensor-parallel-size (or use --enable-expert-parallel or pipeline parallelism for the other hosts), or
+    take the model in another quantization.
+
+[lora-rank]
+keys = is greater than max_lora_rank
+pattern = LoRA rank (?P<rank>\d+) is greater than max_lora_rank (?P<most>\d+)
+cause = The adapter has rank {rank}, and the server takes {most}.
+remedy = Start it with --max-lora-rank {rank}.
+
+[request-too-long]
+keys =
+    maximum context length is
+    exceeds the available context size
+pattern =
+    maximum context length is (?P<most1>\d+) tokens\.[^\n]*?(?:requested|has|contains)[^\n\d]*(?P<asked1>\d+)
+    request (?:\((?P<asked2>\d+) tokens\) )?exceeds the available context size(?: \((?P<most2>\d+) tokens\))?
+cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].
+remedy = Shorten the prompt or max_tokens, or start the server with a longer context (--max-model-len, -c) if the model
+    and the memory have room for it.
+
+[capture-failed]
+keys = Capture cuda graph failed
+pattern = Capture cuda graph failed: (?P<why>[^\n]+)
+cause = SGLang failed while it recorded CUDA graphs: {why}.
+remedy = If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose another
+    --attention-backend (triton or flashinfer); --disable-cuda-graph tells which.
+
+[memory-unbalanced]
+keys = The memory capacity is unbalanced
+pattern =
+    memory capacity is unbalanced\.[^\n]*?(?:min\w*|pre_model_load_memory)=(?P<least>[\d.]+)[^\n]*?local_gpu_memory=(?P
+    +<own>[\d.]+)
+cause = The hosts have different amounts of free memory ({least} and {own} GB): on a GB10 other programs and the page
+    cache take the GPU's.
+remedy = End other programs and drop the page cache on the host that has less (sync; echo 3 | sudo tee
+    /proc/sys/vm/drop_caches), and start again.
+
+[multicast-missing]
+keys = Device does not support multicasting
+pattern = (Device does not support multicasting)
+cause = A fast all-reduce was chosen that needs NVLink's multicast, which a GB10 does not have ({found}).
+remedy = Turn it off (of SGLang --disable-custom-all-reduce or without --enable-flashinfer-allreduce-fusion; of vLLM
+    --disable-custom-all-reduce), so that NCCL does it.
+
+[batch-tokens]
+keys = max_num_tokens
+pattern = \((?P<asked>\d+)\)[^\n]*?max_num_tokens \(?(?P<most>\d+)
+cause = A request has {asked} tokens, and the engine takes {most} at once.
+remedy = Start it with a larger --max_num_tokens, or with chunked prefill (enable_chunked_prefill: true), or shorten the
+    prompt.
+
 [gguf-model-unknown]
 keys =
     unknown model architecture: '

@@ -90,6 +90,94 @@ source =
     alipay/PainlessInferenceAcceleration#35
     OpenSpaceAI/DEST3D#2
 
+[triton-fp8-old-gpu]
+keys = not supported in this architecture
+pattern = type (fp8\w+) not supported in this architecture
+cause = Triton compiles for a GPU older than 8.9, which has no {found}; a GB10 has it.
+remedy = Use a model without FP8 on that GPU; on a GB10 see that the process uses its GPU (CUDA_VISIBLE_DEVICES), and a
+    Triton that knows it.
+
+[triton-image-invalid]
+keys = device kernel image is invalid
+pattern = (device kernel image is invalid)
+cause = The driver cannot load a kernel that was compiled ({found}): it was made by a newer CUDA than the driver knows,
+    for another GPU, or its file in the cache is damaged.
+remedy = Compare the CUDA that nvidia-smi shows with the ptxas in use (TRITON_PTXAS_PATH), delete the caches of compiled
+    kernels (~/.triton/cache, ~/.cache/vllm, ~/.cache/flashinfer), and start again.
+
+[triton-no-libcuda]
+keys = libcuda.so cannot found
+pattern = (libcuda\.so) cannot found
+cause = Triton looks for {found} with ldconfig, and does not find it.
+remedy = In a container start it with --gpus all; on the host run sudo ldconfig, or set TRITON_LIBCUDA_PATH to the
+    directory that has libcuda.so.1 (/usr/lib/aarch64-linux-gnu).
+
+[triton-pass-failed]
+keys = PassManager::run failed
+pattern = (PassManager::run failed)
+cause = Triton's compiler could not compile a kernel ({found}): a fault of the kernel or of this Triton for this GPU;
+    the lines above it say at which place.
+remedy = Use the newest Triton with the PyTorch that belongs to it, or another backend or release of the engine whose
+    kernel it is (--enforce-eager avoids those of torch.compile).
+
+[cuda-forked]
+keys = Cannot re-initialize CUDA in forked subprocess
+pattern = (Cannot re-initialize CUDA in forked subprocess)
+cause = A process that had used CUDA was forked, and CUDA does not survive that ({found}).
+remedy = Use the start method spawn (of vLLM: VLLM_WORKER_MULTIPROC_METHOD=spawn, with the program's own code below `if
+    __name__ == '__main__':`), or touch no CUDA before the workers start.
+
+[device-ordinal]
+keys = invalid device ordinal
+pattern = (invalid device ordinal)
+cause = The program asks for a GPU that is not there ({found}): a Spark has one, number 0.
+remedy = Start as many processes per host as it has GPUs (--nproc-per-node 1, tensor parallel size 1 on one Spark), and
+    use cuda:0.
+
+[devices-mixed]
+keys = Expected all tensors to be on the same device
+pattern =
+    Expected all tensors to be on the same device, but (?:found at least two devices|got [^\n]*?on), ?(\w[\w:]*(?:
+    + and| ,)? ?\w*[\w:]*)
+    Expected all tensors to be on the same device
+cause = One operation got tensors of two devices ({found}): a part of the model stayed on the CPU.
+remedy = Move all to the GPU (.to('cuda')), or turn the offloading of the program off (device_map, --lowvram,
+    --cpu-offload-gb): on a GB10, whose memory both share, offloading saves nothing.
+
+[weights-only]
+keys = Weights only load failed
+pattern = (Weights only load failed)
+cause = The file holds more than weights, and torch.load refuses that since PyTorch 2.6 ({found}).
+remedy = Take the model as safetensors, or a release of the program that loads it for PyTorch 2.6; weights_only=False
+    runs code that is in the file, so only for a file whose author you trust.
+
+[state-dict-differs]
+keys = in loading state_dict for
+pattern = Error\(s\) in loading state_dict for (?P<model>\w+):(?:\s+(?P<what>[^\n]+))?
+cause = The weights do not fit the model {model}[: {what}].
+remedy = Use the file that is made for this model and this release of the program (another size, variant or quantization
+    has other shapes).
+
+[shapes-differ]
+keys = mat1 and mat2 shapes cannot be multiplied
+pattern = mat1 and mat2 shapes cannot be multiplied \((?P<shapes>[^)\n]+)\)
+cause = Two parts of a model do not fit each other ({shapes}): mostly files of two model families are combined.
+remedy = Use the text encoder, VAE, LoRA or control model that is made for the base model (of ComfyUI: compare the
+    workflow's files with the model's page).
+
+[flash-attn-not-installed]
+keys =
+    FlashAttention2 has been toggled on
+    packages that were not found in your environment: flash_attn
+pattern =
+    (FlashAttention2 has been toggled on), but it cannot be used
+    packages that were not found in your environment: (flash_attn)
+cause = The program asks for flash-attn, which is not installed ({found}); there is no wheel of it for aarch64 in the
+    package index.
+remedy = Ask for another attention (attn_implementation='sdpa'), or build flash-attn for this torch: pip install
+    flash-attn --no-build-isolation, with TORCH_CUDA_ARCH_LIST=12.0 and MAX_JOBS=4 (the role torch_extensions builds
+    it).
+
 [other-torch]
 keys = undefined symbol: _ZN
 pattern = ([^\s'\"(]+): undefined symbol: _ZNK?(?:3c10|2at|5torch|6caffe2)\w*

@@ -1,0 +1,123 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Ansible, ssh and sudo
+
+What a controller prints that does not get onto a host, or does not find what a play names.
+"""
+
+RULES = r"""
+[ssh-host-changed]
+keys = REMOTE HOST IDENTIFICATION HAS CHANGED
+pattern = REMOTE HOST IDENTIFICATION HAS CHANGED(?:(?s:.{0,1200}?)Offending \S+ key in (?P<file>[^\s:]+):(?P<line>\d+))?
+cause = The host answers with another key than before[ (line {line} of {file})]: it was installed anew, another host has
+    its address, or somebody stands between.
+remedy = If it was installed anew, compare its fingerprint on its own screen (ssh-keygen -lf
+    /etc/ssh/ssh_host_ed25519_key.pub), then forget the old one: ssh-keygen -R NAME.
+
+[ssh-host-unknown]
+keys = Host key verification failed
+pattern = (Host key verification failed)
+cause = This account does not know the other host's key ({found}), and there was nobody to ask.
+remedy = Connect once by hand with ssh as the same account and compare the fingerprint, or put the key into known_hosts
+    (ssh-keyscan, checked); of git, that of the git server.
+
+[ssh-key-open]
+keys = are too open
+pattern = Permissions (?P<mode>\d+) for '(?P<file>[^'\n]+)' are too open
+cause = ssh does not use the private key {file}, since others may read it (mode {mode}).
+remedy = chmod 600 {file}; on a file system without modes (a Windows disk, a shared folder) copy it into ~/.ssh.
+
+[ssh-closed]
+keys = kex_exchange_identification
+pattern = kex_exchange_identification: (?:\w+: )?([^\n]+)
+cause = The host closed the connection before anybody logged in ({found}): its ssh server has too many at once
+    (MaxStartups), blocks this address (fail2ban, a firewall), or still starts.
+remedy = Wait a minute and try again with fewer at once (forks in ansible.cfg), read journalctl -u ssh on the host, and
+    see that the port is that of ssh.
+
+[ssh-too-many-keys]
+keys = Too many authentication failures
+pattern = (Too many authentication failures)
+cause = ssh offered more keys than the host tries ({found}) before it came to the right one.
+remedy = Name the key: IdentityFile with IdentitiesOnly yes in ~/.ssh/config (ansible_ssh_private_key_file).
+
+[sudo-needs-terminal]
+keys =
+    sudo: a terminal is required
+    sudo: a password is required
+    waiting for privilege escalation prompt
+pattern =
+    sudo: (a (?:terminal|password) is required)[^\n]*
+    (Timeout \(\d+s\) waiting for privilege escalation prompt)
+cause = sudo asked for a password where nobody can type one ({found}).
+remedy = Run it with ssh -t or Ansible's -K, or give the account sudo without a password for what it does; if there is
+    one already, the host may be slow (raise timeout in ansible.cfg).
+
+[ansible-sshpass]
+keys = must install the sshpass program
+pattern = must install the (sshpass) program
+cause = Ansible is to log in with a password, for which the controller needs {found}.
+remedy = Install sshpass on the controller, or better copy a key to the host (ssh-copy-id) and go without -k.
+
+[ansible-collection-missing]
+keys =
+    resolve module/action
+    was not found in
+pattern =
+    couldn't resolve module/action '([^'\n]+)'
+    the role '([^'\n]+)' was not found
+cause = Ansible does not find {found}: its collection is not installed for this ansible, or the name is misspelt.
+remedy = Install it (ansible-galaxy collection install NAMESPACE.NAME, or -r requirements.yml), as the same account and
+    in the same environment as ansible-playbook (ansible-galaxy collection list shows what it sees).
+
+[ansible-undefined]
+keys =
+    ' is undefined
+    undefined variable
+pattern =
+    (?:undefined variable(?s:.{0,300}?))?(?<!identifier )'(?P<name>[\w.]+)' is undefined
+    has no attribute '(?P<name2>\w+)'[^\n]*undefined
+cause = The play uses {name}, which nobody has set for this host.
+remedy = Set it in the inventory (group_vars, host_vars) or with -e; check its spelling, and that the play whose facts
+    it comes from ran before (--tags and --limit leave plays out).
+
+[ansible-yaml]
+keys =
+    Syntax Error while loading YAML
+    YAML parsing failed
+pattern =
+    Syntax Error while loading YAML\.\s+(?P<why1>[^\n]+)
+    YAML parsing failed: (?P<why2>[^\n]+)
+cause = A file of the play or the inventory is no valid YAML: {why}.
+remedy = Look at the file and line that it names: indent with blanks, and quote values that begin with a brace or
+    contain a colon and a blank.
+
+[ansible-file-missing]
+keys = the playbook:
+pattern = the playbook: (\S+) could not be found
+cause = There is no playbook {found} here.
+remedy = Run it in the directory that has it, or by its full name (NAMESPACE.COLLECTION.NAME) once the collection is
+    installed.
+
+[ansible-no-python]
+keys =
+    you probably need to set the interpreter
+    The module interpreter
+pattern =
+    (you probably need to set the interpreter)
+    The module interpreter '([^'\n]+)' was not found
+cause = Ansible's module did not run on the host: there is no Python where it looks ({found}).
+remedy = Install python3 there, and unset or correct ansible_python_interpreter.
+
+[ansible-vault]
+keys =
+    no vault secrets found
+    Decryption failed (no vault secrets
+pattern = (no vault secrets[\w ]*)
+cause = A variable or file is encrypted with Ansible Vault, and no password fits ({found}).
+remedy = Pass --ask-vault-pass or --vault-password-file with the password of that vault id.
+"""

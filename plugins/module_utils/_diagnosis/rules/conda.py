@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Conda
+
+What conda, mamba and their solver print.
+"""
+
+RULES = r"""
+[conda-not-found]
+keys =
+    PackagesNotFoundError
+    ResolvePackageNotFound
+pattern =
+    (?:PackagesNotFoundError|ResolvePackageNotFound):[^\n]*\n+ *- (?P<package>\S+)
+    (?P<package2>PackagesNotFoundError|ResolvePackageNotFound)
+cause = No channel that conda uses has {package} for this machine (linux-aarch64).
+remedy = Take it from conda-forge (conda install -c conda-forge), without build strings of another platform (conda env
+    export --no-builds), or with pip; PyTorch itself is no longer on the channel pytorch: pip install torch --index-url
+    https://download.pytorch.org/whl/cu130.
+
+[conda-conflict]
+keys = UnsatisfiableError
+pattern = UnsatisfiableError:[^\n]*(?:\n+ *- (?P<why>[^\n]+))?
+cause = The packages that were asked for exclude each other or need what no channel has[: {why}].
+remedy = Start with an empty environment and name fewer versions; `nothing provides __cuda` means that conda sees no
+    driver (set CONDA_OVERRIDE_CUDA=13.0 to install without one); do not mix the channels defaults and conda-forge.
+
+[conda-not-set-up]
+keys =
+    Run 'conda init' before
+    has not been properly configured to use
+pattern =
+    (Run 'conda init' before 'conda activate')
+    (shell has not been properly configured)
+cause = This shell was not set up for conda ({found}), as in a script, a unit or a Dockerfile.
+remedy = Run conda init bash once and open a new shell; in a script source etc/profile.d/conda.sh of its installation
+    first, or use conda run -n NAME.
+
+[conda-not-reached]
+keys =
+    CondaHTTPError
+    CondaSSLError
+pattern =
+    CondaHTTPError: HTTP (?P<why1>[\w ]+) for url <?(?P<url>[^>\s]+)
+    (?P<why2>CondaSSLError)[^\n]*
+cause = conda does not reach its channel[ {url}] ({why}).
+remedy = Check the network and the proxy (proxy_servers in .condarc, ssl_verify with the proxy's CA), and the channel's
+    name.
+
+[conda-terms]
+keys = Terms of Service have not been accepted
+pattern = Terms of Service have not been accepted[^\n]*(?:\n\W*(?P<channel>https?://\S+))?
+cause = The terms of Anaconda's channels[, {channel},] were not accepted on this host.
+remedy = Accept them (conda tos accept --override-channels --channel URL) if they fit your use, or use conda-forge alone
+    (Miniforge; channels and nodefaults in .condarc).
+
+[conda-not-writable]
+keys = EnvironmentNotWritableError
+pattern = (EnvironmentNotWritableError)
+cause = The environment belongs to another account ({found}), mostly root's base.
+remedy = Make one of your own (conda create -n NAME) instead of changing base, without sudo.
+
+[conda-no-environment]
+keys =
+    EnvironmentLocationNotFound
+    EnvironmentNameNotFound
+pattern =
+    EnvironmentLocationNotFound: Not a conda environment: (\S+)
+    EnvironmentNameNotFound: [^\n]*?: (\S+)
+cause = There is no conda environment {found}.
+remedy = Look at conda env list for the name (each account and each conda has its own), or create it.
+"""

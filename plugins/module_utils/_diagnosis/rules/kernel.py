@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Kernel and systemd
+
+What the kernel's log says of disks, heat, cables and hangs, and systemd of a unit that does not start.
+"""
+
+RULES = r"""
+[disk-error]
+keys =
+    I/O error, dev
+    QID
+    EXT4-fs error
+pattern =
+    I/O error, dev (?P<device1>\w+)
+    nvme (?P<device2>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
+    EXT4-fs error \(device (?P<device3>\w+)\)
+cause = The disk {device} or its file system fails: what programs report afterwards follows from it.
+remedy = Save your data, look at nvme smart-log and smartctl, check the file system from another system (fsck), and have
+    the disk replaced if errors come back.
+
+[too-hot]
+keys = critical temperature reached
+pattern = (critical temperature reached)
+cause = The host became too hot and shut down ({found}).
+remedy = Free its air inlets, let it stand apart from other heat, and look at the temperature (nvidia-smi -q -d
+    TEMPERATURE) under load; if it is hot when idle, ask the vendor.
+
+[cable-fault]
+keys = Port module event[error]
+pattern = mlx5_core (?P<device>[\w:.]+): Port module event\[error\]: module \d+, (?P<why>[^\n]+)
+cause = The ConnectX card {device} refuses the cable or module in its port ({why}).
+remedy = Seat it anew on both ends, try it in the other port and another cable of the vendor's list (a QSFP112 or QSFP56
+    cable for a Spark), and update the card's firmware by the vendor's way.
+
+[hardware-error]
+keys = Hardware error from APEI
+pattern = (Hardware error from APEI)[^\n]*(?:\n[^\n]*severity: (?P<severity>\w+))?
+unless = corrected
+cause = The firmware reports an error of the hardware[ ({severity})]: {found}.
+remedy = Read the lines below it for the part (memory, PCIe, processor); one that was corrected needs nothing, others
+    need the vendor.
+
+[task-hung]
+keys = blocked for more than
+pattern = task (?P<task>\S+?):\d+ blocked for more than (?P<time>\d+) seconds
+cause = {task} waits in the kernel for more than {time} s: for a disk, a network file system, a driver or memory.
+remedy = Read the call trace below it: nfs, nvme or nvidia there says what it waits for; where memory was full, give the
+    host more room.
+
+[processor-stalled]
+keys =
+    detected stall
+    detected stalls
+pattern = rcu: INFO: (\w+ (?:self-)?detected (?:expedited )?stalls?)
+cause = A processor did nothing else for many seconds ({found}): the host hung, mostly because memory ran out or a
+    driver looped.
+remedy = Read what the kernel's log says before it, and reboot if the host stays slow.
+
+[unit-not-started]
+keys = Failed at step
+pattern = (?P<unit>\S+): Failed at step (?P<step>\w+) spawning (?P<program>[^\n:]+): (?P<why>[^\n]+)
+values =
+    advice of step: EXEC => Correct ExecStart (an absolute path of a program that its account may run, and whose first
+    + line names an interpreter that exists)
+    advice of step: CHDIR => Correct WorkingDirectory
+    advice of step: USER|GROUP => Create the account, or correct User and Group
+    advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and the like name
+    advice of step: . => Read man systemd.exec of that step
+cause = systemd could not start {program} for {unit}: {why} (step {step}).
+remedy = {advice}, then systemctl daemon-reload and start it again.
+
+[emergency-mode]
+keys = You are in emergency mode
+pattern = (You are in emergency mode)
+cause = The host did not boot to the end ({found}): mostly a file system of /etc/fstab is missing or damaged.
+remedy = Log in on its screen and read journalctl -xb -p err; correct /etc/fstab (nofail for disks that may be away), or
+    run fsck.
+"""
