@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sparks on the local network: who answers multicast DNS, and which of the answers are machines with a GB10.
+"""Sparks on the local network: machines that answer multicast DNS, and those of them that have a GB10.
 
 The inventory plugin ``discover`` and the command ``sparkforge setup`` both call it.
 """
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 from ..plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 
-#: How machines with a GB10 are called from the factory: a word for the model, and four hexadecimal digits. Each was
-#: read in public pages or repositories (docs/reference.md, "Names of Sparks"); owners rename theirs as they like.
+#: Factory names of machines with a GB10: a word for the model, and four hexadecimal digits. Each was read in public
+#: pages or repositories (docs/reference.md, "Names of Sparks"); owners rename their machines as they like.
 FACTORY_NAMES = (
     "spark-*",  # NVIDIA DGX Spark
     "gx10-*",  # ASUS Ascent GX10
@@ -33,37 +33,36 @@ FACTORY_NAMES = (
     "aitopatom-*",  # Gigabyte AI TOP ATOM
     "gn100-*",  # Acer Veriton GN100
 )
-#: Ansible's own name for the machine that it runs on. Where the inventory gives it to another, plays on ``localhost``
-#: and tasks that are delegated to it run there.
+#: Ansible's own name for the machine that it runs on. If the inventory gave this name to another machine, plays on
+#: ``localhost`` and tasks delegated to it would run there.
 CONTROLLER = "localhost"
-#: That, and the names of groups of Ansible and the collection.
+#: Names that no machine may have: that one, and the groups of Ansible and of the collection.
 RESERVED = frozenset({CONTROLLER, "all", "ungrouped", "sparks", "builders", "fabric"})
 #: Announced services: NVIDIA's own script (dgx-spark-playbooks, connect-two-sparks/assets/discover-sparks) searches for
 #: the first, HP's ZGX Toolkit (src/constants/net.ts) for both.
 SERVICES = ("_ssh._tcp", "_hpzgx._tcp")
 SERVICE = re.compile(r"_[A-Za-z0-9-]{1,15}\._(?:tcp|udp)")
 SSH_PORT = 22
-#: The form of a name's first label (RFC 1123). Anybody in the network can announce anything, and the name of a
-#: host becomes the name of files.
+#: The form of a name's first label (RFC 1123). Any machine in the network can announce any name, and a host's name
+#: becomes the name of files.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
-#: The key that is kept of those that a host has: the first of these.
+#: The types of host keys, of which the first that a host has is kept.
 KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
-#: Seconds in which answers come: a query is sent at once, after a second, and after two more (RFC 6762, 5.2), since
-#: the first answers may be lost.
+#: Seconds to wait for answers: a query is sent at once, after a second, and after two more (RFC 6762, 5.2), because the
+#: first answers may be lost.
 WAIT = 4.0
 #: The search goes on as long as the last new answer is younger than this, up to twice its time.
 QUIET = 1.0
-#: Seconds in which the names that were announced are resolved, all of them together.
+#: Seconds in which all announced names are resolved.
 RESOLVE = 3.0
-#: What is taken from the network, where anybody can announce anything: names, addresses of one name, and how many names
-#: are asked for at a time.
+#: Limits of answers from the network: the most names, the most addresses of one name, and the names resolved at a time.
 MOST_NAMES, MOST_ADDRESSES, AT_ONCE = 1024, 16, 32
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one machine announced: ``server`` (``spark-ab12.local.``), its service's type and port, its addresses."""
+    """The announcement of a machine: ``server`` (``spark-ab12.local.``), its service's type and port, its addresses."""
 
     server: str
     service: str
@@ -92,7 +91,7 @@ class Spark:
 def sparks(
     answers: t.Iterable[Answer], names: t.Sequence[str] = FACTORY_NAMES, groups: t.Iterable[str] = ()
 ) -> tuple[list[Spark], list[str]]:
-    """Return the machines whose name one of ``names`` matches, in the order of their names, and who was left out.
+    """Return the machines whose name matches a pattern of ``names``, sorted by name, and those that were left out.
 
     Of two machines that announce one name neither is taken. Addresses of one name cannot be told apart, so that two are
     told by two announcements of ssh; one that takes over the other's announcement is told by its ssh host key alone.
@@ -126,19 +125,21 @@ def sparks(
 
 
 def combined(mdns: t.Sequence[t.Any], sync: t.Sequence[t.Any]) -> list[t.Any]:
-    """Return every machine once; who answers and is in NVIDIA Sync has the user and the key file of Sync.
+    """Return every machine once; one that is also in NVIDIA Sync gets the user and the key file of Sync.
 
     :param mdns: machines as the command ``sparkforge setup`` has them, with these attributes.
     """
     machines = list(mdns)
     for spark in sync:
         (address,) = spark.addresses
-        same = [one for one in machines if one.name == spark.name or address in (*one.addresses, f"{one.name}.local")]
-        for one in same[:1]:
-            one.source, one.user, one.key_file = f"{one.source}, {spark.source}", spark.user, spark.key_file
-            if address not in (*one.addresses, f"{one.name}.local"):
-                one.addresses.append(address)
-        if not same:
+        for machine in machines:
+            addresses = (*machine.addresses, f"{machine.name}.local")
+            if machine.name == spark.name or address in addresses:
+                machine.source, machine.user = f"{machine.source}, {spark.source}", spark.user
+                machine.key_file = spark.key_file
+                machine.addresses += [] if address in addresses else [address]
+                break
+        else:
             machines.append(spark)
     return sorted(machines, key=lambda spark: spark.name)
 
@@ -149,7 +150,7 @@ def distinct(machines: t.Iterable[t.Any], names: t.Mapping[str, str]) -> tuple[l
     Avahi calls a Spark that hears itself over a bridge NAME-2, and later NAME-3.
 
     :param machines: as :func:`combined` has them.
-    :param names: under which a key is known already; without one the shortest name stays.
+    :param names: the names under which keys are known already; without one the shortest name stays.
     """
     by_key: dict[str, t.Any] = {}
     sentences = []
@@ -166,8 +167,8 @@ def distinct(machines: t.Iterable[t.Any], names: t.Mapping[str, str]) -> tuple[l
 def sync_aliases(text: str) -> list[str]:
     """Return the names that an ssh configuration has entries for, without patterns."""
     lines = re.findall(r"^\s*Host(?:\s+|\s*=\s*)(.+)$", text, re.M | re.I)
-    words = [word.strip('"') for line in lines for word in line.split()]
-    return list(dict.fromkeys(word for word in words if NAME.fullmatch(word)))
+    names = [word.strip('"') for line in lines for word in line.split()]
+    return list(dict.fromkeys(word for word in names if NAME.fullmatch(word)))
 
 
 def fingerprint(key: str) -> str:
@@ -177,19 +178,19 @@ def fingerprint(key: str) -> str:
 
 
 def key_lines(text: str, marker: str = "") -> list[str]:
-    """Return the keys, ``ssh-ed25519 AAAA…``, of lines of a known_hosts file, of those with a marker or without one."""
+    """Return the keys, ``ssh-ed25519 AAAA…``, in a known_hosts file, from lines with or without a marker."""
     head = rf"{marker}[ \t]+" if marker else "(?![#@])"
     return [" ".join(key) for key in re.findall(rf"^[ \t]*{head}\S+[ \t]+(\S+)[ \t]+(\S+)", text, re.M)]
 
 
 def names_by_key(text: str) -> dict[str, str]:
-    """Return of each key of the known_hosts file that setup writes the name that it is kept under: the first."""
+    """Return the first name of each key in the known_hosts file that setup writes."""
     rows = [line.split() for line in reversed(text.splitlines())]
     return {" ".join(row[1:]): row[0] for row in rows if len(row) == 3 and NAME.fullmatch(row[0])}
 
 
 def preference(address: str) -> tuple[int, int, int]:
-    """Return what addresses are sorted by: IPv4 first, and those of one cable alone (169.254…, fe80…) last.
+    """Return the sort key of an address: IPv4 first, and link-local addresses (169.254…, fe80…) last.
 
     Two Sparks that are cabled together give each other such addresses, and a controller has no way there.
     """
@@ -205,11 +206,11 @@ def browse(
     The second list has a sentence on what was left out.
 
     :param services: types without their domain, ``_ssh._tcp``.
-    :param interfaces: addresses of this machine, of the interfaces that are asked on; none for all of them.
-    :raises SparkforgeError: zeroconf is not installed, or a type or an address is none.
+    :param interfaces: addresses of this machine's interfaces to ask on; none for all interfaces.
+    :raises SparkforgeError: zeroconf is not installed, or a type or an address is invalid.
     :raises UnreachableError: this machine has no network that multicast goes through.
     """
-    # Not before a search: commands that search nothing start quicker without it.
+    # zeroconf is imported here, because commands that search nothing start faster without it.
     try:
         import zeroconf
     except ImportError as error:
@@ -233,7 +234,7 @@ def browse(
         """
 
         def async_update_records(self, client: t.Any, now: float, records: t.Any) -> None:
-            # Records of a name's address, of either family, are the ones with an address.
+            # Only address records, of either family, have an address.
             for record in (update.new for update in records if hasattr(update.new, "address")):
                 scope = f"%{record.scope_id}" if record.scope_id else ""
                 address = f"{ipaddress.ip_address(record.address)}{scope}"
@@ -287,17 +288,17 @@ def browse(
 
 
 def resolved(client: t.Any, instances: t.Sequence[tuple[str, str]]) -> dict[tuple[str, str], t.Any]:
-    """Return what zeroconf finds of each service within RESOLVE seconds for all of them; None where nobody answers."""
+    """Return zeroconf's information on each service, resolved within RESOLVE seconds in all; None without an answer."""
     import zeroconf
 
     deadline = time.monotonic() + RESOLVE
 
     def resolve(instance: tuple[str, str]) -> t.Any:
-        # What was heard already takes no time, so that a late one is still found there.
+        # Services that were heard already resolve at once, even when little time is left.
         try:
             return client.get_service_info(*instance, timeout=max(1, int(1000 * (deadline - time.monotonic()))))
         except zeroconf.Error:
-            # What was announced is no name of such a service.
+            # The announced name is not one of such a service.
             return None
 
     with ThreadPoolExecutor(AT_ONCE) as pool:

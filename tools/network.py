@@ -18,13 +18,13 @@ from ..plugins.plugin_utils.network_access import CA_BUNDLE, CA_VARIABLES, proxy
 
 @contextlib.contextmanager
 def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None]:
-    """Set proxies and the site's CA for everything that this process, uv and git fetch.
+    """Set proxies and the site's CA for all downloads of this process, uv and git.
 
     The CA is added to the system's: a site's proxy may re-sign one host and pass another one through.
 
     :raises SparkforgeError: when the certificate cannot be read.
     """
-    wanted = proxy_environment(proxies)
+    variables = proxy_environment(proxies)
     with contextlib.ExitStack() as stack:
         if certificate:
             bundle = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8"))
@@ -40,10 +40,10 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
                     "Set sparkforge_ca_certificate to a PEM file on the controller.",
                 ) from error
             bundle.flush()
-            wanted.update(dict.fromkeys(CA_VARIABLES, bundle.name))
-        # Ansible runs every task in its own process, and still this leaves no trace in it.
-        before = {name: os.environ.get(name) for name in wanted}
-        os.environ.update(wanted)
+            variables.update(dict.fromkeys(CA_VARIABLES, bundle.name))
+        # Ansible runs every task in a process of its own, but the environment is restored anyway.
+        before = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
         try:
             yield
         finally:

@@ -18,7 +18,7 @@ from pathlib import Path
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action.normal import ActionModule as Normal
 
-from ..module_utils._core import words
+from ..module_utils._core import phrases
 from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils import schema
 from ..plugin_utils.action import OnHost
@@ -43,7 +43,7 @@ class ActionModule(OnHost, Normal):
         wrong = schema.problems("observation", answer.get("spark_info"))
         if wrong:
             raise SparkforgeError(
-                f"What the host says of itself is not an observation: {words.some([wrong[0][:300], *wrong[1:]], 1)}.",
+                f"What the host says of itself is not an observation: {phrases.some([wrong[0][:300], *wrong[1:]], 1)}.",
                 "Find out who changed its python3 or its system files, and leave it out with -l until then.",
             )
         return super().taken({**bare, "ansible_facts": {"spark_info": answer["spark_info"]}})

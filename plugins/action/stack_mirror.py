@@ -16,7 +16,7 @@ import typing as t
 from ...tools.lock import resolve
 from ...tools.mirror import collect
 from ...tools.mirror.directory import OURS, Directory
-from ...tools.mirror.wanted import wanted
+from ...tools.mirror.needs import needs_of
 from ...tools.network import network
 from ..module_utils._core import shown
 from ..plugin_utils.action import OnController
@@ -52,7 +52,7 @@ class ActionModule(OnController):
             for stack_name, method in stacks
         ]
         for stack in resolved:
-            needs = wanted(stack, arguments["machines"], arguments["extensions"])
+            needs = needs_of(stack, arguments["machines"], arguments["extensions"])
             collect.archives(directory, needs.archives, arguments["nvidia_url"])
             collect.wheels(directory, needs.wheels, index)
             collect.sources(directory, needs.sources, arguments["rewrite"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The conditions of a ledger's rule: whether a host meets them, and what on it does.
+"""The conditions of a ledger's rule: whether a host meets them, and by which evidence.
 
 Each condition has one key. ``installs``, ``removes``, ``installed`` and ``after`` are about packages, ``fact`` about a
 fact of :class:`facts.State`; ``any`` and ``not`` combine. A range of versions is ``>= 7.0.0, < 7.0.0-1025``, in the
@@ -20,17 +20,17 @@ from . import patterns
 from .facts import State
 
 Condition = t.Mapping[str, t.Any]
-#: A fact compared with a word of a rule: how, and what a rule writes for it.
+#: Comparisons of a fact, by the sign that a rule writes.
 _OPERATORS: dict[str, t.Callable[[int, int], bool]] = {
     ">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt, "==": operator.eq,
 }  # fmt: skip
 _TERM = re.compile(r"(>=|<=|==|<|>) *(\S+)")
-#: Of a list of evidence, before the rest is only counted.
+#: Entries of a list of evidence that are shown; the rest is counted.
 SHOWN = 6
 
 
 def within(version: str | None, text: str | None) -> bool:
-    """Tell whether a version is in a range; nothing stands for any."""
+    """Tell whether a version is in a range; no range stands for any version."""
     if text is None:
         return True
     terms = [_TERM.fullmatch(term.strip()) for term in text.split(",")]
@@ -40,34 +40,34 @@ def within(version: str | None, text: str | None) -> bool:
 
 
 def met(conditions: t.Sequence[Condition], state: State) -> list[str] | None:
-    """Return what on the host meets all of the conditions, in words, or None if one is not met."""
+    """Return the host's evidence that all conditions are met, or None if one is not met."""
     evidence: list[str] = []
     for condition in conditions:
-        found = _one(condition, state)
-        if found is None:
+        matched = _evidence(condition, state)
+        if matched is None:
             return None
-        evidence += [word for word in found if word not in evidence]
+        evidence += [word for word in matched if word not in evidence]
     return evidence
 
 
-def _one(condition: Condition, state: State) -> list[str] | None:
-    ((kind, wanted),) = condition.items()
+def _evidence(condition: Condition, state: State) -> list[str] | None:
+    ((kind, operand),) = condition.items()
     if kind == "any":
-        found = [one for one in (met([inner], state) for inner in wanted) if one is not None]
-        return [word for one in found for word in one] if found else None
+        matches = [matched for matched in (met([inner], state) for inner in operand) if matched is not None]
+        return [word for matched in matches for word in matched] if matches else None
     if kind == "not":
-        return [] if met([wanted], state) is None else None
+        return [] if met([operand], state) is None else None
     if kind == "fact":
-        return _fact(wanted, state)
-    return _packages(kind, wanted, state)
+        return _fact(operand, state)
+    return _packages(kind, operand, state)
 
 
-def _packages(kind: str, wanted: Condition, state: State) -> list[str] | None:
-    name, rows = wanted["name"], []
+def _packages(kind: str, operand: Condition, state: State) -> list[str] | None:
+    name, rows = operand["name"], []
     if kind in ("installs", "removes"):
         for step in state.installs if kind == "installs" else state.removes:
             old, new = step.get("previous"), step.get("version")
-            fits = within(new, wanted.get("to")) and within(old, wanted.get("from"))
+            fits = within(new, operand.get("to")) and within(old, operand.get("from"))
             if fits and patterns.matches(name, step["name"]):
                 rows.append(f"{step['name']} {old} to {new}" if old and new else f"{step['name']} {new or old or ''}")
     else:
@@ -75,28 +75,28 @@ def _packages(kind: str, wanted: Condition, state: State) -> list[str] | None:
         rows = [
             f"{package} {version}"
             for package, version in packages.items()
-            if patterns.matches(name, package) and within(version, wanted.get("version"))
+            if patterns.matches(name, package) and within(version, operand.get("version"))
         ]
     return listed([row.strip() for row in rows]) if rows else None
 
 
-def _fact(wanted: Condition, state: State) -> list[str] | None:
-    value = state.facts[wanted["name"]]
-    if "is" in wanted:
-        return [] if value == wanted["is"] else None
-    if "above" in wanted:
-        return [str(value)] if value is not None and value > wanted["above"] else None
-    if "version" in wanted:
-        # A kernel's flavour is no part of its version: 6.17.0-1008-nvidia.
+def _fact(operand: Condition, state: State) -> list[str] | None:
+    value = state.facts[operand["name"]]
+    if "is" in operand:
+        return [] if value == operand["is"] else None
+    if "above" in operand:
+        return [str(value)] if value is not None and value > operand["above"] else None
+    if "version" in operand:
+        # The flavour of a kernel, as in 6.17.0-1008-nvidia, is not part of its version.
         bare = re.sub(r"-[a-z].*$", "", value) if isinstance(value, str) else None
-        return [str(value)] if within(bare, wanted["version"]) else None
+        return [str(value)] if within(bare, operand["version"]) else None
     values = value if isinstance(value, list) else [] if value in (None, False) else [value]
-    if "matches" in wanted:
-        values = [one for one in values if patterns.matches(wanted["matches"], str(one))]
-    return (listed([str(one) for one in values]) if value is not True else []) if values else None
+    if "matches" in operand:
+        values = [value for value in values if patterns.matches(operand["matches"], str(value))]
+    return (listed([str(value) for value in values]) if value is not True else []) if values else None
 
 
-def listed(words: t.Sequence[str]) -> list[str]:
-    """Return the first words, and how many more there are."""
-    more = [f"{len(words) - SHOWN} more"] if len(words) > SHOWN else []
-    return [*words[:SHOWN], *more]
+def listed(evidence: t.Sequence[str]) -> list[str]:
+    """Return the first entries, and how many more there are."""
+    more = [f"{len(evidence) - SHOWN} more"] if len(evidence) > SHOWN else []
+    return [*evidence[:SHOWN], *more]

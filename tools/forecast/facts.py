@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an upgrade would make of a host: the facts that rules of the ledger ask for, from an observation alone.
+"""The state of a host after an upgrade: the facts that rules of the ledger name, from an observation alone.
 
-Pure: the same for a host that was just observed, for a recorded one, and for the example of a rule.
+Pure: observed hosts, recorded hosts and the examples of rules are judged alike.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ...plugins.module_utils._environment.fit import misfit
 from ...plugins.plugin_utils import apt_sources
 from . import patterns
 
-#: MiB of one kernel and its initial RAM disk, where the host has none to measure.
+#: MiB of one kernel and its initial RAM disk, for a host that has none to measure.
 KERNEL_MIB = 200
-#: MiB that must stay free beside what an upgrade needs.
+#: MiB that must stay free after an upgrade.
 RESERVE_MIB = 512
-#: The branch of the driver that CUDA of a major version needs at least: NVIDIA, "CUDA Compatibility", table 1.
+#: The oldest branch of the driver for each major version of CUDA: NVIDIA, "CUDA Compatibility", table 1.
 DRIVER_OF_CUDA = {"11": 450, "12": 525, "13": 580}
 
 _PROTECTED = re.compile("|".join(PROTECTED))
@@ -114,13 +114,13 @@ class State:
     # -- kernels
 
     def new_kernels(self) -> list[str]:
-        """Return the releases that the upgrade installs and that are not there yet, the oldest first."""
+        """Return the releases that the upgrade adds, the oldest first."""
         there = {kernel["release"] for kernel in self.kernels if kernel.get("image")}
-        found = {match[1] for step in self.installs if (match := _IMAGE.match(step["name"]))}
-        return sorted(found - there, key=by_version)
+        installed = {match[1] for step in self.installs if (match := _IMAGE.match(step["name"]))}
+        return sorted(installed - there, key=by_version)
 
     def kernel_after(self) -> str | None:
-        """Return the release that boots after the upgrade: the highest of all that are there."""
+        """Return the release that boots after the upgrade: the highest that is installed then."""
         gone = {match[1] for step in self.removes if (match := _IMAGE.match(step["name"]))}
         there = [kernel["release"] for kernel in self.kernels if kernel.get("image") and kernel["release"] not in gone]
         running = (self.observation.get("kernel") or {}).get("release")
@@ -171,7 +171,7 @@ class State:
 
     def _boot_missing(self, boot: Facts) -> int:
         sizes = [int(kernel["mib"]) for kernel in self.kernels if kernel.get("mib")]
-        # While the initial RAM disk is written anew the old one is still there.
+        # The old initial RAM disk stays until the new one is written.
         needed = (max(sizes, default=KERNEL_MIB) or KERNEL_MIB) * (len(self.new_kernels()) + 1)
         return max(0, needed - boot["available_mib"]) if boot and self.new_kernels() else 0
 
@@ -187,53 +187,53 @@ class State:
 
     def driver(self, packages: t.Mapping[str, str]) -> str | None:
         """Return the version of the driver among these packages."""
-        found = [version for name, version in packages.items() if _DRIVER.match(name)]
-        upstream = [re.sub(r"^\d+:", "", version).partition("-")[0] for version in found]
-        versions = [one for one in upstream if re.fullmatch(r"\d{3}(\.\d+)+", one)]
+        packaged = [version for name, version in packages.items() if _DRIVER.match(name)]
+        upstream = [re.sub(r"^\d+:", "", version).partition("-")[0] for version in packaged]
+        versions = [version for version in upstream if re.fullmatch(r"\d{3}(\.\d+)+", version)]
         if versions:
             return max(versions, key=by_version)
         observed = (self.observation.get("driver") or {}).get("version")
-        # A record may leave the driver's packages out, and a host may have it from elsewhere.
+        # A record may leave out the driver's packages, and a host may have another source of the driver.
         return observed if observed and not any(_DRIVER.match(step["name"]) for step in self.removes) else None
 
     def _cuda_beyond_driver(self) -> list[str]:
-        """Return the environments, and the toolkits of packages, that the driver after the upgrade cannot carry."""
+        """Return the environments, and the packaged toolkits, that the driver after the upgrade does not support."""
         driver = self.driver(self.after)
         branch = int(driver.partition(".")[0]) if driver else 0
         if not self.driver(self.before):
             return []
-        found = []
+        too_old = []
         for name, row in (self.observation.get("environments") or {}).items():
             cuda = re.search(r"\+cu(\d\d)\d", str(row.get("torch") or ""))
             if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0):
-                found.append(f"environment {name} ({row['torch']})")
+                too_old.append(f"environment {name} ({row['torch']})")
         for name, version in self.after.items():
             cuda = re.match(r"cuda-(?:cudart|libraries)-(\d\d)-\d+$", name)
             if cuda and branch < DRIVER_OF_CUDA.get(cuda[1], 0):
-                found.append(f"{name} {version}")
-        return sorted(found)
+                too_old.append(f"{name} {version}")
+        return sorted(too_old)
 
     def _environments_misfit(self) -> list[str]:
-        found = []
+        misfits = []
         for name, row in (self.observation.get("environments") or {}).items():
             recorded = row.get("host_packages") or {}
             known = {key: value for key, value in recorded.items() if key in self.before}
-            found += [f"environment {name}: {wrong}" for wrong in misfit(known, self.after).wrong]
-        return found
+            misfits += [f"environment {name}: {wrong}" for wrong in misfit(known, self.after).wrong]
+        return misfits
 
     def _cdi_stale(self) -> str | None:
-        """Return the driver that the static CDI specification is made for, if the upgrade makes it another."""
+        """Return the driver of the static CDI specification if the upgrade changes the driver."""
         cdi = self.update.get("cdi") or {}
         made, after = cdi.get("static_driver"), self.driver(self.after)
         return str(made) if made and after and made != after else None
 
-    # -- sources, firmware, what happens by itself
+    # -- sources, firmware, unattended upgrades
 
     def _firmware(self, key: str, values: t.Collection[str]) -> list[str]:
         return [row["name"] for row in self.update.get("firmware") or [] if row.get(key) in values]
 
     def _ota_partly(self) -> list[str]:
-        """Return what NVIDIA's recipe wants newer and apt's plan would leave as it is, where the rest of it comes."""
+        """Return the packages of NVIDIA's recipe that the plan leaves old although it upgrades other ones."""
         behind = (self.update.get("ota") or {}).get("behind") or {}
         left = [
             name
@@ -243,34 +243,34 @@ class State:
         return sorted(left) if len(left) < len([1 for has, _want in behind.values() if has]) else []
 
     def _tonight(self, automatic: Facts) -> list[str]:
-        """Return what of the plan unattended-upgrades would install by itself."""
+        """Return the packages of the plan that unattended-upgrades would install."""
         if not automatic.get("enabled"):
             return []
         system = self.observation.get("os") or {}
         origins = {"ubuntu": "Ubuntu", "debian": "Debian"}
-        words = {
+        variables = {
             "${distro_id}": origins.get(str(system.get("id")), ""),
             "${distro_codename}": str(system.get("codename") or ""),
         }
         allowed = []
         for origin in automatic.get("origins") or []:
-            for word, value in words.items():
+            for word, value in variables.items():
                 origin = origin.replace(word, value)
             allowed.append(tuple(origin.rpartition(":")[::2]))
-        # A host's own expressions; of one that nobody can match in time it is not known what it bars.
+        # The host's own expressions. It is not known what an expression without a bound bars.
         barred = [pattern for pattern in automatic.get("blacklist") or [] if patterns.is_bounded(pattern)]
         return [
             step["name"]
             for step in self.installs
-            if step.get("previous") and any(one in allowed for one in _origins(str(step.get("origin") or "")))
+            if step.get("previous") and any(origin in allowed for origin in _origins(str(step.get("origin") or "")))
             and not any(patterns.matches(pattern, step["name"], "") for pattern in barred)
         ]  # fmt: skip
 
 
 def _origins(text: str) -> list[tuple[str, str]]:
-    """Return origin and archive of what apt says in a plan: ``Ubuntu:24.04/noble-security, NVIDIA:1.0/stable``."""
-    found = []
+    """Return origin and archive from apt's notation in a plan: ``Ubuntu:24.04/noble-security, NVIDIA:1.0/stable``."""
+    origins = []
     for part in text.split(","):
         origin, _colon, rest = part.strip().partition(":")
-        found.append((origin, rest.rpartition("/")[2]))
-    return found
+        origins.append((origin, rest.rpartition("/")[2]))
+    return origins

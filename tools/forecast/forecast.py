@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The forecast of a host, and of a fleet: go, go with these steps, or hold, each with why and source.
+"""The forecast of a host, and of a fleet: go, go with these steps, or hold, each with its reason and source.
 
 Pure, from observations and a ledger, but for the file that is kept beside the reports.
 """
@@ -15,14 +15,14 @@ import os
 import shlex
 import typing as t
 
-from ...plugins.module_utils._core import shown, words
+from ...plugins.module_utils._core import phrases, shown
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.plugin_utils import files
 from . import conditions, ledger, patterns
 from .facts import Facts, State
 
 FORMAT = 1
-#: Beside the reports of the proof, whose page shows it.
+#: The file's name beside the reports of the proof, whose page shows the forecast.
 FILE = "forecast.json"
 AGAIN = "Run playbooks/forecast.yml, which writes it."
 GO, STEPS, HOLD, UNREAD = "go", "go with steps", "hold", "not read"
@@ -52,20 +52,20 @@ def judge(
     :param accept: ids of rules that a person has dealt with, or takes upon themselves.
     """
     state = State(observation, update)
-    findings = [found for rule in rules.rules if (found := _finding(rule, state, accept))]
+    findings = [finding for rule in rules.rules if (finding := _finding(rule, state, accept))]
     age = rules.age(today)
     if age > ledger.OLDEST:
         findings.insert(0, _of_ledger(rules, age, accept))
     if not update.get("plan"):
         findings.insert(0, _without_plan(update))
     order = [HOLD, STEPS, NOTE]
-    findings.sort(key=lambda one: (order.index(one["verdict"]), not one["blocks"]))
-    verdicts = {one["verdict"] for one in findings if not one["accepted"]}
+    findings.sort(key=lambda finding: (order.index(finding["verdict"]), not finding["blocks"]))
+    verdicts = {finding["verdict"] for finding in findings if not finding["accepted"]}
     forecast = {
         "host": host,
         "answer": HOLD if HOLD in verdicts else STEPS if STEPS in verdicts else GO,
-        "blocked": [one["rule"] for one in findings if one["blocks"]],
-        "hold": {name: one["rule"] for one in findings for name in one["hold"] if not one["accepted"]},
+        "blocked": [finding["rule"] for finding in findings if finding["blocks"]],
+        "hold": {name: finding["rule"] for finding in findings for name in finding["hold"] if not finding["accepted"]},
         "kernel": {
             "running": state.facts["kernel_running"],
             "after": state.facts["kernel_after"],
@@ -86,10 +86,11 @@ def judge(
 
 
 def next_steps(forecast: Forecast, state: State) -> list[str]:
-    """Return what a person does about the next upgrade, in order; nothing of it is done here."""
-    pending = [one for one in forecast["findings"] if not one["accepted"]]
-    # Only what is installed can be held. A rule all of whose packages are new has nothing to hold.
-    new_only = [one["rule"] for one in pending if one["hold"] and not set(one["hold"]) & set(state.before)]
+    """Return the steps that a person takes for the next upgrade, in order; none is taken here."""
+    pending = [finding for finding in forecast["findings"] if not finding["accepted"]]
+    # Only installed packages can be held; a rule whose packages are all new has nothing to hold.
+    holding = [finding for finding in pending if finding["hold"]]
+    new_only = [finding["rule"] for finding in holding if not set(finding["hold"]) & set(state.before)]
     if forecast["blocked"] or new_only:
         rules = ", ".join([*forecast["blocked"], *new_only])
         return [f"Do not upgrade yet. Deal with {rules} first, then forecast again."]
@@ -97,13 +98,13 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
     if not state.facts["changes"] and not offered:
         return ["There is nothing to upgrade."]
     holdable = sorted(set(forecast["hold"]) & set(state.before))
-    # People copy this line into a shell, and the names are the host's words.
+    # People copy this line into a shell, and the host chose the names.
     steps = [shlex.join(["sudo", "apt-mark", "hold", *holdable])] if holdable else []
     firmware = ", and sudo fwupdmgr upgrade for the firmware" if offered else ""
-    # apt in a terminal lists what it keeps back before it asks.
+    # In a terminal, apt lists the packages that it keeps back before it asks.
     dashboard = "the DGX Dashboard, or with " if state.facts["dgx"] and not holdable else ""
     steps.append(f"Upgrade with {dashboard}sudo apt full-upgrade{firmware}; then reboot.")
-    after = [one["rule"] for one in pending if one["order"] == "after"]
+    after = [finding["rule"] for finding in pending if finding["order"] == "after"]
     steps += [f"Do what is said above of {', '.join(after)}."] if after else []
     return [*steps, PROVE]
 
@@ -125,7 +126,7 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
     verdict = {"note": NOTE, "steps": STEPS, "hold": HOLD}[rule["verdict"]]
     held = rule.get("hold") or []
     changed = [step["name"] for step in [*state.installs, *state.removes]]
-    # A package that is not there yet cannot be held; what pulls it in can.
+    # A package that is not installed yet cannot be held, but the package that pulls it in can.
     hold = sorted({name for name in changed if any(patterns.matches(pattern, name) for pattern in held)})
     accepted = rule["id"] in accept
     blocks = (verdict == HOLD and not hold) or (verdict == STEPS and rule.get("order") == "before")
@@ -141,12 +142,12 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
         "hold": hold,
         "accepted": accepted,
         "blocks": blocks and not accepted,
-        "source": [dict(one) for one in rule["source"]],
+        "source": [dict(source) for source in rule["source"]],
     }
 
 
 def is_over(rule: ledger.Rule, state: State) -> bool:
-    """Tell whether a host has what ends a rule for it; a rule without such a test ends when it is no longer met."""
+    """Tell whether a rule's test says that it is over for a host; without a test it is over when it is not met."""
     ends = rule["over"].get("when")
     return bool(ends) and conditions.met(ends, state) is not None
 
@@ -182,12 +183,12 @@ def _without_plan(update: Facts) -> Finding:
 
 
 def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return ``spark_info`` and ``update_info`` of what ``sparkforge record`` wrote."""
+    """Return ``spark_info`` and ``update_info`` from a record of ``sparkforge record``."""
     observation = {**EMPTY, **{key: value for key, value in record.items() if key != "record"}}
     return observation, {**((record.get("record") or {}).get("update") or {}), "recorded": True}
 
 
-# -- what people read
+# -- output for people
 
 
 def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date) -> dict[str, t.Any]:
@@ -209,19 +210,19 @@ def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date
 def load(directory: str) -> Facts | None:
     """Return the forecast that is kept beside the reports, or None if there is none.
 
-    :raises SparkforgeError: it is damaged, or of another version.
+    :raises SparkforgeError: the file is damaged, or of another version.
     """
     path = os.path.join(directory, FILE)
     try:
         with open(path, encoding="utf-8") as stream:
-            found = json.load(stream)
+            forecast = json.load(stream)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        found = error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        forecast = error
+    if not isinstance(forecast, dict) or forecast.get("format") != FORMAT:
         raise SparkforgeError(f"The forecast {path} is damaged, or of another version.", f"Delete it. {AGAIN}")
-    return found
+    return forecast
 
 
 def keep(directory: str, state: Facts) -> None:
@@ -241,7 +242,7 @@ def keep(directory: str, state: Facts) -> None:
 
 
 def view(state: Facts | None, hosts: t.Collection[str]) -> dict[str, t.Any] | None:
-    """Return what the page of the reports shows of some hosts, or nothing where none of them was forecast."""
+    """Return the forecast of some hosts for the page of the reports, or nothing if none of them was forecast."""
     rows = [row for row in (state or {}).get("hosts", ()) if row["host"] in hosts]
     if not state or not rows:
         return None
@@ -249,8 +250,8 @@ def view(state: Facts | None, hosts: t.Collection[str]) -> dict[str, t.Any] | No
         "problem": "",
         "headings": (*HEADINGS[:2], "forecast", *HEADINGS[2:]),
         "rows": [(*cells(row)[:2], row["date"], *cells(row)[2:]) for row in rows],
-        "findings": [{**one, "hosts": words.some(names)} for one, names in grouped(rows)],
-        "steps": [{"hosts": words.some(names), "steps": steps} for steps, names in alike(rows)],
+        "findings": [{**finding, "hosts": phrases.some(names)} for finding, names in grouped(rows)],
+        "steps": [{"hosts": phrases.some(names), "steps": steps} for steps, names in alike(rows)],
         "ledger": state["ledger"],
     }
 
@@ -268,7 +269,7 @@ def cells(row: Forecast) -> tuple[str, ...]:
     if row["answer"] == UNREAD:
         return (row["host"], UNREAD, "", "", "", "", row["problem"])
     kernel, driver, plan = row["kernel"], row["driver"], row["plan"]
-    rules = [one["rule"] + ("" if not one["accepted"] else " (accepted)") for one in row["findings"]]
+    rules = [finding["rule"] + ("" if not finding["accepted"] else " (accepted)") for finding in row["findings"]]
     counts = f"{len(plan['install'])} in, {len(plan['remove'])} out"
     return (
         row["host"],
@@ -282,7 +283,7 @@ def cells(row: Forecast) -> tuple[str, ...]:
 
 
 def _firmware(devices: t.Sequence[Facts]) -> str:
-    """Return what fwupd offers of each device, before and after; a forecast that was kept may know of none."""
+    """Return fwupd's offers for each device, before and after; an older forecast may have none."""
     offered = [f"{row['name']} {_step(row['version'], row['update'])}" for row in devices if row.get("update")]
     return ", ".join(offered) or ("as it is" if devices else "not known")
 
@@ -292,17 +293,17 @@ def _step(before: str | None, after: str | None) -> str:
 
 
 def grouped(rows: t.Sequence[Forecast]) -> list[tuple[Finding, list[str]]]:
-    """Return each finding once, with the hosts that it is of; two hosts may have other evidence."""
-    found: dict[tuple[str, tuple[str, ...]], tuple[Finding, list[str]]] = {}
+    """Return each finding once with its hosts; findings with different evidence stay apart."""
+    by_rule: dict[tuple[str, tuple[str, ...]], tuple[Finding, list[str]]] = {}
     for row in rows:
-        for one in row["findings"]:
-            found.setdefault((one["rule"], tuple(one["why"])), (one, []))[1].append(row["host"])
+        for finding in row["findings"]:
+            by_rule.setdefault((finding["rule"], tuple(finding["why"])), (finding, []))[1].append(row["host"])
     order = [HOLD, STEPS, NOTE]
-    return sorted(found.values(), key=lambda pair: (order.index(pair[0]["verdict"]), pair[0]["rule"]))
+    return sorted(by_rule.values(), key=lambda pair: (order.index(pair[0]["verdict"]), pair[0]["rule"]))
 
 
 def alike(rows: t.Sequence[Forecast]) -> list[tuple[list[str], list[str]]]:
-    """Return each list of steps once, with the hosts that have it; a forecast that was kept may have none."""
+    """Return each list of steps once with its hosts; an older forecast may have no steps."""
     hosts: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         if row.get("steps"):
@@ -311,21 +312,22 @@ def alike(rows: t.Sequence[Forecast]) -> list[tuple[list[str], list[str]]]:
 
 
 def as_text(state: Facts) -> str:
-    """Return one table of all hosts, below it each finding with its reason and sources, and at the end what to do."""
+    """Return one table of all hosts, then each finding with its reason and sources, and at the end the steps."""
     rows = [HEADINGS, *(cells(row) for row in state["hosts"])]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEADINGS) - 1)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS) - 1)]
     lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]) for row in rows]
-    for one, hosts in grouped(state["hosts"]):
-        order = f", {one['order']} the upgrade" if one["order"] else ""
-        lines += ["", f"{one['verdict']}{order}: {one['title']} ({one['rule']})", f"  hosts: {words.some(hosts)}"]
-        lines += [f"  why: {', '.join(one['why'])}"] if one["why"] else []
-        lines += [f"  what breaks: {one['breaks']}", f"  do: {one['remedy']}"]
-        lines += [f"  held back: {words.some(one['hold'])}"] if one["hold"] else []
-        lines += [f"  source: {source['title']}, {source['date']}: {source['url']}" for source in one["source"]]
+    for finding, hosts in grouped(state["hosts"]):
+        order = f", {finding['order']} the upgrade" if finding["order"] else ""
+        lines += ["", f"{finding['verdict']}{order}: {finding['title']} ({finding['rule']})"]
+        lines.append(f"  hosts: {phrases.some(hosts)}")
+        lines += [f"  why: {', '.join(finding['why'])}"] if finding["why"] else []
+        lines += [f"  what breaks: {finding['breaks']}", f"  do: {finding['remedy']}"]
+        lines += [f"  held back: {phrases.some(finding['hold'])}"] if finding["hold"] else []
+        lines += [f"  source: {source['title']}, {source['date']}: {source['url']}" for source in finding["source"]]
     for steps, hosts in alike(state["hosts"]):
-        lines += ["", f"what to do on {words.some(hosts)}:"]
+        lines += ["", f"what to do on {phrases.some(hosts)}:"]
         lines += [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
     counts = [f"{count} {answer}" for answer, count in state["summary"].items() if count]
     book = state["ledger"]
-    said = f"ledger of {book['date']}, {book['age_days']} days old, {book['rules']} rules ({book['source']})"
-    return shown.text("\n".join([*lines, "", f"{', '.join(counts) or 'no host'}; {said}"]))
+    ledger_line = f"ledger of {book['date']}, {book['age_days']} days old, {book['rules']} rules ({book['source']})"
+    return shown.text("\n".join([*lines, "", f"{', '.join(counts) or 'no host'}; {ledger_line}"]))

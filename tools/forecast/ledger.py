@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ledger: what upgrades broke before, a file for each rule, checked against its schema.
+"""The ledger of earlier upgrades and what they broke, a file for each rule, checked against its schema.
 
 A ledger is a folder of rules with ``ledger.yml``, which says when it was last looked through.
 """
@@ -16,40 +16,40 @@ from pathlib import Path
 
 import yaml
 
-from ...plugins.module_utils._core import words
+from ...plugins.module_utils._core import phrases
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.plugin_utils import schema
 from . import facts, patterns
 
-#: The one that the collection ships.
+#: The ledger that the collection ships.
 SHIPPED = Path(__file__).parents[2] / "roles/forecast/files/ledger"
 HEAD = "ledger.yml"
-#: Days after which nothing is begun by a ledger: releases of DGX OS are some weeks apart.
+#: Days after which a ledger is too old: releases of DGX OS are some weeks apart.
 OLDEST = 90
-#: Bytes of one file of a ledger; the shipped one has a hundredth of it.
+#: Bytes of one file of a ledger at most; files of the shipped one have a hundredth of it.
 LIMIT = 4 * 2**20
 
 Rule = t.Mapping[str, t.Any]
 
 
 class Ledger(t.NamedTuple):
-    """Rules, when they were last looked through, and where they are from."""
+    """Rules, the day of their last review, and their source."""
 
     rules: tuple[Rule, ...]
     date: datetime.date
     source: str
 
     def age(self, today: datetime.date) -> int:
-        """Return the days since it was looked through."""
+        """Return the days since the last review."""
         return (today - self.date).days
 
 
 def load(source: str = "") -> Ledger:
     """Return a ledger, checked.
 
-    :param source: a folder; nothing for the one that is shipped.
-    :raises SparkforgeError: for one that is damaged.
+    :param source: a folder; nothing for the shipped ledger.
+    :raises SparkforgeError: the ledger is damaged.
     """
     folder = Path(source).expanduser() if source else SHIPPED
     if not folder.is_dir():
@@ -73,9 +73,9 @@ def _read(path: Path) -> bytes:
     return content
 
 
-def _damaged(where: str, what: str) -> SparkforgeError:
+def _damaged(where: str, fault: str) -> SparkforgeError:
     return SparkforgeError(
-        f"The ledger {where} is damaged: {what.rstrip('.')}.",
+        f"The ledger {where} is damaged: {fault.rstrip('.')}.",
         "Get it again, or unset forecast_ledger to use the one of this collection.",
     )
 
@@ -101,18 +101,18 @@ def _folder(folder: Path) -> Ledger:
 
 
 def _checked(data: dict[str, t.Any], where: str) -> Ledger:
-    # YAML has dates of its own.
+    # YAML turns a date into a type of its own.
     if isinstance(data.get("date"), datetime.date):
         data["date"] = data["date"].isoformat()
     data = t.cast("dict[str, t.Any]", _plain(data))
     problems = schema.problems("ledger", data, "ledger")
     if problems:
-        raise _damaged(where, words.some(problems, 3, "; "))
+        raise _damaged(where, phrases.some(problems, 3, "; "))
     expressions = _patterns([{**rule, "examples": {}} for rule in data["rules"]])
     unbounded = next((pattern for pattern in expressions if not patterns.is_bounded(pattern)), None)
     if unbounded is not None:
-        what = f"the regular expression {unbounded[:80]!r} does not compile, repeats a group, refers back or around, "
-        raise _damaged(where, f"{what}or repeats more than {patterns.REPETITIONS} times, which may take years to match")
+        flaw = f"the regular expression {unbounded[:80]!r} does not compile, repeats a group, refers back or around, "
+        raise _damaged(where, f"{flaw}or repeats more than {patterns.REPETITIONS} times, which may take years to match")
     known = facts.State({}, {}).facts
     unknown = next(
         (name for rule in data["rules"] for name in _facts([rule["when"], rule["over"]]) if name not in known), None
@@ -123,7 +123,7 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
 
 
 def _patterns(value: t.Any, key: str = "") -> t.Iterator[str]:
-    """Give each text of a rule that is a regular expression by the schema; the name of a fact is one as well."""
+    """Yield each regular expression of a rule, as the schema marks them; the name of a fact is one too."""
     if isinstance(value, (dict, list)):
         for name, inner in value.items() if isinstance(value, dict) else ((key, inner) for inner in value):
             yield from _patterns(inner, name)
@@ -132,7 +132,7 @@ def _patterns(value: t.Any, key: str = "") -> t.Iterator[str]:
 
 
 def _facts(value: t.Any) -> t.Iterator[str]:
-    """Give each fact that conditions name."""
+    """Yield each fact that conditions name."""
     for key, inner in value.items() if isinstance(value, dict) else (("", inner) for inner in value):
         if key == "fact":
             yield inner["name"]
@@ -142,7 +142,7 @@ def _facts(value: t.Any) -> t.Iterator[str]:
 
 def _plain(value: t.Any) -> t.Any:
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return value.isoformat() if isinstance(value, datetime.date) else value

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Regular expressions that a ledger or a host brings: Python's ``re`` may work on some for years."""
+"""Regular expressions from a ledger or a host, some of which Python's ``re`` could match for years."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GROUP = re.compile(r"\(([^()]*)\)")
 
 
 def is_bounded(pattern: t.Any) -> bool:
-    """Tell whether a text is an expression whose matching ends in time.
+    """Tell whether a text is an expression that is matched in bounded time.
 
     A group is not repeated, but may be left out (``?``), nothing refers back or looks around, and few things repeat.
     """
@@ -36,7 +36,7 @@ def is_bounded(pattern: t.Any) -> bool:
 
 
 def matches(pattern: str, name: str, end: str = r"\Z") -> bool:
-    """Tell whether a bounded expression is of a name, to its end or with ``end`` empty of its beginning.
+    """Tell whether a bounded expression matches a whole name, or with an empty ``end`` its beginning.
 
     A name longer than any is not matched.
     """

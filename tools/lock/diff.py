@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What differs between two locks, one sentence for each pin."""
+"""The differences between two locks, one sentence for each pin."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _flat(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
             flat[f"sources {name}"] = (redact(source["archive"]), source["sha256"])
         else:
             by = source.get("pinned_by")
-            said = f" ({by['file']} of {by['source']} {by['commit'][:12]})" if by else ""
-            flat[f"sources {name}"] = (f"{source['commit']}{said}", "")
+            pinned_by = f" ({by['file']} of {by['source']} {by['commit'][:12]})" if by else ""
+            flat[f"sources {name}"] = (f"{source['commit']}{pinned_by}", "")
     for part in ("build_requirements", "run_requirements"):
         for platform, units in (lock.get(part) or {}).items():
             for unit, lines in units.items():
@@ -49,6 +49,6 @@ def _flat(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
     return flat
 
 
-def _flat_lines(what: str, lines: t.Iterable[str]) -> dict[str, tuple[str, str]]:
+def _flat_lines(label: str, lines: t.Iterable[str]) -> dict[str, tuple[str, str]]:
     pins = map(split, lines)
-    return {f"{what} {one.written}": (one.version, ", ".join(one.hashes)) for one in pins}
+    return {f"{label} {pin.written}": (pin.version, ", ".join(pin.hashes)) for pin in pins}

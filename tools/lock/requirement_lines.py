@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people write for pip, on its command line and in files of requirements, sorted by what can be read of it."""
+"""Arguments and requirements files as people write them for pip, sorted into lines, wheels and sources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZE_LIMIT, DEPTH_LIMIT, LINES_LIMIT = 1 << 20, 10, 10_000
 _OPTION = re.compile(
     r"(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)(?:\s+|=|(?<=^-.))(\S.*)"
 )
-#: Options that say how, and not what.
+#: Options that change how pip installs, and not what.
 _HOW = re.compile(
     r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|no-index|trusted-host|use-feature|no-deps)\b"
 )
@@ -37,13 +37,13 @@ _IMAGE = re.compile(
 
 @dataclasses.dataclass
 class RequirementLines:
-    """What was asked for.
+    """The sorted requirements.
 
     :ivar requirements: lines that an index resolves.
-    :ivar constraints: of ``-c``, as pip reads them.
+    :ivar constraints: lines of ``-c`` files.
     :ivar wheels: paths of wheels, and ``https`` URLs of wheels.
-    :ivar sources: what is built where it is installed: repositories, directories, archives of source.
-    :ivar index: where to look, with what the files say of it.
+    :ivar sources: repositories, directories and source archives, which are built when they are installed.
+    :ivar index: the index to search, with the options from the files.
     """
 
     index: Index
@@ -56,11 +56,11 @@ class RequirementLines:
     def read(self, text: str, base: str = ".", depth: int = 0, constrains: bool = False) -> RequirementLines:
         """Sort each line of a text; files that it names are read as well.
 
-        :param base: the directory that paths of it begin at.
-        :raises SparkforgeError: for a file that cannot be read, and for a line that is something else.
+        :param base: the directory that its paths are relative to.
+        :raises SparkforgeError: a file cannot be read, or a line is something else.
         """
         for line in re.sub(r"\\\n", " ", text).splitlines():
-            # Of many blanks in a row the patterns would try every way to share them out.
+            # Blanks are merged, because the patterns would try every way to divide a long row of them.
             line = " ".join(re.sub(r"(^|\s)#.*$", "", line).split())
             line = re.sub(r"\s--(?:hash|config-settings?)[= ]\S+", "", line)
             self._count += 1

@@ -37,19 +37,19 @@ with contextlib.suppress(ImportError):
     from packaging.tags import Tag, compatible_tags, cpython_tags
     from packaging.utils import parse_wheel_filename
 
-# The glibc of the oldest host that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
+# The glibc of the oldest system that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
 GLIBC_MINOR = 39
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-# As pip has it where there are several indexes: the newest version of all of them.
+# With several indexes, take the newest version of all of them, as pip does.
 _BEST_MATCH = ["--index-strategy", "unsafe-best-match"]
-# Options of pip, which uv has under other names and does not read from pip's configuration.
+# Options of pip that uv has under other names and does not read from pip's configuration.
 _PIP_OPTIONS = {
     "index-url": "--default-index",
     "extra-index-url": "--index",
     "find-links": "--find-links",
     "trusted-host": "--allow-insecure-host",
 }
-#: Seconds for uv: an index that sends a byte now and then would keep it for good.
+#: Seconds for uv, because an index that sends a byte now and then would keep it forever.
 UV_SECONDS = 1800.0
 
 
@@ -78,19 +78,19 @@ class Target:
             levels += [f"{_OLD_NAMES[minor]}_{self.machine}"] if minor in _OLD_NAMES else []
         levels.append(f"linux_{self.machine}")
         version, abi = [int(part) for part in self.python.split(".")], f"cp{self.python.replace('.', '')}"
-        # Without the ABI the one of the interpreter that runs Ansible would count.
+        # Without an ABI, that of the interpreter that runs Ansible would count.
         own = cpython_tags(version, abis=[abi], platforms=levels)
-        return {tag: place for place, tag in enumerate([*own, *compatible_tags(version, abi, levels)])}
+        return {tag: position for position, tag in enumerate([*own, *compatible_tags(version, abi, levels)])}
 
 
 @dataclasses.dataclass(frozen=True)
 class Index:
-    """Where wheels are looked for.
+    """The sources in which wheels are searched.
 
-    :ivar url: of the index; None leaves it to the configuration of pip or uv, empty or ``none`` asks no index.
-    :ivar find_links: directories or pages of wheels, beside the index.
-    :ivar command: of uv; empty for the one that is found.
-    :ivar extra: URLs of indexes beside that one.
+    :ivar url: the URL of the index; None leaves it to the configuration of pip or uv, empty or ``none`` uses no index.
+    :ivar find_links: directories or pages of wheels, in addition to the index.
+    :ivar command: the command of uv; empty for the uv that is found.
+    :ivar extra: URLs of further indexes.
     """
 
     url: str | None = None
@@ -99,7 +99,7 @@ class Index:
     extra: tuple[str, ...] = ()
 
     def options(self) -> list[str]:
-        """Return the options of uv that say so."""
+        """Return these sources as options of uv."""
         if self.url is None:
             index = pip_options()
         else:
@@ -108,7 +108,7 @@ class Index:
             index += ["--index", url]
         if self.extra and _BEST_MATCH[0] not in index:
             index += _BEST_MATCH
-        return [*index, *(word for place in self.find_links for word in ("--find-links", place))]
+        return [*index, *(word for link in self.find_links for word in ("--find-links", link))]
 
 
 def resolve(
@@ -118,16 +118,16 @@ def resolve(
     pins: t.Iterable[str] = (),
     overrides: t.Iterable[str] = (),
 ) -> dict[str, str]:
-    """Return ``{name: line}`` of the requirements and all that they need, each with the sha256 of one wheel.
+    """Return ``{name: line}`` for the requirements and their dependencies, each with the sha256 of one wheel.
 
     :param requirements: as a wheel's ``Requires-Dist`` has them.
-    :param pins: ``name==version`` that must hold where the name is needed at all.
-    :param overrides: ``name==version`` instead of what others ask of that name.
+    :param pins: ``name==version`` that must hold if the name is needed at all.
+    :param overrides: ``name==version`` that replaces other packages' requirements of that name.
     :returns: lines as ``--require-hashes`` takes them: ``name==version --hash=sha256:…``.
-    :raises SparkforgeError: in uv's words, where nothing fits, or the index does not answer.
+    :raises SparkforgeError: no version fits, or the index does not answer, in uv's words.
     """
-    found = packages(requirements, target, index, pins, overrides)
-    return {item["name"]: _line(item, target) for item in found}
+    resolved = packages(requirements, target, index, pins, overrides)
+    return {item["name"]: _line(item, target) for item in resolved}
 
 
 def packages(
@@ -138,9 +138,9 @@ def packages(
     overrides: t.Iterable[str] = (),
     alone: bool = False,
 ) -> list[dict[str, t.Any]]:
-    """Return the packages as pylock.toml has them; :func:`best_wheel` says which of its wheels a target takes.
+    """Return the packages of pylock.toml; :func:`best_wheel` chooses the wheel that a target takes.
 
-    :param alone: of the requirements only, whether they have a wheel or are source: nothing is built to ask them.
+    :param alone: resolve the requirements without dependencies, as wheels or as source; nothing is built for it.
     :raises SparkforgeError: as :func:`resolve` does.
     """
     if not requirements:
@@ -152,12 +152,12 @@ def packages(
         for option, lines in (("constraints", pins), ("overrides", overrides)):
             path = os.path.join(directory, f"{option}.txt")
             with open(path, "w", encoding="utf-8") as file:
-                file.write("".join(f"{one}\n" for one in lines))
+                file.write("".join(f"{requirement}\n" for requirement in lines))
             line += [f"--{option}", path]
         line += ["--python-version", target.python, "--python-platform", f"{target.machine}-manylinux_2_{GLIBC_MINOR}"]
         line += ["--no-deps"] if alone else ["--only-binary", ":all:"]
         line += ["--generate-hashes", "--format", "pylock.toml", "--no-header", "--quiet"]
-        # An interpreter is needed to build with alone, and a project that the user is in says nothing here.
+        # uv needs the interpreter only for builds, and must not read a project in the current directory.
         line += ["--python", sys.executable, "--no-python-downloads", "--project", directory]
         done = _run(line, "\n".join(requirements))
     if done.returncode != 0:
@@ -172,19 +172,19 @@ def packages(
 
 
 def versions(name: str, target: Target, index: Index, count: int = 8) -> list[str]:
-    """Return the newest versions of a package that a target takes, none where no index has one."""
-    found: list[str] = []
+    """Return the newest versions of a package that a target takes; none if no index has the package."""
+    newest: list[str] = []
     with contextlib.suppress(SparkforgeError):
-        while len(found) < count:
-            older = f"<{found[-1]}" if found else ""
-            found.append(packages([f"{name}{older}"], target, index, alone=True)[0]["version"])
-    return found
+        while len(newest) < count:
+            older = f"<{newest[-1]}" if newest else ""
+            newest.append(packages([f"{name}{older}"], target, index, alone=True)[0]["version"])
+    return newest
 
 
 def check_requirement(line: str) -> None:
-    """Refuse what is no requirement (PEP 508): those of a wheel come from its METADATA, and uv would take options too.
+    """Refuse lines that are no requirements (PEP 508): a wheel's METADATA may have any text, and uv would take options.
 
-    :raises SparkforgeError: naming the line.
+    :raises SparkforgeError: a line is no requirement; the error names it.
     """
     try:
         Requirement(line)
@@ -195,9 +195,9 @@ def check_requirement(line: str) -> None:
         ) from error
 
 
-def _run(line: t.Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
+def _run(line: t.Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(line, input=given, check=False, capture_output=True, text=True, timeout=UV_SECONDS)
+        return subprocess.run(line, input=text, check=False, capture_output=True, text=True, timeout=UV_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise SparkforgeError(
             f"{line[0]} did not end within {UV_SECONDS:.0f} s.", "Check whether the index answers, and run it again."
@@ -217,7 +217,7 @@ def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
 def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str, t.Any]:
     """Return the wheel that installers choose on the target: ``hashes``, and ``url`` or ``path``.
 
-    :raises SparkforgeError: it is none of an index, or has no sha256.
+    :raises SparkforgeError: the wheel is not from an index, or has no sha256.
     """
     if not package.get("wheels"):
         raise SparkforgeError(
@@ -234,14 +234,14 @@ def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str,
 
 
 def _preference(wheel: t.Mapping[str, t.Any], target: Target) -> tuple[t.Any, ...]:
-    """Return what is largest for the wheel with the best tag, and among those for the highest build tag."""
-    place = wheel.get("name") or urllib.parse.unquote(urllib.parse.urlsplit(wheel.get("url") or wheel["path"]).path)
-    _name, _version, build, tags = parse_wheel_filename(os.path.basename(place))
+    """Return the key of a wheel, which is largest for the best tag and then for the highest build tag."""
+    path = wheel.get("name") or urllib.parse.unquote(urllib.parse.urlsplit(wheel.get("url") or wheel["path"]).path)
+    _name, _version, build, tags = parse_wheel_filename(os.path.basename(path))
     return (-min(target.rank.get(tag, len(target.rank)) for tag in tags), build)
 
 
 def _said(stderr: str) -> str:
-    """Return what uv says went wrong as one sentence."""
+    """Return uv's error as one sentence."""
     lines = [re.sub(r"^(error|cause|hint|warning): *", "", line.strip()) for line in stderr.splitlines()]
     text = redact(" ".join(line for line in lines if line)).rstrip(".")
     return f"{text[:1500]}…" if len(text) > 1500 else text or "no output"
@@ -250,7 +250,7 @@ def _said(stderr: str) -> str:
 def find_uv() -> tuple[str, ...]:
     """Return the uv beside Ansible, or the first one on PATH.
 
-    :raises SparkforgeError: when there is neither.
+    :raises SparkforgeError: there is no uv.
     """
     if importlib.util.find_spec("uv") is not None:
         return (sys.executable, "-m", "uv")
@@ -264,26 +264,26 @@ def find_uv() -> tuple[str, ...]:
 
 
 def pip_options() -> list[str]:
-    """Return the index that Ansible's own pip is configured for, as options of uv, unless uv's own variables do."""
+    """Return the index in the configuration of Ansible's pip as options of uv, unless uv's own variables name one."""
     if any("INDEX" in name or name == "UV_FIND_LINKS" for name in os.environ if name.startswith("UV_")):
         return []
     if importlib.util.find_spec("pip") is None:
         return []
     listed = _run([sys.executable, "-m", "pip", "config", "list"], "").stdout
     values = pip_settings(listed)
-    found = [
-        word for key, option in _PIP_OPTIONS.items() for one in values.get(key, "").split() for word in (option, one)
+    options = [
+        word for key, option in _PIP_OPTIONS.items() for text in values.get(key, "").split() for word in (option, text)
     ]
     if values.get("no-index", "").lower() in ("1", "true", "yes", "on"):
-        found.append("--no-index")
+        options.append("--no-index")
     if "cert" in values:
-        found += ["--cert", values["cert"]]
+        options += ["--cert", values["cert"]]
     if "extra-index-url" in values:
-        found += _BEST_MATCH
-    return found
+        options += _BEST_MATCH
+    return options
 
 
-# --- what a stack asks for ---------------------------------------------------------------------------------
+# --- the requirements of a stack ---------------------------------------------------------------------------
 
 
 def targets(definition: t.Mapping[str, t.Any]) -> list[Target]:
@@ -292,19 +292,19 @@ def targets(definition: t.Mapping[str, t.Any]) -> list[Target]:
 
 
 def wheels(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> list[str]:
-    """Return the lines of an environment of the stack's wheels: its own, and what people expect beside.
+    """Return the lines of an environment from wheels: the stack's packages, and those that people expect beside them.
 
     Triton is not asked for: torch names the one that it was built for, and on aarch64 before 2.11 it names none.
     """
     versions, left_out = definition["versions"], definition["wheel"].get("without") or {}
     own = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
-    wanted = [f"{name}=={version}" for name, version in own.items() if name not in left_out]
+    requirements = [f"{name}=={version}" for name, version in own.items() if name not in left_out]
     overrides = _pinned(definition["wheel"].get("override"))
-    return sorted(resolve([*wanted, *_beside(definition)], target, index, overrides=overrides).values())
+    return sorted(resolve([*requirements, *_beside(definition)], target, index, overrides=overrides).values())
 
 
 def build_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
-    """Return the lines of each unit's own environment: what it is built with, and what that needs."""
+    """Return the lines of each unit's build environment: the build requirements and their dependencies."""
     return {
         name: sorted(resolve(unit.get("requirements") or [], target, index).values())
         for name, unit in sorted(definition["units"].items())
@@ -312,7 +312,7 @@ def build_requirements(definition: t.Mapping[str, t.Any], target: Target, index:
 
 
 def run_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
-    """Return the lines of what each built unit needs at run time, resolved together: one environment has them all.
+    """Return the lines of each built unit's run-time dependencies, resolved together for one environment.
 
     The units themselves are not asked for: they are built, and no index has them.
     """

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What upstream says: the archives' sha256 in NVIDIA's manifests, and the sources' commits.
+"""Facts from upstream: the archives' sha256 in NVIDIA's manifests, and the sources' commits.
 
-Everything but the ``ask_*`` functions, which run git, is pure and is given what it calls.
+All functions are pure and get their readers as arguments, except the ``ask_*`` functions, which run git.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._fetch import redist_plan
 from ...plugins.plugin_utils.stack.model import pin_of
 
-# A commit's trees are a few MB; a host that is silent for so long does not answer.
+# A commit's trees have a few MB, so a server that takes longer does not answer.
 GIT_SECONDS = 600.0
 
 _COMMIT = re.compile(r"^[0-9a-f]{40}$")
 _REMOTE_LINE = re.compile(r"^(?P<commit>[0-9a-f]{40})\t(?P<ref>\S+)$")
-# Errors of git after which asking in another way would not help either.
+# Errors of git after which no other way of fetching would help.
 _NO_ANSWER = re.compile(
     r"Could not resolve|Connection (refused|timed out|reset)|Failed to connect|Authentication failed|"
     r"does not appear to be a git repository|[Rr]epository .* (not found|does not exist)|SSL certificate problem"
 )
-# A hook of git, should one run the playbook, names its own repository in these.
+# A git hook that runs the playbook would set these to its own repository.
 _GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 
 
@@ -48,17 +48,17 @@ def manifest_url(nvidia_url: str, product: str, release: str) -> str:
 def manifest_pins(
     manifest: t.Mapping[str, t.Any], archive: t.Mapping[str, t.Any], machines: t.Sequence[str], url: str
 ) -> dict[str, str]:
-    """Return the sha256 of an archive for the platform of each machine that the manifest has it for.
+    """Return the sha256 of an archive for each machine's platform that the manifest lists.
 
-    :raises SparkforgeError: when it has it for none of them, or in another version.
+    :raises SparkforgeError: the manifest lists none of the platforms, or another version.
     """
     pins, lacking = {}, SparkforgeError("The stack names no machine.", "Set its machines.")
     keys = ("component", "product", "release", "version")
-    wanted = redist_plan.Archive(**{key: archive[key] for key in keys}, variant=archive.get("variant") or "")
+    query = redist_plan.Archive(**{key: archive[key] for key in keys}, variant=archive.get("variant") or "")
     for platform in map(platforms.redist, machines):
         try:
-            found = redist_plan.resolve(manifest, dataclasses.replace(wanted, platform=platform), redact(url))
-            pins[platform] = found.sha256
+            resolved = redist_plan.resolve(manifest, dataclasses.replace(query, platform=platform), redact(url))
+            pins[platform] = resolved.sha256
         except SparkforgeError as error:
             lacking = error
     if not pins:
@@ -78,7 +78,7 @@ def resolve_archives(
 
     A sha256 that the stack itself pins must be the manifest's: a pin is never moved by asking upstream.
 
-    :raises SparkforgeError: for an unreachable or wrong manifest, or one that contradicts a pin.
+    :raises SparkforgeError: a manifest is unreachable, wrong, or contradicts a pin.
     """
     resolved: dict[str, dict[str, t.Any]] = {}
     manifests: dict[str, t.Any] = {}
@@ -108,14 +108,14 @@ def remote_commit(answer: str, ref: str) -> str | None:
 
     An annotated tag is its own object; its peeled line (``^{}``) names the commit.
     """
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     for line in answer.splitlines():
         match = _REMOTE_LINE.match(line)
         if match:
-            found[match["ref"]] = match["commit"]
+            commits[match["ref"]] = match["commit"]
     for name in (f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"):
-        if name in found:
-            return found[name]
+        if name in commits:
+            return commits[name]
     return None
 
 
@@ -127,9 +127,9 @@ def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> sub
     git = shutil.which("git")
     if git is None:
         raise SparkforgeError("The controller has no git.", "Install git, or remove sources from the parts.")
-    whole = {**os.environ, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
     for name in _GIT_PLACES:
-        whole.pop(name, None)
+        environment.pop(name, None)
     child = subprocess.Popen(
         [git, *arguments],
         stdin=subprocess.DEVNULL,
@@ -137,13 +137,13 @@ def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> sub
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env=whole,
+        env=environment,
         start_new_session=True,
     )
     try:
         stdout, stderr = child.communicate(timeout=GIT_SECONDS)
     except BaseException as error:
-        # git leaves the fetching to children of its own, which would go on.
+        # git fetches in child processes, which would go on.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
@@ -157,7 +157,7 @@ KEEP_SOURCES = "Set sparkforge_proxies, or remove sources from the parts: the lo
 
 
 def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
-    """Return what git said went wrong, without a password that the URL may hold."""
+    """Return git's error without a password that the URL may hold."""
     lines = [line.strip() for line in done.stderr.replace(url, redact(url)).splitlines() if line.strip()]
     # These lines are the server's answer; the lines after them are general advice.
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
@@ -197,7 +197,7 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
         ["origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
     ]
     for way in ways:
-        # Each in its own repository: what was fetched with a filter asks for the rest of its own accord.
+        # Each attempt gets a repository of its own, because one with filtered objects fetches missing ones by itself.
         with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
             path, done = _file_by(way, url, commit, paths, directory)
         if path is not None:
@@ -212,7 +212,7 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
 def _file_by(
     way: t.Sequence[str], url: str, commit: str, paths: t.Sequence[str], directory: str
 ) -> tuple[str | None, subprocess.CompletedProcess[str]]:
-    """Fetch in one way; return the path of the file that is there and what ``git show`` says of it, or the failure.
+    """Fetch in one way; return the path of the file that exists and the result of ``git show``, or the failure.
 
     :raises SparkforgeError: when the commit has none of the files.
     """
@@ -224,7 +224,7 @@ def _file_by(
     git("remote", "add", "origin", url)
     done = git("fetch", "--quiet", *way)
     if done.returncode == 0:
-        # A tag or branch may have moved away from the commit since.
+        # The tag or branch may have moved away from the commit.
         done = git("ls-tree", "--name-only", commit, "--", *paths)
     if done.returncode != 0:
         return None, done
@@ -234,12 +234,12 @@ def _file_by(
             f"{redact(url)} has no {' and no '.join(paths)} at {commit}.",
             "Set the commit (ref) or the file (pin) in the stack.",
         )
-    # From a server that filters, this fetches the one file.
+    # If the server supports filters, this fetches only the file.
     done = git("show", f"{commit}:{present[0]}")
     return (present[0] if done.returncode == 0 else None), done
 
 
-# Whose LLVM each file means, where neither it nor the stack names a repository. From 3.8 on it is Triton's fork.
+# The LLVM repository for each pin file, if neither the file nor the stack names one; Triton's fork from 3.8 on.
 PINNED_REPOSITORIES = {
     "cmake/llvm-hash.txt": "https://github.com/llvm/llvm-project.git",
     "cmake/llvm-info.json": "https://github.com/triton-lang/llvm-project.git",
@@ -248,9 +248,9 @@ PINNED_REPOSITORIES = {
 
 @dataclasses.dataclass(frozen=True)
 class Pinned:
-    """What a file of a source's tree says of another source.
+    """The pin of another source in a file of a source's tree.
 
-    :ivar repository: its URL, None where the file and its name do not tell.
+    :ivar repository: the URL of that source, None if neither the file nor its name tells.
     """
 
     commit: str
@@ -258,10 +258,10 @@ class Pinned:
 
 
 def read_pin(text: str, path: str, where: str) -> Pinned:
-    """Return what a pin file says: a commit alone, or JSON with ``llvm_hash`` or ``commit``.
+    """Return the pin in a file: a commit alone, or JSON with ``llvm_hash`` or ``commit``.
 
-    :param where: what is said of the file in messages.
-    :raises SparkforgeError: when it names no commit.
+    :param where: the description of the file in messages.
+    :raises SparkforgeError: the file names no commit.
     """
     repository = PINNED_REPOSITORIES.get(path)
     if not path.endswith(".json"):
@@ -288,7 +288,7 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
 
 
 class Sources:
-    """Resolves the sources of a stack, those before others whose trees say what the others are.
+    """Resolves the sources of a stack, beginning with those whose trees pin others.
 
     :param ask: the commit of a tag or branch: ``ask_remote``.
     :param read: path and content of a file at a commit: ``ask_file``.
@@ -312,9 +312,9 @@ class Sources:
         self._begun: list[str] = []
 
     def resolve(self) -> dict[str, dict[str, t.Any]]:
-        """Return ``{name: {url, ref, commit, pinned_by}}`` or ``{archive, sha256}`` of what is known or can be asked.
+        """Return ``{name: {url, ref, commit, pinned_by}}`` or ``{archive, sha256}`` for each source.
 
-        :raises SparkforgeError: for an upstream that does not answer, and for sources that pin each other in a ring.
+        :raises SparkforgeError: an upstream does not answer, or sources pin each other in a circle.
         """
         for name in sorted(self.sources):
             self._resolve(name)
@@ -347,7 +347,7 @@ class Sources:
         return {"url": url, "ref": ref, "commit": self.ask(url, ref)}
 
     def _pinned(self, name: str, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-        """Return what another source's tree says; what the lock has where the stack knows no such tree."""
+        """Return the pin from another source's tree, or from the lock if the stack has no such source."""
         pin = pin_of(name, source)
         by = self._resolve(pin.source) if pin and pin.source in self.sources else {}
         if pin is None or not by.get("commit"):
@@ -355,17 +355,17 @@ class Sources:
             return dict(self.known.get(name) or {})
         self.say(f"sources: reading from {redact(by['url'])} what {pin.source} {by['commit'][:12]} says of {name}")
         path, text = self.read(by["url"], by["commit"], pin.files, _ref(by.get("ref")))
-        found = read_pin(text, path, f"{path} of {pin.source} {by['commit']}")
-        url = source.get("url") or found.repository
+        pinned = read_pin(text, path, f"{path} of {pin.source} {by['commit']}")
+        url = source.get("url") or pinned.repository
         if not url:
             raise SparkforgeError(
-                f"Neither the stack nor {path} of {pin.source} says where {name} {found.commit} is.",
+                f"Neither the stack nor {path} of {pin.source} says where {name} {pinned.commit} is.",
                 f"Set sources.{name}.url in the stack.",
             )
         return {
             "url": url,
             "ref": None,
-            "commit": found.commit,
+            "commit": pinned.commit,
             "pinned_by": {"source": pin.source, "commit": by["commit"], "file": path},
         }
 
@@ -375,6 +375,6 @@ def _ref(ref: str | None) -> str | None:
 
 
 def lock_archives(stack: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Return every archive of a stack, in its file or as a fact, that a manifest can be asked for: cuSPARSELt's too."""
+    """Return every archive of a stack, from its file or as a fact, that a manifest lists; cuSPARSELt's too."""
     cusparselt = stack["cusparselt"].get("archive")
     return [*stack["archives"], *([cusparselt] if cusparselt else [])]

@@ -33,17 +33,17 @@ def lock_text(lock: Lock) -> str:
     """Return a lock's file: the same pins give the same bytes."""
     content: dict[str, t.Any] = {"format": 1, "stack": lock["stack"], "resolved": lock["resolved"]}
     content |= {part: _ordered(lock.get(part) or {}) for part in PARTS}
-    # Strings that came through Ansible are of its own class, which YAML's safe subset does not write.
+    # Strings from Ansible have its own class, which YAML's safe subset does not write.
     plain = json.loads(json.dumps({"stack_lock": content}))
     body = yaml.dump(plain, Dumper=_IndentedDumper, sort_keys=False, default_flow_style=False, width=1000)
     return _HEADER.format(name=lock["stack"]) + body
 
 
-def same_pins(one: Lock | None, other: Lock) -> bool:
-    """Say whether two locks differ in nothing but the day on which they were resolved."""
-    if one is None:
+def same_pins(first: Lock | None, other: Lock) -> bool:
+    """Say whether two locks differ only in the day on which they were resolved."""
+    if first is None:
         return False
-    return lock_text({**one, "resolved": ""}) == lock_text({**other, "resolved": ""})
+    return lock_text({**first, "resolved": ""}) == lock_text({**other, "resolved": ""})
 
 
 def _ordered(value: t.Any) -> t.Any:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bringing what a stack needs into the directory of a mirror, and the variables with which a site runs from it."""
+"""Collects a stack's files in the directory of a mirror, and writes the variables with which a site runs from it."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from . import pages
 from .directory import OURS, Directory
 
 VARIABLES = "mirror-vars.yml"
-#: A page of a package with thousands of files has a few MB.
+#: Bytes of an index page at most; one with thousands of files has a few MB.
 PAGE_LIMIT = 64 << 20
 
 
-def archives(directory: Directory, wanted: t.Iterable[redist_plan.Archive], nvidia_url: str) -> None:
-    """Bring NVIDIA's archives, and the manifests that name them, below ``nvidia/``, as NVIDIA's own tree has them.
+def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvidia_url: str) -> None:
+    """Fetch NVIDIA's archives and their manifests into ``nvidia/``, laid out as in NVIDIA's own tree.
 
-    :raises SparkforgeError: if a manifest contradicts a pin, or something cannot be had.
+    :raises SparkforgeError: a manifest contradicts a pin, or a file cannot be fetched.
     """
-    for archive in wanted:
+    for archive in pinned:
         url = upstream.manifest_url(nvidia_url, archive.product, archive.release)
         below = f"nvidia/compute/{archive.product}/redist"
         path = f"{below}/{url.rpartition('/')[2]}"
@@ -46,19 +46,19 @@ def archives(directory: Directory, wanted: t.Iterable[redist_plan.Archive], nvid
             continue
         with open(directory.at(path), "rb") as stream:
             manifest = redist_plan.parsed(stream.read(), redact(url))
-        found = redist_plan.resolve(manifest, archive, redact(url))
-        whole = f"{url.rpartition('/')[0]}/{found.relative_path}"
-        directory.fetch(f"{below}/{found.relative_path}", whole, found.sha256, limit=found.size)
+        resolved = redist_plan.resolve(manifest, archive, redact(url))
+        source_url = f"{url.rpartition('/')[0]}/{resolved.relative_path}"
+        directory.fetch(f"{below}/{resolved.relative_path}", source_url, resolved.sha256, limit=resolved.size)
 
 
 # --- wheels -------------------------------------------------------------------------------------------------
 
 
 def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Return the indexes and the places of wheels that uv's options name, or else its variables.
+    """Return the indexes and the links to wheels in uv's options, or else in its variables.
 
-    :param options: those of ``resolve.Index.options``.
-    :raises SparkforgeError: if there is neither.
+    :param options: the options from ``resolve.Index.options``.
+    :raises SparkforgeError: no index and no link is configured.
     """
     named = list(zip(options, options[1:], strict=False))
     indexes = [value for key in ("--index", "--default-index") for option, value in named if option == key]
@@ -66,8 +66,8 @@ def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> 
     if "--no-index" not in options and not indexes:
         for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
             # An index may have a name before it.
-            indexes += [one.rpartition("=")[2] if "=" in one.partition(":")[0] else one
-                        for one in environment.get(name, "").split()]  # fmt: skip
+            indexes += [entry.rpartition("=")[2] if "=" in entry.partition(":")[0] else entry
+                        for entry in environment.get(name, "").split()]  # fmt: skip
     if not indexes and not links:
         raise SparkforgeError(
             "No package index is configured.",
@@ -77,7 +77,7 @@ def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> 
 
 
 class Wheels:
-    """Finds wheels by their sha256 in an index, and in places beside it."""
+    """Finds wheels by their sha256 in indexes and link pages."""
 
     def __init__(self, indexes: t.Sequence[str], links: t.Sequence[str]) -> None:
         self.indexes = [url.rstrip("/") for url in indexes]
@@ -87,13 +87,13 @@ class Wheels:
     def find(self, wheel: Requirement) -> list[index.Link]:
         """Return the files that may be the wheel.
 
-        :raises SparkforgeError: if none is, or nobody answers.
+        :raises SparkforgeError: there is none, or no index answers.
         """
         asked = [*self.places, *(f"{url}/{wheel.name}/" for url in self.indexes)]
-        for place in asked:
-            found = pages.choose(self.links(place), wheel)
-            if found:
-                return found
+        for page in asked:
+            links = pages.choose(self.links(page), wheel)
+            if links:
+                return links
         raise SparkforgeError(
             f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.hashes[0]}; searched: "
             f"{', '.join(map(redact, asked))}.",
@@ -101,26 +101,26 @@ class Wheels:
             "with playbooks/lock.yml.",
         )
 
-    def links(self, place: str) -> list[index.Link]:
-        if place not in self._read:
+    def links(self, page: str) -> list[index.Link]:
+        if page not in self._read:
             try:
-                self._read[place] = index.listed(place, {}, "mirror_find_links or python_env_index_url")
+                self._read[page] = index.listed(page, {}, "mirror_find_links or python_env_index_url")
             except SparkforgeError as error:
-                # An index may lack a package that another one has.
+                # An index may lack a package that another index has.
                 if error.details.get("status") not in (404, 410) and not error.details.get("empty"):
                     raise
-                self._read[place] = []
-        return self._read[place]
+                self._read[page] = []
+        return self._read[page]
 
 
-def wheels(directory: Directory, wanted: t.Iterable[Requirement], searched: resolve.Index) -> None:
-    """Bring wheels below ``simple/``, and write the pages of an index (PEP 503).
+def wheels(directory: Directory, requirements: t.Iterable[Requirement], searched: resolve.Index) -> None:
+    """Fetch wheels into ``simple/``, and write the pages of an index (PEP 503).
 
-    :raises SparkforgeError: if one cannot be had, or is another than the lock's.
+    :raises SparkforgeError: a wheel cannot be fetched, or differs from the lock's.
     """
     known = {row["sha256"]: path for path, row in directory.rows.items() if path.endswith(".whl")}
     finder = None
-    for wheel in wanted:
+    for wheel in requirements:
         if wheel.hashes[0] in known and directory.has(known[wheel.hashes[0]], wheel.hashes[0]):
             continue
         if directory.check:
@@ -139,7 +139,7 @@ def _fetch_one(directory: Directory, wheel: Requirement, links: t.Sequence[index
         try:
             directory.fetch(f"simple/{wheel.name}/{link.file}", link.url, wheel.hashes[0])
         except SparkforgeError as error:
-            # Of a place that says no hashes, each wheel of the version may be the one.
+            # On a page without hashes, each wheel of the version may be the right one.
             if number == len(links) or not error.details.get("actual"):
                 raise
         else:
@@ -149,71 +149,71 @@ def _fetch_one(directory: Directory, wheel: Requirement, links: t.Sequence[index
 # --- sources ------------------------------------------------------------------------------------------------
 
 
-def sources(directory: Directory, wanted: t.Iterable[t.Mapping[str, t.Any]], rewrite: t.Mapping[str, str]) -> None:
-    """Bring repositories, with their submodules, below ``git/`` and archives of sources below ``archives/``.
+def sources(directory: Directory, pinned: t.Iterable[t.Mapping[str, t.Any]], rewrite: t.Mapping[str, str]) -> None:
+    """Fetch repositories with their submodules into ``git/``, and archives of sources into ``archives/``.
 
-    :param rewrite: where the connected machine finds them, as ``sparkforge_rewrite`` has it.
-    :raises SparkforgeError: for what cannot be had.
+    :param rewrite: the URLs to fetch from instead, as in ``sparkforge_rewrite``.
+    :raises SparkforgeError: a source cannot be fetched.
     """
     repositories = Repositories(directory.at("git"), directory.say, os.environ, rewrite, Patience())
     for path in directory.broken if not directory.check else ():
-        # Its refs say that all is there, and it is not.
+        # The refs claim that the repository is complete, but it is not.
         disk.remove(directory.at(path))
-    for source in wanted:
+    for source in pinned:
         if "archive" in source:
             url = source["archive"]
             name = posixpath.basename(urllib.parse.urlsplit(url).path) or "source"
             path = f"archives/{source['sha256'].lower()}/{name}"
-            place = urls.rewritten(url, rewrite)
-            place = pathlib.Path(place).as_uri() if place.startswith("/") else place
-            directory.fetch(path, place, source["sha256"].lower(), source=url)
+            location = urls.rewritten(url, rewrite)
+            location = pathlib.Path(location).as_uri() if location.startswith("/") else location
+            directory.fetch(path, location, source["sha256"].lower(), source=url)
             continue
         first = urls.make_wanted(source["repo"], source["version"].lower(), rewrite)
-        found, missing = _there(repositories, first, source["submodules"])
+        stored, missing = _there(repositories, first, source["submodules"])
         for line in missing:
             directory.lack(line)
         if missing and not directory.check:
-            found = repositories.fetched(first, source["submodules"])
-        for one in found if not directory.check else ():
-            _publish(directory, repositories, one)
+            stored = repositories.fetched(first, source["submodules"])
+        for repository in stored if not directory.check else ():
+            _publish(directory, repositories, repository)
 
 
 def _there(repositories: Repositories, first: urls.Wanted, recursive: bool) -> tuple[list[urls.Wanted], list[str]]:
-    """Return what is in the store of a commit and its submodules, and a line for each that is not; asks nobody."""
-    found, missing, waiting = [], [], [first]
+    """Return the stored repositories of a commit and its submodules, and a line for each missing one; fetch nothing."""
+    stored, missing, waiting = [], [], [first]
     while waiting:
-        wanted = waiting.pop(0)
-        store = os.path.join(repositories.store, f"{wanted.key}.git")
+        pinned = waiting.pop(0)
+        store = os.path.join(repositories.store, f"{pinned.key}.git")
         try:
-            if not repositories.has(wanted, store):
+            if not repositories.has(pinned, store):
                 below = ", with its submodules" if recursive else ""
-                missing.append(f"fetch {wanted.commit} of {wanted.inside}{below}")
+                missing.append(f"fetch {pinned.commit} of {pinned.inside}{below}")
                 continue
-            found.append(wanted)
+            stored.append(pinned)
             if recursive:
-                waiting += git_tree.submodules(wanted, store, repositories.git, repositories.rewrite, repositories.say)
+                waiting += git_tree.submodules(pinned, store, repositories.git, repositories.rewrite, repositories.say)
         except GitError as error:
-            raise explained(wanted, error, store) from error
-    return found, missing
+            raise explained(pinned, error, store) from error
+    return stored, missing
 
 
-def _publish(directory: Directory, repositories: Repositories, wanted: urls.Wanted) -> None:
-    """Let a server of plain files serve a repository, and take its objects into the manifest."""
-    path = f"git/{wanted.key}.git"
+def _publish(directory: Directory, repositories: Repositories, repository: urls.Wanted) -> None:
+    """Prepare a repository for a plain file server, and record its objects in the manifest."""
+    path = f"git/{repository.key}.git"
     store = directory.at(path)
     try:
         repositories.git.local("--git-dir", store, "update-server-info")
     except GitError as error:
-        raise explained(wanted, error, store) from error
-    found = []
+        raise explained(repository, error, store) from error
+    new_objects = []
     for folder, _names, files in os.walk(os.path.join(store, "objects")):
         paths = (
             os.path.relpath(os.path.join(folder, file), directory.root) for file in sorted(files) if file != "packs"
         )
-        found += [one for one in paths if not directory.has(one)]
-    for one in found:
-        directory.record(one, digests.of_file(directory.at(one)), wanted.url, save=False)
-    if found:
+        new_objects += [object_path for object_path in paths if not directory.has(object_path)]
+    for object_path in new_objects:
+        directory.record(object_path, digests.of_file(directory.at(object_path)), repository.url, save=False)
+    if new_objects:
         directory.save()
 
 
@@ -221,12 +221,12 @@ def _publish(directory: Directory, repositories: Repositories, wanted: urls.Want
 
 
 def rewrites(rows: t.Mapping[str, t.Mapping[str, str]]) -> dict[str, str]:
-    """Return URL -> path in the mirror of the repositories and the archives of sources that a manifest has."""
+    """Return URL -> path in the mirror for each repository and source archive in a manifest."""
     table: dict[str, str] = {}
     for path, row in sorted(rows.items()):
         if path.startswith("git/"):
             base = re.sub(r"(?:\.git)?/*$", "", row["from"])
-            # Both spellings are one repository.
+            # Both spellings mean the same repository.
             table[base] = table[f"{base}.git"] = "/".join(path.split("/")[:2])
         elif path.startswith("archives/"):
             table[row["from"]] = path
@@ -236,7 +236,7 @@ def rewrites(rows: t.Mapping[str, t.Mapping[str, str]]) -> dict[str, str]:
 def variables(url: str, rewrite: t.Mapping[str, str]) -> bytes:
     """Return the variables with which a site runs from the mirror.
 
-    :param url: what the directory is served under.
+    :param url: the URL that serves the directory.
     :param rewrite: URL -> path in the mirror.
     """
     root = "{{ sparkforge_mirror_url }}"

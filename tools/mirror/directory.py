@@ -20,7 +20,7 @@ from ...plugins.module_utils._fetch import http
 
 FORMAT = 1
 MANIFEST = "mirror.json"
-#: Where the mirror's own texts come from.
+#: The source of the mirror's own texts.
 OURS = "playbooks/mirror.yml"
 SPACE = "Set mirror_directory to a directory that you can write to, with enough free space."
 _PART = re.compile(r"[A-Za-z0-9_~+%-][A-Za-z0-9._~+%:!=-]*")
@@ -29,7 +29,7 @@ _PART = re.compile(r"[A-Za-z0-9_~+%-][A-Za-z0-9._~+%:!=-]*")
 def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
     """Return the rows of a mirror's manifest: path -> ``sha256`` and ``from``.
 
-    :raises SparkforgeError: if it is not one, or names a path outside the mirror.
+    :raises SparkforgeError: the text is no manifest, or names a path outside the mirror.
     """
     try:
         content = json.loads(text)
@@ -49,15 +49,15 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
 
 
 def inside(path: str) -> bool:
-    """Whether a path is a plain one below the mirror: no part of it begins with a dot or leads up."""
+    """Tell whether a path stays within the mirror: no part of it begins with a dot or leads up."""
     return all(_PART.fullmatch(part) for part in path.split("/"))
 
 
 class Directory:
-    """What is in the mirror, and what comes into it.
+    """The files of the mirror, and those that are added.
 
-    :ivar missing: one line for each thing that was not there.
-    :ivar broken: repositories that lack an object which the manifest has.
+    :ivar missing: a line for each file that was missing.
+    :ivar broken: repositories that lack an object of the manifest.
     """
 
     def __init__(self, root: str, *, check: bool, say: t.Callable[[str], None]) -> None:
@@ -78,9 +78,9 @@ class Directory:
                 raise SparkforgeError(f"{manifest} cannot be read: {error}.", SPACE) from error
 
     def at(self, path: str) -> str:
-        """Return where a file of the mirror is; nothing of it is read, written or removed by another way.
+        """Return the absolute path of a file of the mirror; all accesses go through this.
 
-        :raises SparkforgeError: if that is outside the mirror.
+        :raises SparkforgeError: the path is outside the mirror.
         """
         if not inside(path):
             raise SparkforgeError(
@@ -91,9 +91,9 @@ class Directory:
 
     @contextlib.contextmanager
     def alone(self) -> t.Iterator[None]:
-        """Hold the mirror for one run, and clear away what one that was killed left half; not in check mode.
+        """Lock the mirror for this run, and remove partial files of a killed run; not in check mode.
 
-        :raises SparkforgeError: if another run holds it.
+        :raises SparkforgeError: another run holds the lock.
         """
         if self.check:
             yield
@@ -106,31 +106,31 @@ class Directory:
             yield
 
     def verify(self) -> None:
-        """Read every file that the manifest has; forget those that are gone.
+        """Check every file of the manifest; forget those that are gone.
 
-        :raises SparkforgeError: if one is another than it was.
+        :raises SparkforgeError: a file was changed.
         """
         for path, row in list(self.rows.items()):
-            # Files that this code writes itself are simply written again.
+            # The mirror's own texts are written again anyway.
             if row["from"] != OURS and not self.has(path):
                 del self.rows[path]
                 if path.startswith("git/"):
                     self.broken.add("/".join(path.split("/")[:2]))
 
     def has(self, path: str, sha256: str | None = None) -> bool:
-        """Whether a file is there, and is what the manifest and the pin say.
+        """Tell whether a file exists and matches the manifest and the pin.
 
-        :raises SparkforgeError: if it is another.
+        :raises SparkforgeError: the file does not match.
         """
-        row, place = self.rows.get(path), self.at(path)
+        row, file = self.rows.get(path), self.at(path)
         pins = {digest for digest in (sha256, row["sha256"] if row else None) if digest}
-        if not os.path.isfile(place) or not pins:
+        if not os.path.isfile(file) or not pins:
             return False
         if path not in self._verified or len(pins) > 1:
-            actual = digests.of_file(place)
+            actual = digests.of_file(file)
             if pins != {actual}:
                 raise SparkforgeError(
-                    f"{place} has sha256 {actual}, expected {' or '.join(sorted(pins))}: the file was changed.",
+                    f"{file} has sha256 {actual}, expected {' or '.join(sorted(pins))}: the file was changed.",
                     "Find out by whom; to fetch it again, remove the file and its line in mirror.json.",
                     actual=actual,
                 )
@@ -138,9 +138,9 @@ class Directory:
         return True
 
     def record(self, path: str, sha256: str, source: str, *, save: bool = True) -> None:
-        """Take a file into the manifest, which is written at once: what is interrupted continues from there.
+        """Record a file in the manifest, which is written at once, so that an interrupted run continues from there.
 
-        :param save: False leaves writing it to the caller, who takes many files at a time.
+        :param save: False leaves the writing to a caller that records many files.
         """
         row = {"sha256": sha256, "from": redact(source)}
         self._verified.add(path)
@@ -152,7 +152,7 @@ class Directory:
             self.save()
 
     def lack(self, line: str) -> None:
-        """Note what was not there, once."""
+        """Record a missing file once."""
         self.changed = True
         if line not in self.missing:
             self.missing.append(line)
@@ -170,10 +170,10 @@ class Directory:
         limit: int | None = None,
         source: str = "",
     ) -> None:
-        """Bring a file into the mirror unless it is there.
+        """Fetch a file into the mirror unless it exists.
 
-        :param source: what the manifest says it is from, where that is not the URL.
-        :raises SparkforgeError: if it cannot be had, is another than the pinned one, or does not fit the disk.
+        :param source: the source for the manifest, if it is not the URL.
+        :raises SparkforgeError: the file cannot be fetched, differs from the pin, or does not fit the disk.
         """
         if self.has(path, sha256):
             if path not in self.rows and sha256:
@@ -183,20 +183,20 @@ class Directory:
         if self.check:
             return
         self.say(f"fetching {redact(url)}")
-        place = self.at(path)
+        target = self.at(path)
         try:
-            disk.make_directories(os.path.dirname(place))
+            disk.make_directories(os.path.dirname(target))
             arrived = http.fetch(
-                url, os.path.dirname(place), sha256=sha256, setting="the mirror's source", max_bytes=limit
+                url, os.path.dirname(target), sha256=sha256, setting="the mirror's source", max_bytes=limit
             )
             os.chmod(arrived, 0o644)
-            os.replace(arrived, place)
+            os.replace(arrived, target)
         except OSError as error:
-            raise SparkforgeError(f"{place} cannot be written: {error.strerror or error}.", SPACE) from error
-        self.record(path, sha256 or digests.of_file(place), source or url)
+            raise SparkforgeError(f"{target} cannot be written: {error.strerror or error}.", SPACE) from error
+        self.record(path, sha256 or digests.of_file(target), source or url)
 
     def write(self, path: str, content: bytes, source: str) -> None:
-        """Put a text of ours, or one that was read already, into the mirror."""
+        """Write a text of ours, or one that was fetched already, into the mirror."""
         digest = hashlib.sha256(content).hexdigest()
         row = self.rows.get(path)
         if os.path.isfile(self.at(path)) and row is not None and row["sha256"] == digest and self.has(path):

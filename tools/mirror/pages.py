@@ -20,7 +20,7 @@ with contextlib.suppress(ImportError):
 
 
 def choose(links: t.Iterable[Link], wheel: Requirement) -> list[Link]:
-    """Return the files that may be the wheel: that of its sha256, or those of its version that are without one."""
+    """Return the links that may be the wheel: the one with its sha256, or those of its version without a sha256."""
     same, silent = [], []
     for link in links:
         with contextlib.suppress(InvalidWheelFilename):
@@ -40,10 +40,10 @@ def pages(files: t.Mapping[str, str]) -> dict[str, bytes]:
     :param files: ``<name>/<file>`` -> its sha256.
     """
     names = sorted({path.partition("/")[0] for path in files})
-    found = {"index.html": page("Simple index", [(f"{name}/", name) for name in names])}
+    contents = {"index.html": page("Simple index", [(f"{name}/", name) for name in names])}
     for name in names:
         rows = [(file, digest) for path, digest in sorted(files.items()) for file in [path.rpartition("/")[2]]
                 if path.startswith(f"{name}/")]  # fmt: skip
         links = [(f"{urllib.parse.quote(file)}#sha256={digest}", file) for file, digest in rows]
-        found[f"{name}/index.html"] = page(name, links)
-    return {path: text.encode() for path, text in found.items()}
+        contents[f"{name}/index.html"] = page(name, links)
+    return {path: text.encode() for path, text in contents.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._core import words
+from .._core import phrases
 from .._core.errors import SparkforgeError
 from .deb_version import compare_versions
 
@@ -120,4 +120,4 @@ def check_plan(plan: Plan, allow: t.Iterable[str] = ()) -> None:
 
 
 def names_of(steps: t.Sequence[Step]) -> str:
-    return words.some([step.name for step in steps])
+    return phrases.some([step.name for step in steps])

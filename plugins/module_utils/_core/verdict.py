@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from . import words
+from . import phrases
 
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 
@@ -76,10 +76,10 @@ def remark(report: Report) -> str:
     if (names := wrong(report)) and is_right_on_the_gpu(report):
         # The environment wrote it, and it goes into the line at login.
         cause = next(check["cause"] for check in rows if check["name"] == names[0])[:400].rstrip(".")
-        those = words.some([name[len("cpu.") :] for name in names], 8)
+        those = phrases.some([name[len("cpu.") :] for name in names], 8)
         said.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
     if unjudged := [check["name"] for check in rows if check.get("reason") == UNJUDGED]:
-        said.append(f"not judged, on a first run on this kind of device: {words.some(unjudged, 8)}")
+        said.append(f"not judged, on a first run on this kind of device: {phrases.some(unjudged, 8)}")
     return "; ".join(said)
 
 

@@ -22,7 +22,7 @@ import re
 import typing as t
 import urllib.parse
 
-from .._core import digests, disk, receipts, words
+from .._core import digests, disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import http, http_errors, unpack
@@ -234,7 +234,7 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
     ]
     if empty:
         raise SparkforgeError(
-            f"{label} lacks submodules: the folders {words.some(empty, 5)} are empty.",
+            f"{label} lacks submodules: the folders {phrases.some(empty, 5)} are empty.",
             "Use an archive that contains them (archives by git archive and GitHub do not), or use source.repo with "
             "submodules; if the build does not need them, remove them from .gitmodules with an edit.",
         )

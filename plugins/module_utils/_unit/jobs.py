@@ -20,7 +20,7 @@ import re
 import typing as t
 from dataclasses import dataclass
 
-from .._core import words
+from .._core import phrases
 from .._core.errors import SparkforgeError
 from .._host.gpu import Gpu
 from .._host.reader import Host, run_command
@@ -94,8 +94,8 @@ def size(
             available_mib=available_mib,
         )
     count = min(wanted, fitting)
-    asked = f"of {requested} requested" if requested else f"for {words.plural(cores, 'core')}"
-    jobs = f"{words.plural(count, 'job')} {asked}"
+    asked = f"of {requested} requested" if requested else f"for {phrases.plural(cores, 'core')}"
+    jobs = f"{phrases.plural(count, 'job')} {asked}"
     if fitting < wanted:
         return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} per job.")
     return Jobs(count, f"{jobs}: the memory would allow {fitting}.")
@@ -142,7 +142,7 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib
     sizes = ["size unknown" if process["used_mib"] is None else f"{process['used_mib']} MiB" for process in largest]
     named = [f"{process['pid']} {process['name']} ({size})" for process, size in zip(largest, sizes)]
     raise SparkforgeError(
-        f"GPU processes use the memory that GPU and CPU share: {words.some(named, 5)}; {fitting} of "
+        f"GPU processes use the memory that GPU and CPU share: {phrases.some(named, 5)}; {fitting} of "
         f"{possible} jobs are left.",
         "Stop them and run again, or set jobs to the number that may run beside them.",
         gpu_processes=largest,

@@ -12,7 +12,7 @@ import re
 import time
 import typing as t
 
-from ...module_utils._core import shown, verdict, words
+from ...module_utils._core import phrases, shown, verdict
 
 FORMAT = 3
 #: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
@@ -250,7 +250,7 @@ def _proof_cell(item: Row) -> str:
         return "never"
     where = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
     warned = (proof.get("summary") or {}).get("warn")
-    where += f" with {words.plural(warned, 'warning')}" if warned else ""
+    where += f" with {phrases.plural(warned, 'warning')}" if warned else ""
     accepted = proof.get("accepted") or []
     where += f", {len(accepted)} accepted" if accepted else ""
     where = f"{proof['verdict']}{where}, {age(proof['age'])}"
@@ -259,7 +259,7 @@ def _proof_cell(item: Row) -> str:
 
 def _change_cell(item: Row) -> str:
     if item["stops"]:
-        return f"site.yml would stop: {words.plural(len(item['stops']), 'problem')}"
+        return f"site.yml would stop: {phrases.plural(len(item['stops']), 'problem')}"
     if not item["changes"]:
         return "nothing"
     return ", ".join(f"{role} {len(said)}" for role, said in item["changes"].items())
@@ -297,7 +297,7 @@ def _by_verb(said: t.Sequence[str]) -> list[str]:
             groups[item] = []
     lines = []
     for verb, things in groups.items():
-        lines.append(f"{verb} {words.some(things, LISTED)}".strip())
+        lines.append(f"{verb} {phrases.some(things, LISTED)}".strip())
     return lines
 
 
@@ -315,7 +315,7 @@ def _summary(counts: Facts) -> str:
         UNREACHABLE: "unreachable",
     }
     said = ", ".join(f"{counts[standing]} {word}" for standing, word in nouns.items() if counts[standing])
-    return f"{words.plural(counts['hosts'], 'host')}: {said or 'none'}."
+    return f"{phrases.plural(counts['hosts'], 'host')}: {said or 'none'}."
 
 
 def age(seconds: int | None) -> str:

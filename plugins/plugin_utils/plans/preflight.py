@@ -16,7 +16,7 @@ import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ...module_utils._core import platforms, words
+from ...module_utils._core import phrases, platforms
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.versions import numbers as numbers_of
 from ...module_utils._elf import fatbin
@@ -271,7 +271,7 @@ def _gpu_processes(case: Case) -> t.Iterator[Problem]:
     ]
     yield problem(
         "gpu processes",
-        f"The GPU is in use, and it shares the host's memory: {words.some(named, 5)}.",
+        f"The GPU is in use, and it shares the host's memory: {phrases.some(named, 5)}.",
         "Stop these processes before a build or a proof; the play does not touch them.",
         "warning",
     )

@@ -10,7 +10,7 @@ import typing as t
 from urllib.parse import urlsplit
 
 from ...module_utils._apt.policy import pin_names
-from ...module_utils._core import words
+from ...module_utils._core import phrases
 from .. import apt_sources
 from .preflight_case import Case, Problem, problem
 
@@ -19,7 +19,7 @@ def state(case: Case) -> t.Iterator[Problem]:
     apt = case.part("apt")
     broken = list(apt.get("broken") or [])
     if broken:
-        listed = words.some([f"{row['name']} ({row['state']})" for row in broken], 8)
+        listed = phrases.some([f"{row['name']} ({row['state']})" for row in broken], 8)
         yield problem(
             "apt",
             f"dpkg left packages half-installed: {listed}.",

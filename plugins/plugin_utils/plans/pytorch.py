@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ...module_utils._core import words
+from ...module_utils._core import phrases
 from ...module_utils._unit import jobs
 from ..stack.model import Stack
 from . import Plan
@@ -94,7 +94,7 @@ def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observat
     if cores and available and total:
         fitting = (available - jobs.reserve(total)) // per_job
         count = max(1, min(int(settings["pytorch_jobs"]) or cores, fitting))
-        most = f"up to {count * per_job / 1024:.3g} GiB of memory for {words.plural(count, 'job')}, and "
+        most = f"up to {count * per_job / 1024:.3g} GiB of memory for {phrases.plural(count, 'job')}, and "
     disk = f"{int(unit['free_space']) / 1024:.3g} GiB of disk below {settings['sparkforge_root']}"
     return f"Compiling PyTorch takes hours, {most}{disk}."
 

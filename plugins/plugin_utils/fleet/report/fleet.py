@@ -12,7 +12,7 @@ import os
 import re
 import typing as t
 
-from ....module_utils._core import shown, words
+from ....module_utils._core import phrases, shown
 from ....module_utils._core.errors import SparkforgeError
 from ....module_utils._core.verdict import FAIL, FORMAT, NO_REPORT, PROVEN, UNPROVEN, VERDICTS, remark
 from . import REQUIREMENTS, Report, count_words, now
@@ -71,7 +71,7 @@ def load(path: str, host: str) -> Report:
         raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", again)
     wrong = report_problems(report)
     if wrong:
-        raise SparkforgeError(f"The report {path} is damaged: {words.some(wrong, 1)}.", again)
+        raise SparkforgeError(f"The report {path} is damaged: {phrases.some(wrong, 1)}.", again)
     if report["host"] != host:
         raise SparkforgeError(f"The report {path} is that of {report['host']}.", again)
     return t.cast(Report, report)
@@ -146,7 +146,7 @@ def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t
     anew = ", after a new login, for the membership in the group" if set(joined) & set(hosts) else ""
     check = "import torch; print(torch.__version__, torch.cuda.is_available())"
     return [
-        shown.text(f"next, on {words.some(hosts, 3)}{anew}: . {activate}"),
+        shown.text(f"next, on {phrases.some(hosts, 3)}{anew}: . {activate}"),
         f'and to see that it is there: python -c "{check}"',
     ]
 
@@ -172,7 +172,7 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
             ("failed without a wrong number", [check["name"] for check in failed if check["name"] not in wrong]),
         ):
             if names:
-                parts.append(f"{what}: {words.some(names, 8)}")
+                parts.append(f"{what}: {phrases.some(names, 8)}")
         said = f"{row['host']} {'; it also '.join(parts)}"
         said += f" ({besides})" if (besides := remark(row["report"])) else ""
         return shown.text(f"{said}. The report gives the cause and remedy of each.")

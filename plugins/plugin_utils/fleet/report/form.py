@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ....module_utils._core import words
+from ....module_utils._core import phrases
 from ....module_utils._core.errors import SparkforgeError
 from ....module_utils._core.verdict import FORMAT, summary
 from ... import schema
@@ -77,7 +77,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
     found = report_problems(whole)
     if found:
         raise SparkforgeError(
-            f"This is not a valid report: {words.some(found, 5, '; ')}.",
+            f"This is not a valid report: {phrases.some(found, 5, '; ')}.",
             "Pass verify_report the report that cuda_proof returned, in the format of report.schema.json.",
             problems=found,
         )

@@ -17,7 +17,7 @@ import typing as t
 import jinja2
 import markupsafe
 
-from .._shared.module_utils._core import shown, words
+from .._shared.module_utils._core import phrases, shown
 from .._shared.module_utils._core.verdict import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, remark, summary
 from . import resource
 
@@ -96,8 +96,9 @@ def _environment() -> jinja2.Environment:
         ),
     )
     environment.filters.update(
-        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=words.plural, words=_words, chunk=_breakable
+        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=phrases.plural, words=_words
     )
+    environment.filters["chunk"] = _breakable
     return environment
 
 
@@ -202,7 +203,7 @@ def _age(written: str | None, at: str) -> str:
     hours = (second - first) / 3600
     if hours < 1:
         return ""
-    return words.plural(round(hours / 24), "day") if hours >= 48 else words.plural(round(hours), "hour")
+    return phrases.plural(round(hours / 24), "day") if hours >= 48 else phrases.plural(round(hours), "hour")
 
 
 def _seconds(value: float) -> str:

@@ -24,7 +24,7 @@ from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import (
     inside,
     read_manifest,
 )
-from ansible_collections.sparkforge.dgx_spark.tools.mirror.wanted import read_line, wanted
+from ansible_collections.sparkforge.dgx_spark.tools.mirror.needs import needs_of, read_line
 
 from tests.unit.web_server import Server
 
@@ -67,11 +67,11 @@ def stack(method: str) -> dict:
 
 
 def test_the_method_decides_which_wheels_and_sources_are_wanted() -> None:
-    wheels = wanted(stack("wheel"), ["aarch64"], None)
+    wheels = needs_of(stack("wheel"), ["aarch64"], None)
     assert [one.name for one in wheels.wheels] == ["torch"]
     assert wheels.sources == ()
     assert [(one.component, one.platform) for one in wheels.archives] == [("nvpl_blas", "linux-sbsa")]
-    built = wanted(stack("build"), ["aarch64"], None)
+    built = needs_of(stack("build"), ["aarch64"], None)
     assert [one.name for one in built.wheels] == ["filelock", "ninja"]
     assert [source.get("repo") or source["archive"] for source in built.sources] == [
         "https://host.example/pytorch.git",
@@ -80,21 +80,21 @@ def test_the_method_decides_which_wheels_and_sources_are_wanted() -> None:
 
 
 def test_each_machine_has_its_own_wheels_and_an_archive_is_not_made_for_all() -> None:
-    both = wanted(stack("wheel"), ["aarch64", "x86_64"], None)
+    both = needs_of(stack("wheel"), ["aarch64", "x86_64"], None)
     assert [one.hashes[0][0] for one in both.wheels] == ["a", "c"]
     assert len(both.archives) == 1
 
 
 def test_an_extension_is_wanted_where_it_is_asked_for() -> None:
-    assert "einops" in [one.name for one in wanted(stack("build"), ["aarch64"], ["flash_attention"]).wheels]
+    assert "einops" in [one.name for one in needs_of(stack("build"), ["aarch64"], ["flash_attention"]).wheels]
     with pytest.raises(SparkforgeError, match="has no unit nothing"):
-        wanted(stack("build"), ["aarch64"], ["nothing"])
+        needs_of(stack("build"), ["aarch64"], ["nothing"])
 
 
 @pytest.mark.parametrize("machines", [[], ["riscv64"]])
 def test_a_machine_that_the_stack_is_not_for(machines: list[str]) -> None:
     with pytest.raises(SparkforgeError, match="is for aarch64, x86_64, not for"):
-        wanted(stack("wheel"), machines, None)
+        needs_of(stack("wheel"), machines, None)
 
 
 @pytest.mark.parametrize(

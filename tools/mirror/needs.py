@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a stack needs from elsewhere on some machines: archives, wheels and sources, as its lock pins them."""
+"""The archives, wheels and sources that a stack needs on some machines, as its lock pins them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..lock.upstream import lock_archives
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
-    """What is to lie in the mirror. ``sources`` are options ``source`` of source_build."""
+class Needs:
+    """The files that the mirror needs. ``sources`` are options ``source`` of source_build."""
 
     archives: tuple[redist_plan.Archive, ...]
     wheels: tuple[Requirement, ...]
@@ -27,12 +27,12 @@ class Wanted:
 
 
 def read_line(line: str) -> Requirement:
-    """Return what a line of a lock pins.
+    """Return the requirement that a line of a lock pins.
 
-    :raises SparkforgeError: for a line that pins no single file.
+    :raises SparkforgeError: the line does not pin a single file.
     """
-    found = split(line)
-    if f"{found.written}=={found.version}" != found.pin or len(found.hashes) != 1:
+    pin = split(line)
+    if f"{pin.written}=={pin.version}" != pin.pin or len(pin.hashes) != 1:
         raise SparkforgeError(
             f"The lock's line {line!r} is not name==version with one sha256.",
             "Renew the lock with playbooks/lock.yml.",
@@ -40,11 +40,11 @@ def read_line(line: str) -> Requirement:
     return parse_requirement(line)
 
 
-def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: t.Sequence[str] | None) -> Wanted:
-    """Return what the fact ``stack`` needs on the machines.
+def needs_of(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: t.Sequence[str] | None) -> Needs:
+    """Return the needs of the fact ``stack`` on the machines.
 
-    :param extensions: the units beside LLVM, Triton and PyTorch that are built, None for those of the stack.
-    :raises SparkforgeError: for a machine that the stack is not for, and a unit that it does not have.
+    :param extensions: the units that are built beside LLVM, Triton and PyTorch, None for those of the stack.
+    :raises SparkforgeError: the stack does not support a machine, or does not have a unit.
     """
     unknown = [machine for machine in machines if machine not in stack["machines"]]
     if unknown or not machines:
@@ -73,7 +73,7 @@ def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: 
         else:
             lines += stack["lock"]["wheels"].get(platform) or []
     sources = {str(sorted(unit["source"].items())): unit["source"] for unit in units.values() if unit["source"]}
-    return Wanted(
+    return Needs(
         tuple(_archives(stack, machines)), tuple(sorted({read_line(line) for line in lines})), tuple(sources.values())
     )
 
@@ -81,7 +81,7 @@ def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: 
 def _archives(stack: t.Mapping[str, t.Any], machines: t.Sequence[str]) -> t.Iterator[redist_plan.Archive]:
     rows = lock_archives(stack)
     for platform in map(platforms.redist, machines):
-        # An archive that is not made for a platform has no sha256 for it.
+        # An archive has a sha256 only for platforms that it is made for.
         entries = [{**row, "sha256": row["sha256"][platform]} for row in rows if row["sha256"].get(platform)]
         fields = [field.name for field in dataclasses.fields(redist_plan.Archive)]
         entries = [{key: value for key, value in row.items() if key in fields} for row in entries]
