@@ -48,6 +48,7 @@ from .rules import (
     runtime,
     rust,
     servers,
+    system,
     toolchain,
     torch,
 )
@@ -80,7 +81,8 @@ _WORDS = 20_000
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
     nccl, memory, driver, kernel, containers, images, local, servers, hub, cuda, runtime, torch, toolchain, rust,
-    python, environment, ansible, network, git, pip, conda, cmake, compiling, load, apt, general, notices,
+    python, environment, ansible, network, git, pip, conda, cmake, compiling, load, apt, system, general,
+    notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 

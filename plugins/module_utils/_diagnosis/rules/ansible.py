@@ -50,10 +50,14 @@ keys =
     sudo: a terminal is required
     sudo: a password is required
     waiting for privilege escalation prompt
+    Interactive authentication required
+    is not in the sudoers file
 pattern =
+    (Interactive authentication required)
+    (\S+ is not in the sudoers file)
     sudo: (a (?:terminal|password) is required)[^\n]*
     (Timeout \(\d+s\) waiting for privilege escalation prompt)
-cause = sudo asked for a password where nobody can type one ({found}).
+cause = The command needs root, and sudo did not give it here ({found}).
 remedy = Run it with ssh -t or Ansible's -K, or give the account sudo without a password for what it does; if there is
     one already, the host may be slow (raise timeout in ansible.cfg).
 

@@ -193,6 +193,40 @@ pattern = dpkg was interrupted
 cause = An earlier run of dpkg was interrupted.
 remedy = Run 'dpkg --configure -a' as root, then run again.
 
+[deb-of-another-architecture]
+keys = does not match system
+pattern =
+    error processing archive (?P<file>\S+) [^\n]*\n package architecture \((?P<have1>\w+)\) does not match system \((?P<
+    +host1>\w+)\)
+    package architecture \((?P<have2>\w+)\) does not match system \((?P<host2>\w+)\)
+cause = The package[ {file}] is for {have}, and this host is {host}.
+remedy = Download its {host} (aarch64) file, if the vendor has one; do not force it, nor add {have} as an architecture,
+    for its program cannot run here.
+source =
+    awesometic/realtek-r8152-dkms#23
+    mpromonet/v4l2rtspserver#256
+
+[apt-reinstall-required]
+keys = needs to be reinstalled, but I can't find an archive
+pattern = The package (\S+) needs to be reinstalled, but I can't find an archive
+cause = The package {found} was left half installed, and no source has it any more.
+remedy = Download its .deb again and install it with dpkg -i, or remove it with sudo dpkg --remove
+    --force-remove-reinstreq {found}.
+
+[ppa-unknown]
+keys = Cannot add PPA
+pattern = Cannot add PPA: '([^'\n]+)'
+cause = There is no PPA {found}, or Launchpad was not reached.
+remedy = Compare the name with its page on Launchpad, see that it has packages for this Ubuntu and arm64, and set
+    http_proxy and https_proxy for sudo (sudo -E).
+
+[apt-key-download]
+keys = no valid OpenPGP data found
+pattern = gpg: (no valid OpenPGP data found)
+cause = What was to be a repository's key is none ({found}): the download failed, or its address answered with a page.
+remedy = Fetch the key with curl -fsSL, which fails instead of saving an error page, look at the file, and take the
+    address from the vendor's present instructions.
+
 [apt-no-version]
 keys = ' was not found
 pattern = Version '(?P<version>[^'\n]+)' for '(?P<package>[^'\n]+)' was not found
@@ -218,9 +252,13 @@ remedy = Correct that file or remove it: a line of a .list is `deb (with signed-
 keys =
     package lists or status file could not be parsed
     Unable to parse package file
+    Problem with MergeList
+    parsing file '/var/lib/dpkg/
     Encountered a section with no Package
 pattern =
     Unable to parse package file (/\S+)
+    Problem with MergeList (/\S+)
+    parsing file '(/var/lib/dpkg/\w+)' near line
     Encountered a section with no Package: header
     package lists or status file could not be parsed or opened
 cause = One of apt's package lists is damaged ({found}).
@@ -271,6 +309,17 @@ cause = apt could not fetch {url}: {why}.
 remedy = Check the host's network, the proxy (sparkforge_proxies) and the source's URL; after a 404, run again: the
     package lists were outdated.
 
+[dpkg-unconfigured]
+keys = dependency problems prevent configuration of
+pattern =
+    dependency problems prevent configuration of (?P<package>\S+?):\n(?: [^\n]*\n)*?  Package (?P<other>\S+) is not conf
+    +igured yet
+    dependency problems prevent configuration of (?P<package2>\S+?):(?:\n \S+ (?P<why>depends on [^;\n]+))?
+cause = dpkg could not finish {package}, because it needs another package first[: {other}, which failed before][
+    ({why})].
+remedy = Look above for the first package whose own script failed[ (of {other})] and mend that; then run
+    sudo apt --fix-broken install.
+
 [apt-unmet]
 keys =
     have unmet dependencies
@@ -278,11 +327,13 @@ keys =
     you have held
     Unsatisfied dependencies
     Reached two conflicting assignments
+    E: Unmet dependencies
 pattern =
     (?:packages have unmet|Unsatisfied) dependencies:\n\s*(?P<line1>\S+ : (?:Pre)?Depends: \S+(?: \([^)\n]*\))? but
     + (?P<why1>[^\n]+))
     (?:packages have unmet|Unsatisfied) dependencies:\n\s*(?P<line2>\S+ : (?P<why2>[^\n]+))
     Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
+    E: Unmet dependencies
     held broken packages
     you have held
 values =
@@ -312,9 +363,16 @@ cause = apt was not run as root.
 remedy = Run it with sudo (become: true in Ansible).
 
 [initramfs-failed]
-keys = update-initramfs: failed for
-pattern = update-initramfs: failed for (\S+)
-cause = The initial RAM disk {found} could not be written, so the kernel's package is half-configured.
+keys =
+    update-initramfs: failed for
+    mkinitramfs failure
+    does not have sufficient space, required
+pattern =
+    update-initramfs: failed for (?P<file1>\S+)
+    mkinitramfs failure \w+
+    (?<!\S)(?P<file2>/boot\S*) does not have sufficient space, required (?P<need>[\d.]+ \wB), got (?P<free>[\d.]+ \wB)
+cause = A file of a kernel's start could not be written[ ({file}][: {need} are needed, and {free} are free][)], so its
+    package or update is half done.
 remedy = Look at the lines above: mostly /boot or /tmp is full (df -h /boot /tmp); remove old kernels (apt autoremove
     --purge), never the running one, and run sudo dpkg --configure -a before you reboot.
 

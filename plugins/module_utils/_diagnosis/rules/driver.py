@@ -29,13 +29,18 @@ keys =
     kernel headers for kernel
     /build: No such file or directory.  Stop
     /include/linux/autoconf.h
+    Unable to find the kernel source tree
+    Kernel configuration is invalid
 pattern =
+    Unable to find the kernel source tree for the currently running kernel
+    Kernel configuration is invalid
     kernel headers for kernel (?P<kernel1>\S+) cannot be found
     \*\*\* /lib/modules/(?P<kernel2>[^/\s]+)/build: No such file or directory
     fatal error: /lib/modules/(?P<kernel3>[^/\s]+)/build/include/linux/autoconf\.h
-cause = A kernel module cannot be built for {kernel}, because the headers of that kernel are not installed or not
+cause = A kernel module cannot be built[ for {kernel}], because the headers of that kernel are not installed or not
     complete.
-remedy = Install (or reinstall) linux-headers-{kernel}, and run dkms autoinstall.
+remedy = Install (or reinstall) the headers of that kernel (linux-headers-$(uname -r) for the running one), and run dkms
+    autoinstall.
 source =
     cilynx/rtl88x2bu#231
     NVIDIA/open-gpu-kernel-modules#441
@@ -56,6 +61,17 @@ source =
     Joshua-Riek/ubuntu-rockchip#134
     M-Bab/linux-kernel-amdgpu-binaries#101
 
+[dkms-already-there]
+keys =
+    is not newer than what is already found
+    DKMS tree already contains
+pattern =
+    Module version (?P<version>\S+) for (?P<module1>[\w.-]+)\s+(?:exactly matches|is not newer than)
+    DKMS tree already contains: (?P<module2>\S+)
+cause = DKMS has {module}[ {version}] already, or the kernel's own package has a module that is as new.
+remedy = Look at dkms status; remove the old one (sudo dkms remove MODULE/VERSION --all) before adding it again, or keep
+    the kernel's module (linux-modules-nvidia) and leave DKMS out.
+
 [driver-object-failed]
 keys = /var/lib/dkms/nvidia/
 pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/nvidia/([\d.]+)/build/nvidia/\S+\.o\] Error
@@ -65,9 +81,11 @@ source = linux-surface/linux-surface#573
 
 [driver-mismatch]
 keys =
-    API mismatch: the client has the version
+    API mismatch: the client
     Driver/library version mismatch
 pattern =
+    API mismatch: the client '[^'\n]*' \(pid \d+\)\s+(?:NVRM: +)?has the version (?P<client2>[\d.]*\d), but this kernel
+    + module has\s+(?:NVRM: +)?the version (?P<module2>[\d.]*\d)
     API mismatch: the client has the version (?P<client>[\d.]*\d), but\s+(?:NVRM: +)?this kernel module has th
     +e version (?P<module>[\d.]*\d)
     Driver/library version mismatch
@@ -164,8 +182,12 @@ remedy = Power the host off and on; if it stays so, compare the versions of driv
 source = NVIDIA/gpu-operator#649
 
 [driver-other-module]
-keys = obtained ownership of the NVIDIA device
-pattern = obtained ownership of the NVIDIA device
+keys =
+    obtained ownership of the NVIDIA device
+    Nouveau kernel driver is currently in use
+pattern =
+    obtained ownership of the NVIDIA device
+    Nouveau kernel driver is currently in use
 cause = Another kernel driver, such as nouveau, has taken the GPU before NVIDIA's.
 remedy = Keep the other driver from loading (a blacklist of nouveau, update-initramfs -u) and reboot.
 source = mattshma/bigdata#133
@@ -179,8 +201,14 @@ remedy = Install the modules for this kernel (linux-modules-nvidia of the branch
 source = NVIDIA/nvidia-docker#365
 
 [gpu-none-listed]
-keys = No devices were found
-pattern = ^(No devices were found)
+keys =
+    No devices were found
+    NVRM: No NVIDIA GPU found
+    could not insert 'nvidia': No such device
+pattern =
+    ^(No devices were found)
+    NVRM: (No NVIDIA GPU found)
+    could not insert 'nvidia': (No such device)
 cause = The driver runs and lists no GPU ({found}): it could not start it, or has lost it.
 remedy = Look for NVRM, RmInitAdapter and Xid in the kernel's log (journalctl -k), which say why; turn the power fully
     off and on, and compare driver and firmware.
@@ -238,9 +266,11 @@ source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#146
 keys =
     Oops:
     Kernel panic
+    Unable to handle kernel
 pattern =
     (Oops): \S+ \[#\d+\][^\n]*(?:\n[^\n]*){0,12}?\n[^\n]*\bpc : (?P<where>[\w.]+)
     (Oops|Kernel panic)\b
+    Unable to handle kernel (NULL pointer dereference|paging request)
 cause = The kernel itself failed ({found}[ in {where}]); the program that ran is not at fault.
 remedy = Reboot, and use a kernel or driver release in which it is mended; keep these lines for the report to its
     vendor.
@@ -254,6 +284,54 @@ pattern = soft lockup - (CPU#\d+) stuck for (?P<time>\d+s)! \[([^\]\n:]+)
 cause = {found} was stuck for {time} in the kernel: mostly memory ran out, or a device stopped answering.
 remedy = Read what the kernel's log says before this line; reboot if the host stays slow.
 source = pytorch/pytorch#28886
+
+[driver-gpu-unsupported]
+keys =
+    requires use of the NVIDIA open kernel modules
+    installed in this system is not supported by
+    NVIDIA kernel open modules
+pattern =
+    (requires use of the NVIDIA open kernel modules)
+    NVRM: installed in this system is not supported by the[^\n]*\n[^\n]*NVIDIA (?P<version>[\d.]+) driver release
+cause = The NVIDIA driver that was loaded does not drive this GPU: it is the proprietary one, or older than the GPU[
+    ({version})].
+remedy = Install the open kernel modules of a branch that has the GB10 (nvidia-driver-580-open or newer), as DGX OS
+    does, and reboot.
+source =
+    Start9Labs/start-technologies#3693
+    endeavouros-team/PKGBUILDS#351
+
+[module-of-another-kernel]
+keys =
+    Invalid module format
+    version magic '
+    Unknown symbol in module
+    could not insert 'nvidia': Exec format error
+    : Unknown symbol nv
+pattern =
+    (?P<module3>nvidia\w*): (?P<why3>Unknown symbol nv\w+)
+    (?P<module1>[\w-]+): version magic '(?P<built>[^\s']+)[^'\n]*' should be '(?P<kernel>[^\s']+)
+    could not insert (?:module )?'?(?P<module2>[\w./-]+?)'?: (?P<why>Invalid module format|Exec format error|Unknown sym
+    +bol in module)
+cause = The kernel module {module} was built for another kernel or driver than what runs[: for {built}, not {kernel}][
+    ({why})].
+remedy = Boot the kernel that it was built for, or install the modules for the running one (linux-modules-nvidia, or
+    DKMS with its headers), all of one driver version.
+source = NVIDIA/nvidia-docker#365
+
+[driver-in-use]
+keys =
+    is in use by
+    Module nvidia is in use
+    because it's being used by some other process
+    appears to already be loaded in your kernel
+pattern =
+    Module (nvidia\w*) is in use
+    (reset this GPU) because it's being used by some other process
+    kernel module '(nvidia[\w-]*)' appears to already be loaded
+cause = Programs use the GPU, so that this cannot be done now: {found}.
+remedy = End what uses it (sudo fuser -v /dev/nvidia*; nvidia-smi; the desktop, nvidia-persistenced and containers
+    count), or reboot.
 
 [gpu-xid]
 keys = Xid (

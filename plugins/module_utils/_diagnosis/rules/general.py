@@ -29,10 +29,12 @@ remedy = Add the matching -Wno-error=… to CXXFLAGS (in the unit's environment)
 keys =
     Killed
     [code=137]
+    status=9/KILL
 pattern =
     ^[ \t]*(?:\S*sh: line \d+: +\d+ )?(Killed)\b(?! signal)
     FAILED: \[(code=137)\]
     \] (Killed)$
+    exited, code=killed, status=(9/KILL)
 cause = A process was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints nothing else
     when this happens to its compiler.
 remedy = End the programs that hold memory (GPU processes hold it too) and run again with less: fewer jobs of a build
@@ -192,6 +194,30 @@ pattern =
 cause = A program crashed ({found}).
 remedy = See the command and the lines above it: an illegal instruction means code for another processor, a bus error a
     full disk or a too small /dev/shm, a segmentation fault mostly libraries that do not fit each other.
+
+[program-crashed]
+keys =
+    segfault at
+    code=dumped
+    unhandled exception: DABT
+pattern =
+    (?P<program1>[\w.:-]+)\[\d+\]: segfault at [^\n]*? in (?P<library1>[\w.+-]+)
+    (?P<program2>[\w.:-]+)\[\d+\]: unhandled exception: [^\n]*? in (?P<library2>[\w.+-]+)
+    (?P<program3>[\w@.\\-]+): Main process exited, code=dumped, status=(?P<signal>\d+/\w+)
+cause = {program} crashed[ in {library}][ (signal {signal})].
+remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
+    another version of Python, torch or CUDA is a common reason.
+
+[unit-dependency-failed]
+keys =
+    dependency job for
+    Dependency failed for
+pattern =
+    A dependency job for (\S+) failed
+    Dependency failed for (\S+)
+cause = systemd did not start {found}, because a unit that it needs failed.
+remedy = See which (systemctl --failed; systemctl list-dependencies {found}) and read its journal (journalctl -u UNIT
+    -b).
 
 [c10d-first-rank-lost]
 keys = ncclUniqueId from

@@ -15,10 +15,16 @@ keys =
     I/O error, dev
     QID
     EXT4-fs error
+    controller is down; will reset
+    critical medium error
+    Remounting filesystem read-only
 pattern =
     I/O error, dev (?P<device1>\w+)
     nvme (?P<device2>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
     EXT4-fs error \(device (?P<device3>\w+)\)
+    nvme (?P<device4>nvme\d+): controller is down
+    critical medium error, dev (?P<device5>\w+)
+    EXT4-fs \((?P<device6>\w+)\): Remounting filesystem read-only
 cause = The disk {device} or its file system fails: what programs report afterwards follows from it.
 remedy = Save your data, look at nvme smart-log and smartctl, check the file system from another system (fsck), and have
     the disk replaced if errors come back.
@@ -62,16 +68,23 @@ cause = A processor did nothing else for many seconds ({found}): the host hung, 
 remedy = Read what the kernel's log says before it, and reboot if the host stays slow.
 
 [unit-not-started]
-keys = Failed at step
-pattern = (?P<unit>\S+): Failed at step (?P<step>\w+) spawning (?P<program>[^\n:]+): (?P<why>[^\n]+)
+keys =
+    Failed at step
+    code=exited, status=2
+    Failed to load environment files
+pattern =
+    (?P<unit1>\S+): Failed at step (?P<step1>\w+) spawning (?P<program>[^\n:]+): (?P<why1>[^\n]+)
+    (?P<unit3>[\w@.\\-]+): Failed to load (?P<step3>environment files): (?P<why3>[\w ]+)
+    (?P<unit2>[\w@.\\-]+): \w+ process exited, code=exited, status=2\d\d/(?P<step2>[A-Z]{4,})
 values =
     advice of step: EXEC => Correct ExecStart (an absolute path of a program that its account may run, and whose first
     + line names an interpreter that exists)
     advice of step: CHDIR => Correct WorkingDirectory
     advice of step: USER|GROUP => Create the account, or correct User and Group
     advice of step: NAMESPACE => Create the directories that ReadWritePaths, BindPaths and the like name
+    advice of step: environment => Create the file that EnvironmentFile names, or put - before its path
     advice of step: . => Read man systemd.exec of that step
-cause = systemd could not start {program} for {unit}: {why} (step {step}).
+cause = systemd could not start[ {program}] for {unit} (step {step})[: {why}]; the program itself did not run.
 remedy = {advice}, then systemctl daemon-reload and start it again.
 
 [emergency-mode]

@@ -52,7 +52,10 @@ remedy = Install cuDSS 0.7.1 to 0.8.0 (role math_libraries, package libcudss0-cu
 keys =
     libcuda.so.1: cannot open
     libnvidia-ml.so.1: cannot open
-pattern = (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
+    couldn't find libnvidia-ml.so
+pattern =
+    (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
+    couldn't find (libnvidia-ml\.so) library
 cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
     (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never

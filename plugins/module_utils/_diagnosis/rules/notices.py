@@ -193,4 +193,20 @@ pattern = The (NVIDIA Driver was not detected)
 notice = yes
 cause = The container was started without the GPU ({found}).
 remedy = If it is to have it, start it with --gpus all; in a compose file reserve a device of the driver nvidia.
+
+[apt-kept-back]
+keys = packages have been kept back
+pattern = packages have been kept back:\s*\n +(?P<packages>[^\n]+)
+notice = yes
+cause = apt upgrade left {packages} as they are, since they would need other packages installed or removed, or their
+    update is given out in phases.
+remedy = apt full-upgrade --dry-run shows what it would do; sparkforge forecast says what an upgrade breaks.
+
+[apt-foreign-architecture]
+keys = doesn't support architecture
+pattern = as repository '([^'\n]+?)' doesn't support architecture '(?P<architecture>\w+)'
+notice = yes
+cause = The apt source {found} has no packages for {architecture}, and apt leaves it out.
+remedy = Remove the source, or limit it to what it has with [arch=…].
+source = awesometic/realtek-r8152-dkms#23
 """

@@ -1,0 +1,168 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""The system
+
+What systemd, snap, fwupd and mount say.
+"""
+
+RULES = r"""
+[unit-missing]
+keys =
+    not found.
+    could not be found
+    does not exist.
+    is masked
+pattern =
+    Unit (?P<unit1>[\w@.\\-]+) not found
+    Unit (?P<unit2>[\w@.\\-]+) could not be found
+    Unit file (?P<unit3>[\w@.\\-]+) does not exist
+    Unit (?P<unit4>[\w@.\\-]+) is (?P<masked>masked)
+    Could not find the requested service (?P<unit5>[\w@.\\-]+): host
+values =
+    what of masked: . => is masked, which forbids its start
+    what of unit: . => is not known to systemd on this host
+    advice of masked: . => Unmask it (systemctl unmask) if that is meant
+    advice of unit: docker => Install Docker, or see whether it is a snap (snap.docker.dockerd)
+    advice of unit: . => Correct the name (systemctl list-unit-files), install its package, or write the file to
+    + /etc/systemd/system (of a user: ~/.config/systemd/user with --user) and run systemctl daemon-reload
+cause = The unit {unit} {what}.
+remedy = {advice}.
+
+[unit-file-invalid]
+keys =
+    bad unit file setting
+    Refusing.
+    Assignment outside of section
+    Missing '='
+pattern =
+    Unit (?P<unit1>[\w@.\\-]+) has a (?P<why1>bad unit file setting)
+    (?P<unit2>[\w@.\\-]+): (?P<why2>Service has (?:no|more than one) ExecStart=[^\n.]*)
+    (?<!\S)(?P<file>/\S+\.(?:service|socket|timer|mount)):\d+: (?P<why3>Assignment outside of section|Missing '=')
+cause = systemd does not take the unit file[ of {unit}][ {file}]: {why}.
+remedy = Check it with systemd-analyze verify, correct it, and run systemctl daemon-reload; a drop-in that replaces
+    ExecStart needs an empty ExecStart= before it.
+
+[systemd-no-bus]
+keys =
+    Failed to connect to bus
+    user scope bus via local transport
+    booted with systemd as init system
+pattern =
+    (booted with systemd as init system)
+    Failed to connect to (?:user scope )?bus(?: via local transport)?: (?P<why>[^\n(]+)
+values =
+    advice of why: No medium|\$DBUS|No such file => Log in as that user itself (ssh USER@localhost, machinectl shell)
+    + instead of su or sudo, or run loginctl enable-linger USER and set XDG_RUNTIME_DIR=/run/user/UID
+    advice of why: .?| => Start the service's program directly in the container, or use an image that starts systemd
+cause = systemctl did not reach a systemd here[ ({why})]: none runs in this container, or this session of the user has
+    none.
+remedy = {advice}.
+
+[unit-start-timeout]
+keys =
+    start operation timed out
+    result 'timeout'
+pattern =
+    (?P<unit1>[\w@.\\-]+): start operation timed out
+    (?P<unit2>[\w@.\\-]+): Failed with result 'timeout'
+cause = {unit} did not report in its time that it is ready, and systemd ended it; a large model loads for minutes.
+remedy = Raise TimeoutStartSec in a drop-in (systemctl edit {unit}; infinity for none), and read the unit's own lines
+    for what it waited for.
+
+[device-wait-timeout]
+keys = Timed out waiting for device
+pattern = Timed out waiting for device (\S+)
+cause = At boot the device {found}, which /etc/fstab or a unit names, did not appear.
+remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is formatted), and add nofail to a disk that may
+    be missing.
+
+[unit-stop-timeout]
+keys = State 'stop-sigterm' timed out
+pattern = ([\w@.\\-]+): State 'stop-sigterm' timed out
+cause = {found} did not end in its time when it was stopped, so systemd killed it (signal 9).
+remedy = Nothing is wrong with its memory: let it end sooner, or raise TimeoutStopSec (systemctl edit {found}); a
+    program that waits in the driver shows as state D in ps.
+source = systemd/systemd#5159
+
+[snap-refused]
+keys =
+    error: snap "
+    published using classic confinement
+    device not yet seeded
+    /run/snapd.socket
+    cannot connect to the snap daemon
+pattern =
+    error: snap '(?P<snap1>[^'\n]+)' (?P<why1>not found|is not available on \S+ for this architecture \(\w+\)|has '[\w-]
+    ++' change in progress)
+    revision of snap '(?P<snap2>[^'\n]+)' was (?P<why2>published using classic confinement)
+    (?P<why3>device not yet seeded)
+    (?P<why4>/run/snapd\.socket: connect: [\w ]+)
+values =
+    advice of why: not found => Look it up (snap find), or take another form of the program
+    advice of why: is not => Take another form of the program (a deb for arm64, a container, its own installer)
+    advice of why: has => Wait until that change ends (snap changes)
+    advice of why: published => Repeat the command with --classic, if you trust the publisher
+    advice of why: device => Wait some minutes after the first boot (snap wait system seed.loaded)
+    advice of why: . => Start snapd (systemctl start snapd.socket); a container has none
+cause = snap did not do it[ for {snap}]: {why}.
+remedy = {advice}.
+
+[mount-failed]
+keys =
+    wrong fs type, bad option, bad superblock
+    you might need a /sbin/mount.
+    access denied by server while mounting
+    can't find UUID=
+pattern =
+    mount: (?P<where1>/\S+): (?P<why1>wrong fs type), bad option, bad superblock on (?P<what1>\S+?),
+    mount: (?P<where2>/\S+): (?P<why2>bad option); for several filesystems
+    mount\.nfs4?: (?P<why3>access denied by server) while mounting (?P<what3>\S+)
+    mount: (?P<where4>/\S+): (?P<why4>can't find UUID=\S+?)\.?$
+values =
+    advice of why: wrong => Look at what is on it (lsblk -f; sudo dmesg | tail), install the tools of that file system
+    + (exfatprogs, ntfs-3g, nfs-common), and check it with fsck
+    advice of why: bad => Install nfs-common (or cifs-utils), which has the helper that mount needs
+    advice of why: access => Add this host's address to the export on the server (exportfs -v), and compare the path
+    advice of why: . => Correct /etc/fstab with the UUID that blkid shows
+cause = {where}{what} cannot be mounted: {why}.
+remedy = {advice}.
+source = snu-csl/nvmevirt#34
+
+[stale-file-handle]
+keys = Stale file handle
+pattern =
+    Stale file handle: '(?P<file1>/[^'\n]+)'
+    (?<!\S)'?(?P<file2>/[^\s':]+)'?: Stale file handle
+    Stale file handle
+cause = The network file system under this path was exported anew or changed on its server, and the old mount is void[:
+    {file}].
+remedy = Unmount it (sudo umount -l) and mount it again; end programs that still have files of it open.
+
+[fwupd-refused]
+keys =
+    org.freedesktop.fwupd was not provided
+    Blocked executable in the ESP
+    power is required
+    UEFI capsule updates not available
+    failed to run update on reboot
+pattern =
+    (?P<why1>org\.freedesktop\.fwupd was not provided)
+    (?P<why2>Blocked executable in the ESP)[^:\n]*: (?P<file>/\S+)
+    (?P<why3>[\w ]*power is required)
+    (?P<why4>UEFI capsule updates not available)
+    (?P<why5>failed to run update on reboot)
+values =
+    advice of why: org => Start fwupd (systemctl start fwupd), or install it; a container has none
+    advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing
+    + boots from it
+    advice of why: UEFI => Enable capsule updates in the firmware's setup
+    advice of why: failed => Run fwupdmgr get-history, turn the host off and on, and use the vendor's updater (DGX
+    + Dashboard)
+    advice of why: . => Connect the power supply that came with the host, and try again
+cause = fwupd could not update the firmware: {why}[ ({file})].
+remedy = {advice}.
+"""
