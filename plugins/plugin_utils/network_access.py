@@ -17,6 +17,7 @@ import ssl
 import typing as t
 from urllib.parse import urlsplit
 
+from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._core.modules import PROXIES_VARIABLE
 
 CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
@@ -176,6 +177,18 @@ def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
     if ca_path:
         found.update(dict.fromkeys(CA_VARIABLES, CA_BUNDLE))
     return found
+
+
+def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:
+    """Return the environment of a fetch; see :func:`environment`.
+
+    :raises SparkforgeError: for a faulty proxy or certificate, with all causes.
+    """
+    faults = problems(proxies or {}, ca_certificate)
+    if faults:
+        *others, last = faults
+        raise SparkforgeError(" ".join([*(f"{one.cause} {one.remedy}" for one in others), last.cause]), last.remedy)
+    return environment(proxies or {}, ca_certificate or "")
 
 
 def apt_text(proxies: t.Mapping[str, t.Any]) -> str:

@@ -16,11 +16,11 @@ import pytest
 import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import ROLES, LookupModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.builder import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives, cusparselt, preflight
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 

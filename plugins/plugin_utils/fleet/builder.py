@@ -14,6 +14,12 @@ from ...module_utils._core.errors import SparkforgeError
 ASKED = 3
 
 
+def platforms(hosts: t.Iterable[str], hostvars: t.Mapping[str, t.Any]) -> dict[str, str]:
+    """Return the platform of each host that was observed."""
+    facts = {host: hostvars[host].get("ansible_facts") or {} for host in hosts}
+    return {host: of_host["spark_info"]["platform"] for host, of_host in facts.items() if of_host.get("spark_info")}
+
+
 def elect(
     host: str,
     groups: t.Mapping[str, t.Sequence[str]],

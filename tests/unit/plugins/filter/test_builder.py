@@ -8,7 +8,7 @@ import typing as t
 
 import pytest
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.builder import FilterModule
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import FilterModule
 
 builder = FilterModule().filters()["builder"]
 SPARK = "ubuntu24.04-aarch64"

@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.rollout import FilterModule
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import FilterModule
 
 distinct = FilterModule().filters()["distinct"]
 

@@ -13,12 +13,12 @@ import typing as t
 
 import pytest
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter import fetch_environment
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import FilterModule
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.network_access import files, problems
 
 from tests.unit.certificate import PEM
 
-environment = fetch_environment.FilterModule().filters()["fetch_environment"]
+environment = FilterModule().filters()["fetch_environment"]
 
 APT = "/etc/apt/apt.conf.d/51sparkforge-proxy"
 KEPT = "/etc/sparkforge-proxies.json"

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import FilterModule
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import FilterModule
 
 platforms = FilterModule().filters()["platforms"]
 SPARK = {"platform": "ubuntu24.04-aarch64"}

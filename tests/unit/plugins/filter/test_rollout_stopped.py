@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.rollout import FilterModule
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import FilterModule
 
 rollout_stopped = FilterModule().filters()["rollout_stopped"]
 OBSERVED = {"ansible_facts": {"spark_info": {}}}

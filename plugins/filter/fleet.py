@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What filters share."""
+"""The filters of the collection: how a fetch gets out, who builds for whom, and how a rollout goes on.
+
+The file of each one's name says what it takes and returns.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import typing as t
 from ansible.errors import AnsibleFilterError
 
 from ..module_utils._core.errors import SparkforgeError
+from ..plugin_utils import network_access
+from ..plugin_utils.fleet import builder, rollout
 
 
 def raising(function: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
@@ -25,3 +30,16 @@ def raising(function: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
             raise AnsibleFilterError(str(error)) from error
 
     return filtered
+
+
+class FilterModule:
+    def filters(self) -> dict[str, t.Callable[..., t.Any]]:
+        return {
+            "fetch_environment": raising(network_access.fetch_environment),
+            "platforms": builder.platforms,
+            "builder": raising(builder.elect),
+            "distinct": raising(rollout.distinct),
+            "waves": raising(rollout.waves),
+            "rollout_stop": raising(rollout.stop),
+            "rollout_stopped": rollout.stopped,
+        }
