@@ -15,7 +15,7 @@ import typing as t
 
 from ...tools.lock import diff, resolve, upstream, write
 from ...tools.network import network
-from ..module_utils._core import shown, words
+from ..module_utils._core import phrases, shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..plugin_utils import files
@@ -78,7 +78,7 @@ class ActionModule(OnController):
             "lock": lock,
         }
         if changed and self._task.diff:
-            answer["diff"] = words.diff(path, before, after)
+            answer["diff"] = phrases.diff(path, before, after)
         return answer
 
     def _resolve(

@@ -16,7 +16,7 @@ import os
 import re
 import typing as t
 
-from .._core import disk, receipts, words
+from .._core import disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
 from .._host.dpkg import DPKG
@@ -273,7 +273,7 @@ class LocalRepository:
             "package": package,
             "directory": f"/var/{package}" if package else None,
             "retired": sorted(one.package for one in gone),
-            "diff": words.diff(
+            "diff": phrases.diff(
                 "local repositories",
                 had + "".join(f"{one.package}\n" for one in gone),
                 had or (wanted if changed and self._version else ""),

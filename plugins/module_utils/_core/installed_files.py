@@ -10,7 +10,7 @@ import os
 import stat
 import typing as t
 
-from . import disk, words
+from . import disk, phrases
 
 #: Content, mode, user and group of a file; no content for no file.
 State = tuple[t.Optional[bytes], int, int, int]
@@ -41,7 +41,7 @@ class Files:
 
     def diff(self) -> list[dict[str, str]]:
         """Return what ``--diff`` shows."""
-        return [words.diff(path, *_shown(old, new)) for path, (old, new) in self._states.items()]
+        return [phrases.diff(path, *_shown(old, new)) for path, (old, new) in self._states.items()]
 
     def apply(self) -> None:
         """Write and remove them.

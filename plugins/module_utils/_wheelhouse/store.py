@@ -18,7 +18,7 @@ import os
 import re
 import typing as t
 
-from .._core import accounts, disk, receipts as _receipt, words
+from .._core import accounts, disk, phrases, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._unit import receipt as built, state_file
 from .._wheel.wheel import Manifest, of_manifest
@@ -176,7 +176,7 @@ class Store:
             "pending": list(pending),
             "pruned": [],
             "kept": [],
-            "diff": [words.diff(name, "", f"published once {', '.join(pending)} is built\n")],
+            "diff": [phrases.diff(name, "", f"published once {', '.join(pending)} is built\n")],
         }
 
     def _units(self, builds: t.Mapping[keep.Key, keep.Build]) -> tuple[list[keep.Build], list[str]]:
@@ -255,7 +255,7 @@ class Store:
         gone = {build.key for build in rule.goes}
         texts = [publication.text_of(one).decode("ascii") if one else "" for one in (old, manifest)]
         lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - gone)]
-        return [words.diff(name, *texts), words.diff(self.directory, *lists)]
+        return [phrases.diff(name, *texts), phrases.diff(self.directory, *lists)]
 
     # --- absent ------------------------------------------------------------------------------------------------
 
