@@ -114,6 +114,7 @@ pattern =
 cause = Another program has apt's lock[ {lock}][, which is held by process {who}].
 remedy = Wait until it ends (unattended-upgrades and the DGX updater run after boot), or raise lock_timeout
     (sparkforge_apt_lock_timeout); do not delete the lock file.
+source = servo/ci-runners#57
 
 [apt-signed-by-conflict]
 keys = Conflicting values set for option Signed-By
@@ -127,6 +128,7 @@ values =
     + address finds both)
 cause = Two apt sources name the same repository {source} with different keyrings, {one} and {other}.
 remedy = Remove one of the two files from /etc/apt/sources.list.d: {advice}.
+source = NVIDIA/nvidia-container-toolkit#170
 
 [apt-later-version]
 keys =
@@ -160,6 +162,7 @@ pattern =
 cause = The repository[ {where}] is signed with key {key}, which none of its keyrings contains.
 remedy = Reinstall the package that provides the key (nvidia-spark-repo, dgx-repo or nvidia-repo-keys on DGX OS,
     cuda-keyring elsewhere), or correct the source's Signed-By.
+source = NVIDIA-ISAAC-ROS/isaac_ros_dnn_inference#12
 
 [apt-signature]
 keys =
@@ -172,12 +175,14 @@ pattern =
     (?P<what2>(?:EXPKEYSIG|KEYEXPIRED|REVKEYSIG|BADSIG) \w+)
 cause = The signature of the repository[ {where}] is not valid ({what}).
 remedy = Fetch the repository's current key from its vendor, and check the host's clock.
+source = aptly-dev/aptly#916
 
 [apt-login-page]
 keys = does the network require authentication
 pattern = (?P<url>https?://\S+)[^\n]*(?:\n[^\n]*)?does the network require authentication
 cause = Another server answered in place of the repository[ {url}], as the login page of a guest network does.
 remedy = Log in to the network in a browser on the host, or set sparkforge_proxies, and run again.
+source = allinurl/goaccess#2850
 
 [apt-unsigned]
 keys =
@@ -186,6 +191,7 @@ keys =
 pattern = The repository '([^'\n]+)' (?:is not signed|does not have a Release file|no longer has a Release file)
 cause = The repository {found} is not signed or has no Release file.
 remedy = Check its URL; an unsigned repository is never used.
+source = REMnux/remnux-cli#125
 
 [apt-interrupted]
 keys = dpkg was interrupted
@@ -301,6 +307,7 @@ pattern =
     File has unexpected size
 cause = A file of an apt repository does not match the repository's index.
 remedy = Run again in a few minutes: a mirror during an update, or a caching proxy, serves a mix of two states.
+source = NVIDIA/nvidia-docker#1151
 
 [apt-fetch]
 keys = Failed to fetch
@@ -349,6 +356,9 @@ values =
     + policy)
 cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
+source =
+    osrf/rocker#298
+    NVIDIA/ansible-role-nvidia-driver#33
 
 [apt-not-root]
 keys =

@@ -27,6 +27,7 @@ pattern = Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed
 cause = The source declares compatibility with CMake older than {found}, which CMake 4 removed.
 remedy = Set CMAKE_POLICY_VERSION_MINIMUM=3.5 in the build's environment, or use a CMake below 4 (pip install 'cmake<4';
     the unit's requirements or toolchain; Triton before 3.7 needs that).
+source = myriadrf/libusb3380#7
 
 [cmake-too-old]
 keys =
@@ -49,6 +50,9 @@ pattern =
 cause = There is no ninja on the build's PATH.
 remedy = Install ninja (apt install ninja-build, or pip install ninja into the environment; the role build_toolchain, or
     the unit's requirements).
+source =
+    NX-AI/xlstm#76
+    icon-lab/SynDiff#34
 
 [nvcc-missing]
 keys =
@@ -72,6 +76,7 @@ cause = There is no nvcc where this program looks: the CUDA toolkit is not insta
 remedy = Install the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and put its bin first on PATH (export
     PATH=/usr/local/cuda/bin:$PATH, CUDA_HOME=/usr/local/cuda); a unit names nvcc in its toolchain; a -runtime or -base
     image has none: use a -devel one.
+source = NVIDIA/GPUStressTest#11
 
 [compiler-missing]
 keys =
@@ -100,6 +105,7 @@ pattern =
     is not able to compile a simple test\s+program
 cause = A compiler cannot compile a test program ({found}).
 remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
+source = ggml-org/llama.cpp#23224
 
 [cuda-too-old]
 keys =
@@ -123,6 +129,7 @@ pattern =
 cause = The build found parts of two CUDA toolkits.
 remedy = Point CUDA_HOME, CUDACXX and PATH to a single toolkit (in the unit's environment), and configure in an empty
     directory.
+source = pytorch/pytorch#106971
 
 [submodule-missing]
 keys =

@@ -143,6 +143,7 @@ values =
     part of found: . => the package that provides it (see apt-file search)
 cause = The compiler does not find the header {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to CPATH (in the unit's environment).
+source = flashinfer-ai/flashinfer#4410
 
 [driver-library-stub]
 keys =
@@ -203,6 +204,7 @@ pattern =
     relocation out of range
 cause = A library became too large for its relocations ({found}).
 remedy = Build for fewer architectures (TORCH_CUDA_ARCH_LIST), and on aarch64 set USE_PRIORITIZED_TEXT_FOR_LD=1.
+source = pytorch/pytorch#48588
 
 [driver-library-not-linked]
 keys =

@@ -76,6 +76,7 @@ values =
     advice of found: . => Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES)
 cause = nvcc does not know the architecture {found}.
 remedy = {advice}.
+source = ggml-org/llama.cpp#23224
 
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
@@ -83,6 +84,7 @@ pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
 cause = The ptxas in use does not know {found}: it is older than CUDA 12.9, as the one that Triton 3.5 and older ship.
 remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PATH for Triton 3.5 and older, by
     TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and by PATH or CUDA_HOME for others.
+source = triton-lang/triton#8539
 
 [ptx-version]
 keys = Unsupported .version
@@ -135,12 +137,16 @@ pattern = arch_list\[-1\] \+= '\+PTX'
 cause = PyTorch's extension build found neither TORCH_CUDA_ARCH_LIST nor a GPU to detect.
 remedy = Set TORCH_CUDA_ARCH_LIST for the build (12.0 or 12.1a for a GB10), in the environment or the unit's
     environment.
+source =
+    pytorch/ort#95
+    tianweiy/CenterPoint#234
 
 [attention-guard]
 keys = but was built for sm
 pattern = FATAL: kernel \S+ is for (\S+), but was built for (?P<built>sm\d+)
 cause = A kernel of memory-efficient attention has no body for {built} ({found} only), so its results are wrong.
 remedy = Do not use this PyTorch: build it with TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
+source = GuigsEvt/dgx_spark_config#5
 
 [torch-arch-missing]
 keys = is not compatible with the current PyTorch installation
@@ -156,6 +162,7 @@ values =
     + CUDA_VISIBLE_DEVICES
 cause = The installed PyTorch has code for {has}, and the GPU ({gpu}) needs {need}.
 remedy = {advice}.
+source = flashinfer-ai/flashinfer#5238
 
 [llamacpp-arch-missing]
 keys = has no device code compatible with CUDA arch
@@ -181,4 +188,7 @@ remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-k
     cu130 wheels; or build the library from source with TORCH_CUDA_ARCH_LIST=12.0 (12.1a for a kernel that needs it), or
     CMAKE_CUDA_ARCHITECTURES=121. torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library
     has.
+source =
+    vllm-project/vllm#30855
+    mmcdermott/MEDS_EIC_AR#163
 """

@@ -41,6 +41,7 @@ cause = The build needs {found}, and its environment does not have it: with --no
     requirements.
 remedy = Install it into the environment of the build first (pip install {found}; in this collection the unit's
     requirements); a wrong Python gives the same error.
+source = foundation-model-stack/fastsafetensors#82
 
 [python-version]
 keys =
@@ -65,6 +66,9 @@ pattern =
 cause = pip tried to install into the system's Python, which the distribution manages.
 remedy = Install into a virtual environment (python3 -m venv ~/venv && . ~/venv/bin/activate, or uv venv; in this
     collection the role python_env), and a program with pipx; never with --break-system-packages.
+source =
+    actions/runner-images#10781
+    vllm-project/vllm#21677
 
 [install-into-system]
 keys =

@@ -55,6 +55,7 @@ pattern = detected dubious ownership in repository at '([^'\n]+)'
 cause = git refuses {found}, because another user owns it.
 remedy = Change its owner to the account that runs git (chown -R), since an earlier run was root's or another's; for a
     directory that you trust, as one that is mounted into a container, git config --global --add safe.directory {found}.
+source = casperdcl/git-fame#81
 
 [common-ops-not-loaded]
 keys = Could not load any common_ops library
@@ -98,6 +99,7 @@ pattern =
     is not valid yet
 cause = The clock of this host went back, or is wrong ({found}).
 remedy = Set the clock (timedatectl; a Spark without network time may start in the past) and build with rebuild=true.
+source = hkjarral/AVA-AI-Voice-Agent-for-Asterisk#122
 
 [input-missing]
 keys =

@@ -22,6 +22,9 @@ pattern =
     No url found for submodule path '(?P<where4>[^'\n]+)'
 cause = The submodule {where} cannot be fetched[ from {url}][: its repository has no commit {commit}].
 remedy = Make its repository reachable, or mirror it; it must contain the commit that its project pins.
+source =
+    Wren6991/Hazard3#13
+    supercollider/supercollider#2357
 
 [ssh-key-missing]
 keys = Permission denied (publickey

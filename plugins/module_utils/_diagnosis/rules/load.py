@@ -60,6 +60,9 @@ cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
     (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
     installs the driver.
+source =
+    leejet/stable-diffusion.cpp#1352
+    ggml-org/llama.cpp#7822
 
 [opengl-missing]
 keys =
@@ -84,12 +87,16 @@ cause = {file} has no {version}, which {user} was built with: this system's or e
 remedy = Where the file is of a conda environment or LD_LIBRARY_PATH, take that older copy away (conda install -c
     conda-forge libstdcxx-ng) or put the system's first; else run it on a newer system (Ubuntu 24.04 has glibc 2.39 and
     GLIBCXX 3.4.33), or build it on the oldest system that must run it.
+source = Dao-AILab/flash-attention#879
 
 [static-tls]
 keys = static TLS block
 pattern = (\S+): cannot allocate memory in static TLS block
 cause = {found} was loaded too late to get thread-local storage.
 remedy = Import torch first, or preload that library (mostly libgomp) with LD_PRELOAD.
+source =
+    NVIDIA/DALI#5519
+    dmlc/xgboost#8488
 
 [undefined-symbol]
 keys = undefined symbol

@@ -24,6 +24,9 @@ remedy = Give the program an unlimited limit of locked memory (ulimit -l shows i
     IPC_LOCK for a container, LimitMEMLOCK=infinity in a unit, memlock in /etc/security/limits.conf and a new login for
     an account; where it is unlimited and uname -r says 7.0 on DGX OS, whose KHO reserve takes 9 GiB, run `sudo apt
     install nvidia-spark-grub-kho` and reboot.
+source =
+    NVIDIA/nccl-tests#206
+    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#259
 
 [cuda-out-of-memory]
 keys =
@@ -45,6 +48,9 @@ cause = The GPU's memory ran out[: {need} more were asked for][, and {free} of {
 remedy = Where this program held most of it, let it take less: of vLLM lower --gpu-memory-utilization, --max-model-len
     or --max-num-seqs, of SGLang --mem-fraction-static, of llama.cpp -c or -ngl, else the batch, or take a smaller or
     quantized model; where others held it, end them (nvidia-smi lists the GPU's programs) or drop the page cache.
+source =
+    vllm-project/vllm#27508
+    ollama/ollama#8447
 
 [compiler-killed]
 keys =
@@ -62,6 +68,9 @@ cause = The compiler was killed by signal 9 ({found}), as the kernel does when m
 remedy = Run again with fewer jobs (MAX_JOBS=4, with NVCC_THREADS=1, for a package that pip builds; -j for make and
     ninja), and stop programs that use memory, GPU processes too; a unit of this collection resumes from its objects
     with as many jobs as fit into the free memory; raise memory_per_job or set jobs.
+source =
+    Dao-AILab/flash-attention#1549
+    pytorch/builder#1812
 
 [linker-killed]
 keys = terminated with signal 9
@@ -69,6 +78,9 @@ pattern = collect2: fatal error: (\S+) terminated with signal 9
 cause = The linker ({found}) was killed by signal 9, as the kernel does when memory runs out.
 remedy = Run again with fewer jobs (MAX_JOBS, -j; jobs of a unit, which resumes from its objects): several large links
     at once need the most memory of a whole build.
+source =
+    kraj/meta-clang#6
+    avr-llvm/llvm#205
 
 [kernel-oom-kill]
 keys =
@@ -86,6 +98,7 @@ values =
 cause = The kernel killed {name}[, which held {held} kB beside what the GPU had for it,] because {where}.
 remedy = {advice} let the program take less: a lower share of a server (--gpu-memory-utilization,
     --mem-fraction-static), a shorter context, fewer models at once, fewer jobs of a build.
+source = LMCache/LMCache#4759
 
 [oom-daemon]
 keys =
@@ -136,6 +149,9 @@ cause = A file system is full ({found}).
 remedy = Find what fills it (df -h, then du -xh): models in ~/.cache/huggingface, images and build caches (docker system
     df, docker system prune), apt-get clean, old environments; then run again: a PyTorch build needs about 30 GB below
     the root, LLVM about 10 GB more, compilers room in TMPDIR.
+source =
+    NVIDIA/nvidia-docker#792
+    floydhub/dl-docker#21
 
 [read-only]
 keys = ead-only file system
@@ -144,4 +160,5 @@ pattern =
     [Rr]ead-only file system
 cause = A file system is read-only, so that {found} cannot be written.
 remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
+source = Jrohy/docker-install#1
 """

@@ -143,6 +143,7 @@ cause = NCCL was called in a way that it does not allow ({found}): mostly two ra
     disagree in number or version.
 remedy = Start one rank for each GPU (one on a Spark), the same world size and NCCL on all hosts; NCCL_DEBUG=WARN names
     the fault.
+source = NVIDIA/Megatron-LM#661
 
 [nccl-no-ib]
 keys = NET/IB : No device found

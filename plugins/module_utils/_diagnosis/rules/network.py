@@ -165,6 +165,7 @@ unless =
     WARNING: Attempting to resume
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
 remedy = Check the network and run again: completed downloads are kept.
+source = renesas-rcar/linux-bsp#7
 
 [connection-failed]
 keys =

@@ -129,6 +129,7 @@ pattern = pytorch is not compatible with `CMAKE_CUDA_ARCHITECTURES`
 notice = yes
 cause = PyTorch ignores CMAKE_CUDA_ARCHITECTURES (and CUDAARCHS, from which CMake sets it).
 remedy = Set TORCH_CUDA_ARCH_LIST and remove the other.
+source = pytorch/pytorch#172034
 
 [capability-warning]
 keys =
@@ -139,6 +140,9 @@ notice = yes
 cause = PyTorch up to 2.10 warns that it does not support {found} (12.1): this is harmless, since code for 12.0 runs on
     it.
 remedy = Nothing to do; 2.11 and newer know it.
+source =
+    eugr/spark-vllm-docker#15
+    pytorch/pytorch#172629
 
 [cpu-torch]
 keys =
@@ -152,6 +156,7 @@ notice = yes
 cause = A PyTorch without CUDA is in use ({found}), as in the package index's 2.9 and 2.10 wheels for aarch64.
 remedy = Install a build for CUDA (pip install torch --index-url https://download.pytorch.org/whl/cu130, or 2.11 or
     newer), or the wheel that the role pytorch builds.
+source = pytorch/pytorch#168065
 
 [prebuilt-wheel]
 keys = Guessing wheel URL

@@ -24,6 +24,7 @@ pattern =
 cause = This CUDA does not support the host compiler ({found}).
 remedy = Use a host compiler that this CUDA supports (gcc 13 of Ubuntu 24.04 with CUDA 13.0): export CUDAHOSTCXX=g++-13
     (nvcc -ccbin), or set cc and cxx in the unit's toolchain; or take a newer CUDA.
+source = Dao-AILab/flash-attention#1452
 
 [host-compiler-missing]
 keys = Failed to preprocess host compiler properties
@@ -37,6 +38,7 @@ keys = exception specification is incompatible
 pattern = exception specification is incompatible with that of previous function '((?:sin|cos)pif?|rsqrtf?)\b
 cause = This CUDA's headers and this host's C library both declare {found}: glibc 2.41 and newer need CUDA 13.1.
 remedy = Build on Ubuntu 24.04 (glibc 2.39), or with a CUDA toolkit that supports this glibc.
+source = NVIDIA/cuda-samples#378
 
 [nvcc-option-unknown]
 keys = nvcc fatal   : Unknown option
@@ -57,6 +59,7 @@ pattern =
 cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}).
 remedy = Use a program or an image for the CUDA that nvidia-smi shows (a stack whose CUDA minor version the driver
     supports), or update the driver, which DGX OS does with its own updates.
+source = ggml-org/llama.cpp#5845
 
 [compiler-crashed]
 keys =
@@ -72,4 +75,5 @@ pattern =
 cause = The compiler itself crashed ({found}).
 remedy = Run again: if it crashes at the same file, use another minor version of the compiler; if at a different one,
     check this host's memory.
+source = vllm-project/vllm#15452
 """

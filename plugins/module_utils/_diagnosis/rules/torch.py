@@ -43,6 +43,9 @@ cause = The headers of this Python are not installed (Python.h); Triton and othe
 remedy = Install them for the Python in use: sudo apt install python3-dev (python3.12-dev for 3.12), which the role
     build_toolchain does; a virtual environment has none, and a Python of uv brings its own; then start the program
     again.
+source =
+    vllm-project/vllm#27890
+    sgl-project/sglang#1117
 
 [triton-offline]
 keys = Requested an offline build but
@@ -185,6 +188,9 @@ cause = {found} was built against a different PyTorch than the installed one.
 remedy = Install the package's build for the installed torch and CUDA, or the torch that it was built with (pip show
     names what it requires); or build it from source against this torch (pip install --no-build-isolation --no-binary);
     in this collection it is a unit that depends on pytorch, or a wheel of the same stack.
+source =
+    vllm-project/vllm#13608
+    eugr/spark-vllm-docker#135
 
 [torch-cuda-mismatch]
 keys = The detected CUDA version
@@ -206,6 +212,7 @@ cause = torch is imported where it is not installed: pip builds a package in an 
 remedy = For a build, install torch first (cu130), with setuptools, wheel, packaging and ninja, and run pip or uv with
     --no-build-isolation; a unit of this collection names pytorch in its depends; for a program, install torch into the
     environment that runs it.
+source = Dao-AILab/flash-attention#1421
 
 [torch-without-cuda]
 keys = Torch not compiled with CUDA enabled
@@ -214,6 +221,7 @@ cause = The installed PyTorch is a CPU build, as are the package index's 2.9 and
 remedy = Replace it by a build for CUDA: pip install --force-reinstall torch --index-url
     https://download.pytorch.org/whl/cu130 (2.11 and newer are CUDA builds on aarch64 in the package index, too), or the
     wheel that the role pytorch builds.
+source = pytorch/pytorch#168065
 
 [mkl-on-arm]
 keys =
