@@ -124,4 +124,56 @@ keys =
 pattern = (no vault secrets[\w ]*)
 cause = A variable or file is encrypted with Ansible Vault, and no password fits ({found}).
 remedy = Pass --ask-vault-pass or --vault-password-file with the password of that vault id.
+
+[ansible-no-hosts]
+keys =
+    Could not match supplied host pattern
+    leaves us with no hosts to target
+    skipping: no hosts matched
+pattern =
+    Could not match supplied host pattern, ignoring: (?P<group>\S+)
+    (?:leaves us with no hosts to target|skipping: no hosts matched)
+cause = Ansible has no host for the play[: its inventory knows no {group}].
+remedy = Give the inventory (-i inventory/hosts.yml), compare the group's and the host's name with ansible-inventory
+    --graph, and check --limit.
+
+[ansible-become-unprivileged]
+keys = becoming an unprivileged user
+pattern = temporary files Ansible needs to create when (becoming an unprivileged user)
+cause = Ansible cannot hand its files to the user that the task becomes ({found}), since acl is missing on the host.
+remedy = Install the package acl on the host, or set pipelining = True in ansible.cfg.
+
+[ansible-python-library]
+keys = Failed to import the required Python library
+pattern =
+    Failed to import the required Python library \((?P<library>[^)\n]+)\) on (?P<host>\S+)'s Python (?P<python>\S+?)\.?[
+    +\s'"]
+cause = The module needs the Python library {library} on {host}, for {python}.
+remedy = Install it there for that Python (apt install python3-{library}, where Ubuntu has it), or set
+    ansible_python_interpreter to one that has it.
+
+[ansible-locale]
+keys =
+    locale encoding to be UTF-8
+    could not initialize the preferred locale
+    unsupported locale setting
+pattern =
+    locale encoding to be UTF-8; Detected (?P<locale>\S+?)\.
+    could not initialize the preferred locale: (?P<why1>unsupported locale setting)
+    locale\.Error: (?P<why2>unsupported locale setting)
+cause = The locale of this session is not there or not UTF-8[ ({locale})].
+remedy = Set one that exists (export LC_ALL=C.UTF-8), or make it (sudo locale-gen en_US.UTF-8).
+
+[ansible-old-python]
+keys = requires a minimum of Python version
+pattern = requires a minimum of Python version (?P<need>[\d.]+)\. Current version: (?P<have>[\d.]+)
+cause = Ansible needs Python {need} or newer, and found {have}.
+remedy = Use a newer Python on that side (ansible_python_interpreter for a host, a new environment for the controller),
+    or an ansible-core that supports {have}.
+
+[ansible-play-invalid]
+keys = conflicting action statements
+pattern = conflicting action statements: ([^\n]+)
+cause = One task has two modules, or an option of the task stands among those of its module ({found}).
+remedy = Correct the indentation: module options below the module, become_user and the like beside it.
 """

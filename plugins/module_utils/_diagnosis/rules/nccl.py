@@ -165,12 +165,13 @@ remedy = Start all ranks within that time, with the same master address (of the 
 keys =
     No IB devices found
     Unable to find the Infiniband/RoCE device
-    Failed to get IB device list
+    Failed to get IB device
     IB device mlx5_
+    IB device roce
 pattern =
     (No IB devices found)
     (Unable to find the Infiniband/RoCE device)
-    (Failed to get IB device list[^\n]*)
+    (Failed to get IB devices? list[^\n]*)
     (IB device \w+ not found)
 cause = No RDMA device of that name is seen here ({found}).
 remedy = Look at ibdev2netdev or rdma link show on the host, and name a device from there (-d rocep1s0f0 on a Spark); if

@@ -16,6 +16,7 @@ keys =
     could not be found
     does not exist.
     is masked
+    Could not find the requested service
 pattern =
     Unit (?P<unit1>[\w@.\\-]+) not found
     Unit (?P<unit2>[\w@.\\-]+) could not be found

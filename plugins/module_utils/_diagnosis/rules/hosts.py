@@ -1,0 +1,334 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Several hosts
+
+What Ray, MPI, torchrun, netplan, ssh and rsync say between hosts.
+"""
+
+RULES = r"""
+[ray-version-mismatch]
+keys = The cluster was started with:
+pattern =
+    The cluster was started with:\s+(?P<head>Ray: \S+\s+Python: \S+)\s+This process on node (?P<node>\S+) was started
+    + with:\s+(?P<own>Ray: \S+\s+Python: \S+)
+cause = The hosts of the Ray cluster have different versions: the head has {head}, and {node} has {own}.
+remedy = Use one image, or one environment with the same Ray and the same Python down to its last number, on all hosts;
+    end an older cluster first (ray stop on each).
+source =
+    ray-project/kuberay#154
+    Unakar/Logic-RL#30
+
+[ray-memory]
+keys =
+    killed due to the node running low on memory
+    killed due to memory pressure (OOM)
+pattern =
+    running was (?P<used>[\d.]+GB) / (?P<total>[\d.]+GB) [^\n]*exceeds the memory usage threshold of (?P<limit>[\d.]+)
+    killed due to the node running low on memory[^\n]*(?:\n[^\n]*?running was (?P<used2>[\d.]+GB) / (?P<total2>[\d.]+GB)
+    +)?
+    (?P<count>\d+) Workers \(tasks / actors\) killed due to memory pressure
+cause = Ray killed a worker, because the host's memory was nearly full[: {used} of {total}]; on a GB10 the GPU's memory
+    counts in it.
+remedy = Give the engine a smaller share (--gpu-memory-utilization), or raise Ray's own limit on all hosts before ray
+    start (RAY_memory_usage_threshold=0.98; RAY_memory_monitor_refresh_ms=0 turns it off).
+source =
+    ray-project/ray#30312
+    real-stanford/flingbot#11
+
+[ray-not-running]
+keys = Could not find any running Ray instance
+pattern = Could not find any (running Ray instance)
+cause = There is no Ray cluster on this host to which the program could connect ({found}).
+remedy = Start it (ray start --head on the first host, ray start --address=HEAD:6379 on the others; ray status shows
+    them), in the same container or environment as the program.
+source = ray-project/ray#37107
+
+[ray-head-unreachable]
+keys =
+    Failed to connect to GCS
+    nable to connect to GCS
+pattern =
+    Failed to connect to GCS at address (?P<address1>\S+?) within
+    Unable to connect to GCS (?:\(ray head\) )?at (?P<address2>\S+?)\.\s
+    (?:Failed|[Uu]nable) to connect to GCS
+cause = This host did not reach the head of the Ray cluster[ at {address}].
+remedy = Compare the address with the one that ray start --head printed (without a host before the colon a variable was
+    empty), use the address of the network between the hosts (--node-ip-address), open its ports in the firewall (ufw),
+    and see that both have one Ray version.
+source =
+    vllm-project/vllm#15385
+    ModalMinds/MM-EUREKA#54
+    ray-project/ray#23611
+
+[ray-node-lost]
+keys =
+    has been marked dead
+    ActorDiedError
+    The actor died unexpectedly
+pattern =
+    The node with node id: \S+ and address: (?P<node>\S+) and node name: \S+ has been marked dead because (?P<why>[^\n.]
+    ++)
+    (?P<actor>The actor died unexpectedly)
+cause = A process or a host of the Ray cluster ended before its work was done[: {node}, as {why}].
+remedy = Look at that host for what ended it: its memory (journalctl -k | grep -i oom), ray logs, and the first error in
+    /tmp/ray/session_latest/logs.
+
+[ray-resources]
+keys = cannot be scheduled right now
+pattern = The following resource request cannot be scheduled right now: (\{[^}\n]*\})
+cause = No host of the Ray cluster has what was asked for free ({found}): a host is missing, gave no GPU, or an earlier
+    program still holds it.
+remedy = Compare ray status with what is asked; each Spark brings one GPU, so start all hosts first, and end earlier
+    programs.
+source = vllm-project/vllm#15385
+
+[socket-path-too-long]
+keys = AF_UNIX path
+pattern = AF_UNIX path (?:length cannot exceed (?P<limit>\d+)|too long)(?:[^\n']*'(?P<path>[^'\n]+)')?
+cause = The path of a socket is longer than Linux takes[ ({limit} characters)][: {path}].
+remedy = Use a short directory for temporary files (TMPDIR=/tmp; of Ray --temp-dir=/tmp/ray).
+
+[mpi-root]
+keys = detected an attempt to run as root
+pattern = (\w+) has detected an attempt to run as root
+cause = {found} does not run as root unless it is told to.
+remedy = Run it as another user, or (as in a container, whose user is root) add --allow-run-as-root, or set
+    OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 on all hosts.
+source =
+    open-mpi/ompi#5597
+    openpmix/prrte#1309
+
+[mpi-program-missing]
+keys = was unable to find the specified executable file
+pattern =
+    was unable to find the specified executable file(?s:.{0,700}?)Node: +(?P<node>\S+)\s+Executable: +(?P<program>\S+)
+    was unable to find the specified executable file
+cause = mpirun did not find its program[ {program}][ on {node}].
+remedy = Build or copy it to the same path on every host and give that full path; a misspelt option of mpirun is also
+    taken for the program.
+source =
+    veg/hyphy#1751
+    aiidateam/aiida-tutorials#465
+
+[mpi-wrong-interface]
+keys =
+    received unexpected process identifier
+    cannot find a corresponding process
+    TCP connection from what appears to be
+pattern =
+    (received unexpected process identifier)
+    (accepted a TCP connection from what appears to be)
+cause = MPI's processes on two hosts met over interfaces that do not belong together ({found}), such as docker0 or one
+    of two ports of one card.
+remedy = Name the network between the hosts: mpirun --mca btl_tcp_if_include 192.168.100.0/24 --mca oob_tcp_if_include
+    192.168.100.0/24 (or exclude lo,docker0).
+source =
+    jbornschein/mpi4py-examples#12
+    open-mpi/ompi#6240
+
+[mpi-host-lost]
+keys =
+    has lost communication with a remote daemon
+    was unable to reliably start one or more daemons
+pattern =
+    lost communication with a remote daemon(?s:.{0,300}?)Remote daemon: \S+ on node (?P<node>\S+)
+    (?:unable to reliably start one or more daemons|lost communication with a remote daemon)
+cause = mpirun could not start its daemon on another host, or lost it[ ({node})].
+remedy = Check that ssh HOST orted --version (Open MPI 5: prted) works without a password and finds the same Open MPI
+    (give --prefix or set PATH in ~/.bashrc before its test for a terminal), and that the firewall allows the hosts'
+    network.
+source = openpmix/prrte#1389
+
+[gloo-peer-closed]
+keys =
+    Connection closed by peer [
+    gloo/transport/tcp
+pattern =
+    gloo/transport/tcp/pair\.cc:\d+\] Connection closed by peer \[(?P<peer1>[^\]\n]+)\]
+    gloo/transport/tcp/pair\.cc:\d+\] Read error \[(?P<peer2>[^\]\n]+)\]
+    gloo/transport/tcp/\w+\.cc:\d+\] Timed out waiting (?P<time>\d+)ms
+cause = Another process of the job ended, or did not answer[ (at {peer})][ for {time} ms], and Gloo only noticed.
+remedy = Read the log of that rank for its first error; a program that ends early without waiting for the others (a
+    barrier) looks the same.
+source =
+    pytorch/pytorch#75512
+    hkust-nlp/simpleRL-reason#17
+
+[rank-variables-missing]
+keys =
+    env:// rendezvous
+    Default process group has not been initialized
+pattern =
+    environment variable (\w+) expected, but not set
+    (Default process group has not been initialized)
+cause = The program runs distributed code without having been started as one of several ranks ({found}).
+remedy = Start it with torchrun (--nnodes, --nproc-per-node 1 on a Spark, --node-rank, --master-addr), which sets RANK,
+    WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or set them.
+
+[rendezvous-failed]
+keys =
+    RendezvousConnectionError
+    RendezvousTimeoutError
+    The connection to the C10d store has failed
+pattern =
+    (RendezvousConnectionError)
+    (RendezvousTimeoutError)
+cause = torchrun's processes did not meet ({found}): the host of --rdzv-endpoint is not reached, does not know itself by
+    that name, or fewer hosts came than --nnodes says.
+remedy = Give all hosts the same --rdzv-id and an address of the first host in the network between them, start it on all
+    within the time, and open the port in the firewall (ufw).
+
+[nccl-tests-failure]
+keys = Test NCCL failure
+pattern = Test NCCL failure \S+ '(\w[\w ]+)
+cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
+remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
+source = sgl-project/sglang#8974
+
+[rdma-device-not-opened]
+keys =
+    ibv_open_device failed
+    no userspace device-specific driver found
+    couldn't load driver 'lib
+    Couldn't listen to port
+    Couldn't allocate MR
+pattern =
+    (ibv_open_device failed)
+    (no userspace device-specific driver found) for (?P<device>\S+)
+    couldn't load driver '(libmlx5\S*?)'
+    (Couldn't allocate MR)
+values =
+    advice of found: no|lib => Install ibverbs-providers and rdma-core (in the container, too), in one version
+    advice of found: Couldn't => Raise the limit of locked memory (ulimit -l unlimited; --ulimit memlock=-1 for a
+    + container)
+    advice of found: . => Give a container --device /dev/infiniband and --ulimit memlock=-1, and check
+    + /dev/infiniband's rights
+cause = RDMA's library cannot use the card[ {device}] ({found}).
+remedy = {advice}.
+source = Mellanox/k8s-rdma-shared-dev-plugin#105
+
+[port-of-test-taken]
+keys = Couldn't listen to port
+pattern = Couldn't listen to port (\d+)
+cause = The test's server cannot open the port {found}: an earlier one still runs.
+remedy = End it (ss -ltnp shows it), or choose another port on both sides (-p).
+
+[netplan-invalid]
+keys =
+    Error in network definition
+    Invalid YAML:
+    Conflicting default route declarations
+pattern =
+    (?<!\S)(?P<file1>/[^\s:]+\.yaml):(?P<line1>\d+):\d+: (?:Error in network definition|Invalid YAML): (?P<why1>[^\n]+)
+    (?P<why2>Conflicting default route declarations for [^,\n]+)[^\n]*first declared in (?P<one>\S+) but also in (?P<oth
+    +er>\S+)
+    Error in network definition: (?P<why3>[^\n]+)
+values =
+    advice of why: Conflicting => Keep a default route (gateway4, to: default, DHCP's) on one interface; on the ports
+    + between Sparks set none, and dhcp4-overrides use-routes: false where DHCP runs
+    advice of why: .*prefixlength|.*malformed address => Write the address with its length, such as 192.168.100.10/24
+    advice of why: unknown key => Correct the key's name (ethernets, addresses, mtu) or its indentation
+    advice of why: . => Correct that line; YAML is indented with blanks, not tabs
+cause = netplan does not take the configuration[ {file}, line {line}]: {why}[ (on {one} and {other})].
+remedy = {advice}; check it with sudo netplan try, which goes back by itself.
+source =
+    achetronic/metal-cloud#7
+    canonical/netplan#308
+    OpenNebula/one-apps#74
+
+[interface-missing]
+keys =
+    Cannot find device "
+    does not exist.
+    netlink error: No such device
+pattern =
+    Cannot find device '([^'\n]+)'
+    Device '([^'\n]+)' does not exist
+    ethtool: netlink error: (No such device)
+cause = There is no network interface {found} on this host.
+remedy = Take a name that ip -br link shows; a Spark's ConnectX ports are enp1s0f0np0, enp1s0f1np1 and their twins
+    enP2p1s0f0np0 and enP2p1s0f1np1, and a name changes with the kernel or a container.
+
+[address-exists]
+keys =
+    RTNETLINK answers: File exists
+    Address already assigned
+pattern =
+    RTNETLINK answers: (File exists)
+    (Address already assigned)
+cause = The address or route is there already ({found}).
+remedy = Look with ip -br addr and ip route; where netplan or NetworkManager sets it, change it there, or remove it
+    first (ip addr del).
+
+[mdns-name-unknown]
+keys =
+    Failed to resolve host name '
+    .local
+pattern =
+    Failed to resolve host name '([\w-]+\.local)'
+    (?<![\w.-])([\w-]+\.local)\b:? [^\n]*(?:Name or service not known|Temporary failure in name resolution|not known)
+    (?<![\w.-])([\w-]+\.local): Name or service not known
+    Could not resolve host(?:name)?:? ([\w-]+\.local)\b
+cause = The name {found} is not answered in this network: mDNS reaches hosts of the same network alone, and needs Avahi
+    on both sides.
+remedy = Check avahi-daemon on that host, libnss-mdns here and port 5353/udp in the firewall (ufw), and compare the name
+    with its hostname (a second host of that name is NAME-2.local); else use its address or /etc/hosts.
+
+[ssh-no-common-algorithm]
+keys = Unable to negotiate with
+pattern =
+    Unable to negotiate with (?P<host>\S+) port \d+: (?P<why>no matching [\w ]+) found\. Their offer: (?P<offer>\S+)
+cause = This ssh and {host} know no common algorithm ({why}): the other side, older, offers {offer}.
+remedy = Update the other side's ssh (a switch, a NAS); until then allow one for that host alone in ~/.ssh/config
+    (HostKeyAlgorithms +ssh-rsa, or KexAlgorithms).
+
+[ssh-config-owner]
+keys = Bad owner or permissions on
+pattern = Bad owner or permissions on (\S+)
+cause = ssh does not use {found}, because another account owns it or may write it.
+remedy = Make it this account's own (chown) and let nobody else write it (chmod 600).
+
+[ssh-no-key]
+keys = ERROR: No identities found
+pattern = ssh-copy-id: ERROR: (No identities found)
+cause = This account has no ssh key yet ({found}).
+remedy = Make one (ssh-keygen -t ed25519), then run ssh-copy-id again.
+source = https://manpages.ubuntu.com/manpages/noble/man1/ssh-copy-id.1.html
+
+[ssh-broken-pipe]
+keys = client_loop: send disconnect
+pattern = client_loop: send disconnect: (Broken pipe|Connection reset)
+cause = The ssh connection was cut ({found}): the other host slept, restarted or ran out of memory, or a router forgot
+    the idle connection.
+remedy = Set ServerAliveInterval 30 in ~/.ssh/config, run long work in tmux or as a service, and look at the other
+    host's journal of that time.
+
+[rsync-shell-not-clean]
+keys = is your shell clean?
+pattern = protocol version mismatch -- (is your shell clean)
+cause = What the other host's shell prints at its start got into rsync's data, or rsync is not there.
+remedy = Let ~/.bashrc print nothing without a terminal (ssh HOST true must print nothing), and install rsync on both.
+source =
+    dot-star/dot-star#74
+    chriskempson/base16-shell#60
+
+[rsync-source-missing]
+keys = link_stat "
+pattern = link_stat '([^'\n]+)' failed: No such file or directory
+cause = rsync did not find {found} on the side from which it copies.
+remedy = Correct the path (relative ones begin in the remote account's home), and quote blanks.
+
+[rsync-cut]
+keys = error in rsync protocol data stream
+pattern = error in rsync protocol data stream \((code \d+)\)
+cause = rsync's connection ended in the middle ({found}); the reason stands in the lines above, or on the other host.
+remedy = Look above (no space, no rsync there, permission, ssh); run it again with --partial, which goes on where it
+    stopped.
+source =
+    Burnett01/rsync-deployments#70
+    RsyncProject/rsync#951
+"""
