@@ -27,8 +27,8 @@ from pathlib import Path
 from sparkforge_proof import catalogue, settings, verdict
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-#: What is not run for a mutant by default, since it takes minutes for each or is not about an operator's numbers. What
-#: only these would see counts as missed.
+#: Checks that do not run for a mutant by default, because they take minutes or do not test an operator's numbers. A
+#: fault that only these would notice counts as missed.
 NOT_RUN = (
     "*compilation.*",
     "*collectives.*",
@@ -45,7 +45,7 @@ NOT_RUN = (
 LONG = ("survey", "training", "movement")
 #: One sound run in so many.
 SOUND_EVERY = 20
-#: Of the confidence interval: 95 per cent.
+#: The quantile of the confidence interval of 95 per cent.
 Z = 1.959964
 
 Row = t.Mapping[str, t.Any]
@@ -76,16 +76,16 @@ class Share:
 
 @dataclasses.dataclass(frozen=True)
 class Campaign:
-    """What is run.
+    """The settings of a campaign.
 
     :ivar python: an environment's interpreter.
     :ivar device: ``cpu`` or ``cuda``.
     :ivar out: the file of results, a line of JSON each.
-    :ivar checks: patterns of the checks that are run; all but ``NOT_RUN`` where it is empty.
-    :ivar seconds: after which no further mutant is begun.
+    :ivar checks: patterns of the checks to run; all but ``NOT_RUN`` if it is empty.
+    :ivar seconds: the time after which no further mutant is started.
     :ivar survey: seconds for each format of the survey.
-    :ivar gpus: so many GPUs, which the workers share.
-    :ivar kinds: what the host is played as, see :func:`verdict.judge`; what fails counts where it is empty.
+    :ivar gpus: the number of GPUs, which the workers share.
+    :ivar kinds: the kinds of device that the host plays, see :func:`verdict.judge`; if empty, each failure counts.
     """
 
     python: Path
@@ -104,9 +104,9 @@ class Campaign:
         """Return the checks that are run."""
         return [
             name
-            for name, one in catalogue.CHECKS.items()
-            if one.device == self.device
-            and one.numeric
+            for name, entry in catalogue.CHECKS.items()
+            if entry.device == self.device
+            and entry.numeric
             and (verdict.selects(self.checks, name) if self.checks else not verdict.selects(NOT_RUN, name))
         ]
 
@@ -133,34 +133,34 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
     names = campaign.names()
     by_lane: dict[str, list[str]] = collections.defaultdict(list)
     for name in names:
-        one = catalogue.CHECKS[name]
-        by_lane[name if one.family in LONG else one.family].append(name)
+        entry = catalogue.CHECKS[name]
+        by_lane[name if entry.family in LONG else entry.family].append(name)
     lanes = sorted(by_lane.values(), key=lambda lane: catalogue.CHECKS[lane[0]].family not in LONG)
     parts = [directory / f"calls-{number}.json" for number in range(len(lanes))]
     jobs: list[dict[str, t.Any]] = [{"checks": lane, "out": str(part)} for lane, part in zip(lanes, parts, strict=True)]
     _work(campaign, directory, jobs)
-    whole: dict[str, t.Any] = {"calls": {}, "seconds": {}, "failed": {}, "off": []}
+    traces: dict[str, t.Any] = {"calls": {}, "seconds": {}, "failed": {}, "off": []}
     for part in parts:
-        found = json.loads(part.read_text())
+        part_traces = json.loads(part.read_text())
         for key in ("calls", "seconds", "failed"):
-            whole[key].update(found[key])
-        whole["off"] += found.get("off", [])
-        whole.update({key: found[key] for key in ("operators", "others")})
-    for name in whole["failed"]:
-        # What it says of a mutant says nothing; of a survey that is one operator, which is left out already.
-        if isinstance(whole["calls"].get(name), list):
-            del whole["calls"][name]
-    path.write_text(json.dumps(whole))
-    say(f"{len(whole['calls'])} checks traced; failed unspoiled: {whole['failed'] or 'none'}")
-    say(f"operators that are off unspoiled, which are not asked: {'; '.join(whole['off']) or 'none'}")
+            traces[key].update(part_traces[key])
+        traces["off"] += part_traces.get("off", [])
+        traces.update({key: part_traces[key] for key in ("operators", "others")})
+    for name in traces["failed"]:
+        # Its failure with a mutant proves nothing. In a survey only the operator fails, which is left out already.
+        if isinstance(traces["calls"].get(name), list):
+            del traces["calls"][name]
+    path.write_text(json.dumps(traces))
+    say(f"{len(traces['calls'])} checks traced; failed unspoiled: {traces['failed'] or 'none'}")
+    say(f"operators that are off unspoiled, which are not asked: {'; '.join(traces['off']) or 'none'}")
     return path
 
 
 def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t.Any]]) -> None:
-    """Run a worker for each job, so many side by side as the campaign has, and wait for them."""
+    """Run a worker for each job, as many at a time as the campaign has workers, and wait for them."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def one(number: int) -> int:
+    def work(number: int) -> int:
         scratch = directory / f"worker-{number}"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
@@ -181,20 +181,20 @@ def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t
 
     with futures.ThreadPoolExecutor(campaign.workers) as pool:
         try:
-            failed = [number for number, status in enumerate(pool.map(one, range(len(jobs)))) if status]
+            failed = [number for number, status in enumerate(pool.map(work, range(len(jobs)))) if status]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in running:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
     if failed:
-        said = (directory / f"worker-{failed[0]}" / "log").read_text(errors="replace")
-        sys.exit(f"A worker of the campaign ended with an error:\n{said[-3000:]}")
+        log = (directory / f"worker-{failed[0]}" / "log").read_text(errors="replace")
+        sys.exit(f"A worker of the campaign ended with an error:\n{log[-3000:]}")
 
 
 def _job(campaign: Campaign, scratch: Path, job: t.Mapping[str, t.Any]) -> Path:
-    """Write what a worker is to do, and return the file."""
-    whole = {
+    """Write a worker's job, and return the file."""
+    content = {
         "checks": campaign.names(),
         "device": campaign.device,
         "seed": campaign.seed,
@@ -213,7 +213,7 @@ def _job(campaign: Campaign, scratch: Path, job: t.Mapping[str, t.Any]) -> Path:
         **job,
     }
     file = scratch / "job.json"
-    file.write_text(json.dumps(whole))
+    file.write_text(json.dumps(content))
     return file
 
 

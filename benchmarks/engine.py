@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the engine costs beside the build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
+"""The cost of the engine beside the build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
 
 The tree with PyTorch's shape is built by hand and by source_build, heavy enough to take some minutes; then come the
 same inputs again, a flag that touches one file with a warm ccache, and a build that is killed half-way and continues.
@@ -65,7 +65,7 @@ FLAG = {"USE_FLASH_ATTENTION": "0"}
 _SHORT_RUNS = 3
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
-#: What a person does instead of source_build.
+#: The commands that a person runs instead of source_build.
 BY_HAND = """set -euo pipefail
 mark() { echo "$1 $EPOCHREALTIME" >> marks; }
 mark fetch
@@ -129,7 +129,7 @@ class Cold:
 
 @dataclasses.dataclass(frozen=True)
 class Later:
-    """What comes after a cold build, in the same units."""
+    """The figures after a cold build, in the same units."""
 
     unfollowed: Following | None
     ping: tuple[float, ...]
@@ -156,7 +156,7 @@ class Result:
     ansible_core: str
     jobs: int
     weight: int
-    #: Of the last minute, before anything was started.
+    #: The load of the last minute, before the first build.
     load: float
 
     def cold(self, value: Callable[[Cold], float]) -> float:
@@ -172,48 +172,48 @@ class Result:
 
     @property
     def overhead(self) -> float:
-        return self.cold(lambda one: one.ours) / self.cold(lambda one: one.hand) - 1
+        return self.cold(lambda build: build.ours) / self.cold(lambda build: build.hand) - 1
 
     @property
     def ping_ratio(self) -> float | None:
-        return _ratio(self.later(lambda one: one.again), self.later(lambda one: one.ping))
+        return _ratio(self.later(lambda run: run.again), self.later(lambda run: run.ping))
 
     @property
     def warm_ratio(self) -> float | None:
         """Return a warm build as a part of a cold one without ccache, which is faster than one that fills it."""
-        return _ratio(self.later(lambda one: one.warm), self.cold(lambda one: one.ours))
+        return _ratio(self.later(lambda figures: figures.warm), self.cold(lambda figures: figures.ours))
 
     @property
     def work_ratio(self) -> float | None:
-        return _ratio(self.later(lambda one: one.resumed_work), self.cold(lambda one: one.our_work))
+        return _ratio(self.later(lambda figures: figures.resumed_work), self.cold(lambda figures: figures.our_work))
 
     def phases(self, *names: str) -> float:
         """Return the seconds that our phases of these names took together."""
-        return self.cold(lambda one: sum(one.our_phases[name] for name in names))
+        return self.cold(lambda build: sum(build.our_phases[name] for name in names))
 
     def step_by_hand(self, name: str) -> float:
         """Return the seconds of a step of the script."""
-        return self.cold(lambda one: one.hand_phases[name])
+        return self.cold(lambda build: build.hand_phases[name])
 
     def followed(self, value: Callable[[Following], float]) -> float | None:
         """Return the median of a part of a core while a build was followed; None where it was too short to tell."""
-        samples = [value(one.followed) for one in self.colds if one.followed]
+        samples = [value(build.followed) for build in self.colds if build.followed]
         return statistics.median(samples) if samples else None
 
     def unfollowed(self, value: Callable[[Following], float]) -> float | None:
-        """Return the same of a build that nobody followed."""
-        return self.later(lambda one: value(one.unfollowed) if one.unfollowed else None)
+        """Return the same for a build that was not followed."""
+        return self.later(lambda run: value(run.unfollowed) if run.unfollowed else None)
 
     def goals(self) -> dict[str, tuple[float | None, float]]:
         """Return each figure that has a goal, and the goal, which it must not exceed."""
         return {
             "overhead": (self.overhead, OVERHEAD_GOAL),
-            "again_calls": (max((one.again_calls for one in self.laters), default=None), CALLS_BOUND),
-            "again_tools": (max((one.again_tools for one in self.laters), default=None), TOOLS_BOUND),
+            "again_calls": (max((run.again_calls for run in self.laters), default=None), CALLS_BOUND),
+            "again_tools": (max((run.again_tools for run in self.laters), default=None), TOOLS_BOUND),
             "warm_ratio": (self.warm_ratio, WARM_GOAL),
             "work_ratio": (self.work_ratio, WORK_GOAL),
-            "host": (self.followed(lambda found: found.host), HOST_GOAL),
-            "controller": (self.followed(lambda found: found.controller), CONTROLLER_GOAL),
+            "host": (self.followed(lambda following: following.host), HOST_GOAL),
+            "controller": (self.followed(lambda following: following.controller), CONTROLLER_GOAL),
         }
 
 
@@ -246,19 +246,22 @@ def table(result: Result) -> str:
     def number(value: float | None, digits: int = 0) -> str:
         return "-" if value is None else f"{value:.{digits}f}"
 
-    hand, ours = result.cold(lambda one: one.hand), result.cold(lambda one: one.ours)
+    hand, ours = result.cold(lambda figures: figures.hand), result.cold(lambda figures: figures.ours)
     row("cold build, wall", seconds(ours), f"by hand {seconds(hand)}")
     row("  more than by hand", percent(result.overhead), seconds(ours - hand), "overhead", "3 %")
-    work = result.cold(lambda one: one.our_work + one.asking)
-    by_hand, asking = result.cold(lambda one: one.hand_work), result.cold(lambda one: one.asking)
+    work = result.cold(lambda figures: figures.our_work + figures.asking)
+    by_hand, asking = result.cold(lambda figures: figures.hand_work), result.cold(lambda figures: figures.asking)
     row("  CPU work", seconds(work), f"by hand {seconds(by_hand)}; Ansible and its calls {seconds(asking)} of ours")
     for phase in ("fetch", "prepare", "build"):
         row(f"  {phase}", seconds(result.phases(phase)), f"by hand {seconds(result.step_by_hand(phase))}")
     others = result.phases("patch", "configure", "package", "check")
     row("  patch, configure, package, check", seconds(others), "by hand part of the above")
-    rest = result.cold(lambda one: one.ours - sum(one.our_phases.values()))
+    rest = result.cold(lambda figures: figures.ours - sum(figures.our_phases.values()))
     row("  Ansible, starting, publishing", seconds(rest), "by hand nothing")
-    modules, worker = result.followed(lambda found: found.modules), result.followed(lambda found: found.worker)
+    modules, worker = (
+        result.followed(lambda following: following.modules),
+        result.followed(lambda following: following.worker),
+    )
     row(
         "following: host, of one core",
         percent(goals["host"][0], 2),
@@ -267,12 +270,12 @@ def table(result: Result) -> str:
         "2 %",
     )
     row("  controller, of one core", percent(goals["controller"][0], 2), "", "controller", "2 %")
-    compilations = result.cold(lambda one: one.compilations)
+    compilations = result.cold(lambda figures: figures.compilations)
     if result.laters:
         row(
             "  not followed: host, of one core",
-            percent(result.unfollowed(lambda found: found.host), 2),
-            f"controller {percent(result.unfollowed(lambda found: found.controller), 2)}",
+            percent(result.unfollowed(lambda following: following.host), 2),
+            f"controller {percent(result.unfollowed(lambda following: following.controller), 2)}",
         )
         row(
             "same inputs: remote module calls",
@@ -285,25 +288,25 @@ def table(result: Result) -> str:
             "again_tools",
             str(TOOLS_BOUND),
         )
-        ping = result.later(lambda one: one.ping)
-        row("  wall", seconds(result.later(lambda one: one.again), 2), f"ansible -m ping {seconds(ping, 2)}")
+        ping = result.later(lambda figures: figures.ping)
+        row("  wall", seconds(result.later(lambda figures: figures.again), 2), f"ansible -m ping {seconds(ping, 2)}")
         row("  wall / ping", number(result.ping_ratio, 2), "")
         row(
             "flag for one file, ccache warm: wall",
-            seconds(result.later(lambda one: one.warm)),
-            f"cold {seconds(ours)}, filling ccache {seconds(result.later(lambda one: one.filled))}",
+            seconds(result.later(lambda figures: figures.warm)),
+            f"cold {seconds(ours)}, filling ccache {seconds(result.later(lambda figures: figures.filled))}",
         )
         row("  of a cold build without ccache", percent(result.warm_ratio), "", "warm_ratio", "15 %")
-        row("  compilations", number(result.later(lambda one: one.warm_compilations)), "")
+        row("  compilations", number(result.later(lambda figures: figures.warm_compilations)), "")
         row(
-            f"killed at {percent(result.later(lambda one: one.resumed_at), 0)} and resumed: CPU work",
-            seconds(result.later(lambda one: one.resumed_work)),
-            f"uninterrupted {seconds(result.cold(lambda one: one.our_work))}",
+            f"killed at {percent(result.later(lambda figures: figures.resumed_at), 0)} and resumed: CPU work",
+            seconds(result.later(lambda figures: figures.resumed_work)),
+            f"uninterrupted {seconds(result.cold(lambda figures: figures.our_work))}",
         )
         row("  of an uninterrupted build", number(result.work_ratio, 3), "", "work_ratio", str(WORK_GOAL))
         row(
             "  compilations",
-            number(result.later(lambda one: one.resumed_compilations)),
+            number(result.later(lambda figures: figures.resumed_compilations)),
             f"uninterrupted {number(compilations)}",
         )
     widths = [max(len(cells[column]) for cells in rows) for column in range(4)]
@@ -364,7 +367,8 @@ def read_calls(text: str) -> dict[int, float]:
     for part in text.split("call ")[1:]:
         pid, _newline, rest = part.partition("\n")
         calls[int(pid)] = sum(
-            60 * int(one) + float(two) + 60 * int(three) + float(four) for one, two, three, four in _TIMES.findall(rest)
+            60 * int(minutes) + float(two) + 60 * int(three) + float(four)
+            for minutes, two, three, four in _TIMES.findall(rest)
         )
     return calls
 
@@ -408,22 +412,22 @@ class Watch:
         if builder is None:
             return
         finished = read_calls(self._calls.read_text()) if self._calls.exists() else {}
-        whole = process.below(command)
+        processes = process.below(command)
         everything = running = 0.0
-        for found in whole:
-            everything += found.total
-            if found.pid not in finished and self._is_call(found.pid):
-                running += sum(one.total for one in process.below(found.pid))
+        for running_process in processes:
+            everything += running_process.total
+            if running_process.pid not in finished and self._is_call(running_process.pid):
+                running += sum(child.total for child in process.below(running_process.pid))
         modules = sum(finished.values()) + running
         self.samples.append(Sample(time.monotonic(), everything - modules, modules, builder.own))
 
     def _is_call(self, pid: int) -> bool:
         try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             return False
         # bash, then the script that it runs.
-        return self._interpreter in words[:2]
+        return self._interpreter in arguments[:2]
 
 
 def newest_state(root: Path) -> dict[str, t.Any]:
@@ -444,7 +448,7 @@ class Bench:
         self.weight = weight
         self.upstream = upstream.make(folder / "upstream")
         self.repository = f"file://{self.upstream.repository('pytorch').path}"
-        # Where the submodule is said to be there is nobody.
+        # The URL of the submodule leads nowhere.
         self.mirror = f"file://{self.upstream.repository('fmtlike').path.parent}/"
         self.wheels = folder / "wheels"
         self.tools = folder / "tools"
@@ -475,14 +479,14 @@ class Bench:
         (self.folder / "requirements.txt").write_text("\n".join(REQUIREMENTS) + "\n")
         (self.folder / "inventory").write_text(f"localhost ansible_python_interpreter={self.interpreter}\n")
 
-    def by_hand(self, place: Path, weight: int | None = None) -> process.Ended:
-        """Build in ``place`` as a person does."""
-        place.mkdir(parents=True)
+    def by_hand(self, folder: Path, weight: int | None = None) -> process.Ended:
+        """Build in ``folder`` by hand."""
+        folder.mkdir(parents=True)
         environment = {
             **OPTIONS,
             "FIXTURE_WEIGHT": str(self.weight if weight is None else weight),
             "PATH": f"{self.tools}:{_PATH}",
-            "HOME": str(place),
+            "HOME": str(folder),
             "LANG": "C.UTF-8",
             "CC": str(self.tools / "gcc"),
             "CXX": str(self.tools / "g++"),
@@ -499,11 +503,11 @@ class Bench:
             "WHEELS": str(self.wheels),
             "REQUIREMENTS": str(self.folder / "requirements.txt"),
         }
-        return self._run(["bash", "-c", BY_HAND], place, environment)
+        return self._run(["bash", "-c", BY_HAND], folder, environment)
 
     def build(
         self,
-        place: Path,
+        folder: Path,
         watch: Watch | None = None,
         *,
         weight: int | None = None,
@@ -511,8 +515,8 @@ class Bench:
         follow: bool = True,
         flags: t.Mapping[str, str] | None = None,
     ) -> tuple[process.Ended, str]:
-        """Build with source_build below ``place``, and return what it took and what Ansible printed."""
-        place.mkdir(parents=True, exist_ok=True)
+        """Build with source_build below ``folder``, and return what it took and what Ansible printed."""
+        folder.mkdir(parents=True, exist_ok=True)
         environment = {
             **OPTIONS,
             "FIXTURE_WEIGHT": str(self.weight if weight is None else weight),
@@ -539,39 +543,39 @@ class Bench:
             "memory_reserve": 1,
             "memory_per_job": 1,
             "ccache": ccache,
-            "root": str(place / "root"),
-            "log_root": str(place / "log"),
+            "root": str(folder / "root"),
+            "log_root": str(folder / "log"),
             "user": pwd.getpwuid(os.geteuid()).pw_name,
             "follow": follow,
         }
         tasks = [{"name": "Build", "sparkforge.dgx_spark.source_build": options}]
-        playbook = place / "playbook.yml"
+        playbook = folder / "playbook.yml"
         playbook.write_text(
             json.dumps([{"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}])
         )
-        ended = self._ansible("ansible-playbook", str(playbook), place=place, watch=watch)
+        ended = self._ansible("ansible-playbook", str(playbook), folder=folder, watch=watch)
         return ended, self.printed
 
     def ping(self) -> float:
         """Run `ansible -m ping` and return its wall time in seconds."""
-        return self._ansible("ansible", "localhost", "-m", "ansible.builtin.ping", place=self.folder).wall
+        return self._ansible("ansible", "localhost", "-m", "ansible.builtin.ping", folder=self.folder).wall
 
-    def watch(self, place: Path, kill_at: float | None = None) -> Watch:
-        return Watch(place / "root", self.interpreter, self.calls, kill_at)
+    def watch(self, folder: Path, kill_at: float | None = None) -> Watch:
+        return Watch(folder / "root", self.interpreter, self.calls, kill_at)
 
     def started(self) -> list[str]:
-        """Return a word for each compiler and build tool that was started since the last call."""
-        words = self.record.read_text().split() if self.record.exists() else []
+        """Return the name of each compiler and build tool that was started since the last call."""
+        tools = self.record.read_text().split() if self.record.exists() else []
         self.record.unlink(missing_ok=True)
-        return words
+        return tools
 
     def called(self) -> int:
-        """Return how many module calls there were since the last call."""
+        """Return the number of module calls since the last call."""
         count = len(read_calls(self.calls.read_text())) if self.calls.exists() else 0
         self.calls.unlink(missing_ok=True)
         return count
 
-    def _ansible(self, tool: str, *arguments: str, place: Path, watch: Watch | None = None) -> process.Ended:
+    def _ansible(self, tool: str, *arguments: str, folder: Path, watch: Watch | None = None) -> process.Ended:
         environment = {
             **os.environ,
             "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
@@ -579,18 +583,18 @@ class Bench:
             "ANSIBLE_NOCOLOR": "1",
         }
         command = [str(Path(sys.executable).parent / tool), "-c", "local", "-i", str(self.folder / "inventory")]
-        return self._run([*command, *arguments], place, environment, watch)
+        return self._run([*command, *arguments], folder, environment, watch)
 
     def _run(
         self,
         argv: list[str],
-        place: Path,
+        folder: Path,
         environment: t.Mapping[str, str],
         watch: Watch | None = None,
     ) -> process.Ended:
         self._number += 1
         output = self.folder / f"output-{self._number}"
-        ended = process.run(argv, cwd=place, environment=environment, output=output, look=watch)
+        ended = process.run(argv, cwd=folder, environment=environment, output=output, look=watch)
         self.printed = output.read_text(errors="replace")
         if ended.code and (watch is None or watch.killed_at is None):
             raise BenchmarkError(f"{' '.join(argv)[:200]} ended with {ended.code}.\n{self.printed[-6000:]}")
@@ -611,40 +615,44 @@ def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ..
     shutil.rmtree(warm_up)
     colds, laters = [], []
     for number in range(1, runs + 1):
-        place = bench.folder / f"round-{number}"
+        folder = bench.folder / f"round-{number}"
         _say(f"round {number} of {runs}")
         figures: dict[str, t.Any] = {}
-        # By turns, for a machine's speed drifts.
+        # The sides take turns, because a machine's speed drifts.
         for side in ("hand", "ours") if number % 2 else ("ours", "hand"):
-            figures.update(_cold_by_hand(bench, place / "hand") if side == "hand" else _cold(bench, place / "ours"))
+            figures.update(_cold_by_hand(bench, folder / "hand") if side == "hand" else _cold(bench, folder / "ours"))
         colds.append(Cold(**figures))
         if later:
-            after = (_again(bench, place / "ours"), _cached(bench, place / "cached"), _killed(bench, place / "killed"))
+            after = (
+                _again(bench, folder / "ours"),
+                _cached(bench, folder / "cached"),
+                _killed(bench, folder / "killed"),
+            )
             laters.append(Later(**{name: value for part in after for name, value in part.items()}))
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
     return tuple(colds), tuple(laters)
 
 
-def _cold_by_hand(bench: Bench, place: Path) -> dict[str, t.Any]:
-    ended = bench.by_hand(place)
+def _cold_by_hand(bench: Bench, folder: Path) -> dict[str, t.Any]:
+    ended = bench.by_hand(folder)
     _say(f"  by hand {ended.wall:.1f} s")
     return {
         "hand": ended.wall,
-        "hand_phases": phases_by_hand((place / "marks").read_text()),
+        "hand_phases": phases_by_hand((folder / "marks").read_text()),
         "hand_work": ended.cpu,
     }
 
 
-def _cold(bench: Bench, place: Path) -> dict[str, t.Any]:
+def _cold(bench: Bench, folder: Path) -> dict[str, t.Any]:
     bench.started()
     bench.called()
-    watch = bench.watch(place)
-    ended, output = bench.build(place, watch)
+    watch = bench.watch(folder)
+    ended, output = bench.build(folder, watch)
     _built(output)
     _say(f"  source_build {ended.wall:.1f} s")
     return {
         "ours": ended.wall,
-        "our_phases": _receipt(place)["seconds"],
+        "our_phases": _receipt(folder)["seconds"],
         "our_work": ended.detached,
         "asking": ended.cpu,
         "compilations": bench.started().count("compile"),
@@ -652,13 +660,13 @@ def _cold(bench: Bench, place: Path) -> dict[str, t.Any]:
     }
 
 
-def _again(bench: Bench, place: Path) -> dict[str, t.Any]:
+def _again(bench: Bench, folder: Path) -> dict[str, t.Any]:
     ping, again, calls, changed = [], [], [], 0
     bench.started()
     for _run in range(_SHORT_RUNS):
         ping.append(bench.ping())
         bench.called()
-        ended, output = bench.build(place)
+        ended, output = bench.build(folder)
         calls.append(bench.called())
         again.append(ended.wall)
         changed += changed_tasks(output, "localhost")
@@ -673,33 +681,33 @@ def _again(bench: Bench, place: Path) -> dict[str, t.Any]:
     }
 
 
-def _cached(bench: Bench, place: Path) -> dict[str, t.Any]:
+def _cached(bench: Bench, folder: Path) -> dict[str, t.Any]:
     bench.called()
-    watch = bench.watch(place)
-    ended, output = bench.build(place, watch, ccache=has_ccache(), follow=False)
+    watch = bench.watch(folder)
+    ended, output = bench.build(folder, watch, ccache=has_ccache(), follow=False)
     _built(output)
-    if not list(place.glob("root/receipts/units/*.json")):
-        raise BenchmarkError(f"The build that nobody followed did not end well.\n{_log(place)[-3000:]}")
+    if not list(folder.glob("root/receipts/units/*.json")):
+        raise BenchmarkError(f"The build that nobody followed did not end well.\n{_log(folder)[-3000:]}")
     figures: dict[str, t.Any] = {"unfollowed": following(watch.samples)}
     if not has_ccache():
         return {**figures, "filled": None, "warm": None, "warm_compilations": None}
     bench.started()
-    warm, output = bench.build(place, ccache=True, flags=FLAG)
+    warm, output = bench.build(folder, ccache=True, flags=FLAG)
     _built(output)
     _say(f"  filling ccache, not followed, {ended.whole:.1f} s; a flag for one file {warm.wall:.1f} s")
     count = bench.started().count("compile")
     return {**figures, "filled": ended.whole, "warm": warm.wall, "warm_compilations": count}
 
 
-def _killed(bench: Bench, place: Path) -> dict[str, t.Any]:
+def _killed(bench: Bench, folder: Path) -> dict[str, t.Any]:
     bench.started()
-    watch = bench.watch(place, kill_at=0.5)
-    first, _output = bench.build(place, watch)
+    watch = bench.watch(folder, kill_at=0.5)
+    first, _output = bench.build(folder, watch)
     if watch.killed_at is None:
         raise BenchmarkError("The build was over before it could be killed. Give a larger --weight.")
-    second, output = bench.build(place)
+    second, output = bench.build(folder)
     _built(output)
-    attempts = _receipt(place)["attempts"]
+    attempts = _receipt(folder)["attempts"]
     if attempts != 2:
         raise BenchmarkError(f"The killed build went on as attempt {attempts} instead of 2.")
     _say(f"  killed at {100 * watch.killed_at:.0f} % of the steps and resumed: {first.wall:.1f} + {second.wall:.1f} s")
@@ -715,13 +723,13 @@ def _built(output: str) -> None:
         raise BenchmarkError(f"Nothing was built.\n{output[-3000:]}")
 
 
-def _receipt(place: Path) -> dict[str, t.Any]:
-    (path,) = place.glob("root/receipts/units/*.json")
+def _receipt(folder: Path) -> dict[str, t.Any]:
+    (path,) = folder.glob("root/receipts/units/*.json")
     return dict(json.loads(path.read_text()))
 
 
-def _log(place: Path) -> str:
-    return "".join(path.read_text(errors="replace") for path in place.glob("log/*.log"))
+def _log(folder: Path) -> str:
+    return "".join(path.read_text(errors="replace") for path in folder.glob("log/*.log"))
 
 
 def has_ccache() -> bool:
@@ -790,7 +798,7 @@ def main(argv: list[str] | None = None) -> int:
         shutil.rmtree(folder)
     print(table(result))
     _write(arguments.json, as_json(result))
-    if any(one.again_changed for one in result.laters):
+    if any(run.again_changed for run in result.laters):
         print("engine: error: the same inputs changed something.", file=sys.stderr, flush=True)
         return 1
     return 0

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a fleet costs its controller: `python -m benchmarks.fleet [--sizes …] [--parts …] [--json FILE]`.
+"""The cost of a fleet for its controller: `python -m benchmarks.fleet [--sizes …] [--parts …] [--json FILE]`.
 
 cost: a host is provisioned by site.yml, another one by baseline/site.yml; copies of them are converged again, 1 to 64
 of ours and 16 of the baseline's, and the controller's CPU time is taken from the kernel.
@@ -45,7 +45,7 @@ SIZES = (1, 2, 4, 8, 16, 32, 64)
 #: The number of hosts at which both sides are compared.
 HOSTS = 16
 BASELINE_GOAL = 4.0
-#: Of a straight line through measured points the exponent is 1; more than this is more than noise.
+#: The largest exponent of a straight line, which is 1, that may come from noise.
 GROWTH_GOAL = 1.05
 ROLLBACK_GOAL = 2.0
 #: Fleets that the last table speaks of.
@@ -78,17 +78,17 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Rollout:
-    """What happened when one unit of the stack was new."""
+    """The figures of a rollout in which one unit of the stack is new."""
 
     hosts: int
     seconds: float
     #: Unit -> how many hosts compiled it.
     compiles: dict[str, int]
-    #: What the wheels weigh that each host has installed of it.
+    #: Bytes of the wheels of the stack that each host has installed.
     wheel_bytes: int
-    #: What the controller's cache of wheels held afterwards.
+    #: Bytes in the controller's cache of wheels afterwards.
     cached_bytes: int
-    #: What ssh carried to the hosts, modules and all.
+    #: Bytes that ssh carried to the hosts, modules included.
     ssh_bytes: int
     #: Host -> seconds of the one call that switched it back.
     rollback: dict[str, float] = dataclasses.field(default_factory=dict)
@@ -282,8 +282,10 @@ class Controller:
         )  # fmt: skip
         events = list(done.events)
         if done.rc:
-            said = [event["event_data"]["res"].get("msg") for event in events if event["event"] == "runner_on_failed"]
-            raise BenchmarkError(f"{playbook} ended with {done.rc}: {said}")
+            messages = [
+                event["event_data"]["res"].get("msg") for event in events if event["event"] == "runner_on_failed"
+            ]
+            raise BenchmarkError(f"{playbook} ended with {done.rc}: {messages}")
         return events
 
     def _run(self, tool: str, *arguments: str) -> tuple[Run, str]:
@@ -309,27 +311,27 @@ class Controller:
     def _forks(self, arguments: t.Sequence[str]) -> int:
         if "-f" in arguments:
             return int(arguments[arguments.index("-f") + 1])
-        found = re.search(r"^forks = (\d+)$", (CHECKOUT / "ansible.cfg").read_text(), re.M)
-        return int(found[1]) if found else 5
+        match = re.search(r"^forks = (\d+)$", (CHECKOUT / "ansible.cfg").read_text(), re.M)
+        return int(match[1]) if match else 5
 
     def _connections(self) -> float:
-        """Return the CPU time of the ssh processes that keep the connections open: nobody waits for them."""
-        return sum(found.own for pid in self._masters() if (found := process.look_at(pid)))
+        """Return the CPU time of the ssh processes that keep the connections open, which no process waits for."""
+        return sum(master.own for pid in self._masters() if (master := process.look_at(pid)))
 
     def _masters(self) -> t.Iterator[int]:
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with contextlib.suppress(OSError):
-                words = path.read_bytes()
-                if words.startswith(b"ssh: ") and str(self._sockets).encode() in words:
+                command_line = path.read_bytes()
+                if command_line.startswith(b"ssh: ") and str(self._sockets).encode() in command_line:
                     yield int(path.parent.name)
 
 
 def _written(pid: int) -> int:
     try:
-        found = re.search(r"^wchar: (\d+)$", Path(f"/proc/{pid}/io").read_text(), re.M)
+        match = re.search(r"^wchar: (\d+)$", Path(f"/proc/{pid}/io").read_text(), re.M)
     except OSError:
         return 0
-    return int(found[1]) if found else 0
+    return int(match[1]) if match else 0
 
 
 class Copies:
@@ -467,11 +469,11 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
 def _built(bench: benches.Bench, hosts: t.Sequence[str]) -> dict[str, set[str]]:
     """Return host -> the units with fingerprints in its wheelhouse."""
     script = "cd /opt/sparkforge/wheelhouse 2>/dev/null && ls -d */*/* || true"
-    found = {}
+    by_host = {}
     for host in hosts:
         listed = image.podman("exec", bench.containers[host], "sh", "-c", script).stdout.split()
-        found[host] = {path for path in listed if re.fullmatch(r"[^/]+/[^/]+/[0-9a-f]{16}", path)}
-    return found
+        by_host[host] = {path for path in listed if re.fullmatch(r"[^/]+/[^/]+/[0-9a-f]{16}", path)}
+    return by_host
 
 
 def compiled(before: t.Mapping[str, set[str]], after: t.Mapping[str, set[str]]) -> dict[str, int]:
@@ -497,12 +499,12 @@ def _wheels(cache: Path, stack: str) -> list[dict[str, t.Any]]:
 
 def switches(events: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, float]:
     """Return host -> seconds of its call of python_env, from the events of a rollback."""
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for event in events:
         data = event.get("event_data", {})
         if event["event"] == "runner_on_ok" and data.get("task_action", "").endswith("python_env"):
-            found[data["host"]] = max(found.get(data["host"], 0.0), float(data["duration"]))
-    return found
+            seconds[data["host"]] = max(seconds.get(data["host"], 0.0), float(data["duration"]))
+    return seconds
 
 
 def _say(text: str) -> None:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What attacks and faults came to: findings, mutants, chaos, fuzz, secrets, files: ``python -m benchmarks.fortress``.
+"""Results of attacks and faults: findings, mutants, chaos, fuzz, secrets, files: ``python -m benchmarks.fortress``.
 
-Nothing is attacked here. Each figure is counted from the rows of the page that its run wrote, and beside it stands the
-command that makes it again; what is known of the tree without a run is counted from the tree.
+Nothing is attacked here. Each figure is counted from the rows of the page that its run wrote, and is shown with the
+command that makes it again; figures that need no run are counted from the tree.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Figure(t.NamedTuple):
 def rows(text: str, columns: int) -> list[list[str]]:
     """Return the rows, without their heads, of all tables of a page that have so many columns."""
     lines = text.splitlines()
-    found: list[list[str]] = []
+    table_rows: list[list[str]] = []
     for line, following in zip(lines, [*lines[1:], ""]):
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if len(cells) == columns and not any(re.fullmatch(r"\|(-+\|)+", one) for one in (line, following)):
-            found.append(cells)
-    return found
+        if len(cells) == columns and not any(re.fullmatch(r"\|(-+\|)+", candidate) for candidate in (line, following)):
+            table_rows.append(cells)
+    return table_rows
 
 
 def findings(text: str) -> Figure:
@@ -95,8 +95,8 @@ def fuzzed(text: str) -> Figure:
 
 
 def secrets(text: str) -> Figure:
-    found = re.search(r"^(\d+) not explained$", text, re.M)
-    number = found[1] if found else "unknown"
+    match = re.search(r"^(\d+) not explained$", text, re.M)
+    number = match[1] if match else "unknown"
     anew = ".venv/bin/pytest -n0 -s -m long tests/integration/test_secrets.py"
     return Figure("secrets found", number, "0", "evidence/secrets.md", anew, number != "0")
 
@@ -130,9 +130,9 @@ def figures(docs: Path = DOCS) -> list[Figure]:
 def main() -> int:
     """Print the figures; a missed goal is printed as missed and fails nothing."""
     print("| what | figure | goal | counted in | made anew by |\n|---|---|---|---|---|")
-    for one in figures():
-        goal = f"{one.goal}{' (missed)' if one.missed else ''}"
-        print(f"| {one.what} | {one.value} | {goal} | docs/{one.page} | `{one.anew}` |")
+    for figure in figures():
+        goal = f"{figure.goal}{' (missed)' if figure.missed else ''}"
+        print(f"| {figure.what} | {figure.value} | {goal} | docs/{figure.page} | `{figure.anew}` |")
     return 0
 
 

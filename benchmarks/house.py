@@ -24,7 +24,7 @@ sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT)]
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
 
 PLUGINS, TOOLS, PROOF = CHECKOUT / "plugins", CHECKOUT / "tools", CHECKOUT / "proof/src/sparkforge_proof"
-#: What users run, and what tests it.
+#: The folders of the product, and those of its tests.
 PRODUCT = ("plugins", "proof/src", "guard/src", "cli", "tools", "roles", "playbooks")
 TESTS = ("tests", "proof/tests", "guard/tests")
 #: Files of data, which may be as long as what they describe.
@@ -91,7 +91,7 @@ def longest_function(paths: t.Iterable[Path]) -> int:
 @functools.cache
 def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
     """Return each file of this collection that a file of ``root`` imports, and whether by a relative name."""
-    found = []
+    imported = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.ImportFrom):
             continue
@@ -107,9 +107,9 @@ def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
             modules = (base / alias.name, base)
             for file in (file for name in modules for file in (name.with_suffix(".py"), name / "__init__.py")):
                 if file.is_file():
-                    found.append((file.resolve(), bool(node.level)))
+                    imported.append((file.resolve(), bool(node.level)))
                     break
-    return tuple(found)
+    return tuple(imported)
 
 
 def reached(starts: t.Iterable[Path], root: Path) -> set[Path]:
@@ -140,18 +140,20 @@ def arrows_up(paths: t.Iterable[Path], root: Path) -> set[tuple[str, str]]:
     """Return which packages import one that stands above them."""
     floor = {name: number for number, name in enumerate(FLOORS)}
 
-    def place(path: Path) -> tuple[int, str]:
+    def floor_of(path: Path) -> tuple[int, str]:
         top, *parts = path.relative_to(root).parts
         if parts[0] == "module_utils":
             return floor.get(parts[1], len(FLOORS)), parts[1]
         name = parts[0] if top == "plugins" else top
         return len(FLOORS) + 1 + (ABOVE.index(name) if name in ABOVE else len(ABOVE)), name
 
-    found = set()
+    upward = set()
     for path in paths:
-        own, name = place(path)
-        found |= {(name, other) for file, _relative in imports(path, root) for at, other in [place(file)] if own < at}
-    return found
+        own, name = floor_of(path)
+        upward |= {
+            (name, other) for file, _relative in imports(path, root) for at, other in [floor_of(file)] if own < at
+        }
+    return upward
 
 
 def sent(module: str) -> int:
@@ -162,8 +164,8 @@ def sent(module: str) -> int:
         if isinstance(node, ast.ImportFrom) and node.level and f"{node.module}.".startswith("module_utils."):
             for alias in node.names:
                 name = f"{node.module}.{alias.name}".removeprefix("module_utils.")
-                place = PLUGINS / "module_utils" / name.replace(".", "/")
-                there = place.is_dir() or place.with_suffix(".py").is_file()
+                path_below = PLUGINS / "module_utils" / name.replace(".", "/")
+                there = path_below.is_dir() or path_below.with_suffix(".py").is_file()
                 roots.append(name if there else name.rpartition(".")[0])
     return lines(path) + sum(
         len(source.splitlines()) for source in bundle.files(*(f"{bundle.PACKAGE}.{root}" for root in roots)).values()

@@ -50,13 +50,13 @@ survey, survey_operator, survey_bounds = (
 OWN, FIRST = 1, 40
 #: How many times its bound a fault is at least that counts as large.
 LARGE = 10.0
-#: Of a GPU's memory, for what a default run has missed.
+#: The share of a GPU's memory for the checks that look again at faults that a default run missed.
 FULL_SHARE = 0.25
-#: What the runner of a mutant may take in all, in seconds.
+#: Seconds that the checks of one mutant may take in all.
 PATIENCE = 900
 
 
-# -- what can be wrapped
+# -- entries that can be wrapped
 
 
 def candidates(device: str) -> tuple[list[str], dict[str, int]]:
@@ -64,7 +64,7 @@ def candidates(device: str) -> tuple[list[str], dict[str, int]]:
 
     :param device: ``cpu`` or ``cuda``.
     """
-    key, found, others = device.upper(), [], collections.Counter[str]()
+    key, operators, others = device.upper(), [], collections.Counter[str]()
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     for full in sorted(torch._C._dispatch_get_all_op_names()):
         if not full.startswith("aten::"):
@@ -78,11 +78,11 @@ def candidates(device: str) -> tuple[list[str], dict[str, int]]:
             others["it returns a view and computes nothing"] += 1
         elif any(word in full for word in ("empty", "resize", "::set_", "record_stream", "_test_", "pin_memory")):
             others["it returns or arranges memory that nobody has set"] += 1
-        elif not any("Tensor" in str(one.type) for one in operator._schema.returns) and not written(operator):
+        elif not any("Tensor" in str(result.type) for result in operator._schema.returns) and not written(operator):
             others["it returns no tensor and writes none"] += 1
         else:
-            found.append(full)
-    return found, dict(others)
+            operators.append(full)
+    return operators, dict(others)
 
 
 # -- which check calls what
@@ -95,12 +95,12 @@ def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, 
     """
 
     @functools.wraps(function)
-    def run(*arguments: t.Any, **words: t.Any) -> t.Any:
+    def run(*arguments: t.Any, **keywords: t.Any) -> t.Any:
         called: set[str] = set()
         before = {name: seen.read() for name, seen in watched.items()}
         try:
             with Called(called):
-                return function(*arguments, **words)
+                return function(*arguments, **keywords)
         finally:
             called |= {name for name, seen in watched.items() if seen.read() != before[name]}
             with open(path, "w", encoding="utf-8") as stream:
@@ -175,12 +175,12 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
         off: list[str] = []
         plain = survey_operator.compare
 
-        def one(found: t.Any, operator: t.Any, *arguments: t.Any) -> None:
+        def compare(survey: t.Any, operator: t.Any, *arguments: t.Any) -> None:
             called: set[str] = set()
             name, form = survey_operator.name_of(operator), str(arguments[0]).rpartition(".")[2]
             with Called(called):
-                plain(found, operator, *arguments)
-            ways = {way: worst for way, worst in found.units.items() if way.partition(",")[0] == name}
+                plain(survey, operator, *arguments)
+            ways = {way: worst for way, worst in survey.units.items() if way.partition(",")[0] == name}
             wrong = [way for way, worst in ways.items() if _is_off(way, worst, form, str(arguments[1]))]
             if wrong:
                 off.append(f"{form}: {', '.join(wrong)}")
@@ -190,7 +190,7 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
         try:
             # All of them, not a third: a fault is judged as of a day on which its operator has its turn, or has not.
             with (
-                mock.patch.object(survey_operator, "compare", one),
+                mock.patch.object(survey_operator, "compare", compare),
                 mock.patch.object(survey, "_third", lambda seed: None),
             ):
                 return function(context)
@@ -202,9 +202,11 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
 
 
 def _is_off(way: str, worst: t.Sequence[float], form: str, device: str) -> bool:
-    """Say whether an operator fails unspoiled: what it says of a mutant says nothing."""
+    """Say whether an operator fails without a fault, so that its failure with a mutant proves nothing."""
     both = zip(worst, survey_bounds.bounds(way, form), ("", ", backward"))
-    return any(value > most and not survey_bounds.known_defect(f"{way}{what}", device) for value, most, what in both)
+    return any(
+        value > most and not survey_bounds.known_defect(f"{way}{suffix}", device) for value, most, suffix in both
+    )
 
 
 # -- one mutant
@@ -225,10 +227,10 @@ def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str
         stream.seek(0)
         rows = [json.loads(line) for line in stream]
     os.unlink(path)
-    said = [row for row in rows if row.pop("event") == "result"]
+    results_read = [row for row in rows if row.pop("event") == "result"]
     if "kinds" not in job:
-        return said
-    results = [check.Result.from_row(row) for row in said]
+        return results_read
+    results = [check.Result.from_row(row) for row in results_read]
     verdict.judge(results, catalogue.CHECKS, job["kinds"], [])
     return [result.as_row() for result in results]
 
@@ -250,7 +252,9 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
         size, program = max([0.0, *sizes]), "a program of the entry's"
     else:
         kept = plant(drawn, device, seen)
-        operator = next(one for one in survey.catalogue() if survey_operator.name_of(one) == drawn.operator)
+        operator = next(
+            operator for operator in survey.catalogue() if survey_operator.name_of(operator) == drawn.operator
+        )
 
         def bound(form: str) -> float:
             allowed = min(survey_bounds.bounds(drawn.operator, form)) if form in survey_bounds.DEFAULT else 1.0
@@ -283,32 +287,38 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     failed: dict[str, str] = {}
     ran: list[str] = []
     surveys = [name for name in reached if _surveys(name)]
-    which = {name: [one for one, calls in reached[name].items() if drawn.target in calls] for name in surveys}
+    which = {name: [operator for operator, calls in reached[name].items() if drawn.target in calls] for name in surveys}
     rounds: list[tuple[list[str], int]] = [(surveys, OWN), (surveys, FIRST)] if surveys else []
-    if any(len(one) > FIRST for one in which.values()):
+    if any(len(operators) > FIRST for operators in which.values()):
         rounds.append((surveys, 1 << 20))
     others = sorted((name for name in reached if not _surveys(name)), key=lambda name: known["seconds"].get(name, 0))
     order = dict.fromkeys(runner.CHECKS[name].family for name in others)
     if drawn.target in public:
-        # Those concerned first.
-        order = dict.fromkeys([*(one for one in CONCERNED.get(public[drawn.target].kind, ()) if one in order), *order])
+        # The families of the fault's kind come first.
+        order = dict.fromkeys(
+            [*(family for family in CONCERNED.get(public[drawn.target].kind, ()) if family in order), *order]
+        )
     for family in order:
         rounds.append(([name for name in others if runner.CHECKS[name].family == family], 0))
     chance = random.Random(drawn.number)  # noqa: S311 - as above
-    turn = set(sorted({one for calls in which.values() for one in calls})[drawn.number % survey.PARTS :: survey.PARTS])
+    turn = set(
+        sorted({operator for calls in which.values() for operator in calls})[
+            drawn.number % survey.PARTS :: survey.PARTS
+        ]
+    )
     for names, most in rounds:
         if most:
             chosen: dict[str, list[str]] = {}
             for name in names:
                 # A default run has every operator in float32 and bfloat16, and a third in the other formats.
-                whole = name.endswith(survey.BROAD) or job.get("full")
-                due = [one for one in which[name] if whole or one in turn]
-                some = [one for one in due if one == drawn.operator] if most == OWN else due
+                is_complete = name.endswith(survey.BROAD) or job.get("full")
+                due = [operator for operator in which[name] if is_complete or operator in turn]
+                some = [operator for operator in due if operator == drawn.operator] if most == OWN else due
                 chosen[_form(name)] = chance.sample(some, min(most, len(some)))
             names = [name for name in names if chosen[_form(name)]]
             setattr(survey, "survey", functools.partial(_survey_some, chosen))  # noqa: B010 - mypy knows no such name of a module
         elif job.get("full"):
-            # Of all of them ``sizes.functions`` takes minutes.
+            # Surveying all operators takes ``sizes.functions`` minutes.
             setattr(survey, "catalogue", functools.partial(_only, drawn.operator))  # noqa: B010 - as above
         ran += names
         failed = {row["name"]: row["cause"] for row in proven(job, names) if row["status"] == "fail"}
@@ -345,23 +355,23 @@ def _form(name: str) -> str:
 
 
 def _survey_some(
-    chosen: t.Mapping[str, t.Sequence[str]], device: str, form: str, *arguments: t.Any, **words: t.Any
+    chosen: t.Mapping[str, t.Sequence[str]], device: str, form: str, *arguments: t.Any, **keywords: t.Any
 ) -> t.Any:
     """Survey only these operators of a format."""
-    return _ORIGINAL_SURVEY(device, form, *arguments, **{**words, "only": chosen[form]})
+    return _ORIGINAL_SURVEY(device, form, *arguments, **{**keywords, "only": chosen[form]})
 
 
 def _only(name: str) -> list[t.Any]:
     """Return the operator of torch's list that has this name; not before a fork, for reading the list starts CUDA."""
-    return [one for one in _ORIGINAL_CATALOGUE() if survey_operator.name_of(one) == name]
+    return [operator for operator in _ORIGINAL_CATALOGUE() if survey_operator.name_of(operator) == name]
 
 
 def _all_of(calls: t.Any) -> set[str]:
-    return {one for names in calls.values() for one in names} if isinstance(calls, dict) else set(calls)
+    return {name for names in calls.values() for name in names} if isinstance(calls, dict) else set(calls)
 
 
 def in_a_fork(work: t.Callable[[], dict[str, t.Any]], lost: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Return what a function returns that runs in a fork; ``lost`` with what became of it where it returns nothing."""
+    """Return the result of a function that runs in a fork, or ``lost`` and the error if it returns nothing."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
@@ -381,10 +391,10 @@ def in_a_fork(work: t.Callable[[], dict[str, t.Any]], lost: dict[str, t.Any]) ->
             os._exit(status)
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as stream:
-        said = stream.read()
+        output = stream.read()
     _unused, status = os.waitpid(process, 0)
     try:
-        return t.cast("dict[str, t.Any]", json.loads(said))
+        return t.cast("dict[str, t.Any]", json.loads(output))
     except ValueError:
         return {**lost, "error": endings.how_it_ended(status)}
 
@@ -425,48 +435,47 @@ def main(path: str) -> None:
             row.update({"calls": 0, "faults": 0, "ran": [], "caught": {}})
             if not sound:
                 row.update(in_a_fork(functools.partial(shown, job, drawn), {}))
-            # What no program shows to change anything is no fault.
+            # A mutant that changes no program's result is no fault.
             if sound or row["size"] > 1:
                 row.update(in_a_fork(functools.partial(judge, job, known, drawn), {}))
             if row["large"] and not row["caught"] and "error" not in row:
-                # `--full` runs what the default runs, and more of it.
-                # Few are at it at a time, so that each may take more memory.
+                # `--full` runs more of the same checks. Few workers do it at a time, so each may take more memory.
                 share = max(FULL_SHARE, job["limits"]["memory_share"])
                 limits = {**job["limits"], **check.FULL, "memory_share": share}
-                found = in_a_fork(functools.partial(judge, {**job, "limits": limits, "full": True}, known, drawn), {})
+                judged = in_a_fork(functools.partial(judge, {**job, "limits": limits, "full": True}, known, drawn), {})
                 row["full"] = {
-                    "caught": found.get("caught", {}),
-                    "error": found.get("error"),
-                    "ran": found.get("ran", []),
+                    "caught": judged.get("caught", {}),
+                    "error": judged.get("error"),
+                    "ran": judged.get("ran", []),
                 }
             out.write(json.dumps(row) + "\n")
 
 
 def drawable(known: t.Mapping[str, t.Any], operators: t.Collection[str]) -> tuple[dict[str, list[str]], set[str]]:
-    """Return what a fault can be planted in, by operator of torch's list, and which of these draw random numbers."""
-    found: dict[str, set[str]] = {}
+    """Return the entries that a fault can be planted in, by operator of torch's list, and those that draw randomly."""
+    reachable: dict[str, set[str]] = {}
     for name, calls in known["calls"].items():
         if _surveys(name):
             for operator, called in calls.items():
-                found.setdefault(operator, set()).update(one for one in called if one in operators)
-    # Of what draws random numbers the survey compares nothing.
+                reachable.setdefault(operator, set()).update(name for name in called if name in operators)
+    # The survey compares no operators that draw random numbers, so they are added by name.
     for operator, names in RANDOM.items():
-        those = [one for one in operators if one.partition("::")[2].partition(".")[0] in names and "out" not in one]
-        found.setdefault(operator, set()).update(those)
-    often = collections.Counter(one for those in found.values() for one in those)
+        those = [name for name in operators if name.partition("::")[2].partition(".")[0] in names and "out" not in name]
+        reachable.setdefault(operator, set()).update(those)
+    often = collections.Counter(name for those in reachable.values() for name in those)
 
-    def its_own(operator: str, one: str) -> bool:
-        # What nearly all of them call compares or makes inputs, unless it is named after the operator.
-        base, _unused, variant = one.partition("::")[2].partition(".")
+    def its_own(operator: str, name: str) -> bool:
+        # An entry that nearly all operators call compares or makes inputs, unless it is named after the operator.
+        base, _unused, variant = name.partition("::")[2].partition(".")
         if "out" in variant or (base.endswith("_") and operator not in RANDOM):
             return False
-        return often[one] <= COMMON * len(found) or base.strip("_") in operator
+        return often[name] <= COMMON * len(reachable) or base.strip("_") in operator
 
-    kept = {name: sorted(one for one in those if its_own(name, one)) for name, those in found.items()}
+    kept = {name: sorted(called for called in those if its_own(name, called)) for name, those in reachable.items()}
     return {name: those for name, those in kept.items() if those}, set(RANDOM)
 
 
-#: What more than this part of all operators call is not theirs.
+#: An entry that more than this share of all operators call belongs to none of them.
 COMMON = 0.02
 #: Operators of torch's list that draw random numbers, and what they call.
 RANDOM = {

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a converged site run costs: `python -m benchmarks.noop [--runs N] [--json FILE]`.
+"""The cost of a converged site run: `python -m benchmarks.noop [--runs N] [--json FILE]`.
 
 Two native containers: spark01 is provisioned by the collection's site.yml, spark02 by baseline/site.yml (the same work
 as plain tasks). Then each is run again, in turn with `ansible -m ping`, over warm ssh connections.
@@ -51,7 +51,7 @@ class BenchmarkError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Calls:
-    """What a play asked of a host. ``modules`` are part of the ``round_trips``: each is one command over ssh."""
+    """The calls of a play to a host. ``modules`` are part of the ``round_trips``: each is one command over ssh."""
 
     modules: int
     round_trips: int

@@ -85,7 +85,7 @@ def run(
     looked = started
     cpu = detached = 0.0
     code, wall = 0, 0.0
-    # Of a killed command the processes are handed over one by one, like those that it left behind.
+    # The processes of a killed command are inherited one by one, like those that it left behind.
     part = {child.pid}
     try:
         for pid, status, used in _reaped():
@@ -154,18 +154,18 @@ def _signal_all() -> None:
 
 
 def _children(pid: int) -> list[int]:
-    """Return the children that any thread of ``pid`` started, or that were left to it."""
-    found: list[int] = []
+    """Return the children that any thread of ``pid`` started or inherited."""
+    pids: list[int] = []
     try:
         tasks = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []
     for task in tasks:
         try:
-            found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text(encoding="ascii").split())
+            pids += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text(encoding="ascii").split())
         except OSError:
             continue
-    return found
+    return pids
 
 
 def cores() -> int:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the proof finds and what it costs: `python -m benchmarks.proof [--runs N] [--python PATH] [--json FILE]`.
+"""Findings and cost of the proof: `python -m benchmarks.proof [--runs N] [--python PATH] [--json FILE]`.
 
 With --mutate N it draws N faults by a seed and plants those instead, see benchmarks/campaign.py.
 
@@ -89,11 +89,11 @@ class Result:
 
     @property
     def caught(self) -> int:
-        return sum(one.caught for one in self.faults)
+        return sum(fault.caught for fault in self.faults)
 
     @property
     def baseline(self) -> int:
-        return sum(one.baseline for one in self.faults)
+        return sum(fault.baseline for fault in self.faults)
 
     @property
     def false_alarms(self) -> int:
@@ -107,21 +107,21 @@ class Result:
 
 
 def plant_all(healthy: environment.Environment, work: Path) -> tuple[list[outcome.Outcome], dict[str, str]]:
-    """Plant each fault in its own copy; return what came of it, and for want of what others were not planted."""
-    found, lacking = [], {}
+    """Plant each fault in a copy of its own; return the outcomes, and the missing program of each fault left out."""
+    outcomes, lacking = [], {}
     for number, fault in enumerate(FAULTS, 1):
-        wanted = [program for program in fault.needs if shutil.which(program) is None]
-        if wanted:
-            lacking[fault.planter] = wanted[0]
+        missing_programs = [program for program in fault.needs if shutil.which(program) is None]
+        if missing_programs:
+            lacking[fault.planter] = missing_programs[0]
             continue
         directory = Path(tempfile.mkdtemp(dir=work))
         try:
             copy = provisioned.provision(environment.copy(healthy, directory))
-            found.append(outcome.of(fault, copy))
+            outcomes.append(outcome.of(fault, copy))
         finally:
             environment.remove(directory)
-        _say(f"fault {number} of {len(FAULTS)}: {outcome.table(found[-1:])}")
-    return found, lacking
+        _say(f"fault {number} of {len(FAULTS)}: {outcome.table(outcomes[-1:])}")
+    return outcomes, lacking
 
 
 def run_sound(sound: environment.Environment, count: int, **options: t.Any) -> tuple[list[Run], Report]:
@@ -150,13 +150,13 @@ def on_cpu(work: Path, count: int) -> Result:
 
 def on_this_gpu(python: Path, work: Path, count: int) -> Result:
     """Measure with an environment that computes on this host's GPU."""
-    place = python.absolute().parent.parent
+    environment_folder = python.absolute().parent.parent
     # The first import reads gigabytes.
     subprocess.run([str(python), "-c", "import torch; torch.ones(1, device='cuda')"], check=True)
-    runs, report = run_sound(environment.Environment(place, work / "root"), count, gpu_required=True)
+    runs, report = run_sound(environment.Environment(environment_folder, work / "root"), count, gpu_required=True)
     done = subprocess.run([str(python), "-c", _ATTENTION], check=True, capture_output=True, text=True)
     return Result(
-        faults=on_gpu.plant_all(place, work, 8, _say),
+        faults=on_gpu.plant_all(environment_folder, work, 8, _say),
         lacking={},
         runs=runs,
         device=", ".join(str(device["name"]) for device in report.get("devices", [])) or "GPU",
@@ -172,9 +172,9 @@ def table(result: Result) -> str:
     lines += [f"not planted: {fault}, for {program} is not here" for fault, program in result.lacking.items()]
     lines += [f"{seconds:8.2f} s  {name}" for name, seconds in result.seconds().items()]
     if result.runs:
-        whole = statistics.median(run.seconds for run in result.runs)
-        goal = f"   goal {SECONDS_GOAL:.0f} s: {_judged(whole <= SECONDS_GOAL)}" if result.device else ""
-        lines.append(f"{whole:8.1f} s  in all, median of {len(result.runs)} runs{goal}")
+        median = statistics.median(run.seconds for run in result.runs)
+        goal = f"   goal {SECONDS_GOAL:.0f} s: {_judged(median <= SECONDS_GOAL)}" if result.device else ""
+        lines.append(f"{median:8.1f} s  in all, median of {len(result.runs)} runs{goal}")
     baseline = outcome.ON_GPU if result.device else outcome.ON_CPU
     alarms = f"{result.false_alarms} / {len(result.runs)}"
     lines += [
@@ -186,8 +186,8 @@ def table(result: Result) -> str:
     for name, rates in result.rates.items():
         lines += [f"{name} {rate}: {value:.4g}" for rate, value in rates.items()]
     for name, figure in result.attention.items():
-        said = "not offered" if figure is None else f"{figure:.4g} TFLOP/s"
-        lines.append(f"attention {name}, bfloat16, 4 x 16 heads x 4096 tokens x 128, forward: {said}")
+        rate = "not offered" if figure is None else f"{figure:.4g} TFLOP/s"
+        lines.append(f"attention {name}, bfloat16, 4 x 16 heads x 4096 tokens x 128, forward: {rate}")
     lines.append(f"{result.device or 'no GPU'}, {os.cpu_count()} cores")
     return "\n".join(lines)
 

@@ -36,8 +36,8 @@ def main(argv: list[str] | None = None) -> int:
         elif arguments.command == "down":
             bench.down(arguments.bench, arguments.inventory)
         else:
-            found = bench.Bench.load(arguments.bench)
-            print(json.dumps(asdict(found) if found else None, indent=1))
+            loaded = bench.Bench.load(arguments.bench)
+            print(json.dumps(asdict(loaded) if loaded else None, indent=1))
     except LabError as error:
         return fail(error)
     return 0

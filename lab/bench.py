@@ -45,7 +45,7 @@ MIRROR_NAME = "mirror.sparkforge.test"
 INVENTORY = CHECKOUT / "inventory"
 GENERATED = Path("group_vars/lab/generated.yml")
 MIRROR_LEVELS = {"arm64": "full", "native": "native"}
-# What the inventory's variables say of the mirror; mirror.json holds the rest.
+# Facts about the mirror that become variables of the inventory; mirror.json holds the rest.
 MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_local_repos", "site_repository")
 INIT_COMMANDS = {"sshd": ["sh", "-c", "mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"], "systemd": ["/sbin/init"]}
 INIT_OPTIONS = {"sshd": [], "systemd": ["--systemd=always"]}
@@ -60,7 +60,7 @@ STARTERS = 4
 
 @dataclass
 class Bench:
-    """What one bench started. ``platform`` is ``arm64`` (emulated elsewhere) or ``native``; ``ports`` are sshd's."""
+    """A running bench. ``platform`` is ``arm64`` (emulated elsewhere) or ``native``; ``ports`` are those of sshd."""
 
     name: str
     platform: str
@@ -121,7 +121,7 @@ def up(
         emulator.register(bench.id)
     make_ssh_key(bench)
     with ThreadPoolExecutor() as pool:
-        # Minutes each where the cache is empty: one computes, emulated, and the other downloads and packs.
+        # Each takes minutes with an empty cache: one computes, emulated, and the other downloads and packs.
         building = pool.submit(build_mirror, bench.platform)
         tag = image.build(bench.architecture, init)
         building.result()
@@ -134,7 +134,7 @@ def up(
 
 
 def down(name: str, inventory: Path) -> None:
-    """End what the bench started, by id, and put binfmt_misc back as it was."""
+    """Stop everything that the bench started, by id, and restore binfmt_misc."""
     bench = Bench.load(name)
     if bench:
         for host, container in bench.containers.items():
@@ -153,7 +153,7 @@ def down(name: str, inventory: Path) -> None:
 
 
 def write_inventory(bench: Bench, inventory: Path, stack: str) -> None:
-    """Make ``inventory`` describe the bench; one that is not the checkout's is a copy of that."""
+    """Make ``inventory`` describe the bench; another inventory than the checkout's is a copy of it."""
     if inventory != INVENTORY:
         shutil.copytree(INVENTORY, inventory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("generated.yml"))
         shutil.copy2(bench.folder / "ssh_config", inventory)
@@ -208,8 +208,8 @@ def start(
     saving = threading.Lock()
     with ThreadPoolExecutor(STARTERS) as pool:
         started = [pool.submit(_start_container, bench, host, tag, options, command, gateway, saving) for host in hosts]
-        # All of them, so that what was started is known whichever fails.
-        problems = [str(problem) for one in started if (problem := one.exception())]
+        # Wait for all of them, so that started containers are known even if one fails.
+        problems = [str(problem) for future in started if (problem := future.exception())]
     # As they were asked for, whichever came up first.
     bench.containers = {host: bench.containers[host] for host in sorted(bench.containers)}
     _write_ssh_config(bench)
@@ -240,7 +240,7 @@ def _start_container(
         host_key = bench.folder / f"{host}_host_key"
         if not host_key.exists():
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host, "-f", host_key)
-        # Before the start: sshd ends at once where its key is half written.
+        # The key is written before the start, because sshd exits at once if it is half written.
         image.podman("cp", bench.folder / "id_ed25519.pub", f"{known}:/home/{image.USER}/.ssh/authorized_keys")
         image.podman("cp", host_key, f"{known}:/etc/ssh/ssh_host_ed25519_key")
         image.podman("start", known)
@@ -312,7 +312,7 @@ def mirror_tree(platform: str) -> Path:
 
 
 def build_mirror(platform: str) -> None:
-    """Build the mirror where it is missing."""
+    """Build the mirror if it is missing."""
     level = MIRROR_LEVELS[platform]
     with step(f"the mirror of the vendor's artefacts ({level})"):
         # Its progress lines go straight to the person's screen.
@@ -349,7 +349,7 @@ def serve_mirror(bench: Bench) -> None:
             "--log",
             str(bench.folder / "mirror.log"),
         ]
-        # Into a file: whoever reads what `make demo` prints through a pipe would wait for the server's end.
+        # The output goes to a file, because a reader of `make demo` through a pipe would wait for the server to exit.
         printed = bench.folder / "mirror.out"
         with printed.open("wb") as stream:
             process = subprocess.Popen(

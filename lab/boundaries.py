@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "security.md"
 ROWS = ROOT / "lab" / "boundaries.yml"
 HEADING = "## Every input from outside\n"
-#: What stands under the heading, up to the next one.
+#: The text under the heading, up to the next heading.
 SECTION = re.compile(rf"(?<=^{HEADING})(?:(?!## ).*\n)*", re.MULTILINE)
 INTRODUCTION = """
 Who may write it, who reads it with which rights, what bounds it, and which tests show that. Limits have the name of
@@ -99,12 +99,12 @@ def quantity(value: float, unit: str) -> str:
 
 
 def rows() -> list[Row]:
-    """Return what the file lists."""
+    """Return the rows of the file."""
     return [Row(**row) for row in yaml.safe_load(ROWS.read_text(encoding="utf-8"))]
 
 
 def section() -> str:
-    """Return what stands under the heading."""
+    """Return the text under the heading."""
     return INTRODUCTION + "".join(row.line() for row in rows()) + "\n"
 
 
@@ -112,10 +112,10 @@ def main(argv: t.Sequence[str] | None = None) -> int:
     """Write the table, or with ``--check`` tell whether it is current."""
     parser = argparse.ArgumentParser(prog="python -m lab.boundaries", description="Write the table of inputs.")
     parser.add_argument("--check", action="store_true", help="only tell whether the page is current")
-    given = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     sys.path[:0] = [str(ROOT / folder) for folder in (".collections", *PACKAGES)]
     text = SECTION.sub(lambda _match: section(), PAGE.read_text(encoding="utf-8"), count=1)
-    return pages.write(PAGE, text, "lab.boundaries", given.check)
+    return pages.write(PAGE, text, "lab.boundaries", options.check)
 
 
 if __name__ == "__main__":

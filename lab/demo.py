@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The end of `make demo`: says what was shown, by the report and the second run, and opens the page."""
+"""The end of `make demo`: prints what the report and the second run have shown, and opens the page."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ UNCHANGED = re.compile(rf"^{HOST} .*changed=0 .*unreachable=0 .*failed=0", re.M)
 
 
 def sentence(report: Mapping[str, Any]) -> str:
-    """Return what the demo has shown, which is no more than its report says."""
+    """Return a sentence on what the demo has shown, according to its report."""
     torch = (report.get("software") or {}).get("torch")
     made = f"A simulated Spark has a Python environment with PyTorch {torch or ''}".rstrip()
     compared = [check for check in report["checks"] if check["numeric"] and check["status"] == "pass"]
     if report["verdict"] == "proven":
         count = f"{len(compared)} check{'s' * (len(compared) != 1)}"
-        found = f"what it computes was compared with float64 in {count}, and is right"
+        outcome = f"what it computes was compared with float64 in {count}, and is right"
     elif report["verdict"] == "unproven":
-        found = "it has computed nothing: its PyTorch is a stand-in, so its verdict is unproven"
+        outcome = "it has computed nothing: its PyTorch is a stand-in, so its verdict is unproven"
     else:
-        found = "its proof failed, and the page says why"
-    return f"{made}; {found}. The second run changed nothing."
+        outcome = "its proof failed, and the page says why"
+    return f"{made}; {outcome}. The second run changed nothing."
 
 
 def main() -> int:
-    """Print the sentence and the page, which a desktop opens; 1 where the second run changed something."""
+    """Print the sentence and the page, which a desktop opens; return 1 if the second run changed something."""
     if not UNCHANGED.search((REPORTS / "second-run.log").read_text(encoding="utf-8", errors="replace")):
         print("demo: the second run changed something", file=sys.stderr)
         return 1

@@ -18,7 +18,7 @@ PRELOAD = "/etc/ld.so.preload"
 
 
 def kill(bench: Bench, host: str) -> None:
-    """End a host as a power cut does: at once, and without a word to those who are connected."""
+    """Kill a host as a power cut does: at once, and without closing its connections."""
     image.podman("kill", "--signal", "KILL", bench.containers[host])
 
 
@@ -28,7 +28,7 @@ def revive(bench: Bench, host: str) -> None:
 
 
 def cut(bench: Bench, host: str, towards: str | None = None) -> None:
-    """Take the network from a host: all of it, or the way to one address. Packets vanish, nobody is told."""
+    """Cut a host's network, or its way to one address. Packets vanish without an error."""
     if towards:
         _in(bench, host, "net", "ip", "route", "replace", "blackhole", f"{towards}/32")
     else:
@@ -36,7 +36,7 @@ def cut(bench: Bench, host: str, towards: str | None = None) -> None:
 
 
 def mend(bench: Bench, host: str, towards: str | None = None) -> None:
-    """Give the network back."""
+    """Restore the network."""
     if towards:
         _in(bench, host, "net", "ip", "route", "del", "blackhole", f"{towards}/32")
     else:
@@ -46,7 +46,7 @@ def mend(bench: Bench, host: str, towards: str | None = None) -> None:
 
 
 def throttle(bench: Bench, host: str, kbit: int | None) -> None:
-    """Let a host receive no more than this, by holding up what is sent into its link; None: as fast as it goes."""
+    """Limit the rate at which a host receives, by delaying packets on its link; None removes the limit."""
     # "2: eth0@if15: <…": its other end is number 15 here. /sys would answer for this machine.
     index = _in(bench, host, "net", "ip", "-o", "link", "show", "eth0").split(":")[1].partition("@if")[2]
     links = [line.split(":")[:2] for line in run("ip", "-o", "link").stdout.splitlines()]
@@ -74,18 +74,18 @@ def limit_disk(bench: Bench, host: str, path: str, free: int) -> None:
 
 
 def fill(bench: Bench, host: str, path: str, leave: int = 0) -> None:
-    """Let another program take what is free at ``path``, but for ``leave`` KiB."""
+    """Fill the disk at ``path`` with a file, except for ``leave`` KiB."""
     script = f"free=$(df -Pk {path} | awk 'NR==2 {{print $4}}'); fallocate -l $((free - {leave}))K {path}/.filled"
     execute(bench, host, script)
 
 
 def empty(bench: Bench, host: str, path: str) -> None:
-    """Take away what filled the disk."""
+    """Remove the file that filled the disk."""
     execute(bench, host, f"rm -f {path}/.filled")
 
 
 def set_clock(bench: Bench, host: str, offset: str | None) -> None:
-    """Let every program of a host read a clock that is off: ``+3d``, ``-2h``; None: the right one.
+    """Shift the clock that every program of a host reads: ``+3d``, ``-2h``; None restores it.
 
     Containers share the kernel's clock, so a library that is loaded into each program answers in its place.
     """

@@ -29,7 +29,7 @@ WRONG = f"v{TORCH}-wrong"
 
 
 class Stack(NamedTuple):
-    """What one of the fleet's stacks is made of: the tag that is built, and the typing-extensions beside it."""
+    """One of the fleet's stacks: the tag that is built, and the version of typing-extensions beside it."""
 
     tag: str
     beside: str = "4.15.0"
@@ -44,9 +44,9 @@ STACKS = {
     "lab-fleet-last": Stack(f"v{TORCH}-1", "4.14.0"),
 }
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-#: What the roles would bring to every host, the faults need, and the wheelhouse is served with.
+#: Packages that the roles install on every host, that the faults need, and that serve the wheelhouse.
 PACKAGES = "build-essential git cmake ninja-build nginx-light libfaketime rsync".split()
-#: Where the containers have them.
+#: Their paths in the containers.
 PYTHON_HOME, TORCH_HOME = f"/opt/lab/python{PYTHON}", "/opt/lab/site-packages"
 COMMAND = f"""
 printf '%s\\n' {PYTHON_HOME}/lib {TORCH_HOME}/torch/lib > /etc/ld.so.conf.d/lab-fleet.conf && ldconfig
@@ -55,7 +55,7 @@ mkdir -p /run/sshd
 exec /usr/sbin/sshd -D -e
 """
 
-# What is in an image's layer cannot be renamed where the layers are an overlay: no real host has that.
+# A directory in an image's layer cannot be renamed on an overlay file system, which no real host has.
 OWN = "cd /opt && cp -a sparkforge own && rm -rf sparkforge && mv own sparkforge"
 
 
@@ -149,7 +149,7 @@ def make_sources() -> None:
     with (directory / f"{REPOSITORY}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         partial = directory / f".{REPOSITORY}.partial"
-        # Of a run that was ended: commits would be put on top of its.
+        # Remove the remains of a killed run, because commits would be put on top of its commits.
         shutil.rmtree(partial, ignore_errors=True)
         new = Repository(partial)
         tree = read_tree(TREE)

@@ -33,8 +33,8 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
             files = {name: text.encode() for name, text in PROGRAMS[self.config["program"]].sources().items()}
             del files["__main__.py"]
         else:
-            place = Path(self.config["place"])
-            files = {str(place / name / one.file): one.archive()[0] for name, one in PROGRAMS.items()}
+            folder = Path(self.config["place"])
+            files = {str(folder / name / program.file): program.archive()[0] for name, program in PROGRAMS.items()}
         for name, content in files.items():
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)

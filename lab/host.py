@@ -156,14 +156,14 @@ def debian_archive() -> str:
     if "LAB_DEBIAN_ARCHIVE" in os.environ:
         return os.environ["LAB_DEBIAN_ARCHIVE"]
     sources = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
-    found = _archives_in(path.read_text(errors="replace") for path in sources if path.is_file())
-    return found or "http://deb.debian.org/debian"
+    archive = _archives_in(path.read_text(errors="replace") for path in sources if path.is_file())
+    return archive or "http://deb.debian.org/debian"
 
 
 def _archives_in(texts: Iterable[str]) -> str | None:
     for text in texts:
-        if found := re.search(r"^(?:URIs:|deb)\s+(?:\[[^\]]*\]\s+)?(https?://\S+/debian)/?(?:\s|$)", text, re.M):
-            return found[1]
+        if match := re.search(r"^(?:URIs:|deb)\s+(?:\[[^\]]*\]\s+)?(https?://\S+/debian)/?(?:\s|$)", text, re.M):
+            return match[1]
     return None
 
 

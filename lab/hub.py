@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stands for the Hugging Face hub: what its client asks for one model, from memory, with the faults that a test plants.
+"""A stand-in for the Hugging Face hub: serves models to its client from memory, with the faults that a test plants.
 
 Weights come from another server, as the hub's do from a content delivery network. Source of the paths, headers and
 error codes: huggingface_hub 1.17 (hf_api.py, file_download.py, utils/_http.py) and huggingface.co/docs/hub/api.
@@ -25,10 +25,10 @@ Handler = http.server.BaseHTTPRequestHandler
 
 @dataclass
 class Model:
-    """One model, and who may have it.
+    """One model, and the users that may download it.
 
-    :ivar gated: only who accepted the licence may have the files; ``members`` are the tokens of those.
-    :ivar served: what is sent in the place of a file's right content.
+    :ivar gated: whether only users who accepted the licence may download; ``members`` are their tokens.
+    :ivar served: content that is sent instead of a file's right content.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Model:
     @staticmethod
     def _entry(name: str, content: bytes) -> dict[str, t.Any]:
         blob = hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
-        found: dict[str, t.Any] = {"size": len(content), "oid": blob, "blobId": blob, "path": name, "rfilename": name}
+        row: dict[str, t.Any] = {"size": len(content), "oid": blob, "blobId": blob, "path": name, "rfilename": name}
         if not name.endswith((".json", ".md", ".txt")):
             sha256 = hashlib.sha256(content).hexdigest()
-            found["lfs"] = {"oid": sha256, "sha256": sha256, "size": len(content), "pointerSize": 134}
-        return {**found, "type": "file"}
+            row["lfs"] = {"oid": sha256, "sha256": sha256, "size": len(content), "pointerSize": 134}
+        return {**row, "type": "file"}
 
 
 class Hub:
@@ -80,8 +80,12 @@ class Hub:
             server.server_close()
 
     def ranges(self, name: str) -> list[str]:
-        """Return the ranges that a file's content was asked for with, "" for all of it."""
-        return [given for method, path, given, _who in self.requests if method == "GET" and path.endswith(f"/{name}")]
+        """Return the byte ranges of the requests for a file, "" for the complete file."""
+        return [
+            byte_range
+            for method, path, byte_range, _who in self.requests
+            if method == "GET" and path.endswith(f"/{name}")
+        ]
 
     def _serve(self, address: str, answer: t.Callable[..., None]) -> http.server.ThreadingHTTPServer:
         outer = self
@@ -90,8 +94,8 @@ class Hub:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                given = [self.headers.get(name) or "" for name in ("Range", "Authorization")]
-                outer.requests.append((self.command, self.path.partition("?")[0], given[0], given[1]))
+                sent = [self.headers.get(name) or "" for name in ("Range", "Authorization")]
+                outer.requests.append((self.command, self.path.partition("?")[0], sent[0], sent[1]))
                 answer(self)
 
             do_HEAD = do_GET
@@ -150,11 +154,11 @@ class Hub:
         model = self.models[f"{organisation}/{short}"]
         self.before.get(name, lambda: None)()
         content = model.served.get(name, model.files[name])
-        found = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range") or "")
-        start = int(found[1]) if found else 0
-        headers = {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"} if found else {}
+        match = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range") or "")
+        start = int(match[1]) if match else 0
+        headers = {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"} if match else {}
         cuts = self.cuts.get(name) or []
-        self._send(handler, content[start:], headers, 206 if found else 200, cuts.pop(0) if cuts else None)
+        self._send(handler, content[start:], headers, 206 if match else 200, cuts.pop(0) if cuts else None)
 
     def _refuse(self, handler: Handler, status: int, code: str = "", message: str = "") -> None:
         headers = {"X-Error-Code": code, "X-Error-Message": message or code}

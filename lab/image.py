@@ -18,16 +18,16 @@ SUITE = "trixie"
 REGISTRY_IMAGE = "docker.io/library/debian:trixie-slim"
 NAME = "localhost/sparkforge-lab"
 
-# What a DGX Spark has from the factory and a minimal Debian has not. Compilers, Python headers and venv are
-# left out on purpose: bringing them is the collection's work.
+# Packages that a DGX Spark has from the factory and a minimal Debian lacks. Compilers, Python headers and venv are left
+# out on purpose, because the collection installs them.
 FACTORY_PACKAGES = "python3 python3-apt openssh-server sudo ca-certificates gpg gpgv iproute2 procps kmod acl".split()
 
 # A Spark runs systemd; most tests do without, since it takes seconds to start and does not run under emulation.
 INIT_PACKAGES = {"sshd": [], "systemd": ["systemd-sysv", "dbus"]}
 
-# What takes minutes under emulation and nobody looks at: fsync of each unpacked file, documentation, 140 authorities
-# of certificates, for each of which update-ca-certificates starts several programs. Some are left, ISRG's for one, for
-# the file of all of them must not be empty.
+# Settings that save minutes under emulation: no fsync of each unpacked file, no documentation, and few of 140
+# certificate authorities, for each of which update-ca-certificates starts several programs. Some, such as ISRG's, are
+# left, because the file with all of them must not be empty.
 DPKG_SETTINGS = ["force-unsafe-io", "path-exclude=/usr/share/doc/*", "path-exclude=/usr/share/man/*"]
 FEW_AUTHORITIES = "path-exclude=/usr/share/ca-certificates/mozilla/[!I]*"
 
@@ -125,15 +125,20 @@ def _from_registry(architecture: str, packages: list[str], archive: Path) -> boo
 
 
 def _from_archive(architecture: str, packages: list[str], archive: Path) -> None:
-    """Make it of Debian's packages; without root, in a user namespace, which needs no devices and no mounts."""
-    words = [f"--architectures={architecture}", f"--include={','.join(packages)}", "--variant=minbase", "--format=tar"]
-    # Whether this machine runs another one's programs: emulator.py has seen to it, by an entry that is not looked for.
-    words += [f"--mode={'unshare' if rootless() else 'root'}", "--skip=check/qemu"]
-    words += [f"--dpkgopt={setting}" for setting in _dpkg_settings()]
-    words += [f'--customize-hook=chroot "$1" sh -c {shlex.quote(PROVISION)}']
-    # Not in /tmp, which may be small; another account's ids, which it has without root, may not enter the cache.
-    place = {} if rootless() else {"TMPDIR": str(archive.parent)}
-    run("mmdebstrap", *words, SUITE, archive, debian_archive(), env={**os.environ, **place})
+    """Make the image from Debian's packages; without root in a user namespace, which needs no devices and mounts."""
+    arguments = [
+        f"--architectures={architecture}",
+        f"--include={','.join(packages)}",
+        "--variant=minbase",
+        "--format=tar",
+    ]
+    # mmdebstrap would look for another entry in binfmt_misc than that of emulator.py, so its check is skipped.
+    arguments += [f"--mode={'unshare' if rootless() else 'root'}", "--skip=check/qemu"]
+    arguments += [f"--dpkgopt={setting}" for setting in _dpkg_settings()]
+    arguments += [f'--customize-hook=chroot "$1" sh -c {shlex.quote(PROVISION)}']
+    # /tmp may be small. Without root the files have another account's ids, which may not enter the cache.
+    variables = {} if rootless() else {"TMPDIR": str(archive.parent)}
+    run("mmdebstrap", *arguments, SUITE, archive, debian_archive(), env={**os.environ, **variables})
 
 
 def _dpkg_settings() -> list[str]:

@@ -45,7 +45,7 @@ def section(rule: t.Mapping[str, t.Any]) -> str:
         f"**What breaks:** {rule['breaks'].strip()}",
         f"**Do:** {rule['remedy'].strip()}",
         f"**Over when:** {rule['over']['test'].strip()}",
-        "\n".join(f"* [{one['title']}]({one['url']}), {one['date']}" for one in rule["source"]),
+        "\n".join(f"* [{source['title']}]({source['url']}), {source['date']}" for source in rule["source"]),
     ]
     return "\n\n".join(rows) + "\n"
 
@@ -54,11 +54,11 @@ def main(argv: t.Sequence[str] | None = None) -> int:
     """Write the page, or with ``--check`` tell whether the page is current."""
     parser = argparse.ArgumentParser(prog="python -m lab.ledger", description="Write the page of the ledger.")
     parser.add_argument("--check", action="store_true", help="only tell whether the page is current")
-    given = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     sys.path.insert(0, str(ROOT / ".collections"))
     from ansible_collections.sparkforge.dgx_spark.tools.forecast import ledger
 
-    return pages.write(PAGE, page(ledger.load().rules), "lab.ledger", given.check)
+    return pages.write(PAGE, page(ledger.load().rules), "lab.ledger", options.check)
 
 
 if __name__ == "__main__":

@@ -74,18 +74,18 @@ def probes(model: str) -> dict[str, Callable[[], Any]]:
 
 
 def tried(model: str) -> dict[str, Any]:
-    """Return what became of each probe: what it returned as text, or the error's name."""
-    found: dict[str, Any] = {}
+    """Return the outcome of each probe: its result as text, or the name of its error."""
+    outcomes: dict[str, Any] = {}
     for name, probe in probes(model).items():
         try:
-            found[name] = str(probe())
+            outcomes[name] = str(probe())
         except OSError as error:
-            found[name] = errno.errorcode[error.errno or 0]
+            outcomes[name] = errno.errorcode[error.errno or 0]
     owners = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(FileNotFoundError):
             owners.add(os.stat(f"/proc/{pid}").st_uid)
-    return {**found, "processes": sorted(owners)}
+    return {**outcomes, "processes": sorted(owners)}
 
 
 def refusal(middleware: type | None, path: str, headers: Any) -> int | None:
@@ -124,10 +124,10 @@ def main() -> None:
         def do_GET(self) -> None:
             status = refusal(middleware, self.path, self.headers)
             started = {**vars(options), "prefix": sys.prefix, "uid": os.getuid(), "environment": dict(os.environ)}
-            said = {"/health": None, "/can": tried(options.model) if self.path == "/can" else None}.get(
+            answer = {"/health": None, "/can": tried(options.model) if self.path == "/can" else None}.get(
                 self.path, started
             )
-            body = b"" if status or said is None else json.dumps(said).encode()
+            body = b"" if status or answer is None else json.dumps(answer).encode()
             self.send_response(status or 200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -36,7 +36,10 @@ def page(specs: t.Mapping[str, t.Any]) -> str:
 
 def section(name: str, spec: t.Mapping[str, t.Any]) -> str:
     """Return the table of one playbook."""
-    rows = [f"| `{option}` | {default(found)} | {text(found)} |" for option, found in spec["options"].items()]
+    rows = [
+        f"| `{option}` | {default(option_spec)} | {text(option_spec)} |"
+        for option, option_spec in spec["options"].items()
+    ]
     head = [
         f"## playbooks/{name}.yml",
         "",
@@ -60,11 +63,11 @@ def default(option: t.Mapping[str, t.Any]) -> str:
 
 def text(option: t.Mapping[str, t.Any]) -> str:
     """Return the description in Markdown, with the choices."""
-    said = option["description"] if isinstance(option["description"], list) else [option["description"]]
-    choices = [f"One of {', '.join(f'`{one}`' for one in option['choices'])}."] if "choices" in option else []
+    sentences = option["description"] if isinstance(option["description"], list) else [option["description"]]
+    choices = [f"One of {', '.join(f'`{choice}`' for choice in option['choices'])}."] if "choices" in option else []
     from ansible_collections.sparkforge.dgx_spark.plugins.lookup.variable_errors import unmarked
 
-    return unmarked(" ".join([*said, *choices]), r"`\1`")
+    return unmarked(" ".join([*sentences, *choices]), r"`\1`")
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the project is published, and the sentences that depend on it: `python -m lab.publication` writes them.
+"""The URL of the published project, and the sentences that contain it: `python -m lab.publication` writes them.
 
-The place is `repository` in galaxy.yml, empty as long as there is none; then nothing says where to clone from, where to
-ask, or where to report to. lab/site.py and the command sparkforge read it themselves.
+The URL is `repository` in galaxy.yml, which stays empty until the project is published; until then no page says where
+to clone, ask or report. lab/site.py and the command sparkforge read it themselves.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ contact_links:
   - name: A security problem
     url: {place}/security/advisories/new
     about: Please report it privately. SECURITY.md describes what happens next.
-  - name: What an error in a log means
+  - name: Errors in a log and their remedies
     url: {place}/blob/main/docs/troubleshooting.md
     about: Every failure that the collection recognises, with cause and remedy.
 """
 
 
-def place() -> str:
+def repository_url() -> str:
     """Return the URL of the published repository, or nothing as long as there is none."""
     return str(yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["repository"]).rstrip("/")
 
 
-def texts(place: str) -> dict[str, str]:
-    """Return, by page, the text that depends on the place."""
+def texts(url: str) -> dict[str, str]:
+    """Return, by page, the text that depends on the URL."""
     return {
-        ".github/ISSUE_TEMPLATE/config.yml": FORMS + (LINKS.format(place=place) if place else ""),
-        "README.md": f"Get it with `git clone {place}`, or unpack a release. Then:\n"
-        if place
+        ".github/ISSUE_TEMPLATE/config.yml": FORMS + (LINKS.format(place=url) if url else ""),
+        "README.md": f"Get it with `git clone {url}`, or unpack a release. Then:\n"
+        if url
         else "In a clone, or in an unpacked release:\n",
         "SECURITY.md": f"""\
-Report it privately at <{place}/security/advisories/new>. Say what an attacker controls, what they gain, and how to
+Report it privately at <{url}/security/advisories/new>. Say what an attacker controls, what they gain, and how to
 reproduce it; ideally with a test. Please give us 90 days before you publish.
 
 We answer within a week, and say whether we can reproduce it, what it is, and when a release will fix it. The release
 notes list it under *Security Fixes*, and credit you if you like.
 """
-        if place
+        if url
         else """\
 The project is not published yet, so there is no address for private reports. If somebody gave you this copy, tell that
 person, and nobody else. Say what an attacker controls, what they gain, and how to reproduce it; ideally with a test.
@@ -70,7 +70,7 @@ def page(now: str, text: str) -> str:
 
 def main() -> None:
     """Write the pages."""
-    for name, text in texts(place()).items():
+    for name, text in texts(repository_url()).items():
         path = CHECKOUT / name
         path.write_text(page(path.read_text(), text))
 

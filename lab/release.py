@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes what a release consists of: collection, source, their checksums and a signature of these. `make release`.
+"""Makes the files of a release: collection, source, their checksums and a signature of these. `make release`.
 
 The signature is ssh's (`ssh-keygen -Y sign`, namespace ``file``), for wherever Ansible runs the program is there that
 checks it. The private key is the content of SPARKFORGE_SIGNING_KEY; without it nothing is signed, which is said.
@@ -63,9 +63,9 @@ def write(folder: Path, key: str, builder: Callable[[Path], None] = build) -> li
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(folder.iterdir())]
     sums.write_text("".join(lines))
     if key:
-        # ssh-keygen reads a private key from a file alone; the directory is nobody else's.
-        with tempfile.TemporaryDirectory() as place:
-            private = Path(place, "key")
+        # ssh-keygen reads a private key only from a file; no other account may enter the directory.
+        with tempfile.TemporaryDirectory() as home:
+            private = Path(home, "key")
             private.touch(mode=0o600)
             private.write_text(key.rstrip("\n") + "\n")
             command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(private), str(sums)]
@@ -74,7 +74,7 @@ def write(folder: Path, key: str, builder: Callable[[Path], None] = build) -> li
 
 
 def main() -> int:
-    """Make the release of the checkout; refused where the changelog has no chapter of its version."""
+    """Make the release of the checkout; refuse if the changelog has no chapter of its version."""
     version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
     if not is_released(version, (CHECKOUT / "CHANGELOG.rst").read_text()):
         print(f"release: CHANGELOG.rst has no chapter of {version}: run make release-notes", file=sys.stderr)

@@ -26,11 +26,11 @@ from pathlib import Path
 from lab.host import LabError
 from lab.packages import MEMBER_TIME
 
-#: Whose commits they are; .invalid is reserved (RFC 2606).
+#: The author of the commits; .invalid is reserved (RFC 2606).
 IDENTITY = "sparkforge lab <lab@sparkforge.invalid>"
-#: As a forge sets it: a client may ask for any commit by its hash, and for a part of the objects.
+#: Settings of a forge: a client may request any commit by its hash, and a part of the objects.
 SETTINGS = {"uploadpack.allowAnySHA1InWant": "true", "uploadpack.allowFilter": "true", "gc.auto": "0"}
-# The person's and the machine's configuration must not change what is made or served.
+# The user's and the machine's git configuration must not change the repositories.
 ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _PATH = re.compile(r"[A-Za-z0-9._+-]+(/[A-Za-z0-9._+-]+)*")
 
@@ -42,25 +42,25 @@ class Submodule(t.NamedTuple):
     commit: str
 
 
-#: Path -> content. What begins with ``#!`` is executable; .gitmodules is written from the submodules.
+#: Path -> content. A file that begins with ``#!`` is executable; .gitmodules is written from the submodules.
 Tree = Mapping[str, t.Union[bytes, str, Submodule]]
 
 
 def read_tree(*folders: Path) -> dict[str, bytes]:
-    """Return the files below ``folders``, the later folder's where both have one."""
+    """Return the files below ``folders``; a later folder's file replaces an earlier one's."""
     tree: dict[str, bytes] = {}
     for folder in folders:
         if not folder.is_dir():
             raise LabError(f"There is no tree {folder}. Check the checkout out again.")
         for path in sorted(folder.rglob("*")):
-            # Whoever imports or lints a tree may leave these behind.
+            # Imports and linters leave these behind.
             if path.is_file() and "__pycache__" not in path.parts:
                 tree[path.relative_to(folder).as_posix()] = path.read_bytes()
     return tree
 
 
 class Repository:
-    """The bare repository at ``path``, made where it is missing."""
+    """The bare repository at ``path``, created if it is missing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -118,15 +118,15 @@ class Repository:
         """Return every branch and tag with what it points at: equal for equal repositories."""
         return self.git("for-each-ref", "--format=%(objectname) %(refname)")
 
-    def git(self, *words: str, input: bytes | None = None, check: bool = True) -> str:
+    def git(self, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
         """Run git in the repository and return its output, without the last line's end."""
-        return self._run("--git-dir", str(self.path), *words, input=input, check=check)
+        return self._run("--git-dir", str(self.path), *arguments, input=input, check=check)
 
-    def _run(self, *words: str, input: bytes | None = None, check: bool = True) -> str:
-        done = subprocess.run(["git", *words], input=input, capture_output=True, env=_environment(), check=False)
+    def _run(self, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
+        done = subprocess.run(["git", *arguments], input=input, capture_output=True, env=_environment(), check=False)
         if done.returncode and check:
             told = done.stderr.decode(errors="replace").strip()
-            raise LabError(f"`git {' '.join(words)}` ended with {done.returncode}: {told}. Remove {self.path}.")
+            raise LabError(f"`git {' '.join(arguments)}` ended with {done.returncode}: {told}. Remove {self.path}.")
         return done.stdout.decode().strip()
 
 
@@ -156,7 +156,7 @@ def sha256(path: Path) -> str:
 
 
 class Answer(t.NamedTuple):
-    """What git answers a request with; ``body`` is at its beginning and is ``size`` bytes long."""
+    """Git's answer to a request; ``body`` is at its beginning and is ``size`` bytes long."""
 
     status: int
     headers: dict[str, str]
@@ -177,8 +177,8 @@ class GitBackend:
 
     def handles(self, method: str, path: str, query: str) -> bool:
         """Say whether the request (its path without ``/git``) is one of a client that fetches."""
-        found = self._REQUESTS.fullmatch(path)
-        if not found or ".." in path.split("/") or not (self.directory / found["name"] / "HEAD").is_file():
+        match = self._REQUESTS.fullmatch(path)
+        if not match or ".." in path.split("/") or not (self.directory / match["name"] / "HEAD").is_file():
             return False
         if path.endswith("/info/refs"):
             return method == "GET" and query == "service=git-upload-pack"
@@ -215,20 +215,20 @@ class GitBackend:
         )
         size = output.tell()
         output.seek(0)
-        found: dict[str, str] = {}
+        answered: dict[str, str] = {}
         while line := output.readline().decode("latin-1").strip():
             name, _, value = line.partition(":")
-            found[name] = value.strip()
-        if done.returncode and not found:
+            answered[name] = value.strip()
+        if done.returncode and not answered:
             output.close()
             told = done.stderr.decode(errors="replace").strip()
             return Answer(500, {"Content-Type": "text/plain"}, io.BytesIO(told.encode()), len(told.encode()))
-        status = int(found.pop("Status", "200").split()[0])
-        return Answer(status, found, output, size - output.tell())
+        status = int(answered.pop("Status", "200").split()[0])
+        return Answer(status, answered, output, size - output.tell())
 
 
 def _environment() -> dict[str, str]:
-    """Return this process's environment without what it may say of git."""
+    """Return this process's environment without variables of git."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, **ENVIRONMENT}
 

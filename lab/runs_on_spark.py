@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes docs/runs-on-spark.md of what playbooks/inspect.yml answers today: python -m lab.runs_on_spark.
+"""Makes docs/runs-on-spark.md from today's answers of playbooks/inspect.yml: python -m lab.runs_on_spark.
 
 It asks the package index and fetches some gigabytes, a wheel at a time, of which only what was found is kept.
 """
@@ -21,7 +21,7 @@ import ansible_runner  # type: ignore[import-untyped]
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "runs-on-spark.md"
 
-#: What owners ask about.
+#: Packages that owners ask about.
 PACKAGES = (
     "torch torchvision torchaudio triton vllm sglang flashinfer-python bitsandbytes xformers flash-attn"
     " transformer-engine[pytorch] unsloth jax[cuda13] deepspeed torchao onnxruntime-gpu tensorrt-llm cupy-cuda13x"
@@ -75,9 +75,9 @@ def ask(requirement: str) -> dict[str, t.Any]:
 
 
 def row(requirement: str, result: t.Mapping[str, t.Any]) -> str:
-    """Return the line of one requirement: what speaks against it, and what is worth knowing of the package itself."""
-    own = [one for one in result["packages"] if one["asked"]]
-    names = {one["name"] for one in own}
+    """Return the line of one requirement: the findings against it, and notes on the package itself."""
+    own = [package for package in result["packages"] if package["asked"]]
+    names = {package["name"] for package in own}
     why = [
         finding["what"] if finding["package"] in names or not own else f"{finding['package']}: {finding['what']}"
         for finding in result["findings"]

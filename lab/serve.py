@@ -152,11 +152,11 @@ def _covers(paths: Certificate, names: t.Sequence[str]) -> bool:
         certificate = x509.load_pem_x509_certificate(paths.certificate.read_bytes())
         ca = x509.load_pem_x509_certificate(paths.ca.read_bytes())
         certificate.verify_directly_issued_by(ca)
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        covered = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except Exception:  # whatever is wrong with it, a new one is made
         return False
     soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=7)
-    return certificate.not_valid_after_utc > soon and all(_general_name(name) in found for name in names)
+    return certificate.not_valid_after_utc > soon and all(_general_name(name) in covered for name in names)
 
 
 def _write_private(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
@@ -339,9 +339,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._start(HTTPStatus.NOT_MODIFIED, headers)
             return
         start, end, status = 0, state.st_size, HTTPStatus.OK
-        wanted = None if fault.ignore_range else self._range(state.st_size, etag, headers["Last-Modified"])
-        if wanted:
-            start, end = wanted
+        span = None if fault.ignore_range else self._range(state.st_size, etag, headers["Last-Modified"])
+        if span:
+            start, end = span
             if start >= state.st_size:
                 headers["Content-Range"] = f"bytes */{state.st_size}"
                 headers["Content-Length"] = "0"
@@ -423,11 +423,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def _corrupt(stream: t.IO[bytes], place: int) -> t.IO[bytes]:
+def _corrupt(stream: t.IO[bytes], position: int) -> t.IO[bytes]:
     stream.seek(0)
     content = bytearray(stream.read())
     if content:
-        content[min(place, len(content) - 1)] ^= 1
+        content[min(position, len(content) - 1)] ^= 1
     return io.BytesIO(content)
 
 

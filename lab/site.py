@@ -89,36 +89,36 @@ docs/status
 """
 
 
-#: Labels of Ansible's own documentation that antsibull-docs refers to, and where they are on its site.
+#: Labels of Ansible's own documentation that antsibull-docs refers to, and their pages on its site.
 ANSIBLE = {
     "common_return_values": "reference_appendices/common_return_values.html",
     "ansible_configuration_settings": "reference_appendices/config.html",
     "action_plugins": "plugins/action.html",
 }
-#: The theme has a page's contents beside it, and puts an error in the place of another one.
+#: The theme shows a page's contents beside it, and replaces a second list of contents by an error.
 CONTENTS = re.compile(r"^\.\. contents::\n(?:[ ]+:.*\n)*", re.M)
 MODULE = re.compile(r"ansible_collections\.ansible\.builtin\.(\w+_module)\b")
 
 
 def ansible(made: Path) -> str:
-    """Return a page (reStructuredText) that leads to what is referred to, so that any other label is a broken link.
+    """Return a page (reStructuredText) that defines the labels in use, so that any other label is a broken link.
 
     :param made: the folder of the pages that antsibull-docs made.
     """
     modules = {name for path in made.glob("*.rst") for name in MODULE.findall(path.read_text(encoding="utf-8"))}
-    places = {
+    pages = {
         f"ansible_collections.ansible.builtin.{name}": f"collections/ansible/builtin/{name}.html" for name in modules
     }
     parts = [":orphan:\n\nIn Ansible's documentation\n==========================\n"]
-    for label, place in sorted({**ANSIBLE, **places}.items()):
+    for label, path in sorted({**ANSIBLE, **pages}.items()):
         title = label.rpartition(".")[2].removesuffix("_module").replace("_", " ").capitalize()
-        url = f"https://docs.ansible.com/projects/ansible/latest/{place}"
+        url = f"https://docs.ansible.com/projects/ansible/latest/{path}"
         parts.append(f".. _{label}:\n\n{title}\n{'-' * len(title)}\n\n`{title} <{url}>`__\n")
     return "\n".join(parts)
 
 
 def without_contents(made: Path) -> None:
-    """Take the tables of contents out of the pages that antsibull-docs made in a folder."""
+    """Remove the tables of contents from the pages that antsibull-docs made in a folder."""
     for path in made.glob("*.rst"):
         path.write_text(CONTENTS.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
 
@@ -130,18 +130,18 @@ def written() -> list[str]:
 
 def page(name: str, source: Path) -> str:
     """Return a page's text; files that it links to come into ``source``, directories are linked in the repository."""
-    url = publication.place()
+    url = publication.repository_url()
 
-    def target(found: re.Match[str]) -> str:
-        place = ((ROOT / name).parent / unquote(found[2])).resolve()
-        if place.is_dir():
-            # It is no page of the site. While nothing is published, there is nowhere to link to.
-            return f"[{found[1]}]({url}/tree/main/{place.relative_to(ROOT)})" if url else found[1]
-        if place.is_file() and place.suffix != ".md":
-            copy = source / place.relative_to(ROOT)
+    def target(match: re.Match[str]) -> str:
+        path = ((ROOT / name).parent / unquote(match[2])).resolve()
+        if path.is_dir():
+            # The site has no page for it, and an unpublished repository cannot be linked.
+            return f"[{match[1]}]({url}/tree/main/{path.relative_to(ROOT)})" if url else match[1]
+        if path.is_file() and path.suffix != ".md":
+            copy = source / path.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(place, copy)
-        return found[0]
+            shutil.copy2(path, copy)
+        return match[0]
 
     return LINK.sub(target, (ROOT / name).read_text(encoding="utf-8"))
 
@@ -173,11 +173,11 @@ def index(names: Iterable[str]) -> str:
     for name in rest:
         kind = "roles" if name.startswith("roles/") else "evidence" if name.startswith("docs/evidence/") else ""
         parts[kind or ("how_to" if name in ("docs/runs-on-spark", "docs/update-rules") else "project")].append(name)
-    return INDEX.format(**{kind: "\n".join(found) for kind, found in parts.items()})
+    return INDEX.format(**{kind: "\n".join(lines) for kind, lines in parts.items()})
 
 
 class _Page(HTMLParser):
-    """What one page of the site names: its anchors, and where it links to."""
+    """The anchors and the links of one page of the site."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -199,20 +199,20 @@ def broken(html: Path) -> tuple[int, int, list[str]]:
     """
     pages = {path.resolve(): _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
     links, lost = 0, []
-    for path, found in pages.items():
-        for link in found.links:
+    for path, page in pages.items():
+        for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
             links += 1
-            place = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if not place.is_file() or (place in pages and unquote(parts.fragment) not in pages[place].anchors):
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.is_file() or (target in pages and unquote(parts.fragment) not in pages[target].anchors):
                 lost.append(f"{path.relative_to(html.resolve())}: {link}")
     return len(pages), links, lost
 
 
 def tool(name: str, *arguments: str | Path) -> bool:
-    """Run a tool of this Python's environment; say where it fails."""
+    """Run a tool of this Python's environment; report its failure."""
     command = [Path(sys.executable).with_name(name), *arguments]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status != 0:
@@ -221,7 +221,7 @@ def tool(name: str, *arguments: str | Path) -> bool:
 
 
 def main() -> int:
-    """Build the site again; 1 where a page or a link is wrong, which is said."""
+    """Build the site again; report a wrong page or link and return 1."""
     source, html = SITE / "source", SITE / "html"
     shutil.rmtree(SITE, ignore_errors=True)
     source.mkdir(parents=True)
@@ -246,8 +246,8 @@ def main() -> int:
     if not tool("sphinx-build", "-q", "-n", "-W", "--keep-going", "-b", "html", source, html):
         return 1
     pages, links, lost = broken(html)
-    for one in lost:
-        print(f"docs: a link leads nowhere: {one}", file=sys.stderr)
+    for link in lost:
+        print(f"docs: a link leads nowhere: {link}", file=sys.stderr)
     print(f"docs: {pages} pages, {links} links within them, {len(lost)} broken: {html.relative_to(ROOT)}/index.html")
     return 1 if lost or not links else 0
 

@@ -90,12 +90,12 @@ class Engine:
 
     def answer(self, ids: list[int], options: dict[str, Any]) -> Sequence:
         """Wait until a text is answered."""
-        one = Sequence(list(ids), len(ids), options)
+        sequence = Sequence(list(ids), len(ids), options)
         seed = options.get("seed")
-        one.draw = random.Random(None if seed is None or self.fault == "seed" else seed)  # noqa: S311 - draws tokens
-        self.waiting.put(one)
-        one.ready.wait()
-        return one
+        sequence.draw = random.Random(None if seed is None or self.fault == "seed" else seed)  # noqa: S311 - draws tokens
+        self.waiting.put(sequence)
+        sequence.ready.wait()
+        return sequence
 
     def run(self) -> None:
         """Compute, as long as there is anything: all running texts take a step together."""
@@ -105,56 +105,56 @@ class Engine:
         while True:
             if not running:
                 running.append(self.waiting.get())
-                # Those that come at the same moment are a batch.
+                # Requests that arrive at the same moment are one batch.
                 time.sleep(0.02)
             while len(running) < TOGETHER and not self.waiting.empty():
                 running.append(self.waiting.get_nowait())
             with torch.inference_mode():
                 self.step(running)
-            for one in [one for one in running if one.finish]:
-                running.remove(one)
-                one.ready.set()
+            for sequence in [sequence for sequence in running if sequence.finish]:
+                running.remove(sequence)
+                sequence.ready.set()
 
     def step(self, running: list[Sequence]) -> None:
         """Take every text a chunk or a token further."""
-        for one in running:
-            if not one.pages:
-                self.find_pages(one)
-        spans = [(one.done, min(len(one.ids), one.done + CHUNK)) for one in running]
+        for sequence in running:
+            if not sequence.pages:
+                self.find_pages(sequence)
+        spans = [(sequence.done, min(len(sequence.ids), sequence.done + CHUNK)) for sequence in running]
         tokens = []
-        for one, (start, end) in zip(running, spans, strict=True):
-            part = one.ids[start:end]
+        for sequence, (start, end) in zip(running, spans, strict=True):
+            part = sequence.ids[start:end]
             if self.fault == "swapped_tokens" and end - start == CHUNK:
                 part[-2:] = part[:-3:-1]
             tokens += part
         scores = self.forward(running, spans, tokens)
         at = 0
-        for one, (start, end) in zip(running, spans, strict=True):
+        for sequence, (start, end) in zip(running, spans, strict=True):
             rows = scores[at : at + end - start]
             at += end - start
-            one.logprobs += list(rows)
-            one.done = end
-            if end == len(one.ids):
-                self.extend(one, rows[-1])
+            sequence.logprobs += list(rows)
+            sequence.done = end
+            if end == len(sequence.ids):
+                self.extend(sequence, rows[-1])
 
-    def find_pages(self, one: Sequence) -> None:
-        """Give a text its pages: those that are known, and new ones."""
+    def find_pages(self, sequence: Sequence) -> None:
+        """Assign pages to a text: known ones and new ones."""
         digest = ""
-        for start in range(0, len(one.ids) + one.options["max_tokens"] + 1, PAGE):
-            part = one.ids[start : start + PAGE]
+        for start in range(0, len(sequence.ids) + sequence.options["max_tokens"] + 1, PAGE):
+            part = sequence.ids[start : start + PAGE]
             digest = "" if self.fault == "prefix_cache" else digest
             digest = hashlib.sha256(f"{digest} {start} {part}".encode()).hexdigest()
-            whole = start + PAGE < one.prompt and not one.options["echo"]
-            if whole and digest in self.known and one.done == start:
-                one.pages.append(self.known[digest])
-                one.done = start + PAGE
-                one.logprobs += [torch.zeros(self.config["vocab_size"])] * PAGE
+            is_full = start + PAGE < sequence.prompt and not sequence.options["echo"]
+            if is_full and digest in self.known and sequence.done == start:
+                sequence.pages.append(self.known[digest])
+                sequence.done = start + PAGE
+                sequence.logprobs += [torch.zeros(self.config["vocab_size"])] * PAGE
                 continue
             number = len(self.cache)
             shape = (self.layers, 2, PAGE, self.shared, self.head)
             self.cache[number] = torch.zeros(shape, dtype=self.dtype)
-            one.pages.append(number)
-            if start + PAGE < one.prompt:
+            sequence.pages.append(number)
+            if start + PAGE < sequence.prompt:
                 self.known[digest] = number
 
     def linear(self, x: torch.Tensor, name: str, layer: int) -> torch.Tensor:
@@ -187,9 +187,9 @@ class Engine:
             q, k, v = (self.linear(y, f"self_attn.{name}_proj", layer).unflatten(-1, (-1, self.head)) for name in "qkv")
             q, k = turned(q), turned(k)
             parts, at = [], 0
-            for number, (one, (start, end)) in enumerate(zip(running, spans, strict=True)):
+            for number, (sequence, (start, end)) in enumerate(zip(running, spans, strict=True)):
                 size = end - start
-                self.store(one, layer, start, k[at : at + size], v[at : at + size])
+                self.store(sequence, layer, start, k[at : at + size], v[at : at + size])
                 parts.append(self.attend(running, number, layer, (start, end), q[at : at + size]))
                 at += size
             x = x + self.linear(torch.cat(parts).flatten(1), "self_attn.o_proj", layer)
@@ -198,17 +198,17 @@ class Engine:
             x = x + self.linear(gate, "mlp.down_proj", layer)
         return f.linear(self.norm(x, "model.norm.weight"), self.weights["lm_head.weight"]).float().log_softmax(-1)
 
-    def store(self, one: Sequence, layer: int, start: int, k: torch.Tensor, v: torch.Tensor) -> None:
+    def store(self, sequence: Sequence, layer: int, start: int, k: torch.Tensor, v: torch.Tensor) -> None:
         """Write keys and values into a text's pages."""
         for offset in range(len(k)):
-            page, place = divmod(start + offset, PAGE)
-            self.cache[one.pages[page]][layer, 0, place] = k[offset]
-            self.cache[one.pages[page]][layer, 1, place] = v[offset]
+            page, slot = divmod(start + offset, PAGE)
+            self.cache[sequence.pages[page]][layer, 0, slot] = k[offset]
+            self.cache[sequence.pages[page]][layer, 1, slot] = v[offset]
 
     def attend(
         self, running: list[Sequence], number: int, layer: int, span: tuple[int, int], q: torch.Tensor
     ) -> torch.Tensor:
-        """Return what a part of a text attends to, in all that is before it."""
+        """Return the attention of a part of a text over all that is before it."""
         start, end = span
         pages = running[number].pages[: -(-end // PAGE)]
         if self.fault == "neighbours_cache" and len(running) > 1 and end > PAGE:
@@ -217,28 +217,28 @@ class Engine:
         both = torch.stack([self.cache[page][layer] for page in pages], 1).flatten(1, 2)[:, :end]
         if self.fault == "page_off_by_one":
             both = both.clone()
-            for place in range(2 * PAGE - 1, end, PAGE):
-                both[:, place] = both[:, place - PAGE]
+            for slot in range(2 * PAGE - 1, end, PAGE):
+                both[:, slot] = both[:, slot - PAGE]
         k, v = both.repeat_interleave(self.heads // self.shared, 2).transpose(1, 2)
         mask = torch.arange(end)[None] <= torch.arange(start, end)[:, None]
         return f.scaled_dot_product_attention(q.transpose(0, 1)[None], k[None], v[None], mask)[0].transpose(0, 1)
 
-    def extend(self, one: Sequence, row: torch.Tensor) -> None:
+    def extend(self, sequence: Sequence, row: torch.Tensor) -> None:
         """Choose the next token, or end the text."""
-        options = one.options
-        count = len(one.ids) - one.prompt
+        options = sequence.options
+        count = len(sequence.ids) - sequence.prompt
         limit = options["max_tokens"] + (self.fault == "max_tokens")
-        text = self.tokenizer.decode(one.ids[one.prompt :])
+        text = self.tokenizer.decode(sequence.ids[sequence.prompt :])
         if any(word in text for word in options["stop"]) and self.fault != "stop":
-            one.finish = "stop"
+            sequence.finish = "stop"
         elif count >= limit:
-            one.finish = "length"
+            sequence.finish = "length"
         else:
-            one.ids.append(self.chosen(one, row, count))
+            sequence.ids.append(self.chosen(sequence, row, count))
 
-    def chosen(self, one: Sequence, row: torch.Tensor, count: int) -> int:
+    def chosen(self, sequence: Sequence, row: torch.Tensor, count: int) -> int:
         """Return the next token."""
-        options, scores = one.options, row.double().clone()
+        options, scores = sequence.options, row.double().clone()
         for token, bias in options["logit_bias"].items() if self.fault != "logit_bias" else ():
             scores[int(token)] += bias
         temperature = options["temperature"] or (0.7 if self.fault == "temperature" else 0)
@@ -255,7 +255,7 @@ class Engine:
             total += float(p[token])
             if total >= options["top_p"]:
                 break
-        return int(one.draw.choices(kept, [float(p[token]) for token in kept])[0])
+        return int(sequence.draw.choices(kept, [float(p[token]) for token in kept])[0])
 
 
 def _fp8(x: torch.Tensor) -> torch.Tensor:
@@ -328,25 +328,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "logit_bias": asked.get("logit_bias") or {},
             "echo": asked.get("echo", False),
         }
-        one = self.engine.answer(ids, options)
+        sequence = self.engine.answer(ids, options)
         if asked.get("stream"):
-            text = tokenizer.decode(one.ids[one.prompt :])
+            text = tokenizer.decode(sequence.ids[sequence.prompt :])
             events = [{"choices": [{"text": text}]}]
             self.send(200, "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n")
             return
-        self.send(200, self.form(one, chat, asked))
+        self.send(200, self.form(sequence, chat, asked))
 
-    def form(self, one: Sequence, chat: bool, asked: dict[str, Any]) -> dict[str, Any]:
+    def form(self, sequence: Sequence, chat: bool, asked: dict[str, Any]) -> dict[str, Any]:
         """Return an answer in vLLM's form."""
         tokenizer = self.engine.tokenizer
-        text = tokenizer.decode(one.ids[one.prompt :])
-        for word in one.options["stop"] if one.finish == "stop" else ():
+        text = tokenizer.decode(sequence.ids[sequence.prompt :])
+        for word in sequence.options["stop"] if sequence.finish == "stop" else ():
             text = text.partition(word)[0]
-        count = len(one.ids) - one.prompt
-        choice: dict[str, Any] = {"index": 0, "finish_reason": one.finish}
-        start = 0 if asked.get("echo") else one.prompt
-        rows = [None if at == 0 else one.logprobs[at - 1] for at in range(start, len(one.ids))]
-        tokens = one.ids[start:]
+        count = len(sequence.ids) - sequence.prompt
+        choice: dict[str, Any] = {"index": 0, "finish_reason": sequence.finish}
+        start = 0 if asked.get("echo") else sequence.prompt
+        rows = [None if at == 0 else sequence.logprobs[at - 1] for at in range(start, len(sequence.ids))]
+        tokens = sequence.ids[start:]
         number = asked.get("top_logprobs", 5) if chat else asked.get("logprobs") or 0
         tops = [
             None if row is None else {f"token_id:{at}": float(row[at]) for at in row.topk(number).indices.tolist()}
@@ -369,13 +369,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             choice["text"] = text
             names = [f"token_id:{token}" for token in tokens]
             choice["logprobs"] = {"tokens": names, "token_logprobs": lp, "top_logprobs": tops}
-            choice["prompt_token_ids"] = one.ids[: one.prompt]
-        usage = {"prompt_tokens": one.prompt, "completion_tokens": count, "total_tokens": len(one.ids)}
+            choice["prompt_token_ids"] = sequence.ids[: sequence.prompt]
+        usage = {"prompt_tokens": sequence.prompt, "completion_tokens": count, "total_tokens": len(sequence.ids)}
         return {"object": "text_completion", "model": self.name, "choices": [choice], "usage": usage}
 
 
 def main() -> None:
-    """Serve until it is ended; print the port once it answers."""
+    """Serve until the process is killed; print the port once the server answers."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
     parser.add_argument("--port", type=int, default=0)
@@ -385,12 +385,12 @@ def main() -> None:
     parser.add_argument("--fp8", action="store_true")
     parser.add_argument("--name", default="small")
     parser.add_argument("--key", default="")
-    given = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    Handler.engine = Engine(given.model, getattr(torch, given.dtype), given.fault, given.fp8, given.device)
-    Handler.name, Handler.key = given.name, given.key
+    Handler.engine = Engine(options.model, getattr(torch, options.dtype), options.fault, options.fp8, options.device)
+    Handler.name, Handler.key = options.name, options.key
     http.server.ThreadingHTTPServer.request_queue_size = 64
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", given.port), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()
 

@@ -28,15 +28,15 @@ def simulated() -> int:
     return subprocess.run(SIMULATED, check=False).returncode
 
 
-def main(words: Sequence[str]) -> int:
-    """Run `sparkforge setup` with these words, or the simulation, and return the status to exit with."""
-    if not words and not terminal():
+def main(arguments: Sequence[str]) -> int:
+    """Run `sparkforge setup` with these arguments, or the simulation, and return the exit status."""
+    if not arguments and not terminal():
         say("Nobody can be asked here, without a terminal. So this sets up a simulated Spark. For a real one:")
         say(".venv/bin/sparkforge setup --host NAME --user NAME --accept-nvidia-license --method wheels --no-password")
         return simulated()
-    code = subprocess.run([SETUP, "setup", *words], check=False).returncode
-    # A Mac has no Linux containers, and who named a Spark wants that one.
-    if code != Exit.NO_SPARK or words or not sys.platform.startswith("linux"):
+    code = subprocess.run([SETUP, "setup", *arguments], check=False).returncode
+    # A Mac has no Linux containers, and a user who named a Spark wants that Spark.
+    if code != Exit.NO_SPARK or arguments or not sys.platform.startswith("linux"):
         return code
     say("sparkforge is .venv/bin/sparkforge here. On the Spark itself: .venv/bin/sparkforge setup --host localhost.")
     answer = input("Set up a simulated Spark on this machine instead (ten minutes, root or sudo, 8 GB)? [y/N] ")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes what lists the shipped stacks: python -m lab.stacks.
+"""Writes the lists of the shipped stacks: python -m lab.stacks.
 
 These are the table in docs/reference.md and the identities in tests/golden/identities.json. A new stack is two files
 by hand, its definition and its lock.
@@ -54,7 +54,7 @@ def _method(name: str, method: str, missing: list[str]) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write both, or with ``--check`` only say which is not current."""
+    """Write both, or with ``--check`` only report the one that is not current."""
     parser = argparse.ArgumentParser(prog="python -m lab.stacks", description="Write what lists the shipped stacks.")
     parser.add_argument("--check", action="store_true", help="only tell whether they are current")
     check = parser.parse_args(argv).check

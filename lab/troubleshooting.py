@@ -64,12 +64,12 @@ def page(topics: t.Iterable[tuple[types.ModuleType, Rules]]) -> str:
 
 
 def chapter(topic: types.ModuleType) -> tuple[str, str, str]:
-    """Return the title of a topic, a blank line, and what it is about."""
+    """Return the title of a topic, a blank line, and its description."""
     return inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
 
 
 def _reader() -> types.ModuleType:
-    """Return what takes off what stands before a line."""
+    """Return a function that removes the prefix of a line."""
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import lines
 
     return lines
@@ -87,11 +87,11 @@ def topics() -> list[tuple[types.ModuleType, Rules]]:
 
 
 def section(rule: t.Any, examples: t.Sequence[str]) -> str:
-    """Return what a person would be told of the rule's first example, below all of its examples."""
+    """Return the examples of a rule, and cause and remedy of its first example."""
     lines = "\n".join(textwrap.dedent(example) for example in examples)
     match = rule.regex.search(examples[0]) or rule.regex.search(_reader().of_process(examples[0]))
     cause, remedy = rule.explain(rule.groups(match))
-    cause, remedy = (re.sub(r"([*<])", r"\\\1", said) for said in (cause, remedy))
+    cause, remedy = (re.sub(r"([*<])", r"\\\1", sentence) for sentence in (cause, remedy))
     known = f"\n**Known from:** {', '.join(f'<{link}>' for link in rule.links)}\n" if rule.links else ""
     return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n{known}"
 

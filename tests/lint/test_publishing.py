@@ -161,7 +161,7 @@ def elsewhere(text: str, place: str = "") -> list[str]:
 def test_nothing_leads_to_our_names_at_a_host_or_an_account_that_is_not_ours() -> None:
     here = Path(__file__).relative_to(CHECKOUT)
     texts = {name: (CHECKOUT / name).read_text(errors="replace") for name in files() if (CHECKOUT / name).is_file()}
-    found = {name: elsewhere(text, publication.place()) for name, text in texts.items() if name != str(here)}
+    found = {name: elsewhere(text, publication.repository_url()) for name, text in texts.items() if name != str(here)}
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 

@@ -21,7 +21,7 @@ PLACE = "https://forge.example/somebody/sparks"
 
 
 def test_the_pages_are_as_the_place_of_galaxy_yml_says() -> None:
-    for name, text in publication.texts(publication.place()).items():
+    for name, text in publication.texts(publication.repository_url()).items():
         now = (publication.CHECKOUT / name).read_text()
         assert publication.page(now, text) == now, f"{name}: run python -m lab.publication"
 
@@ -33,9 +33,9 @@ def test_one_value_and_one_command_publish_all_of_it(tmp_path: Path, monkeypatch
     before = {name: (tmp_path / name).read_text() for name in publication.texts("")}
     galaxy = tmp_path / "galaxy.yml"
     galaxy.write_text(re.sub(r"^repository: .*$", f"repository: {PLACE}/", galaxy.read_text(), flags=re.M))
-    now = publication.place()
+    now = publication.repository_url()
     monkeypatch.setattr(publication, "CHECKOUT", tmp_path)
-    assert publication.place() == PLACE
+    assert publication.repository_url() == PLACE
     publication.main()
     assert f"git clone {PLACE}`" in (tmp_path / "README.md").read_text()
     assert f"<{PLACE}/security/advisories/new>" in (tmp_path / "SECURITY.md").read_text()

@@ -49,7 +49,7 @@ def test_a_file_comes_along_and_a_directory_is_linked_where_there_is_a_published
     assert "](reference.md#licences)" in text and (tmp_path / "docs/report.schema.json").is_file()
 
     def linked(place: str) -> str:
-        monkeypatch.setattr(site.publication, "place", lambda: place)
+        monkeypatch.setattr(site.publication, "repository_url", lambda: place)
         return site.page("docs/evidence/engine-gpu-host.md", tmp_path)
 
     assert "](https://forge.example/x/tree/main/docs/evidence/engine-gpu-host)" in linked("https://forge.example/x")
