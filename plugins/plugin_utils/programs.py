@@ -24,21 +24,20 @@ from ..module_utils._core.errors import SparkforgeError
 
 HOME = pathlib.Path(__file__).parents[2]
 _UNITS = ("sparkforge-guard.service", "sparkforge-guard-caps.service", "sparkforge-guard-caps.timer")
-_MAIN = """import sys
+#: Any Python reads it, 2.7 too.
+_VERSION = """import sys
 
 if sys.version_info < (3, 9):
-    sys.exit("Python 3.9 or newer is needed.")
-from {} import main
+    sys.stderr.write("Python 3.9 or newer is needed.\\n")
+    sys.exit(2)
+"""
+_MAIN = f"""{_VERSION}from {{}} import main
 
 sys.exit(main())
 """
 #: The recorder uses the proof, which does not know of it.
-_RECORDER = """import sys
-
-if sys.version_info < (3, 9):
-    sys.exit("Python 3.9 or newer is needed.")
-from sparkforge_proof import cli, history
-from {} import main
+_RECORDER = f"""{_VERSION}from sparkforge_proof import cli, history
+from {{}} import main
 
 sys.exit(main(lambda host: history.History(host.path(history.DIRECTORY)).last(), cli.prove_other))
 """

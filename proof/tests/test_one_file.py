@@ -6,8 +6,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +80,12 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
         (None, ["--html", "/nowhere/report.html"], "/nowhere/report.html cannot be written. Name a file in a dir"),
         (None, ["--json", "/tmp"], "/tmp cannot be written. Name a file in a directory that exists and that you"),
         (None, ["--json", "/tmp/report", "--html", "/tmp/report"], "--json and --html both name /tmp/report."),
+        (None, ["--factor", "0"], "--factor is 0.0. Set a number above 0."),
+        (None, ["--factor", "nan"], "--factor is nan. Set a number above 0."),
+        (None, ["--memory-share", "0"], "--memory-share is 0.0. Set a number above 0."),
+        (None, ["--memory-share", "0.95"], "--memory-share is 0.95. Leave the host at least a tenth"),
+        (None, ["--seed", "-3"], "--seed is -3.0. Set a number above 0."),
+        (None, ["--accept", "nothing"], "'nothing' in --accept is not the name of a check."),
     ],
 )
 def test_what_cannot_be_done_ends_with_one_sentence(
@@ -84,6 +94,66 @@ def test_what_cannot_be_done_ends_with_one_sentence(
     done = run(python or torch.environment() / "bin/python", file, *arguments)
     assert (done.returncode, done.stdout) == (cli.REFUSED, "")
     assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, stop: signal.Signals) -> None:
+    argv = [torch.environment() / "bin/python", "-I", file, "--cpu", "--check", "cpu.training.*"]
+    with subprocess.Popen(
+        argv, cwd="/", env={"TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout and process.stderr
+        told = [process.stderr.readline(), process.stderr.readline()]
+        assert processes_below(tmp_path)
+        process.send_signal(stop)
+        out, err = process.communicate(timeout=30)
+    assert told[0] == "Reading the GPU, its driver and the libraries of this host.\n"
+    assert re.fullmatch(r"0 of 5 checks done; running cpu\.training\.\w+\n", told[1])
+    assert (process.returncode, out) == (128 + stop, "")
+    assert err == f"Stopped by {stop.name}: all processes were ended and their files removed.\n"
+    assert (list(tmp_path.iterdir()), processes_below(tmp_path)) == ([], [])
+
+
+def processes_below(directory: Path) -> list[str]:
+    """Return the processes whose working directory is below one."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            found += [link.parent.name] if os.readlink(link).startswith(str(directory)) else []
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_folder_on_a_full_disk_is_refused_with_its_remedy(file: Path, tmp_path: Path) -> None:
+    # What tempfile tries fits into it, and the sources of the checks do not.
+    script = f"mount -t tmpfs -o size=64k none {tmp_path} && exec {torch.environment()}/bin/python -I {file} --cpu"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"{script} --check cpu.matmul.float32 --quiet"],
+        cwd="/",
+        env={"TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (cli.REFUSED, "")
+    assert done.stderr == (
+        "The folder of the checks cannot be written: No space left on device. Free space there, or set TMPDIR to a"
+        " directory with some GiB.\n"
+    )
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.6", "2.7"])
+def test_too_old_a_python_is_refused(file: Path, version: str) -> None:
+    python = shutil.which(f"python{version}")
+    if not python or subprocess.run([python, "-V"], capture_output=True, check=False).returncode:
+        # Where this machine has none, its own Python plays one.
+        code = (
+            f"import runpy, sys; sys.version_info = {tuple(map(int, version.split('.')))}; sys.argv[0] = {str(file)!r}"
+        )
+        done = run(sys.executable, Path("-c"), f"{code}; runpy.run_path(sys.argv[0], run_name='__main__')")
+    else:
+        done = run(python, file)
+    assert (done.returncode, done.stdout, done.stderr) == (cli.REFUSED, "", "Python 3.9 or newer is needed.\n")
 
 
 def test_files_to_write_are_left_alone_before_the_report(tmp_path: Path) -> None:

@@ -92,13 +92,17 @@ chosen.op = off
 survey.catalogue = lambda: [chosen]
 """
 KNOWN = """
-from sparkforge_proof import check, settings
+from sparkforge_proof import check, settings, verdict
 from sparkforge_proof.checks.survey import all_operators as survey
 from sparkforge_proof.checks.survey import comparison as survey_operator
 found = survey_operator.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
 context = check.Context("cuda", limits=dict(settings.LIMITS))
 judged = survey.judged(context, found, {name: (32.0, 32.0) for name in found.units}, "float32", 1)
 print(judged.warning.cause)
+row = check.definitions("survey.float32", "survey")["survey.float32"].result(
+    check.WARN, cause=judged.warning.cause, reason=judged.warning.reason
+)
+print(verdict.remark({"checks": [check.Result.from_row(row.as_row()).as_row()]}))
 """
 #: An operator that is something else where a condition of its input holds.
 OFF = """
@@ -156,11 +160,10 @@ def said(healthy: Environment) -> Iterator[Asked]:
 @pytest.mark.parametrize(
     ("before", "between", "reason"),
     [
-        pytest.param("sys.modules['numpy'] = None", "", "cannot be read: .*numpy", id="no numpy"),
         pytest.param(
             "sys.modules['torch.testing._internal.common_methods_invocations'] = None",
             "",
-            "list of operators cannot be read",
+            "list of operators cannot be read: .* Run .*python -m pip install torch.$",
             id="no list",
         ),
         pytest.param("", STRANGER, "has an interface unknown to the survey: .*supports_autograd", id="another"),
@@ -173,6 +176,14 @@ def test_a_list_of_operators_that_cannot_be_used_is_a_skip_with_the_reason(
     for status, text in found.values():
         assert status == "skip"
         assert re.search(reason, text), text
+
+
+def test_survey_needs_no_numpy(said: Asked) -> None:
+    few = f"{BROKEN.replace('sine.op = refuses', '')}\nassert sys.modules.get('numpy') is None and len(plain) > 500"
+    status, measured = said("cpu.survey.float32", before="sys.modules['numpy'] = None", between=few)[
+        "cpu.survey.float32"
+    ]
+    assert status == "pass" and measured.startswith("3 of 3 (backward 3 of 3 differentiable"), measured
 
 
 def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_computed(said: Asked) -> None:
@@ -289,10 +300,13 @@ def test_a_triangle_that_is_wrong_of_many_matrices_alone_is_named(healthy: Envir
 
 def test_a_defect_of_torch_that_is_known_warns_and_names_what_is_wrong(healthy: Environment) -> None:
     found = subprocess.run([healthy.python, "-c", KNOWN], capture_output=True, text=True, check=True, cwd=SOURCES)
-    assert found.stdout.strip() == (
+    cause, remark = found.stdout.splitlines()
+    assert cause == (
         "Wrong in float32, as is known of this torch: nn.functional.avg_pool2d, transposed, backward: of inputs whose"
         " channels are last, with padding, until pytorch#188345 (2026-07)."
     )
+    # It is in the verdict's own sentence, after "proven; ".
+    assert remark == f"wrong{cause[len('Wrong') : -1]}"
 
 
 def test_how_many_of_the_differentiable_operators_were_computed_backward_is_in_the_row(said: Asked) -> None:

@@ -15,7 +15,8 @@ PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 
 #: Why a check did not pass. ``WRONG``: a number is wrong. ``MISMATCH``: what is installed is not what the stack says.
 #: ``UNJUDGED``: either of them, where no sound run on such a device is on record that says how far off is wrong.
-WRONG, MISMATCH, UNJUDGED = "wrong", "mismatch", "unjudged"
+#: ``KNOWN``: a number is wrong by a defect of torch that is known.
+WRONG, MISMATCH, UNJUDGED, KNOWN = "wrong", "mismatch", "unjudged", "known"
 #: The other reasons: there is no number to judge. The device or a library refused it, the build lacks it, it ended with
 #: an error, it did not end in time, memory ran out, another program uses the device, or a rate is below its floor.
 REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
@@ -67,10 +68,7 @@ def is_right_on_the_gpu(report: Report) -> bool:
 
 
 def remark(report: Report) -> str:
-    """Return what a verdict does not cover, in words; empty for nothing.
-
-    Where numbers are wrong on the CPU alone it is that, and otherwise what was not judged.
-    """
+    """Return what a verdict does not cover, in words: what is wrong all the same, and what was not judged."""
     rows = report.get("checks") or []
     said = []
     if (names := wrong(report)) and is_right_on_the_gpu(report):
@@ -78,6 +76,8 @@ def remark(report: Report) -> str:
         cause = next(check["cause"] for check in rows if check["name"] == names[0])[:400].rstrip(".")
         those = phrases.some([name[len("cpu.") :] for name in names], 8)
         said.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
+    for cause in (check["cause"] for check in rows if check.get("reason") == KNOWN):
+        said.append(f"{cause[:1].lower()}{cause[1:400].rstrip('.')}")
     if unjudged := [check["name"] for check in rows if check.get("reason") == UNJUDGED]:
         said.append(f"not judged, on a first run on this kind of device: {phrases.some(unjudged, 8)}")
     return "; ".join(said)

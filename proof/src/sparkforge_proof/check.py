@@ -19,6 +19,7 @@ from ._shared.module_utils._core.verdict import (
     CRASH as CRASH,
     FAIL as FAIL,
     FULL as FULL,
+    KNOWN as KNOWN,
     MEMORY as MEMORY,
     MISMATCH as MISMATCH,
     PASS as PASS,
@@ -228,7 +229,7 @@ class Result:
         except (TypeError, AttributeError, OverflowError) as error:
             raise ValueError("its fields have other types") from error
         is_sound = is_sound and isinstance(result.covered, list) and result.status in (PASS, WARN, FAIL, SKIP)
-        if not is_sound or result.reason not in ("", WRONG, MISMATCH, *UNANSWERED):
+        if not is_sound or result.reason not in ("", WRONG, MISMATCH, KNOWN, *UNANSWERED):
             raise ValueError("its fields have other values")
         return result
 

@@ -11,32 +11,38 @@ import importlib.util
 import json
 import os
 import pkgutil
+import signal
 import socket
 import sys
 import time
 import typing as t
 
-from . import calls, catalogue, changed, run, scheduled, verdict
-from ._shared.module_utils._core import shown
+from . import calls, catalogue, changed, elsewhere, run, scheduled, verdict
+from ._shared.module_utils._core import shown, words
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host, run_command
-from .check import FAIL, FULL, WARN
+from .check import FAIL, FULL, SKIP, WARN
 
 #: The exit statuses. 2 is a wrong command line or an environment that cannot be inspected.
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
+#: What ends the command from outside: Ctrl-C, kill, and a terminal that closes. Its exit status is as a shell has it.
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOPPED = 128
+#: Checks that are named of those that were skipped for one reason.
+NAMED = 4
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
 sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof explain LOG (what is the cause, and the
 remedy?); exit status: 0 proven (warnings included, and numbers that cannot be judged on a first run on a kind of
 device), 1 a number is wrong, also on the CPU alone, 2 it could not start, 3 nothing failed, but numbers that the
-profile requires were not computed, 4 a check failed without a wrong number"""
+verdict rests on were not computed, 4 a check failed without a wrong number, 128 and more: a signal stopped it"""
 
 
 #: Commands of former versions, and what to use instead.
 GONE = {
     "audit": "Use --family identity, whose checks identity.files and identity.wheels compare installed files.",
-    "timer": "Set verify_schedule and run playbooks/verify.yml, or start sparkforge-proof from cron.",
+    "timer": "Start sparkforge-proof from cron or a timer of systemd.",
 }
 
 
@@ -114,17 +120,37 @@ def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
 
 def main(argv: t.Sequence[str] | None = None) -> int:
     """Run a command, by default the checks, print what is wrong, and return the exit status."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in GONE:
-        print(f"The command {words[0]} is gone. {GONE[words[0]]}", file=sys.stderr)
+    heard = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _stop) for number in heard}
+    try:
+        return _command(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt as stop:
+        name = signal.Signals(stop.args[0]).name
+        print(f"Stopped by {name}: all processes were ended and their files removed.", file=sys.stderr)
+        return STOPPED + int(stop.args[0])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, _frame: t.Any) -> None:
+    """End what runs; another signal does not disturb that."""
+    for each in STOPS:
+        signal.signal(each, signal.SIG_IGN)
+    raise KeyboardInterrupt(number)
+
+
+def _command(arguments: list[str]) -> int:
+    if arguments and arguments[0] in GONE:
+        print(f"The command {arguments[0]} is gone. {GONE[arguments[0]]}", file=sys.stderr)
         return REFUSED
-    if words and words[0] in COMMANDS:
+    if arguments and arguments[0] in COMMANDS:
         try:
-            return COMMANDS[words[0]](words[1:])
+            return COMMANDS[arguments[0]](arguments[1:])
         except SparkforgeError as error:
             print(f"{error.cause} {error.remedy}", file=sys.stderr)
             return REFUSED
-    return checks(words)
+    return checks(arguments)
 
 
 def checks(argv: t.Sequence[str]) -> int:
@@ -139,11 +165,13 @@ def checks(argv: t.Sequence[str]) -> int:
             return PROVEN
         files = writers(given)
         report = prove(given, known)
+        if not of_the_role(os.path.realpath(sys.prefix)):
+            report = elsewhere.words(report)
         for path, text in files.items():
             with open(path, "w", encoding="utf-8") as stream:
                 stream.write(text(report))
     except SparkforgeError as error:
-        print(f"{error.cause} {error.remedy}", file=sys.stderr)
+        print(elsewhere.words(f"{error.cause} {error.remedy}"), file=sys.stderr)
         return REFUSED
     except OSError as error:
         print(f"The report cannot be written: {error}.", file=sys.stderr)
@@ -152,12 +180,17 @@ def checks(argv: t.Sequence[str]) -> int:
         for check in report["checks"]:
             if check["status"] in (FAIL, WARN):
                 print(shown.text(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}"))
+        skipped = [check for check in report["checks"] if check["status"] == SKIP]
+        for cause in dict.fromkeys(check["cause"] for check in skipped):
+            names = [check["name"] for check in skipped if check["cause"] == cause]
+            print(shown.text(f"skip  {words.some(names, NAMED)}: {cause}"))
         for notice in report["notices"]:
             print(shown.text(notice))
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     remark = verdict.remark(report)
     found = shown.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
-    print(f"{found} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
+    part = ", of the selected checks alone" if given.family or given.check else ""
+    print(f"{found} (profile {report['profile']}, {report['seconds']:.0f} s{part}): {counts}")
     return status(report)
 
 
@@ -205,7 +238,8 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
             f"{sys.executable} has no torch.", "Run this file with the interpreter of the environment: …/bin/python."
         )
     devices = gpu.Gpu(Host(run=run_command)).observe()["devices"]
-    report = _proved(given, known, sys.executable, sys.prefix, torch.submodule_search_locations, devices)
+    folders = torch.submodule_search_locations
+    report = _proved(given, known, sys.executable, sys.prefix, folders, devices, progress=not given.quiet)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return {**report, "host": socket.gethostname(), "written": now}
 
@@ -227,6 +261,7 @@ def _proved(
     prefix: str,
     folders: t.Iterable[str],
     devices: t.Sequence[t.Mapping[str, t.Any]],
+    progress: bool = False,
 ) -> dict[str, t.Any]:
     name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
     profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
@@ -250,7 +285,7 @@ def _proved(
         "gpu_required": (given.gpu or bool(devices)) and not given.cpu,
         "accept": given.accept,
     }
-    return run.Proof(options).run()
+    return run.Proof(options, progress=progress).run()
 
 
 def of_the_role(prefix: str) -> dict[str, str]:
@@ -299,7 +334,7 @@ COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "endpoint": endpoint,
     "explain": explain,
-    "call": lambda words: calls.main(words[0]),
+    "call": lambda arguments: calls.main(arguments[0]),
     "changed": changed.main,
     "scheduled": scheduled.main,
 }

@@ -32,8 +32,8 @@ from .checks.stack.device import NO_CONTEXT
 #: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
 IMPORT_SECONDS = 300.0
 
-#: How often it is said what a run waits for.
-TELL_SECONDS = 15.0
+#: How often it is said what a run waits for or how far it is, and how often that is looked at.
+TELL_SECONDS, LOOK_SECONDS = 15.0, 1.0
 
 #: Bytes of a line; the longest row of a check has some thousand.
 _LONGEST = 1 << 20
@@ -54,6 +54,56 @@ main(sys.argv[1])
 """
 
 
+class Progress:
+    """How far a proof is, what of it is said on standard error, and what ends all of it.
+
+    :param verbose: whether what runs is said, and not only what the run waits for.
+    :ivar left: by lane, the checks without a result, in their order.
+    :ivar ends: what kills the processes of each group of lanes.
+    """
+
+    def __init__(self, verbose: bool = False) -> None:
+        self.verbose, self._told = verbose, -math.inf
+        self.left: dict[int, list[str]] = {}
+        self.total, self._waiting = 0, set[int]()
+        self.ends: list[t.Callable[[], None]] = []
+        self.stopped = False
+
+    def tell(self, text: str) -> None:
+        """Say something, once for all lanes and not all the time."""
+        if time.monotonic() >= self._told + TELL_SECONDS:
+            self._told = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    def begin(self, lane: int, names: t.Sequence[str], waits: bool) -> None:
+        """Note what a lane is to run, and whether it waits for the others."""
+        self.left[lane] = list(names)
+        self.total += len(names)
+        self._waiting |= {lane} if waits else set()
+
+    def done(self, lane: int, name: str) -> None:
+        """Note that a check of a lane has its result."""
+        self.left[lane].remove(name)
+        self._waiting.discard(lane)
+
+    def say(self, text: str = "") -> None:
+        """Say something at once, or from time to time what runs and how much is left."""
+        if self.verbose and text:
+            print(text, file=sys.stderr, flush=True)
+        elif self.verbose:
+            lanes = dict(self.left)
+            count = self.total - sum(map(len, lanes.values()))
+            running = ", ".join(names[0] for lane, names in lanes.items() if names and lane not in self._waiting)
+            self.tell(f"{count} of {self.total} checks done; running {running or 'none'}")
+
+    def stop(self) -> None:
+        """Kill what runs, and what would begin later."""
+        self.stopped = True
+        for end in self.ends:
+            with contextlib.suppress(SparkforgeError):
+                end()
+
+
 @dataclasses.dataclass
 class Lanes:
     """What the lanes of one run share.
@@ -61,7 +111,7 @@ class Lanes:
     :ivar user: whom root runs them as; "": an account of their own, None: root, or whoever else it is.
     :ivar beside: how many run side by side.
     :ivar software: what the environment says of itself.
-    :ivar told: when it was said last that the GPU is waited for.
+    :ivar progress: what all lanes of the proof share.
     """
 
     python: str
@@ -71,13 +121,7 @@ class Lanes:
     user: str | None
     beside: int = 1
     software: dict[str, t.Any] = dataclasses.field(default_factory=dict)
-    told: float = -math.inf
-
-    def tell(self, text: str) -> None:
-        """Say what the run waits for, once for all lanes and not all the time."""
-        if time.monotonic() >= self.told + TELL_SECONDS:
-            self.told = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
+    progress: Progress = dataclasses.field(default_factory=Progress)
 
 
 class Gate:
@@ -105,14 +149,14 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = N
         cause = f"The interpreter {lanes.python} does not exist."
         remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
         return _nothing(names, mismatch("python", "absent", "starts", cause, remedy))
-    directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
-        with _account(lanes) as own:
+        with _directory() as directory, _account(lanes) as own:
             return _run_in(lanes, directory, groups, gate, own)
     except SparkforgeError as error:
         return _nothing(names, mismatch("python", "an error", "starts", error.cause, error.remedy))
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    except OSError as error:
+        cause = f"The folder of the checks cannot be written: {error.strerror}."
+        raise SparkforgeError(cause, "Free space there, or set TMPDIR to a directory with some GiB.") from error
 
 
 def merged(results: t.Iterable[Result]) -> list[Result]:
@@ -127,6 +171,16 @@ def merged(results: t.Iterable[Result]) -> list[Result]:
             row.reason = SLOW
             row.cause += " It passed in another process of this proof, so that the stack is not at fault."
     return rows
+
+
+@contextlib.contextmanager
+def _directory() -> t.Iterator[str]:
+    """Make a directory for a run, and remove it after it."""
+    directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -220,6 +274,11 @@ def _run_in(
     # A daemon that cannot be found may hold the pipe's end.
     keeping = threading.Thread(target=_keep, args=(printed, output, end), daemon=True)
     keeping.start()
+    for lane_names, (reading, _writing) in zip(groups, pipes):
+        lanes.progress.begin(reading, lane_names, gate is not None)
+    lanes.progress.ends.append(end)
+    if lanes.progress.stopped:
+        end()
     try:
         # The lanes that it waits for may take as long as it may itself.
         seconds = lanes.limits["seconds"] * (2 if gate else 1)
@@ -228,6 +287,11 @@ def _run_in(
                 pool.submit(_collect, lanes, process, reading, names, output, seconds, hindrance)
                 for names, (reading, _writing) in zip(groups, pipes)
             ]
+            try:
+                concurrent.futures.wait(found)
+            except BaseException:
+                lanes.progress.stop()
+                raise
         return [result for one in found for result in one.result()]
     finally:
         for reading, _writing in pipes:
@@ -331,8 +395,12 @@ def _collect(
     deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
     ready, buffered = False, b""
     while time.monotonic() < deadline and len(buffered) < _LONGEST:
-        readable, _unused, _unused = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
-        block = os.read(reading, 1 << 16) if readable else b""
+        pause = max(0.0, min(LOOK_SECONDS, deadline - time.monotonic()))
+        readable, _unused, _unused = select.select([reading], [], [], pause)
+        lanes.progress.say()
+        if not readable:
+            continue
+        block = os.read(reading, 1 << 16)
         if not block:
             break
         *lines, buffered = (buffered + block).split(b"\n")
@@ -341,13 +409,15 @@ def _collect(
             if said is None:
                 continue
             if isinstance(said, str):
-                lanes.tell(said)
+                lanes.progress.tell(said)
             elif isinstance(said, Result):
                 # No word on another check than those asked for, and none a second time.
                 if said.name in names and said.name not in results:
                     results[said.name] = said
+                    lanes.progress.done(reading, said.name)
             elif not ready:
                 ready, deadline, lanes.software = True, end, said
+    lanes.progress.left.pop(reading)
     missing = [name for name in names if name not in results]
     found = list(results.values())
     if not missing:

@@ -32,18 +32,19 @@ class Proof:
     :param options: the module's options: ``python``, ``checks``, ``profile``, ``reference``, ``limits``,
         ``gpu_required``, ``user``, ``accept``, ``history``.
     :param check_mode: nothing is computed and nothing is remembered; what earlier roles would bring may be missing.
+    :param progress: whether what runs is said on standard error.
     :raises SparkforgeError: for options that do not fit together.
     """
 
-    def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False) -> None:
-        self.check_mode = check_mode
+    def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, progress: bool = False) -> None:
+        self.check_mode, self.progress = check_mode, lane.Progress(progress)
         self.gpu_required = bool(options.get("gpu_required", True))
         self.patterns: list[str] = list(options.get("checks") or ["*"])
         self.profile: dict[str, t.Any] = dict(options.get("profile") or {})
         self.reference: dict[str, t.Any] = {**(options.get("reference") or {}), "gpu_required": self.gpu_required}
         self.limits = {
             **settings.LIMITS,
-            **{key: value for key, value in (options.get("limits") or {}).items() if value},
+            **{key: value for key, value in (options.get("limits") or {}).items() if value is not None},
         }
         self.user: str | None = options.get("user")
         self.history = _history.History(options.get("history"))
@@ -64,6 +65,7 @@ class Proof:
         :raises SparkforgeError: it cannot be remembered.
         """
         started, began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.monotonic()
+        self.progress.say("Reading the GPU, its driver and the libraries of this host.")
         observed = {**self.host.observe(), "packages": changed.packages(self.host.host)}
         self.reference.update(self.host.for_checks())
         baseline = self.history.baseline([str(one.get("name")) for one in observed.get("devices") or []])
@@ -72,11 +74,12 @@ class Proof:
         self.profile["own_floors"] = verdict.own_floors(baseline, measured)
         computed, software = self._compute()
         results = [*self.host.results(), *computed]
-        required = {
+        applicable = {
             name: definition
             for name, definition in catalogue.CHECKS.items()
-            if verdict.selects(self.required, name) and (self.gpu_required or definition.device != "cuda")
+            if self.gpu_required or definition.device != "cuda"
         }
+        required = [name for name in applicable if verdict.selects(self.required, name)]
         unselected = [name for name in required if not verdict.selects(self.patterns, name)]
         if not self.check_mode:
             verdict.judge(
@@ -89,10 +92,12 @@ class Proof:
                 accepted=self.accepted,
             )
         self._say_covered(results)
-        families = verdict.families(name for name, definition in required.items() if definition.numeric)
+        # Where nothing is selected the verdict rests on all families, whatever the profile requires.
+        rests_on = applicable if self.patterns == ["*"] else required
+        families = verdict.families(name for name in rests_on if applicable[name].numeric)
         found = verdict.verdict(results, unselected, families)
         if found == verdict.UNPROVEN and not self.check_mode:
-            self.notices += [f"No number of {family} was computed." for family in verdict.missing(results, families)]
+            self.notices += [verdict.explained(results, family) for family in verdict.missing(results, families)]
         report: dict[str, t.Any] = {
             "format": verdict.FORMAT,
             "stack": self.reference.get("stack"),
@@ -201,7 +206,8 @@ class Proof:
                 results[name] = definition.result(SKIP, cause=reason, blocked=blocked)
         wanted = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]
         beside, alone = catalogue.lanes(wanted)
-        lanes = lane.Lanes(self.python, self.profile, self.reference, self.limits, self.user, max(1, len(beside)))
+        shared = (self.python, self.profile, self.reference, self.limits, self.user)
+        lanes = lane.Lanes(*shared, max(1, len(beside)), progress=self.progress)
         by_itself = dataclasses.replace(lanes, beside=1)
         gate = lane.Gate()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -209,9 +215,11 @@ class Proof:
             last = pool.submit(lane.run, by_itself, [alone], gate) if alone else None
             try:
                 found = lane.run(lanes, beside) if beside else []
-            finally:
                 gate.open()
-            found += last.result() if last else []
+                found += last.result() if last else []
+            except BaseException:
+                self.progress.stop()
+                raise
         gate.close()
         results.update({result.name: result for result in lane.merged(found)})
         software = lanes.software or by_itself.software

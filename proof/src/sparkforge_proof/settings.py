@@ -42,14 +42,14 @@ def check(
             if not any(verdict.selects([pattern], name) for name in names):
                 raise SparkforgeError(
                     f"{pattern!r} in {what} matches no check.",
-                    f"The role verify's README lists the names; families: "
+                    f"sparkforge-proof --list names them; families: "
                     f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
                 )
     unknown, known = sorted(set(limits) - {*LIMITS, *OPTIONAL}), ", ".join((*LIMITS, *OPTIONAL))
     if unknown:
         raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known keys are {known}.")
     for key, value in limits.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
             raise SparkforgeError(f"limits.{key} is {value!r}.", "Set a number above 0.")
     if limits["memory_share"] > 0.9:
         raise SparkforgeError(

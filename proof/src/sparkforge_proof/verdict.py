@@ -29,6 +29,8 @@ GPU_ROWS = ("gpu", "compute_capability", "driver")
 #: Where no sound run is on record so many numbers at most may be of another kind, as a NaN or another whole number, and
 #: this part of all; one in any case.
 FEW, FEW_OF = 16, 100
+#: Families that need another package than torch, as torchvision.
+OF_OTHERS = ("companions", "cpu.companions")
 
 Report = t.Mapping[str, t.Any]
 
@@ -144,10 +146,10 @@ def hindrance(report: Report, current: Report | None, first: bool, require: str)
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:
     """Return ``fail``, ``unproven`` or ``proven``.
 
-    Unproven: no number was computed, a required check was not selected, or a family that is required has no number.
-    What is proven may have warnings.
+    Unproven: no number was computed, a required check was not selected, or a family that the verdict rests on has no
+    number. What is proven may have warnings.
 
-    :param families: those of the required checks that compute.
+    :param families: those that it rests on.
     """
     if any(result.status == FAIL for result in results):
         return FAIL
@@ -166,9 +168,18 @@ def missing(results: t.Iterable[Result], families: t.Iterable[str]) -> list[str]
 
 
 def families(names: t.Iterable[str]) -> list[str]:
-    """Return the families, as :func:`missing` names them, that two checks or more are of: no single one decides."""
+    """Return the families, as :func:`missing` names them, that a verdict on these checks rests on.
+
+    Two checks or more are of each: no single one decides.
+    """
     counts = collections.Counter(map(_family, names))
-    return [family for family, count in counts.items() if count > 1]
+    return [family for family, count in counts.items() if count > 1 and family not in OF_OTHERS]
+
+
+def explained(results: t.Iterable[Result], family: str) -> str:
+    """Return in words that a family has no number, with the cause and the remedy of its first check."""
+    first = next((one for one in results if one.numeric and _family(one.name) == family), None)
+    return f"No number of {family} was computed. {first.cause} {first.remedy}".rstrip() if first else ""
 
 
 def _family(name: str) -> str:

@@ -96,6 +96,33 @@ def test_an_interpreter_that_is_not_there_and_one_that_does_not_start(tmp_path: 
     assert "does not start: No such file" in rows(Proof(options(python=str(broken))).run())["python"]["cause"]
 
 
+@pytest.mark.parametrize(
+    ("lacks", "expected"),
+    [
+        ("cpu.companions.", "proven"),
+        ("cpu.compilation.", "proven"),
+        ("cpu.survey.float32", "proven"),
+        ("cpu.survey.", "unproven"),
+        ("cpu.matmul.", "unproven"),
+    ],
+)
+def test_complete_run_rests_on_numbers_of_each_family_whatever_the_profile_requires(
+    monkeypatch: pytest.MonkeyPatch, lacks: str, expected: str
+) -> None:
+    def answers(_lanes: lane.Lanes, groups: list[list[str]], _gate: Any = None) -> list[Result]:
+        definitions = [catalogue.CHECKS[name] for group in groups for name in group]
+        skip = "There is no numpy. Run python -m pip install numpy."
+        return [
+            definition.result("skip", cause=skip) if definition.name.startswith(lacks) else definition.result("pass")
+            for definition in definitions
+        ]
+
+    monkeypatch.setattr(lane, "run", answers)
+    report = Proof(options(checks=["*"], profile={"name": "generic", "required_checks": []})).run()
+    said = [f"No number of {lacks.rstrip('.')} was computed. There is no numpy. Run python -m pip install numpy."]
+    assert (report["verdict"], report["notices"]) == (expected, said if expected == "unproven" else [])
+
+
 def test_what_the_guard_of_the_host_did_is_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.guarded, "DIRECTORY", str(tmp_path))
     said = {"login": "sparkforge-guard ended vllm.", "down": "The machine went down.", "braked": "ollama stays off."}

@@ -128,7 +128,8 @@ def test_a_required_family_without_one_right_number_leaves_it_unproven() -> None
     assert verdict.verdict(results, [], ["matmul", "attention"]) == "unproven"
     assert verdict.missing(results, ["matmul", "attention"]) == ["attention"]
     # One check alone decides nothing.
-    assert verdict.families(["cpu.matmul.float32", "matmul.float32", "cpu.matmul.shapes"]) == ["cpu.matmul"]
+    names = ["cpu.matmul.float32", "matmul.float32", "cpu.matmul.shapes", "companions.one", "companions.other"]
+    assert verdict.families(names) == ["cpu.matmul"]
 
 
 def test_a_gpu_that_refused_all_that_was_asked_of_it_is_not_proven_by_the_cpu() -> None:

@@ -62,7 +62,11 @@ def installed(name: str) -> types.ModuleType:
     :raises Unanswered: it is, and is broken.
     """
     if importlib.util.find_spec(name) is None:
-        raise Skipped(f"The package {name} is not installed in this environment.")
+        version = importlib.import_module("torch").__version__.partition("+")[0]
+        raise Skipped(
+            f"The package {name} is not installed in this environment. Run {sys.executable} -m pip install"
+            f" torch=={version}, which brings it."
+        )
     try:
         return importlib.import_module(name)
     except ImportError as error:

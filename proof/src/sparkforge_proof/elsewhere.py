@@ -1,0 +1,53 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The words of a report for who has the one file and not the collection: its options, and pip for playbooks."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+_AGAIN = "nstall the packages of this environment again"
+#: In this order: what stands beside a remedy, the remedies, and the names of options.
+_WORDS = [
+    (r" \((?:playbooks/[\w.]+|role \w+|stack_method: \w+|verify_accept|sparkforge_gpu_required is false)\)", ""),
+    (r"\(playbooks/[\w.]+, or ", "("),
+    (r"; the role pytorch always sets it|,? as the role \w+ does|, built by the role pytorch", ""),
+    (r"or with the role pytorch's fix \w+, ", ""),
+    (r"If it is intentionally slower, set the floor in verify_speed_floors\.", ""),
+    (r", or (?:set|correct) verify_\w+[^.;]*(?=[.;]|$)", ""),
+    (r" and playbooks/deploy\.yml", ""),
+    (r", then run playbooks/\w+\.yml|: run playbooks/libraries\.yml, or playbooks/deploy\.yml if[^.]*", ""),
+    (r"run playbooks/deploy\.yml, or add it to the lock", "install it"),
+    (r"Run playbooks/libraries\.yml for (\w+)", r"Install \1"),
+    (r"(?:Remove \S+ and (?=r)|(?=R))([Rr])un playbooks/deploy\.yml[^.;:]*", rf"I{_AGAIN}"),
+    (r"run playbooks/deploy\.yml[^.;:]*|playbooks/deploy\.yml brings it again", f"i{_AGAIN}"),
+    (r"Run playbooks/libraries\.yml[^.;:]*", "Install the library that is missing"),
+    (r"Run the role \w+, which installs ", "Install "),
+    (r"Run the role \w+\. |, and the role adds the entry", ""),
+    (r"run the role that installed it", "install it again"),
+    (r"no role of this collection installs", "nothing here is known to install"),
+    (r"\bverify_user\b", "this account"),
+    (r"\bverify_accept\b", "--accept"),
+    (r"set sparkforge_gpu_required: false", "use --cpu"),
+    (r"Set stack_profile to this GPU's profile, or to generic", "Name another with --profile, such as generic"),
+    (r"raise limits\.seconds", "use --full, which may take longer"),
+    (r"\bThis site accepts\b", "You accept"),
+]
+_RULES = [(re.compile(pattern), text) for pattern, text in _WORDS]
+
+
+def words(value: t.Any) -> t.Any:
+    """Return what a report holds, a sentence, a row or a list of them, in these words."""
+    if isinstance(value, t.Mapping):
+        return {key: words(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [words(each) for each in value]
+    if not isinstance(value, str):
+        return value
+    for pattern, text in _RULES:
+        value = pattern.sub(text, value)
+    value = re.sub(r"\blimits\.(\w+)", lambda found: f"--{found[1].replace('_', '-')}", value)
+    return value.strip()
