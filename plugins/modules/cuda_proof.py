@@ -69,7 +69,8 @@ report:
     verdict:
       description:
         - V(fail) if a check failed. V(unproven) if no number was computed, a check that the profile requires was not
-          selected, or a family that it requires has no number. Otherwise V(proven), with or without warnings.
+          selected, or a family has no number that the verdict rests on. Those are the families of the required checks,
+          and all of torch's if no checks are selected. Otherwise V(proven), with or without warnings.
       type: str
       sample: proven
     scope:

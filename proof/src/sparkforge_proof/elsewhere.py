@@ -18,6 +18,10 @@ _WORDS = [
     (r"or with the role pytorch's fix \w+, ", ""),
     (r"If it is intentionally slower, set the floor in verify_speed_floors\.", ""),
     (r", or (?:set|correct) verify_\w+[^.;]*(?=[.;]|$)", ""),
+    (
+        r"Use a stack whose torch has an official aarch64 CUDA wheel \(2\.11 and newer\), or build it from source",
+        "Run python -m pip install --force-reinstall 'torch>=2.11', which is a CUDA build",
+    ),
     (r" and playbooks/deploy\.yml", ""),
     (r", then run playbooks/\w+\.yml|: run playbooks/libraries\.yml, or playbooks/deploy\.yml if[^.]*", ""),
     (r"run playbooks/deploy\.yml, or add it to the lock", "install it"),
