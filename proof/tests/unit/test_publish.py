@@ -259,9 +259,8 @@ def test_the_dashboard_is_one_by_grafana_s_own_types() -> None:
     assert lost(board, read) == ["/templating/list/1/definition"]
 
 
-def test_timer_is_refused_with_the_variable_that_sets_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_timer_is_refused_with_what_does_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["timer"]) == cli.REFUSED
     assert capsys.readouterr().err == (
-        "The command timer is gone. Set verify_schedule and run playbooks/verify.yml, or start sparkforge-proof from "
-        "cron.\n"
+        "The command timer is gone. Start sparkforge-proof from cron or a timer of systemd.\n"
     )

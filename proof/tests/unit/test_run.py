@@ -502,7 +502,8 @@ def test_another_interpreter_is_proven_by_the_profile_of_the_devices(
     asked: list[dict[str, Any]] = []
 
     class Asked:
-        def __init__(self, given: dict[str, Any]) -> None:
+        def __init__(self, given: dict[str, Any], progress: bool) -> None:
+            assert not progress
             asked.append(given)
 
         def run(self) -> dict[str, Any]:
