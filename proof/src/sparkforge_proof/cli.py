@@ -180,7 +180,7 @@ def checks(argv: t.Sequence[str]) -> int:
         for check in report["checks"]:
             if check["status"] in (FAIL, WARN):
                 print(shown.text(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}"))
-        skipped = [check for check in report["checks"] if check["status"] == SKIP]
+        skipped = [check for check in report["checks"] if check["status"] == SKIP and check["family"] != "host"]
         for cause in dict.fromkeys(check["cause"] for check in skipped):
             names = [check["name"] for check in skipped if check["cause"] == cause]
             print(shown.text(f"skip  {words.some(names, NAMED)}: {cause}"))
