@@ -18,7 +18,7 @@ import time
 import typing as t
 
 from . import calls, catalogue, changed, elsewhere, run, scheduled, verdict
-from ._shared.module_utils._core import shown, words
+from ._shared.module_utils._core import phrases, shown
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host, run_command
@@ -183,7 +183,7 @@ def checks(argv: t.Sequence[str]) -> int:
         skipped = [check for check in report["checks"] if check["status"] == SKIP and check["family"] != "host"]
         for cause in dict.fromkeys(check["cause"] for check in skipped):
             names = [check["name"] for check in skipped if check["cause"] == cause]
-            print(shown.text(f"skip  {words.some(names, NAMED)}: {cause}"))
+            print(shown.text(f"skip  {phrases.some(names, NAMED)}: {cause}"))
         for notice in report["notices"]:
             print(shown.text(notice))
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
