@@ -9,13 +9,10 @@ All functions are pure and get their readers as arguments, except the ``ask_*`` 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import typing as t
@@ -24,6 +21,7 @@ from ...plugins.module_utils._core import platforms
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._fetch import redist_plan
+from ...plugins.module_utils._host.reader import run_command
 from ...plugins.plugin_utils.stack.model import pin_of
 
 # A commit's trees have a few MB, so a server that takes longer does not answer.
@@ -127,30 +125,12 @@ def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> sub
     git = shutil.which("git")
     if git is None:
         raise SparkforgeError("The controller has no git.", "Install git, or remove sources from the parts.")
-    environment = {**os.environ, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
-    for name in _GIT_PLACES:
-        environment.pop(name, None)
-    child = subprocess.Popen(
-        [git, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-        env=environment,
-        start_new_session=True,
-    )
-    try:
-        stdout, stderr = child.communicate(timeout=GIT_SECONDS)
-    except BaseException as error:
-        # git fetches in child processes, which would go on.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-        if not isinstance(error, subprocess.TimeoutExpired):
-            raise
-        raise SparkforgeError(f"{redact(url)} did not answer git within {GIT_SECONDS:.0f} s.", KEEP_SOURCES) from error
-    return subprocess.CompletedProcess([git, *arguments], child.returncode, stdout, stderr)
+    unset = [part for name in _GIT_PLACES for part in ("-u", name)]
+    place = ["-C", cwd] if cwd else []
+    status, stdout, stderr = run_command(["env", *unset, "GIT_TERMINAL_PROMPT=0", git, *place, *arguments], GIT_SECONDS)
+    if status == 124:
+        raise SparkforgeError(f"{redact(url)} did not answer git within {GIT_SECONDS:.0f} s.", KEEP_SOURCES)
+    return subprocess.CompletedProcess(arguments, status, stdout, stderr)
 
 
 KEEP_SOURCES = "Set sparkforge_proxies, or remove sources from the parts: the lock then keeps its commits."

@@ -179,9 +179,11 @@ def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str
     try:
         stdout, stderr = process.communicate(timeout=limit)
         return process.returncode, stdout, stderr
-    except subprocess.TimeoutExpired:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
         # One that waits in the kernel stays; its pipes are let go.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=REAP_LIMIT)
