@@ -58,7 +58,8 @@ class Evidence:
     """Where a check was seen to pass on a sound stack.
 
     :ivar device: its name: ``NVIDIA H200``.
-    :ivar kind: the GPU's compute capability (``9.0``), or the machine for what computes on the CPU (``x86_64``).
+    :ivar kind: the GPU's compute capability (``9.0``), or for what computes on the CPU the machine (``x86_64``), with
+        the parts of Arm's cores, and ``emulated`` before it where it is: see :meth:`host.HostSide.processor`.
     :ivar date: when, ``2026-11-24``.
     :ivar torch: the version of torch.
     """

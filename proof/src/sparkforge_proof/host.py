@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import typing as t
 
 from . import verdict
@@ -81,6 +82,17 @@ class HostSide:
             "kernel": self.host.release,
             "firmware": firmware.observe(self.host),
         }
+
+    def processor(self) -> str:
+        """Return what computes on the CPU, as :class:`check.Evidence` names its kind.
+
+        Arm's libraries choose their kernels by the core's part. An emulator leaves in place what the kernel says it was
+        built for (Linux 6.1 and newer), which is another machine then.
+        """
+        machine, built_for = self.host.machine, self.host.word("/proc/sys/kernel/arch")
+        cpuinfo = self.host.word("/proc/cpuinfo") if machine == "aarch64" else ""
+        cores = sorted(set(re.findall(r"^CPU (?:implementer|part)\s*:\s*(\w+)", cpuinfo, re.MULTILINE)))
+        return " ".join([*(["emulated"] if built_for not in ("", machine) else []), machine, *cores])
 
     def for_checks(self) -> dict[str, t.Any]:
         """Return what the checks in the environment want to know of the host, once it was observed."""

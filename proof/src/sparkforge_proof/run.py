@@ -12,7 +12,6 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import os
-import platform
 import time
 import typing as t
 
@@ -85,7 +84,7 @@ class Proof:
             verdict.judge(
                 results,
                 catalogue.CHECKS,
-                {platform.machine(), *self.reference["capabilities"], minor(software.get("torch"))},
+                {self.host.processor(), *self.reference["capabilities"], minor(software.get("torch"))},
                 self.required,
                 by_site=bool(self.profile.get("required_by_site")),
                 gpu=self.gpu_required,

@@ -56,7 +56,7 @@ def judge(
     was skipped. Elsewhere they warn, but for a number that :func:`counts`. A check that was never seen to pass anywhere
     only warns.
 
-    :param kinds: what this host is: compute capabilities and machine, as in :class:`check.Evidence`, and
+    :param kinds: what this host is: compute capabilities and processor, as in :class:`check.Evidence`, and
         :func:`check.minor` of its torch.
     :param required: patterns of the checks that must not be skipped.
     :param by_site: whether the site set them; then they must have an answer, whatever the evidence is.

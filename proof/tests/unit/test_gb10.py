@@ -25,7 +25,7 @@ from tests.example_reports import healthy
 
 CHECKOUT = Path(__file__).parents[3]
 PROFILE = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]["gb10"]
-GB10 = ("12.1", "aarch64", minor("2.14.1+cu130"))
+GB10 = ("12.1", "aarch64 0x41 0xd85 0xd87", minor("2.14.1+cu130"))
 #: A host of which sound runs are on record, of nearly every check.
 KNOWN = ("9.0", "x86_64", minor("2.11.0+cu130"))
 ON_GPU = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cuda"]

@@ -413,3 +413,28 @@ def test_a_command_has_a_status_an_output_and_a_limit() -> None:
     status, _stdout, said = reader.run_command(["sh", "-c", "trap '' TERM; sleep 60"], limit=0.3)
     assert (status, "did not respond within 0.3 seconds" in said) == (124, True)
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("machine", "built_for", "parts", "expected"),
+    [
+        ("aarch64", "aarch64", ["0xd85", "0xd87", "0xd85"], "aarch64 0x41 0xd85 0xd87"),
+        ("aarch64", "x86_64", ["0xd49"], "emulated aarch64 0x41 0xd49"),
+        # Before Linux 6.1 a kernel does not say it.
+        ("aarch64", None, ["0xd4f"], "aarch64 0x41 0xd4f"),
+        ("aarch64", "aarch64", [], "aarch64"),
+        ("x86_64", "x86_64", ["0xd49"], "x86_64"),
+        ("x86_64", "aarch64", [], "emulated x86_64"),
+    ],
+)
+def test_a_processor_is_named_by_machine_arm_cores_and_emulation(
+    tmp_path: Path, machine: str, built_for: str | None, parts: list[str], expected: str
+) -> None:
+    (tmp_path / "proc/sys/kernel").mkdir(parents=True)
+    if built_for:
+        (tmp_path / "proc/sys/kernel/arch").write_text(f"{built_for}\n")
+    text = "".join(f"processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: {part}\n\n" for part in parts)
+    (tmp_path / "proc/cpuinfo").write_text(text)
+    side = host.HostSide(REFERENCE, PROFILE)
+    side.host = reader.Host(str(tmp_path), uname=("6.17.0", machine))
+    assert side.processor() == expected

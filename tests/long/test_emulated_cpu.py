@@ -1,0 +1,172 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The proof's checks of the host with the default stack's aarch64 wheels, on an emulated Neoverse N2.
+
+Hours on one core. The report of each group of checks is kept in the lab's cache until the proof or the lock changes, so
+that an interrupted run goes on. docs/evidence/emulated-cpu.md says what was seen; its row of proof-runs.json is what
+the last test writes to reports/.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import PROOF
+from sparkforge_proof import catalogue
+
+from lab import emulator, image
+from lab.host import cache_directory, digest_of, install_packages, owner, run
+from tests.integration.conftest import CHECKOUT
+
+pytestmark = pytest.mark.long
+
+STACK = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())["stack_default"]
+LOCK = yaml.safe_load((CHECKOUT / f"roles/stack/files/locks/{STACK}.yml").read_text())["stack_lock"]
+#: By name, what the lock has for a Spark: its version, and the sha256 of its file for Python 3.12.
+LOCKED = dict(line.split(" --hash=sha256:") for line in LOCK["wheels"]["cp312-linux-aarch64"])
+#: SVE of 128 bits, bf16 and i8mm, as a GB10's cores have them; other cores than these have a kind of their own.
+CPU, KIND, CAPABILITY = "neoverse-n2", "emulated aarch64 0x41 0xd49", "SVE128"
+#: Debian 13's Python, which the wheels have to be for.
+PYTHON = "3.13"
+NAME = f"emulated-cpu-{owner()}"
+#: Where the folder of a run is in the container, and the environment that the proof is told of.
+SHARED, ROOT, ENVIRONMENT = "/srv", "/opt/sparkforge", "/opt/sparkforge/envs/torch/emulated"
+#: Families whose checks take minutes each when emulated: they come last, and each has a report of its own.
+SLOW = ("inference", "training", "survey", "sizes")
+HOST_CHECKS = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cpu"]
+GROUPS = sorted(
+    {name if name.split(".")[1] in SLOW else f"{name.rpartition('.')[0]}.*" for name in HOST_CHECKS},
+    key=lambda group: (SLOW.index(group.split(".")[1]) if group.split(".")[1] in SLOW else -1, group),
+)
+#: One thread computes, many times slower than it would on a core, and what the survey draws needs its time as well.
+LIMITS = {"factor": 60, "seconds": 6 * 3600, "survey": 150, "seed": 11}
+
+
+def fetch_wheels() -> Path:
+    """Return a folder in which the lock's wheels are unpacked for the container's Python."""
+    folder = cache_directory() / "emulated-cpu" / f"wheels-{digest_of(LOCKED, PYTHON)}"
+    platforms = [f"manylinux_2_{minor}_aarch64" for minor in range(39, 16, -1)]
+    python = ["--only-binary=:all:", "--no-deps", "--python-version", PYTHON, "--implementation", "cp"]
+    python += [word for platform in platforms for word in ("--platform", platform)]
+    if not (folder / "ready").exists():
+        pip = [sys.executable, "-m", "pip", "-q"]
+        run(*pip, "download", "--dest", folder / "files", *python, *LOCKED)
+        for wheel in (folder / "files").glob("*.whl"):
+            # Code for another Python is another file of the same release.
+            is_locked = hashlib.sha256(wheel.read_bytes()).hexdigest() in LOCKED.values()
+            assert is_locked or "-cp313-" in wheel.name, wheel.name
+        files = sorted((folder / "files").glob("*.whl"))
+        assert len(files) == len(LOCKED)
+        run(*pip, "install", "--no-index", "--no-compile", "--target", folder / "unpacked", *python, *files)
+        shutil.rmtree(folder / "files")
+        (folder / "ready").touch()
+    return folder / "unpacked"
+
+
+class Emulated:
+    """A container that computes as that processor, and the folder with the reports of what was run in it."""
+
+    def __init__(self) -> None:
+        archive, digest = PROOF.archive()
+        self.folder = cache_directory() / "emulated-cpu" / digest_of(digest, LOCKED, CPU)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / PROOF.file).write_bytes(archive)
+        volumes = [f"--volume={self.folder}:{SHARED}", f"--volume={fetch_wheels()}:/opt/wheels:ro"]
+        tag = image.build("arm64")
+        image.podman("rm", "-f", "-t", "0", NAME, quiet=True)
+        image.podman("create", "--arch", "arm64", "--name", NAME, *volumes, tag, "sleep", "infinity")
+        image.podman("start", NAME)
+        # What the role python_env leaves, as far as the proof reads it: whatever it starts is to be that processor.
+        receipt = json.dumps({"schema": 2, "environment": {"QEMU_CPU": CPU}, "packages": {}})
+        site = f"{ENVIRONMENT}/lib/python{PYTHON}/site-packages"
+        self.execute(
+            f"mkdir -p {ENVIRONMENT}/bin {site}; ln -s /usr/bin/python3 {ENVIRONMENT}/bin/python;"
+            f"echo home = /usr/bin > {ENVIRONMENT}/pyvenv.cfg; echo /opt/wheels > {site}/wheels.pth;"
+            f"echo '{receipt}' > {ENVIRONMENT}/receipt.json"
+        )
+
+    def execute(self, command: str) -> str:
+        # One thread, for the other cores are somebody else's.
+        one = ["exec", "-e", f"QEMU_CPU={CPU}", NAME, "taskset", "-c", "0", "nice", "-n", "15", "sh", "-ec", command]
+        return image.podman(*one).stdout.strip()
+
+    def python(self, code: str) -> str:
+        return self.execute(f"PYTHONPATH={SHARED}/{PROOF.file} {ENVIRONMENT}/bin/python -c '{code}'")
+
+    def report(self, group: str) -> dict[str, Any]:
+        """Return the proof's report of a group of checks: of an earlier run, where one came to its end."""
+        kept = self.folder / f"{group.replace('*', 'all')}.json"
+        if not kept.exists():
+            options = {
+                "checks": [group],
+                "profile": {"name": "generic"},
+                "reference": {"root": ROOT, "environment": "torch", "environment_id": "emulated"},
+                "limits": LIMITS,
+                "gpu_required": False,
+                "require": "unproven",
+            }
+            (self.folder / "call.json").write_text(json.dumps({"options": options}))
+            self.execute(f"cd {SHARED}; python3 {PROOF.file} call prove < call.json > answer.json")
+            answer = json.loads((self.folder / "answer.json").read_text())
+            kept.write_text(json.dumps(answer["result"]["report"], indent=1))
+        report: dict[str, Any] = json.loads(kept.read_text())
+        return report
+
+
+@pytest.fixture(scope="module")
+def emulated() -> Iterator[Emulated]:
+    install_packages()
+    emulator.register(NAME)
+    try:
+        yield Emulated()
+    finally:
+        image.podman("rm", "-f", "-t", "0", NAME, quiet=True)
+        emulator.release(NAME)
+
+
+def test_torch_computes_with_sve_and_the_proof_knows_that_the_processor_is_emulated(emulated: Emulated) -> None:
+    assert emulated.python("import torch; print(torch.backends.cpu.get_cpu_capability())") == CAPABILITY
+    assert emulated.python("from sparkforge_proof.host import HostSide; print(HostSide({}, {}).processor())") == KIND
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_check_of_the_host_raises_an_alarm(emulated: Emulated, group: str) -> None:
+    report = emulated.report(group)
+    rows = [row for row in report["checks"] if row["name"] in HOST_CHECKS]
+    assert rows and f"torch=={report['software']['torch'].partition('+')[0]}" in LOCKED
+    assert [row for row in rows if row["status"] not in ("pass", "skip")] == []
+
+
+def test_a_run_of_all_groups_is_written_as_evidence(emulated: Emulated) -> None:
+    reports = [emulated.report(group) for group in GROUPS]
+    rows = {row["name"]: row["status"] for report in reports for row in report["checks"] if row["name"] in HOST_CHECKS}
+    assert sorted(rows) == sorted(HOST_CHECKS)
+    named = {status: sorted(name for name in rows if rows[name] == status) for status in ("pass", "fail", "skip")}
+    evidence = {
+        "date": max(report["started"] for report in reports)[:10],
+        "device": None,
+        "compute_capability": None,
+        "machine": KIND,
+        "torch": reports[0]["software"]["torch"],
+        "software": reports[0]["software"],
+        "verdict": "fail" if named["fail"] else "proven",
+        "seconds": round(sum(report["seconds"] for report in reports), 1),
+        "driver": None,
+        "seed": LIMITS["seed"],
+        "passed": named["pass"],
+        "failed": named["fail"],
+        "skipped": named["skip"],
+    }
+    path = CHECKOUT / "reports" / "emulated-cpu.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(evidence, indent=1) + "\n")
