@@ -52,6 +52,7 @@ from .rules import (
     system,
     toolchain,
     torch,
+    web,
 )
 from .table import LINE, WINDOW, Rule, load as read_rules
 
@@ -82,7 +83,7 @@ _WORDS = 20_000
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
     nccl, memory, driver, kernel, containers, images, local, servers, hub, cuda, runtime, torch, toolchain, rust,
-    python, environment, ansible, hosts, network, git, pip, conda, cmake, compiling, load, apt, system, general,
+    python, environment, ansible, hosts, network, git, pip, conda, web, cmake, compiling, load, apt, system, general,
     notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)

@@ -85,7 +85,15 @@ keys =
     _COMPILER:
     Failed to find C compiler
     ` not found
+    failed: No such file
+    unable to execute '
+    cannot execute
+    Failed to find tool. Is
 pattern =
+    command '([\w.+-]*(?:gcc|g\+\+|cc|clang|clang\+\+)(?:-\d+)?)' failed: No such file
+    unable to execute '([^'\n]+)': No such file
+    cannot execute '(cc1\w*)'
+    Failed to find tool\. Is '([^'\n]+)' installed
     No (CMAKE_(?:C|CXX)_COMPILER) could be found
     (CMAKE_(?:C|CXX)_COMPILER) not set
     The CMAKE_(?:C|CXX)_COMPILER:\s+(\S+)\s+is not a full\s+path and was not found
@@ -164,6 +172,53 @@ pattern =
     Does not match the generator used previously: ([^\n]+)
 cause = The build directory was configured for another source or generator ({found}).
 remedy = Delete the build directory (rebuild=true of a unit) and configure anew.
+
+[make-missing]
+keys = corresponding to "Unix
+pattern = unable to find a build program corresponding to '(Unix Makefiles)'
+cause = make is not installed, which CMake's generator {found} needs.
+remedy = Install build-essential, or use Ninja (-G Ninja, package ninja-build).
+
+[pkg-config-package]
+keys =
+    required packages were not found
+    Unknown CMake command "pkg_check_modules"
+    in the pkg-config search path
+    No package '
+pattern =
+    required packages were not found:\s+- (?P<part1>\S+)
+    (?P<part2>pkg_check_modules)'
+    Package (?P<part3>\S+) was not found in the pkg-config search path
+    No package '(?P<part4>[^'\n]+)' found
+values =
+    advice of part: pkg_check => Install pkg-config
+    advice of part: libav|libsw => Install FFmpeg's development packages (libavcodec-dev, libavformat-dev,
+    + libswscale-dev)
+    advice of part: openssl => Install libssl-dev
+    advice of part: . => Install the development package that has its .pc file (apt-file search NAME.pc), or add its
+    + directory to PKG_CONFIG_PATH
+cause = The build asks pkg-config for {part} and does not get it.
+remedy = {advice}.
+
+[cmake-target-missing]
+keys = links to:
+pattern = links to:\s+(\S+)\s+but the target was not found
+cause = The project links to {found}, which no package that CMake found defines.
+remedy = Install the package that defines it in the version which the project expects, or give its directory
+    (CMAKE_PREFIX_PATH); targets of CUDA change between its major versions.
+
+[cmake-dialect]
+keys = requires the language dialect
+pattern = requires the language dialect '(\w+)'
+cause = The compiler, or this CMake's knowledge of it, is too old for {found}.
+remedy = Use a newer compiler (CUDA: the toolkit's nvcc; CMAKE_CUDA_COMPILER), or a newer CMake.
+
+[cmake-clone-failed]
+keys = Failed to clone repository:
+pattern = Failed to clone repository: '([^'\n]+)'
+cause = CMake clones a part of the project while it configures, and could not: {found}.
+remedy = Read git's lines above; where the network is missing, clone it beforehand and set FETCHCONTENT_SOURCE_DIR_NAME
+    to it.
 
 [cmake-package-missing]
 keys =

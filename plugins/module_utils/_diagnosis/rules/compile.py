@@ -78,6 +78,28 @@ remedy = Use the nvcc of CUDA 13, or an older host compiler (CUDAHOSTCXX), or ke
     newer releases of the source do.
 source = ggml-org/llama.cpp#10531
 
+[source-for-x86]
+keys =
+    intrin.h
+    command-line option
+    command line option
+    requires SSE
+    bad value
+    for target 'aarch64
+    cpuid.h
+pattern =
+    fatal error: '?((?:imm|x86|emm|xmm|pmm|smm|nmm|tmm|amm|wmm|avx\w{0,20})intrin\.h|cpuid\.h)
+    unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt))'
+    unsupported option '(-m[^'\n]+)' for target 'aarch64
+    (requires SSE\d?)
+    bad value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'
+cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
+remedy = Take a release or an option of the project that supports aarch64 (NEON, or a build without SIMD), and remove
+    such options from CFLAGS and CXXFLAGS.
+source =
+    vllm-project/vllm#19656
+    ggml-org/llama.cpp#10531
+
 [compiler-header-missing]
 keys =
     fatal error: stddef.h
@@ -165,6 +187,45 @@ pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(
 values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH (in the unit's environment).
+
+[cpu-feature-unknown]
+keys =
+    selected processor does not support
+    unknown target CPU '
+    unknown -mcpu
+pattern =
+    selected processor does not support '([^'\n]+)'
+    unknown target CPU '([^'\n]+)'
+cause = The compiler was not told of a processor with {found}, or is older than it.
+remedy = Name the processor: -mcpu=native, or -march=armv8.2-a with the features that the source uses
+    (+dotprod+i8mm+sve); a compiler of Ubuntu 24.04 (gcc 13) knows a Spark's.
+source = ggml-org/llama.cpp#10531
+
+[start-files-missing]
+keys = cannot find
+pattern = (?:cannot find|unable to find library) (S?crt[1in]\.o|-lc\b|-lgcc\b|-lstdc\+\+)
+cause = The linker does not find {found}, a part of the C or C++ library itself.
+remedy = Install libc6-dev and g++ complete (build-essential); the conda compilers need their own sysroot.
+
+[multiple-definition]
+keys = multiple definition of
+pattern = multiple definition of '([^'\n]+)'
+cause = Two objects define {found}: a header without inline or extern, or one library linked twice.
+remedy = Take a newer release of the source; for C of before gcc 10 add -fcommon to CFLAGS.
+
+[makefile-missing]
+keys =
+    no makefile found
+    *** missing separator
+pattern =
+    \*\*\* (No targets specified and no makefile found)
+    (?P<file>\S+):\d+: \*\*\* (?P<why>missing separator)
+values =
+    advice of why: . => Begin the lines of commands with a tab; an editor or a copy from a page put blanks there
+    advice of found: . => Change to the directory of the Makefile, or run what makes it first (cmake -B build,
+    + ./configure)
+cause = make cannot start[ with {file}]: {found}.
+remedy = {advice}.
 
 [object-damaged]
 keys =

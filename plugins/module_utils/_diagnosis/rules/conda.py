@@ -23,8 +23,12 @@ remedy = Take it from conda-forge (conda install -c conda-forge), without build 
     https://download.pytorch.org/whl/cu130.
 
 [conda-conflict]
-keys = UnsatisfiableError
-pattern = UnsatisfiableError:[^\n]*(?:\n+ *- (?P<why>[^\n]+))?
+keys =
+    UnsatisfiableError
+    Could not solve for environment specs
+pattern =
+    UnsatisfiableError:[^\n]*(?:\n+ *- (?P<why1>[^\n]+))?
+    Could not solve for environment specs(?:(?s:.{0,200}?)[└├]─ (?P<why2>[^\n]+))?
 cause = The packages that were asked for exclude each other or need what no channel has[: {why}].
 remedy = Start with an empty environment and name fewer versions; `nothing provides __cuda` means that conda sees no
     driver (set CONDA_OVERRIDE_CUDA=13.0 to install without one); do not mix the channels defaults and conda-forge.
@@ -59,8 +63,10 @@ remedy = Accept them (conda tos accept --override-channels --channel URL) if the
     (Miniforge; channels and nodefaults in .condarc).
 
 [conda-not-writable]
-keys = EnvironmentNotWritableError
-pattern = (EnvironmentNotWritableError)
+keys =
+    EnvironmentNotWritableError
+    NoWritablePkgsDirError
+pattern = (EnvironmentNotWritableError|NoWritablePkgsDirError)
 cause = The environment belongs to another account ({found}), mostly root's base.
 remedy = Make one of your own (conda create -n NAME) instead of changing base, without sudo.
 
@@ -73,4 +79,21 @@ pattern =
     EnvironmentNameNotFound: [^\n]*?: (\S+)
 cause = There is no conda environment {found}.
 remedy = Look at conda env list for the name (each account and each conda has its own), or create it.
+
+[conda-archive-damaged]
+keys =
+    InvalidArchiveError
+    appears to be corrupted
+pattern =
+    InvalidArchiveError\('?[^\n]*?(?P<file1>/\S+?\.(?:conda|tar\.bz2))
+    CondaVerificationError: The package for (?P<file2>\S+) located at
+cause = A package in conda's cache is damaged: {file}.
+remedy = Remove what conda has cached (conda clean --packages --tarballs) and run it again; look at the free space (df
+    -h).
+
+[conda-environment-exists]
+keys = prefix already exists
+pattern = prefix already exists: (\S+)
+cause = There is a conda environment at {found} already.
+remedy = Use it (conda activate; conda env update), or remove it first (conda env remove -p {found}).
 """

@@ -60,7 +60,9 @@ remedy = Use a Python in that range (uv venv --python 3.12; the unit's python), 
 keys =
     externally-managed-environment
     This environment is externally managed
+    is externally managed, and indicates
 pattern =
+    interpreter at \S+ is externally managed
     externally-managed-environment
     This environment is externally managed
 cause = pip tried to install into the system's Python, which the distribution manages.

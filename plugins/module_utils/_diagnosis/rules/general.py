@@ -124,7 +124,9 @@ remedy = See CMake's output above; if it shows no error, delete the build direct
 keys =
     Resource temporarily unavailable
     Too many open files
+    can't start new thread
 pattern =
+    (can't start new thread)
     Resource temporarily unavailable
     Too many open files
 cause = A limit of processes or open files was reached ({found}).
@@ -150,6 +152,7 @@ remedy = Look whose it is (ls -l): give it to the account that runs this (chown 
 keys =
     command not found
     : not found
+    bin/env:
     No such file or directory: '
     No such file or directory
 pattern =
@@ -157,7 +160,27 @@ pattern =
     sh: \d+: ([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
     Error: \[Errno 2\] No such file or directory: '([\w.+-]+)'
+    env: '?([\w.+-]+)'?: No such file or directory
 values =
+    advice of found: (vite|next|tsc|svelte-kit|webpack|rollup|eslint|nuxt|cross-env|react-scripts|turbo)$ => Run npm
+    + ci (or npm install) in the directory of package.json first
+    advice of found: (node|npm|npx|pnpm|yarn|corepack)$ => Install Node (nvm install 22, or NodeSource's package;
+    + corepack enable brings pnpm and yarn)
+    advice of found: uvx?$ => Install uv by its own installer or pipx, and put ~/.local/bin on PATH
+    advice of found: (hf|huggingface-cli)$ => Install huggingface_hub in an environment and activate it (uv tool install
+    + huggingface_hub)
+    advice of found: python$ => Call python3, install python-is-python3, or activate the environment
+    advice of found: pip3?$ => Install python3-pip and python3-venv, or activate the environment (python3 -m pip)
+    advice of found: (mpirun|mpiexec|mpicc|orted|prted)$ => Install openmpi-bin (and libopenmpi-dev) on every host
+    advice of found: (ib_\w+)$ => Install perftest
+    advice of found: (ibv_\w+|ibdev2netdev|ibstat|show_gids)$ => Install ibverbs-utils, infiniband-diags or the
+    + vendor's tools (DOCA-OFED)
+    advice of found: (cargo|rustc|rustup)$ => Install Rust (rustup) and put ~/.cargo/bin on PATH
+    advice of found: (conda|mamba|micromamba)$ => Install Miniforge for aarch64, and run conda init
+    advice of found: add-apt-repository$ => Install software-properties-common
+    advice of found: (ollama|vllm|sglang|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ => Install it, or
+    + activate the environment that has it
+    advice of found: docker$ => Install Docker, and in a container mount the host's socket only if that is meant
     advice of found: nvidia-smi$ => Install the driver's tools (nvidia-utils of the driver's branch), or in a
     + container start it with --gpus all
     advice of found: ninja$ => Install it (pip install ninja, apt install ninja-build)

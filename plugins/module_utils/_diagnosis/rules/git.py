@@ -98,4 +98,50 @@ pattern =
     corrupt patch at line \d+
 cause = A patch does not apply ({found}).
 remedy = Recreate it for this commit, or remove it if the source already has the change.
+
+[git-local-changes]
+keys =
+    would be overwritten by
+    CONFLICT (
+pattern =
+    local changes to the following files would be overwritten by (?P<step>\w+):\s+(?P<file1>\S+)
+    untracked working tree files would be overwritten by (?P<step2>\w+):\s+(?P<file2>\S+)
+    CONFLICT \([\w/]+\): Merge conflict in (?P<file3>\S+)
+cause = git stopped, because {file} has changes here that the other state has too[, before the {step}].
+remedy = Keep them (git stash, or commit them on a branch of your own), or drop them (git checkout -- {file}); resolve a
+    conflict in the file, then git add and go on, or git merge --abort.
+
+[git-locked]
+keys = .lock': File exists
+pattern = Unable to create '([^'\n]+\.lock)': File exists
+cause = Another git works in this repository, or one was killed there: {found}.
+remedy = See that none runs (pgrep -a git), then delete that file and run it again.
+
+[git-identity]
+keys =
+    Please tell me who you are
+    unable to auto-detect email address
+pattern = (Please tell me who you are|unable to auto-detect email address)
+cause = git does not know as whom to commit ({found}).
+remedy = Run git config --global user.name NAME and git config --global user.email ADDRESS.
+
+[git-diverged]
+keys =
+    reconcile divergent branches
+    (non-fast-forward)
+    (fetch first)
+    refusing to merge unrelated histories
+pattern =
+    (reconcile divergent branches)
+    \[rejected\] +(\S+ -> \S+) \((?:non-fast-forward|fetch first)\)
+    (refusing to merge unrelated histories)
+cause = The local branch and the one of the server have both gone on ({found}).
+remedy = Run git pull --rebase to put yours on top, or, if yours counts for nothing, fetch and reset to the branch of
+    the server.
+
+[git-lfs-pointers]
+keys = should have been pointers
+pattern = Encountered (\d+) files?(?:\(s\))? that should have been pointers
+cause = {found} files of the repository are stored as they are, though .gitattributes gives them to Git LFS.
+remedy = It is a fault of the repository and hinders nothing: git lfs migrate import mends it, or leave it.
 """

@@ -57,8 +57,10 @@ source =
     huggingface/optimum-neuron#535
 
 [hub-transfer]
-keys = CAS service error
-pattern = Data processing error: (CAS service error)
+keys =
+    CAS service error
+    Data processing error:
+pattern = Data processing error: (?:File reconstruction error: )?(CAS [Ss]ervice [Ee]rror|CAS [Cc]lient [Ee]rror)
 cause = The hub's Xet transfer gave up ({found}): its server is not reached through this network or proxy, or the
     line broke.
 remedy = Run again, which keeps finished parts; if it stays so, set HF_HUB_DISABLE_XET=1 to download over plain
@@ -195,7 +197,9 @@ source =
     ggml-org/llama.cpp#3358
 
 [git-lfs-missing]
-keys = git-lfs
+keys =
+    git-lfs
+    'lfs' is not a git command
 pattern =
     (git-lfs)[^\n]*: (?:command )?not found
     git: '(lfs)' is not a git command
@@ -210,4 +214,35 @@ pattern = repository (?:is |exceeded )(over its data quota|its LFS budget)
 cause = The server gives the repository's large files to nobody for now ({found}).
 remedy = Clone without them (GIT_LFS_SKIP_SMUDGE=1) and get the files elsewhere, or wait until the owner has a larger
     budget.
+
+[model-directory-incomplete]
+keys = Error no file named
+pattern = Error no file named (?P<files>[^\n]+?),? found in directory (?P<directory>\S+?)\.?$
+cause = The directory {directory} has no weights in a form that the program reads ({files}).
+remedy = Complete the download (hf download NAME --local-dir {directory}); a GGUF file, an adapter (LoRA) or a
+    quantization needs a program that reads it.
+source = QwenLM/Qwen3-VL#264
+
+[hub-fast-transfer-failed]
+keys = while downloading using `hf_transfer`
+pattern = An error occurred while downloading using '(hf_transfer)'
+cause = The download with {found}, which does not try again, broke off.
+remedy = Run it without (HF_HUB_ENABLE_HF_TRANSFER=0), which goes on where it stopped and says what failed.
+
+[hub-command-renamed]
+keys = huggingface-cli is deprecated
+pattern = (huggingface-cli) is deprecated and no longer works
+cause = The command {found} was replaced by hf.
+remedy = Write hf download, hf auth login and so on; a script that needs the old one needs huggingface_hub<1.
+
+[hub-cache-not-writable]
+keys =
+    trying to write in your cache folder
+    .cache/huggingface
+pattern =
+    trying to write in your cache folder \((?P<path1>[^)\n]+)\)
+    Permission denied: '(?P<path2>[^'\n]*\.cache/huggingface[^'\n]*)'
+cause = The program may not write the hub's cache {path}: another account, or a container's root, made it.
+remedy = Make it the program's own (sudo chown -R), or set HF_HOME to a directory that it may write; give a container
+    the user of the volume (--user).
 """

@@ -58,7 +58,10 @@ keys =
     internal compiler error: Killed
     died due to signal 9
     unable to execute command: Killed
+    signal: 9, SIGKILL
 pattern =
+    could not compile '([^'\n]+)'[^\n]*(?:\n[^\n]*){0,4}signal: 9, SIGKILL
+    (signal: 9, SIGKILL)
     Killed signal terminated program (\S+)
     internal compiler error: Killed \(program (\S+)\)
     '(\w+)' died due to signal 9
@@ -141,7 +144,9 @@ keys =
     o space left on device
     Disk quota exceeded
     have enough free space in
+    Not enough free disk space to download
 pattern =
+    Not enough free disk space to download[^\n]*? location (\S+) only has
     [Nn]o space left on device
     Disk quota exceeded
     You don't have enough free space in (\S+?)\.?$

@@ -71,7 +71,15 @@ keys =
     Could not resolve '
     Temporary failure resolving '
     no such host
+    server misbehaving
+    ENOTFOUND
+    EAI_AGAIN
+    resolve host name
 pattern =
+    (?:ping: |addresses of \()([\w.-]+)[:,] [^\n]*(?:name resolution|service not known)
+    (?:ENOTFOUND|EAI_AGAIN) ([\w-]+\.[\w.-]+)
+    Couldn't resolve host name
+    lookup (\S+?)(?: on \S+)?: server misbehaving
     Could not resolve host(?:name)?:? (\S+?)(?::|$|\s)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
@@ -142,7 +150,12 @@ keys =
     Connection broken
     Read timed out
     Operation timed out
+    operation timed out
     Operation too slow
+    GnuTLS recv error
+    OpenSSL SSL_read
+    bytes of body are still expected
+    invalid index-pack output
     TLS connection was non-properly terminated
 pattern =
     RPC failed[^\n]*
@@ -155,8 +168,13 @@ pattern =
     transfer closed with[^\n]*
     Connection broken
     Read timed out
-    Operation timed out
+    (?<!start )[Oo]peration timed out
+    The (?:handshake|read) operation timed out
     Operation too slow
+    GnuTLS recv error \(-?\d+\)[^\n]*
+    OpenSSL SSL_read[^\n]*
+    \d+ bytes of body are still expected
+    invalid index-pack output
     The TLS connection was non-properly terminated
 unless =
     retr\w+ ncclUniqueId
@@ -178,7 +196,12 @@ keys =
     Network is unreachable
     No route to host
     Failed to establish a new connection
+    ETIMEDOUT
+    ECONNREFUSED
+    error sending request for url
 pattern =
+    error sending request for url \(([^)\s]+)\)
+    connect (?:ETIMEDOUT|ECONNREFUSED) (\S+)
     connect to host (\S+ port \d+: [\w ]+)
     dial \w+ (\S+: connect: [\w ]+)
     Failed to connect to (\S+ port \d+)
@@ -233,4 +256,11 @@ source =
     vllm-project/vllm#7514
     UKGovernmentBEIS/inspect_ai#1809
     0xmoei/allora-testnet#11
+
+[address-not-here]
+keys = annot assign requested address
+pattern = (Cannot assign requested address)
+cause = The program was to listen on, or come from, an address that this host does not have now ({found}).
+remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a container the host's addresses exist with
+    --network host alone.
 """

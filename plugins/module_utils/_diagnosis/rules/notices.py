@@ -214,4 +214,31 @@ notice = yes
 cause = The apt source {found} has no packages for {architecture}, and apt leaves it out.
 remedy = Remove the source, or limit it to what it has with [arch=…].
 source = awesometic/realtek-r8152-dkms#23
+
+[jax-on-cpu]
+keys = a CUDA-enabled jaxlib is not installed
+pattern = (a CUDA-enabled jaxlib is not installed)
+notice = yes
+cause = JAX runs on the CPU ({found}).
+remedy = Install it with its CUDA plugin: pip install -U "jax[cuda13]".
+source =
+    jax-ml/jax#29068
+    sashakolpakov/dire-jax#14
+
+[packages-incompatible]
+keys = which is incompatible
+pattern =
+    (?P<package>\S+ [\d.]\S*) requires (?P<needs>(?!torch)\S+), but you have (?P<have>(?!torch)\S+ \S+) which is incompa
+    +tible
+notice = yes
+cause = pip installed {have}, though {package} asks for {needs}.
+remedy = If {package} is used, install both in one command with versions that fit.
+source = vllm-project/vllm-ascend#8286
+
+[uv-no-hardlink]
+keys = Failed to hardlink files
+pattern = (Failed to hardlink files)
+notice = yes
+cause = uv copies files instead of linking them, since its cache lies on another file system: slower, and no failure.
+remedy = Set UV_LINK_MODE=copy to be told no more, or UV_CACHE_DIR on the same file system.
 """

@@ -73,8 +73,12 @@ source =
     mozhu621/LongGenBench#4
 
 [uv-no-version]
-keys = there is no version of
-pattern = there is no version of (?P<package>[\w.-]+(?:\[[\w,.-]*\])?)(?:\{[^}\n]*\})?(?:==)?(?P<version>[^\s,]+)?
+keys =
+    there is no version of
+    there are no versions of
+pattern =
+    there (?:is no version|are no versions) of (?P<package>[\w.-]+(?:\[[\w,.-]*\])?)(?:\{[^}\n]*\})?(?:==)?(?P<version>[
+    +^\s,]+)?
 values =
     advice of version: \S+\+cu\d+ => leave +cu out, for such versions are on PyTorch's index of that CUDA alone (cu130
     + on a Spark)
@@ -96,6 +100,125 @@ pattern =
 cause = The index in use has no wheel of {found} for this machine.
 remedy = Take another version or index that has a wheel for aarch64, or build it.
 source = eugr/spark-vllm-docker#21
+
+[uv-package-unknown]
+keys = was not found in the package registry
+pattern = Because (?P<package>[\w.-]+(?:\[[\w,.-]*\])?) was not found in the package registry
+cause = The index from which uv takes packages has none called {package}.
+remedy = Correct the name, or give the index that has it (--index URL, tool.uv.sources); for a project on GitHub alone
+    write git+https://….
+source =
+    astral-sh/uv#13099
+    botingw/rulebook-ai#61
+
+[uv-only-versions]
+keys = available and
+pattern =
+    Because only (?P<offered>\S[^\n]*?) (?:is|are) available and (?P<by>[^\n]+?) (?:requires?|depends on) (?P<need>\S[^\
+    +n,]*)
+cause = The index offers only {offered}, and {by} needs {need}.
+remedy = Ask for a version that is there, or give the index that has the other (of torch: the cu130 index); for this
+    Python and aarch64 an index may have fewer versions than its page shows.
+source = astral-sh/uv#2172
+
+[uv-timeout]
+keys = Try increasing UV_HTTP_TIMEOUT
+pattern = Try increasing UV_HTTP_TIMEOUT \(current value: (\d+s)\)
+cause = A download of uv took longer than its limit of {found} without data, as of large wheels (CUDA, torch) on a slow
+    line.
+remedy = Set UV_HTTP_TIMEOUT=600 and UV_CONCURRENT_DOWNLOADS=1 and run it again: finished files are kept.
+
+[uv-environment-invalid]
+keys =
+    virtual environment directory
+    virtual environment created from
+pattern = virtual environment directory '([^'\n]+)' cannot be used because (?P<why>[^\n(]+)
+cause = uv does not use {found}: {why}.
+remedy = Remove that directory if nothing else is in it, and run uv venv; one that was copied or moved from another host
+    or path, or whose Python is gone, does not work.
+
+[uv-conflicting-indexes]
+keys = conflicting indexes for package
+pattern = conflicting indexes for package '([^'\n]+)'
+cause = tool.uv.sources binds {found} to two indexes that count at the same time.
+remedy = Give each a marker that excludes the other (marker = "platform_machine == 'aarch64'"), or an extra with
+    tool.uv.conflicts.
+source = https://docs.astral.sh/uv/concepts/indexes/
+
+[uv-program-missing]
+keys = Failed to spawn: `
+pattern = Failed to spawn: '([^'\n]+)'
+cause = uv run found no program {found} in the environment.
+remedy = Add the package that has it (uv add, or uv run --with PACKAGE {found}), or run it as a module (uv run python -m
+    {found}).
+
+[pip-user-in-environment]
+keys = Can not perform a '--user' install
+pattern = (Can not perform a '--user' install)
+cause = pip was told --user inside a virtual environment, or PIP_USER is set ({found}).
+remedy = Leave --user out, and unset PIP_USER (and user = true in pip.conf).
+
+[pip-not-installed]
+keys = : No module named
+pattern = python[\d.]*: No module named (pip|venv|ensurepip|virtualenv)$
+cause = This Python has no {found}.
+remedy = Install python3-venv and python3-pip with apt and make an environment (python3 -m venv DIR), or use uv; never
+    get-pip.py for the system's Python.
+
+[wheel-invalid]
+keys = is invalid.
+pattern = Wheel '(?P<package>[^'\n]+)' located at (?P<file>\S+) is invalid
+cause = The wheel {file} of {package} is damaged, or none.
+remedy = Remove it (pip cache purge) and download or build it again; compare its size and sha256.
+
+[shell-glob]
+keys = no matches found:
+pattern = zsh: no matches found: (\S+)
+cause = The shell took the brackets of {found} for a pattern of file names.
+remedy = Put it between quotes ('{found}').
+
+[poetry-no-candidates]
+keys = Unable to find installation candidates for
+pattern = Unable to find installation candidates for (?P<package>\S+ \([^)\n]+\))
+cause = The index or the lock of Poetry has no file of {package} for this Python on aarch64.
+remedy = Take a version that has a wheel for aarch64 (of torch the cu130 index as a source with priority explicit), and
+    make the lock again here (poetry lock).
+source =
+    drmingler/docling-api#10
+    python-poetry/poetry#10125
+
+[poetry-conflict]
+keys = version solving failed
+pattern =
+    ^ *(?:So, )?[Bb]ecause (?P<why>[^\n]+?),? version solving failed
+    version solving failed
+cause = Poetry found no versions that go together[: {why}].
+remedy = Loosen the constraint that it names in pyproject.toml, or take the release of the package that was made for the
+    other.
+
+[poetry-python]
+keys =
+    is not allowed by the project
+    not compatible with some of the required packages Python
+pattern =
+    Python version \((?P<have>[^)\n]+)\) is not allowed by the project \((?P<need>[^)\n]+)\)
+    supported Python range \((?P<have2>[^)\n]+)\) is not compatible with some of the required packages Python requiremen
+    +t:\s+- (?P<need2>[^\n]+?),? so it
+cause = The Python of the project ({have}) does not fit what is required: {need}.
+remedy = Choose another interpreter (poetry env use python3.12), or narrow requires-python in pyproject.toml.
+
+[poetry-lock-outdated]
+keys =
+    changed significantly since poetry.lock
+    could not find a pyproject.toml
+pattern =
+    (changed significantly since poetry\.lock)
+    (could not find a pyproject\.toml) file in (?P<place>\S+)
+values =
+    advice of found: could => Change to the project's directory (or poetry -C DIR)
+    advice of found: . => Run poetry lock, and commit the file
+cause = Poetry cannot go on: {found}[ in {place}].
+remedy = {advice}.
 
 [uv-http]
 keys =
@@ -136,8 +259,11 @@ remedy = Find out why: the index may have another build of the same version, as 
     index has; renew the lock for the index that is used (uv lock), and run uv cache clean if a download was cut off.
 
 [uninstall-of-apt]
-keys = Cannot uninstall
+keys =
+    Cannot uninstall
+    no RECORD file was found for
 pattern =
+    (?P<why2>no RECORD file was found) for (?P<package2>\S+?)\.?$
     Cannot uninstall '?(?P<package>[\w.-]+(?: \d[\w.]*)?)'?[,.] (?P<why>RECORD file not found|It is a distutils
     + installed project|The package's contents are unknown)
 cause = pip may not replace {package}, which apt (or an old installer) put there ({why}).
@@ -265,7 +391,9 @@ keys =
     Invalid TOML
     tomllib.
     invalid pyproject.toml
+    Failed to parse `pyproject.toml`
 pattern =
+    Failed to parse '[^'\n]*pyproject\.toml'[^\n]*(?:\n +(?:Caused by: )?(TOML parse error[^\n]*))?
     TOMLDecodeError: ([^\n]+)
     Invalid TOML
     invalid pyproject\.toml

@@ -65,7 +65,11 @@ remedy = Upgrade that package, or install protobuf<4 (protobuf==3.20.*) in its e
 keys =
     _ARRAY_API not found
     compiled using NumPy 1.x cannot be run in
+    multiarray failed to import
+    Numpy is not available
 pattern =
+    (numpy\.core\.multiarray failed to import)
+    (Numpy is not available)
     (_ARRAY_API not found)
     compiled using (NumPy 1\.x) cannot be run in\s+NumPy (?P<numpy>[\d.]+)
 cause = A compiled package was built with NumPy 1 and runs beside NumPy 2 ({found}).
@@ -158,4 +162,63 @@ pattern = (\S+ [\d.]\S*) requires (?P<needs>torch\w*\S*), but you have (?P<have>
 cause = Another torch was installed than {found} was built for: it needs {needs}, and {have} is there.
 remedy = Install both in one command with versions that fit, or put the former torch back.
 source = vllm-project/vllm-ascend#8286
+
+[module-shadowed]
+keys = partially initialized module
+pattern = partially initialized module '(\w+)[\w.]*' has no attribute '(?P<attribute>\w+)'
+cause = Python imported another {found} than the package: mostly a file or directory of that name where the program was
+    started.
+remedy = Rename {found}.py or that directory (and remove its __pycache__), and start from elsewhere; python -c "import
+    {found}; print({found}.__file__)" shows which it takes.
+
+[protobuf-versions]
+keys = Gencode/Runtime versions
+pattern = gencode (?P<built>[\d.]+) runtime (?P<have>[\d.]+)
+cause = A package has files made with protobuf {built}, and protobuf {have} is installed, which must not be older.
+remedy = Install protobuf>={built}; where another package holds it below, take a release of one of them that fits.
+
+[encoding-not-utf8]
+keys =
+    'ascii' codec can't
+    'latin-1' codec can't
+pattern = '(?P<codec>ascii|latin-1)' codec can't (?:en|de)code
+cause = The program reads or writes text as {codec}, since its locale is not UTF-8 (a service, cron or a bare
+    container).
+remedy = Set LC_ALL=C.UTF-8 and PYTHONUTF8=1 for it.
+
+[pyarrow-too-new]
+keys = PyExtensionType
+pattern = module 'pyarrow' has no attribute '(PyExtensionType)'
+cause = The installed datasets is older than pyarrow 21, which dropped {found}.
+remedy = Upgrade datasets, or install pyarrow<21.
+
+[python-file-missing]
+keys =
+    can't open file '
+    bad interpreter
+    No such file or directory
+pattern =
+    can't open file '(?P<file1>[^'\n]+)': \[Errno 2\]
+    (?P<file2>\S+): (?P<why2>\S+): bad interpreter: No such file
+cause = The file {file} cannot be run[: its first line names {why}, which does not exist].
+remedy = Change to the directory that has it or give its full path; a script whose environment was moved or copied is
+    made anew by installing the package again.
+unless = \^M|\\r
+
+[script-with-windows-lines]
+keys =
+    bad interpreter
+    \r
+    ^M
+pattern =
+    (?P<file>\S+): \S+\^M: bad interpreter
+    env: '(?P<program>\w+)(?:\\r|\^M)'
+cause = The script[ {file}] has lines that end as on Windows, so that its interpreter's name has a carriage return.
+remedy = Convert it (sed -i 's/\r$//' FILE, or dos2unix), and set git config core.autocrlf input where it was cloned.
+
+[optional-dependency]
+keys = Missing optional dependency '
+pattern = Missing optional dependency '([^'\n]+)'
+cause = The program needs {found} for this, which is not installed.
+remedy = Install {found} into its environment.
 """

@@ -195,4 +195,40 @@ remedy = Leave more memory free: end other programs on the GPU, or take a smalle
 source =
     QwenLM/Qwen3#873
     tensorflow/tensorflow#9489
+
+[jax-no-cuda]
+keys = Unable to initialize backend 'cuda'
+pattern = Unable to initialize backend 'cuda': (?P<why>[^\n(]{1,160})
+cause = JAX found no CUDA that it can use: {why}.
+remedy = Install JAX with its CUDA plugin for aarch64 in one command (pip install -U "jax[cuda13]"), keep other CUDA
+    libraries off LD_LIBRARY_PATH, and check that nvidia-smi works there.
+source =
+    jax-ml/jax#29068
+    JeffSHF/ColabDock#28
+
+[jax-memory]
+keys = RESOURCE_EXHAUSTED
+pattern = RESOURCE_EXHAUSTED: (?:Out of memory|[\w ]*memory)[^\n]*?allocat\w+ (?P<size>[\d.]+ ?\w*)
+cause = XLA (JAX or TensorFlow) got no memory for {size}; it takes 75 % of the GPU's memory at its start, which on a
+    GB10 is the host's.
+remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACTION=0.5, end other programs, and use
+    smaller batches.
+
+[jax-versions]
+keys =
+    incompatible with jax version
+    not compatible with the installed jaxlib version
+pattern =
+    jaxlib version (?P<have1>[\d.]+) is (?:newer|older) than and incompatible with jax version (?P<other1>[\d.]+)
+    plugin (?P<plugin>\w+) version (?P<have2>[\d.]+) is installed, but it is not compatible with the installed jaxlib ve
+    +rsion (?P<other2>[\d.]+)
+cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
+remedy = Install them in one command with one version (pip install -U "jax[cuda13]=={other}").
+
+[cudnn-older-than-build]
+keys = Loaded runtime CuDNN library
+pattern = Loaded runtime CuDNN library: (?P<have>[\d.]+) but source was compiled with: (?P<need>[\d.]*\d)
+cause = The program was compiled with cuDNN {need}, and the loader took {have}, which is older.
+remedy = Keep the system's cuDNN off LD_LIBRARY_PATH, and install nvidia-cudnn-cu13 of {need} or newer in the
+    environment.
 """

@@ -77,4 +77,79 @@ pattern = relocation (\S+) [^\n]*recompile with -fPIC
 cause = An object was compiled without -fPIC and cannot go into a position-independent program ({found}).
 remedy = Have it compiled with -fPIC (nvcc: -Xcompiler -fPIC); a newer release of the crate or project may do so.
 source = SunayHegde2006/Air.rs#14
+
+[rust-toolchain-missing]
+keys =
+    rustup could not choose a version
+    is not installed
+pattern =
+    rustup could not choose a version of (\w+) to run
+    toolchain '([^'\n]+)' is not installed
+cause = rustup has no toolchain for this ({found}).
+remedy = Run rustup default stable, or rustup toolchain install with the version that rust-toolchain.toml names.
+
+[rust-target-missing]
+keys = target may not be installed
+pattern = the '([^'\n]+)' target may not be installed
+cause = Rust has no standard library for the target {found}.
+remedy = Run rustup target add {found}, or build for this machine (aarch64-unknown-linux-gnu).
+
+[cargo-no-version]
+keys =
+    no matching package named
+    failed to select a version for
+pattern =
+    no matching package named '([^'\n]+)' found
+    failed to select a version for (?:the requirement )?'([^'\n]+)'
+cause = cargo found no version of {found} that fits.
+remedy = Compare the requirement in Cargo.toml with what the registry has (cargo search); use the Cargo.lock of the
+    project (--locked), and update the index if it is old.
+
+[cargo-lock-outdated]
+keys = needs to be updated but --
+pattern = lock file (\S+) needs to be updated but (?P<option>--\w+) was passed
+cause = Cargo.lock does not fit Cargo.toml, and {option} forbids to change it ({found}).
+remedy = Take the source unchanged from its tag, or update the lock (cargo update -w) if the change is meant.
+
+[cargo-no-project]
+keys = could not find `Cargo.toml` in
+pattern = could not find 'Cargo\.toml' in '([^'\n]+)'
+cause = There is no Cargo.toml in {found} or above it.
+remedy = Change to the project's directory, or name it with --manifest-path.
+
+[protoc-missing]
+keys =
+    Could not find `protoc`
+    protoc: not found
+pattern = Could not find '(protoc)'
+cause = The build needs the compiler of Protocol Buffers, {found}.
+remedy = Install protobuf-compiler (and libprotobuf-dev), or set PROTOC to its path.
+
+[libclang-missing]
+keys =
+    Unable to find libclang
+    libclang.so'
+pattern =
+    Unable to find (libclang)
+    find any valid shared libraries matching: \[\\?'(libclang)
+cause = A crate makes its bindings with bindgen, which needs {found}.
+remedy = Install libclang-dev (and clang), or set LIBCLANG_PATH to the directory with libclang.so.
+source =
+    rust-lang/rust-bindgen#1712
+    eraserhd/parinfer-rust#51
+
+[pyo3-python-too-new]
+keys = PyO3's maximum supported version
+pattern =
+    Python interpreter version \((?P<have>[\d.]+)\) is newer than PyO3's maximum supported version \((?P<most>[\d.]+)\)
+cause = The package's PyO3 knows Python up to {most}, and this is {have}; it is built since the index has no wheel for
+    {have}.
+remedy = Use Python {most} or older (3.12 on DGX OS), or a newer release of the package;
+    PYO3_USE_ABI3_FORWARD_COMPATIBILITY=1 builds it anyway.
+
+[maturin-no-environment]
+keys = find a virtualenv or conda environment
+pattern = (find a virtualenv or conda environment)
+cause = maturin develop installs into an active environment, and there is none ({found}).
+remedy = Make one and activate it (python3 -m venv .venv), or build a wheel instead (maturin build --release).
 """

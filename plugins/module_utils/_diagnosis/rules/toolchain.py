@@ -27,9 +27,13 @@ remedy = Use a host compiler that this CUDA supports (gcc 13 of Ubuntu 24.04 wit
 source = Dao-AILab/flash-attention#1452
 
 [host-compiler-missing]
-keys = Failed to preprocess host compiler properties
-pattern = Failed to preprocess host compiler properties
-cause = nvcc could not run its host compiler.
+keys =
+    Failed to preprocess host compiler properties
+    Cannot find compiler
+pattern =
+    Failed to preprocess host compiler properties
+    Cannot find compiler '([^'\n]+)' in PATH
+cause = nvcc could not run its host compiler ({found}).
 remedy = Install g++ (build-essential; the role build_toolchain does), and check that the compiler that CUDAHOSTCXX,
     -ccbin or toolchain.cxx names is installed.
 

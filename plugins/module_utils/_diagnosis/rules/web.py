@@ -1,0 +1,202 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Node and notebooks
+
+What npm, Node and Jupyter say, with which web interfaces are built and run.
+"""
+
+RULES = r"""
+[npm-conflict]
+keys = ERESOLVE
+pattern =
+    code (ERESOLVE)(?s:.{0,400}?)While resolving: (?P<package>\S+)(?:(?s:.{0,200}?)Found: (?P<have>\S+))?
+    (ERESOLVE) (?:unable to resolve|could not resolve)
+cause = npm found no versions that go together ({found})[: {package} does not fit {have}].
+remedy = Install what the project locked (npm ci); without a lock, npm install --legacy-peer-deps takes it as older npm
+    did.
+source =
+    npm/cli#3236
+    npm/cli#1832
+
+[npm-engine]
+keys =
+    EBADENGINE
+    Unsupported engine
+pattern =
+    (?:version of node/npm|notsup Not compatible with your version of node/npm): (?P<package>\S+)(?s:.{0,200}?)Required:
+    + \{'node':'(?P<need>[^'\n]+)'(?:(?s:.{0,200}?)'node':'(?P<have>[^'\n]+)')?
+    package: '(?P<package2>[^'\n]+)',(?s:.{0,120}?)required: \{ node: '(?P<need2>[^'\n]+)'(?s:.{0,160}?)node: '(?P<have2
+    +>[^'\n]+)'
+    (EBADENGINE)
+cause = Node[ {have}] is not of the version that[ {package}] needs[: {need}].
+remedy = Install a Node of that range (nvm install 22, or NodeSource's package; Ubuntu's own is 18), and remove
+    node_modules before npm ci.
+source = open-webui/open-webui#5233
+
+[npm-not-permitted]
+keys = EACCES: permission denied
+pattern = EACCES: permission denied, \w+ '(?P<path>[^'\n]+)'
+values =
+    advice of path: /usr => Install without -g in the project, or set a directory of your own for npm -g (npm config
+    + set prefix ~/.local); no sudo
+    advice of path: . => Make it this account's own again (chown -R), which an earlier sudo npm or a container's root
+    + changed
+cause = npm or Node may not write {path}.
+remedy = {advice}.
+
+[npm-no-project]
+keys =
+    Could not read package.json
+    Missing script:
+    package.json and package-lock.json
+    can only install with an existing package-lock.json
+    pnpm-lock.yaml is not up to date
+pattern =
+    (?P<why1>Could not read package\.json)
+    (?P<why2>Missing script: '?[\w:.-]+)
+    (?P<why3>package\.json and package-lock\.json[\w .-]* are in sync)
+    can only install with an (?P<why4>existing package-lock\.json)
+    (?P<why5>pnpm-lock\.yaml is not up to date)
+values =
+    advice of why: Could => Change to the directory with package.json (of a web UI often frontend or webui)
+    advice of why: Missing => See which there are (npm run), in the directory of that package.json
+    advice of why: . => Take the project's own lock file unchanged from its tag, or make a new one with npm install
+    + (pnpm install --no-frozen-lockfile)
+cause = npm cannot run this here: {why}.
+remedy = {advice}.
+
+[npm-package-unknown]
+keys =
+    npm error 404
+    npm ERR! 404
+pattern = 404 Not Found - GET (?P<url>\S+)
+cause = npm's registry has no package at {url}, or none for this account.
+remedy = Correct the name; for a package of a company set its registry and token in .npmrc.
+
+[node-native-missing]
+keys =
+    linux-arm64
+    Could not load the "sharp" module
+pattern =
+    Cannot find module '(?P<module1>[^'\n]*linux-arm64[^'\n]*)'
+    Could not load the '(?P<module2>sharp)' module using the linux-arm64
+cause = The compiled part of a package for this processor, {module}, is not installed: node_modules or its lock was made
+    on another one, or without optional packages.
+remedy = Remove node_modules (and package-lock.json, where npm leaves it out again), and run npm install here; never
+    copy node_modules from an x86 host or into an image (.dockerignore).
+source = npm/cli#4828
+
+[node-abi]
+keys =
+    NODE_MODULE_VERSION
+    Error: The module '
+pattern =
+    module '(?P<module>[^'\n]+)'\s+was compiled against a different Node\.js version using\s+NODE_MODULE_VERSION (?P<bui
+    +lt>\d+)(?s:.{0,80}?)NODE_MODULE_VERSION (?P<have>\d+)
+cause = {module} was compiled for another Node (ABI {built}) than the one that runs (ABI {have}).
+remedy = Run npm rebuild, or npm ci with the Node that will run it.
+
+[node-module-missing]
+keys =
+    Error: Cannot find module '
+    ERR_MODULE_NOT_FOUND
+    Rollup failed to resolve import
+    error TS2307
+pattern =
+    Error: Cannot find module '([^'\n]+)'
+    Cannot find package '([^'\n]+)' imported from
+    Rollup failed to resolve import '([^'\n]+)'
+    error TS2307: Cannot find module '([^'\n]+)'
+cause = Node does not find {found}: a package that is not installed, or a file that was not built.
+remedy = Run npm ci in the directory of package.json (without --omit=dev for a build); a path that begins with a dot or
+    a slash must be built or corrected.
+
+[node-heap]
+keys = JavaScript heap out of memory
+pattern = (JavaScript heap out of memory)
+cause = Node reached its own limit of memory, which is far below the host's ({found}); builds of web interfaces need
+    more.
+remedy = Set NODE_OPTIONS=--max-old-space-size=8192 for the build (in a Dockerfile as ENV).
+source = open-webui/open-webui#5233
+
+[node-too-old]
+keys =
+    SyntaxError: Unexpected token
+    digital envelope routines::unsupported
+    Unexpected identifier
+pattern =
+    SyntaxError: (Unexpected token '[?.=|&]+')
+    (digital envelope routines::unsupported)
+values =
+    what of found: Unexpected => is older than the program, and does not know its syntax
+    what of found: . => has an OpenSSL that refuses what this old bundler (webpack 4) uses
+    advice of found: Unexpected => Install a newer Node (nvm install 22; Ubuntu's own is 18)
+    advice of found: . => Update the bundler, or set NODE_OPTIONS=--openssl-legacy-provider for the build
+cause = This Node {what} ({found}).
+remedy = {advice}.
+
+[node-watchers]
+keys = number of file watchers reached
+pattern = System limit for number of (file watchers) reached
+cause = No more files can be watched on this host ({found}); the disk is not full.
+remedy = Raise it: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024, and keep it in
+    /etc/sysctl.d.
+
+[node-gyp]
+keys = gyp ERR!
+pattern =
+    gyp ERR! (?:stack Error: )?(not found: make)
+    gyp ERR! find (Python)
+    gyp ERR! stack Error: (Could not find any Python)
+cause = A package has no compiled file for this Node on ARM, and cannot be built: {found} is missing.
+remedy = Install build-essential and python3 (in the image, too), or a Node for which the package has a file.
+
+[jupyter-root]
+keys = Use --allow-root to bypass
+pattern = (Running as root is not recommended)
+cause = Jupyter does not start as root ({found}).
+remedy = Run it as another user, or in a container with --allow-root.
+
+[jupyter-no-port]
+keys =
+    Jupyter server could not be started because
+    all ports in use
+pattern =
+    could not be started because (no available port could be found)
+    (all ports in use)
+cause = Jupyter found no free port ({found}): others run already, or the address of --ip is not this host's.
+remedy = See jupyter server list, end the old ones, or choose --port; --ip 0.0.0.0 is any address of this host.
+
+[jupyter-kernel-unknown]
+keys = No such kernel
+pattern = No such kernel named (\S+)
+cause = Jupyter knows no kernel called {found}.
+remedy = See jupyter kernelspec list; in that environment run python -m ipykernel install --user --name {found}.
+
+[jupyter-kernel-died]
+keys =
+    Kernel died
+    restarting kernel (
+pattern =
+    (Kernel died, restarting)
+    (restarting kernel \(\d+/\d+\))
+cause = The notebook's Python ended by itself ({found}): mostly memory ran out, or a compiled library crashed.
+remedy = Run the same code with python in a terminal, which shows why; look for Out of memory in the kernel's log
+    (journalctl -k).
+
+[jupyter-host-refused]
+keys = Blocking request with non-local 'Host'
+pattern = Blocking request with non-local 'Host' (\S+)
+cause = Jupyter answers requests for localhost alone, and this one was for {found}.
+remedy = Start it with --ip 0.0.0.0 and a password, or reach it through ssh -L 8888:localhost:8888.
+
+[database-locked]
+keys = database is locked
+pattern = (database is locked)
+cause = Another process has the SQLite file open for writing, or it lies on a network file system ({found}).
+remedy = End the second copy of the program (two containers with one volume), and keep the file on a local disk.
+"""
