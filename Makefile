@@ -105,13 +105,13 @@ guided-fuzz: setup ## the same by atheris, which changes what reached something 
 
 PROGRAMS = PYTHONPATH=.collections $(BIN)/python -m ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs
 
-proof: setup ## make dist/sparkforge-proof.pyz, the proof as one file for any Python that has torch
+proof: $(VENV)/.command ## make dist/sparkforge-proof.pyz, the proof as one file for any Python that has torch
 	$(PROGRAMS) $@ dist/sparkforge-proof.pyz
 
-guard: setup ## make dist/sparkforge-guard.pyz, the guard as one file for any Python
+guard: $(VENV)/.command ## make dist/sparkforge-guard.pyz, the guard as one file for any Python
 	$(PROGRAMS) $@ dist/sparkforge-guard.pyz
 
-record: setup ## make dist/sparkforge-record.pyz, which records the machine that it runs on for who helps its owner
+record: $(VENV)/.command ## make dist/sparkforge-record.pyz, which records the machine that it runs on for who helps its owner
 	PYTHONPATH=cli $(BIN)/python -m sparkforge.record dist/sparkforge-record.pyz
 
 mutants: setup ## break each guard of tests/mutants and see a test fail, in containers; writes docs/mutants.md (JOBS=2)

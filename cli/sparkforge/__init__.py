@@ -53,6 +53,11 @@ def module(name: str) -> Any:
 
 
 def published() -> str:
-    """Return the URL of the published repository (``repository`` of galaxy.yml), empty as long as there is none."""
-    found = re.search(r"^repository: *[\"']?([^\s\"']*)", (collection() / "galaxy.yml").read_text(), re.M)
-    return found[1] if found else ""
+    """Return the URL of the published repository, empty as long as there is none."""
+    return galaxy("repository")
+
+
+def galaxy(key: str) -> str:
+    """Return a value of galaxy.yml, such as ``version``; empty if it has none."""
+    line = re.search(rf"^{key}: *[\"']?([^\s\"']*)", (collection() / "galaxy.yml").read_text(), re.M)
+    return line[1] if line else ""

@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         verdict = admission.admit(words, arguments.needs or "")
     except errors.SparkforgeError as error:
         console.print(*error.details.get("said", ()), sep="\n", soft_wrap=True)
-        code = Exit.USAGE if isinstance(error, guard.module("models").UnknownError) else Exit.FAILED
+        # Only a command that does not fit comes with figures.
+        code = Exit.FAILED if error.details else Exit.USAGE
         raise Refusal(code, error.cause, error.remedy) from None
     console.print(*verdict.lines, sep="\n", soft_wrap=True)
     if arguments.dry_run:
@@ -50,4 +51,10 @@ def top(arguments: argparse.Namespace, console: Console) -> int:
     here = {} if hosts else {"here": {"ansible_connection": "local"}}
     if not (wanted or here):
         raise Refusal(Exit.USAGE, f"{path} has no host {arguments.limit}.", "Name hosts of the inventory with -l.")
-    return fleet_top.show(wanted or here, path.absolute().parent, console, arguments.once)
+    folder = path.absolute().parent
+    if arguments.dry_run:
+        for name, one in (wanted or here).items():
+            console.print(f"+ {shlex.join(fleet_top.command(name, one, folder))}", soft_wrap=True)
+        console.print("Nothing was run or written.")
+        return Exit.DONE
+    return fleet_top.show(wanted or here, folder, console, arguments.once)

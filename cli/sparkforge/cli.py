@@ -5,30 +5,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from argcomplete import autocomplete, shell_integration
 
-from sparkforge import INTERRUPTED, Exit, Refusal, forecast, module, published, serving
+from sparkforge import INTERRUPTED, Exit, Refusal, galaxy, module, published
 
-EXITS = """It ends with 0 done, 1 a host failed, 2 wrong usage, 3 no Spark found or two of one name, \
-4 no ssh server, 5 user name or password refused, 6 licence declined, 130 interrupted."""
-DESCRIPTION = """Sets DGX Sparks up, and proves that they compute right numbers. Each command prints the \
+DESCRIPTION = """Sets DGX Sparks up, and proves that they compute right numbers. Each command prints the
 ansible-playbook line that it runs; what follows -- goes to ansible-playbook."""
-#: Each other command: the playbook, its own arguments, whether --check means anything to it, and what it does.
-COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
-    "status": ("status", [], False, "show what each Spark has, its last proof, and what a run would change"),
-    "prove": ("site", ["--tags", "verify"], False, "compute on each Spark, and compare with a float64 calculation"),
-    "build": ("build", [], True, "build the stack from source, or follow the build that runs"),
-    "serve": ("serve", [], True, "serve a model with vLLM or SGLang, and get what that needs"),
-    "model": ("model", [], True, "get a model from the Hugging Face hub, or remove it"),
-    "rollback": ("rollback", [], True, "go back to the environment before the current one, and prove it"),
-    "forecast": ("forecast", [], False, "tell what the next upgrade of each Spark breaks, and what to do; reads only"),
-    "record": ("record", [], False, "write what a run would need to know of a Spark into a file to send, without root"),
-    "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),
-}
+LINE = yaml.safe_load(Path(__file__).with_name("commands.yml").read_text())
+COMMANDS: dict[str, dict[str, Any]] = LINE["commands"]
+EXIT_CODES: dict[int, str] = LINE["exit_codes"]
+#: Not every command finds Sparks, logs in for the first time or asks for licences.
+COMMON = (Exit.DONE, Exit.FAILED, Exit.USAGE, Exit.NO_SSH, INTERRUPTED)
 #: Commands and options that are gone, and what to do instead.
 GONE = {
     "--discover": "Use --names and --interfaces, or name the Sparks with --host.",
@@ -39,51 +32,49 @@ GONE = {
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    place = f" Documentation and questions: {published()}." if published() else ""
-    parser = argparse.ArgumentParser("sparkforge", description=DESCRIPTION, epilog=EXITS + place)
+    pages = f"\n\nDocumentation and questions: {published()}." if published() else ""
+    parser = argparse.ArgumentParser(
+        "sparkforge",
+        description=DESCRIPTION,
+        epilog=f"{epilog('sparkforge setup', EXIT_CODES)}{pages}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"sparkforge {galaxy('version')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    setup = add(commands, "setup", "find Sparks, ask five questions, write the inventory, and run", check=True)
-    setup.add_argument("--host", action="append", metavar="NAME", help="a name or an address; may be given again")
-    setup.add_argument("--user", help="your user name on the Sparks")
-    setup.add_argument("--accept-nvidia-license", action="store_true", help="you accept NVIDIA's licences")
-    methods = ["wheels", "source", "newest"]
-    setup.add_argument("--method", choices=methods, help="wheels (minutes), source (hours), or newer wheels if shipped")
-    setup.add_argument("--proxy", metavar="URL", help="what apt, pip and git go through: http://proxy.example:3128")
-    setup.add_argument("--names", action="append", metavar="PATTERN", help="look for these names, not the factory's")
-    setup.add_argument("--interfaces", action="append", metavar="ADDRESS", help="search only from this address")
-    added = {name: add(commands, name, text, check) for name, (_play, _words, check, text) in COMMANDS.items()}
-    for name, (playbook, own, _check, _text) in COMMANDS.items():
-        added[name].set_defaults(playbook=playbook, own=own)
-    added["inspect"].add_argument("target", help="a requirement, a file or a directory")
-    serving.add_options(added["serve"], added["model"])
-    forecast.add_options(added["forecast"])
-    record = added["record"]
-    record.add_argument("--prove", action="store_true", help="prove the torch that is there, and add the report")
-    record.add_argument("--python", metavar="PATH", help="an interpreter on the Spark that has torch")
-    top = add(commands, "top", "show memory, power and the guard's acts of each Spark every second", check=False)
-    top.add_argument("--once", action="store_true", help="show them once")
-    text = "tell what a command takes of this machine's memory, and start it if it fits"
-    run = commands.add_parser("run", help=text, description=f"{text[0].upper()}{text[1:]}. The command follows --.")
-    run.add_argument("--needs", metavar="SIZE", help="what it takes, such as 40G, if that is not known")
-    run.add_argument("--dry-run", action="store_true", help="tell only")
-    commands.add_parser("explain", help="tell what failed in a log, and the remedy").add_argument("file", nargs="*")
-    completion = commands.add_parser("completion", help='for completion with Tab: eval "$(sparkforge completion bash)"')
-    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
+    for name, entry in COMMANDS.items():
+        add(commands, name, entry)
     return parser
 
 
-def add(commands: Any, name: str, text: str, check: bool) -> argparse.ArgumentParser:
-    """Add a command with the options that each has."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.add_argument("-i", "--inventory", type=Path, metavar="FILE", help="default: ~/.config/sparkforge/hosts.yml")
-    limit = parser.add_argument("-l", "--limit", metavar="HOSTS", help="only these hosts of the inventory")
-    limit.completer = complete_hosts  # type: ignore[attr-defined]
-    parser.add_argument("--dry-run", action="store_true", help="print the line; neither run nor write anything")
-    if check:
-        parser.add_argument("--check", action="store_true", help="show what would change (--check --diff)")
-    parser.add_argument("--no-password", action="store_true", help="sudo wants none, or the inventory has it")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show all of Ansible's output, also on a terminal")
-    return parser
+def add(commands: Any, name: str, entry: Mapping[str, Any]) -> None:
+    """Add a command with its options and its help."""
+    codes = EXIT_CODES if name == "setup" else {code: EXIT_CODES[code] for code in COMMON}
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=entry["help"],
+        description=textwrap.fill(f"{entry['help'][0].upper()}{entry['help'][1:]}.", 79),
+        epilog=epilog(entry["example"], {**codes, **entry.get("exits", {})}),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(playbook=entry.get("playbook"), own=entry.get("arguments", []))
+    names = entry.get("common", [name for name in LINE["common"] if name != "check"])
+    groups: dict[str, Any] = {"": parser}
+    for flag, option in [*entry.get("options", {}).items(), *((name, LINE["common"][name]) for name in names)]:
+        keywords = {key: value for key, value in option.items() if key not in ("flags", "either")}
+        if "type" in keywords:
+            keywords["type"] = {"path": Path, "int": int}[keywords["type"]]
+        group = option.get("either", "")
+        if group not in groups:
+            groups[group] = parser.add_mutually_exclusive_group()
+        made = groups[group].add_argument(*option.get("flags", [flag]), **keywords)
+        if flag == "limit":
+            made.completer = complete_hosts
+
+
+def epilog(example: str, codes: Mapping[int, str | None]) -> str:
+    """Return the end of a help: an example, and the exit codes."""
+    rows = [f"  {code:<4} {text}" for code, text in codes.items() if text]
+    return "\n".join(["example:", f"  {example}", "", "exit codes:", *rows])
 
 
 def complete_hosts(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:

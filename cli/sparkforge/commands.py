@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import platform
+import shlex
+import sys
 import tempfile
 from pathlib import Path
 
@@ -45,18 +47,21 @@ def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
     if arguments.inventory and not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Name one with -i, or none to record this machine.")
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
-        archive = Path(folder) / record.NAME
+        # A dry run prints lines that can be run, and the folder is gone by then.
+        archive = (Path.cwd() if arguments.dry_run else Path(folder)) / record.NAME
+        if arguments.dry_run:
+            console.print(f"+ {shlex.join([sys.executable, '-m', 'sparkforge.record', str(archive)])}", soft_wrap=True)
+        else:
+            record.build(archive)
         if not path.exists():
             return record.here(arguments, console, archive)
         extra = inert.variables(record_archive=str(archive), record_options=record.options(arguments))
-        if not arguments.dry_run:
-            record.build(archive)
         return finish(arguments, console, Play("record", path, [*extra, *for_ansible(arguments)]))
 
 
 def for_ansible(arguments: argparse.Namespace) -> list[str]:
     """Return what of the command line ansible-playbook gets."""
-    limit = ["-l", arguments.limit] if arguments.limit else []
+    limit = ["-l", arguments.limit] if getattr(arguments, "limit", None) else []
     check = ["--check", "--diff"] if getattr(arguments, "check", False) else []
     return [*limit, *check, *(["-v"] if arguments.verbose else []), *arguments.further]
 
@@ -64,8 +69,8 @@ def for_ansible(arguments: argparse.Namespace) -> list[str]:
 def finish(arguments: argparse.Namespace, console: Console, last: Play, password: str | None = None) -> int:
     """Run the last play of a command, and return the status to exit with."""
     if arguments.dry_run:
-        line = (last if arguments.no_password or arguments.command == "inspect" else last.asking()).line
-        console.print(f"+ {line}", soft_wrap=True)
+        asks = not arguments.no_password and arguments.command != "inspect"
+        console.print(f"+ {(last.asking() if asks else last).line}", soft_wrap=True)
         check = " To ask the Sparks what would change: --check." if "check" in arguments else ""
         console.print(f"Nothing was run or written.{check}")
         return Exit.DONE
@@ -111,8 +116,12 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
 def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> list[Spark]:
     """Return the machines that can be chosen, each with its ssh host key, or those that were named.
 
+    A dry run contacts no machine that was named, and needs none to be there.
+
     :raises Refusal: there is none, or none that has ssh.
     """
+    if arguments.dry_run and arguments.host:
+        return find.by_name(arguments.host, find.by_sync())
     with console.status("Looking for Sparks"):
         mdns = [] if arguments.host else find.by_mdns(arguments.names, arguments.interfaces, console)
         found = find.discovery.combined(mdns, find.by_sync())
@@ -128,7 +137,9 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         # Its NAT lets no multicast through, nor names in .local: github.com/microsoft/WSL/issues/12354.
         if "microsoft" in platform.release().lower():
             remedy = "WSL2 cannot search the network of Windows. Give its address: sparkforge setup --host ADDRESS."
-        if address := questions.ask_address(console, cause, remedy) if not arguments.dry_run else "":
+        if arguments.dry_run:
+            console.print(f"{cause} A run would ask for an address. This is what it would do with spark-abcd.")
+        if address := "spark-abcd" if arguments.dry_run else questions.ask_address(console, cause, remedy):
             arguments.host = [address]
             return candidates(arguments, console, keys)
         raise Refusal(Exit.NO_SPARK, cause, remedy)

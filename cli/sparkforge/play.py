@@ -20,13 +20,15 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from sparkforge import COLLECTION, Exit, Refusal, collection, collections_path, module
 from sparkforge.terminal import Console, coloured
 
+#: Playbooks that need no rights of root.
+WITHOUT_ROOT = ("forecast", "record")
 #: What ansible-playbook asks with --ask-pass and --ask-become-pass.
 PROMPTS = (r"SSH password:\s*$", r"BECOME password[^:]*:\s*$")
 ASKED = re.compile(r"^(SSH|BECOME) password[^:]*:\s*$", re.M)
 #: Events that a terminal shows above the bar, and actions whose result is meant to be read; -v shows all.
 SHOWN = re.compile(r"runner_.*(failed|unreachable)|playbook_on_stats|warning|error|verbose")
 SPEAKING = re.compile(r".*\.(debug|verify_report)")
-#: How a build says how far it is: docs/how-to.md, "Build from source".
+#: How a build says how far it is: docs/developer.md, "Build from source".
 BUILDING = re.compile(r"(?P<what>\S+ \| \S+) \| build (?P<done>\d+)/(?P<total>\d+)")
 #: What Ansible puts before the words of ssh and of sudo.
 WRAPPED = re.compile(r".* (?:over|via) ssh: |Task failed: ", re.S)
@@ -60,8 +62,9 @@ class Play:
         return " ".join([*variables, shlex.join([program, *self.words[1:]])])
 
     def asking(self) -> Play:
-        """Return the same with Ansible asking for the password, of ssh and of sudo."""
-        return replace(self, arguments=[*self.arguments, "--ask-pass", "--ask-become-pass"])
+        """Return the same with Ansible asking for the password, of ssh and, if it becomes root, of sudo."""
+        sudo = [] if self.playbook in WITHOUT_ROOT else ["--ask-become-pass"]
+        return replace(self, arguments=[*self.arguments, "--ask-pass", *sudo])
 
 
 @dataclass

@@ -46,7 +46,8 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
     if not told and not terminal():
         remedy = "Give --host, --user, --accept-nvidia-license and --method, or run it in a terminal."
         raise Refusal(Exit.USAGE, "There is no terminal for the questions.", remedy)
-    show(console, sparks)
+    if not (arguments.host and arguments.dry_run):
+        show(console, sparks)
     chosen = sparks if arguments.host else ask_hosts(console, sparks)
     accept(console, [spark for spark in chosen if spark.changed])
     # The account that NVIDIA Sync uses is offered.

@@ -61,12 +61,11 @@ def options(arguments: argparse.Namespace) -> list[str]:
 
 
 def here(arguments: argparse.Namespace, console: Console, archive: Path) -> int:
-    """Record this machine, without Ansible."""
+    """Record this machine by an archive that is there, without Ansible."""
     words = [sys.executable, str(archive), *options(arguments)]
     if arguments.dry_run:
         console.print(f"+ {shlex.join(words)}\nNothing was run or written.", soft_wrap=True)
         return Exit.DONE
-    build(archive)
     return subprocess.run(words, check=False).returncode
 
 

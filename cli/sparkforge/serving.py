@@ -10,28 +10,15 @@ from pathlib import Path
 
 from sparkforge import Exit, Refusal, collection, release
 
-
-def add_options(serve: argparse.ArgumentParser, model: argparse.ArgumentParser) -> None:
-    """Add the options of both commands."""
-    serve.add_argument("--stack", metavar="NAME", help="a stack of vLLM or SGLang; default: the newest of vLLM here")
-    serve.add_argument("--model", required=True, metavar="MODEL", help="ORGANISATION/NAME, or a directory of the Spark")
-    serve.add_argument("--port", type=int, default=8000, help="default: 8000")
-    serve.add_argument("--listen", metavar="ADDRESS", help="default: 127.0.0.1; 0.0.0.0 needs --key-file")
-    serve.add_argument("--key-file", type=Path, metavar="FILE", help="the key that requests must bring")
-    model.add_argument("action", choices=["get", "remove"])
-    model.add_argument("model", metavar="ORGANISATION/NAME")
-    for parser in (serve, model):
-        parser.add_argument("--revision", help="a branch, tag or commit of the model")
-        token = parser.add_mutually_exclusive_group()
-        token.add_argument("--token-file", type=Path, metavar="FILE", help="a token of the hub, if a model needs one")
-        token.add_argument("--ask-token", action="store_true", help="ask for the token")
+#: Addresses that only the Spark itself reaches.
+LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 @contextmanager
 def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
     """Give the variables of the playbook. A token that is typed lies in a file of this account's until they are used.
 
-    :raises Refusal: a file of a secret is not there, or a model is neither a name nor a path.
+    :raises Refusal: a file of a secret is not there, a model is neither a name nor a path, or a server has no key.
     """
     from sparkforge import questions
 
@@ -44,6 +31,11 @@ def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
             token.write_text(questions.ask_password("Token of the hub", ""))
         given["serving_model_token_file"] = _secret(token)
         if arguments.command == "serve":
+            if arguments.key_file is None and (arguments.listen or LOCAL[0]) not in LOCAL:
+                cause = (
+                    f"Everybody who reaches {arguments.listen} of the Spark could use the model, for there is no key."
+                )
+                raise Refusal(Exit.USAGE, cause, "Add --key-file FILE, or listen on 127.0.0.1.")
             given |= {"stack_name": arguments.stack or newest(), "serving_port": arguments.port}
             given |= {"serving_host": arguments.listen or "", "serving_api_key_file": _secret(arguments.key_file)}
         elif arguments.action == "remove":

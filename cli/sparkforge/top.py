@@ -24,7 +24,7 @@ LONGEST = 64 << 10
 NOTES, NOTE = 6, 300
 
 
-def command(name: str, variables: Mapping[str, Any], folder: Path, root: str) -> list[str]:
+def command(name: str, variables: Mapping[str, Any], folder: Path, root: str = "/opt/sparkforge") -> list[str]:
     """Return what brings the figures of a host, over ssh or from this machine."""
     program = ["/usr/bin/python3", "-I", "-B", f"{root}/guard/guard.pyz", "figures", f"{root}/guard/settings.json"]
     if variables.get("ansible_connection") == "local":

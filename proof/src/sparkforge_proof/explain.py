@@ -71,7 +71,8 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     parser = argparse.ArgumentParser(
         program,
         description="Tell the first real error of a log, its cause and its remedy.",
-        epilog="exit status: 0 explained, 2 not readable, 3 an error is seen and not known, 4 no error is seen",
+        epilog=f"example: {program} build.log; exit codes: 0 explained, 2 not readable, 3 an error is seen and not "
+        "known, 4 no error is seen",
     )
     parser.add_argument("file", help="a log, a folder of logs, or - for standard input (journalctl -u UNIT | …)")
     parser.add_argument("--json", action="store_true", help="print JSON")

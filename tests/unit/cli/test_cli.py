@@ -33,8 +33,7 @@ def dry(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Return the line that a command prints and does not run, without the variables."""
     before, after = (words[: words.index("--")], words[words.index("--") :]) if "--" in words else (words, ())
     assert cli.main([*before, "--dry-run", *after]) == Exit.DONE
-    line = capsys.readouterr().out.splitlines()[0]
-    assert line.startswith("+ ANSIBLE_CONFIG=")
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("+ ANSIBLE_CONFIG=")]
     return line[line.index("ansible-playbook") :]
 
 
@@ -53,6 +52,7 @@ def variables(line: str) -> dict[str, Any]:
         (["prove", "-l", "spark-1"], "sparkforge.dgx_spark.site --tags verify -l spark-1"),
         (["build", "--check"], "sparkforge.dgx_spark.build --check --diff"),
         (["rollback", "-v"], "sparkforge.dgx_spark.rollback -v"),
+        (["uninstall", "-l", "spark-1"], "sparkforge.dgx_spark.uninstall -l spark-1"),
         (["build", "--", "-e", "a b"], "sparkforge.dgx_spark.build -e 'a b'"),
     ],
 )
@@ -83,6 +83,7 @@ def test_a_forecast_is_a_line_of_its_playbook(
     assert variables(line) == {"forecast_format": "json"} and line.endswith("-l spark-1,spark-2")
     line = dry(capsys, "forecast", "--file", str(tmp_path / "out.txt"), "-i", str(inventory))
     assert variables(line) == {"forecast_file": str(tmp_path / "out.txt")}
+    assert line.endswith(" --ask-pass"), "a forecast needs no rights of root"
     line = dry(capsys, "forecast", "-i", str(inventory), "--accept", "a", "--accept", "b", "--ledger", "/l/{{ x }}")
     assert variables(line) == {"forecast_accept": ["a", "b"], "forecast_ledger": "/l/{{ x }}"}
     record = tmp_path / "record.json"
@@ -203,8 +204,63 @@ def test_a_token_that_is_typed_is_in_a_file_of_this_account_s_until_it_is_used(
 
 
 def test_every_command_s_playbook_is_there() -> None:
-    for playbook, *_ in cli.COMMANDS.values():
+    playbooks = [entry["playbook"] for entry in cli.COMMANDS.values() if "playbook" in entry]
+    assert len(playbooks) > 8
+    for playbook in playbooks:
         assert (CHECKOUT / "playbooks" / f"{playbook}.yml").is_file()
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_help_of_a_command_has_an_example_that_parses_and_its_exit_codes(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "--help"])
+    text = capsys.readouterr().out
+    example = re.search(r"example: *\n? *(?:eval \"\$\()?sparkforge (.*?)(?:\)\"|;|\n)", text)
+    assert ended.value.code == 0 and example and "exit" in text
+    words = shlex.split(example[1])
+    assert words[0] == name
+    cli.make_parser().parse_args(words[: words.index("--")] if "--" in words else words)
+    assert re.search(r"\b0\s+(with --dry-run: it fits|done|explained)", text) and re.search(r"\b2\s+\w", text)
+
+
+def test_version_is_that_of_the_collection(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"sparkforge {version}\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["setup", "--host", "203.0.113.9", "--user", "ada", "--accept-nvidia-license", "--method", "wheels"],
+        ["top"],
+        *([*example.split()[1:]] for example in (entry["example"] for entry in cli.COMMANDS.values())
+          if example.split()[1] not in ("setup", "top", "run", "explain", "completion") and "$(" not in example),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_dry_run_needs_no_spark_runs_nothing_and_writes_nothing(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("something was run")
+
+    hosts = "all: {children: {sparks: {hosts: {spark-ab12: {ansible_host: 203.0.113.9}}}}}\n"
+    (tmp_path / "hosts.yml").write_text(hosts)
+    monkeypatch.setenv("SPARKFORGE_INVENTORY", str(tmp_path / "hosts.yml"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name in ("run", "Popen"):
+        monkeypatch.setattr(subprocess, name, refuse)
+    monkeypatch.setattr(play, "run", refuse)
+    assert cli.main([*words, "--dry-run"]) == Exit.DONE
+    text = capsys.readouterr().out
+    assert "\n+ " in f"\n{text}" and "Nothing was run or written." in text
+    assert [path.name for path in tmp_path.iterdir()] == ["hosts.yml"]
+    assert (tmp_path / "hosts.yml").read_text() == hosts
 
 
 def test_without_an_inventory_the_error_says_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def open_umask() -> Iterator[None]:
         (["run"], Exit.USAGE, "There is no command."),
         (["run", "--needs", "1M", "--", "/no/such/program"], Exit.USAGE, "/no/such/program cannot be started: No such"),
         (["run", "--needs", "9999T", "--", "true"], Exit.FAILED, ""),
-        (["run", "--needs", "many", "--", "true"], Exit.FAILED, "many"),
+        (["run", "--needs", "many", "--", "true"], Exit.USAGE, "many"),
         (["top", "--once", "-i", "../sparks.yml", "-l", "none"], Exit.USAGE, "sparks.yml has no host none."),
         (["top", "-i", "../list.yml"], Exit.USAGE, "is not an inventory with a group sparks"),
         (["serve", "-i", "../sparks.yml", "--model", "one"], Exit.USAGE, "'one' is neither the name of a model nor"),
@@ -74,6 +74,13 @@ def open_umask() -> Iterator[None]:
         (["model", "get", "a/b/c", "-i", "../sparks.yml"], Exit.USAGE, "'a/b/c' is neither the name of a model nor"),
         (["model", "get", "a/b", "-i", "../sparks.yml", "--token-file", "no"], Exit.USAGE, "There is no file no."),
         (["model", "remove", "a/b"], Exit.USAGE, "There is no inventory"),
+        (["serve", "-i", "../sparks.yml", "--model", "a/b", "--listen", "0.0.0.0"], Exit.USAGE, "for there is no key"),
+        (
+            ["forecast", "-i", "../sparks.yml", "spark-1", "-l", "spark-2"],
+            Exit.USAGE,
+            "Hosts are named twice: spark-1,",
+        ),
+        (["uninstall"], Exit.USAGE, "There is no inventory"),
         (["forecast", "--record", "no.json"], Exit.USAGE, "There is no file no.json."),
         *((name, Exit.USAGE, "There is no inventory") for name in (["prove"], ["build"], ["rollback"], ["forecast"])),
     ],
@@ -107,11 +114,18 @@ def test_a_refusal_of_several_lines_is_said_in_one_each(
 
 
 def test_the_table_of_exit_codes_and_the_help_have_each_of_them() -> None:
-    page = (Path(__file__).parents[3] / "docs/how-to.md").read_text()
-    commands = page.partition("## Find out what a log says")[0]
-    listed = [int(code) for code in re.findall(r"^\| (\d+) \| ", commands, re.M)]
-    assert listed == [*Exit, INTERRUPTED]
-    assert [int(code) for code in re.findall(r"(?:with|,) (\d+) ", cli.EXITS)] == listed
+    page = (Path(__file__).parents[3] / "docs/owner.md").read_text()
+    rows = page.partition("| exit code | means |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    listed = {int(code): text for code, text in (row.strip("| ").split(" | ") for row in rows)}
+    assert list(listed) == list(cli.EXIT_CODES) == [*Exit, INTERRUPTED]
+    for code, text in cli.EXIT_CODES.items():
+        meanings = {name: (entry.get("exits") or {}).get(code) for name, entry in cli.COMMANDS.items()}
+        own = [f"; `{name}`: {meaning}" for name, meaning in meanings.items() if meaning and name != "explain"]
+        assert listed[code] == text + "".join(own), code
+    explained = page.partition("## Find out what a log says")[2].partition("\n## ")[0]
+    codes = {int(code): text for code, text in re.findall(r"^\| (\d+) \| (.*) \|$", explained, re.M)}
+    own = {code: text for code, text in cli.COMMANDS["explain"]["exits"].items() if text}
+    assert own == {code: codes[code] for code in own}
 
 
 @pytest.mark.parametrize("words", [["-v"], ["nothing"], ["inspect"], ["setup", "--method", "x"], ["status", "--check"]])
@@ -172,10 +186,11 @@ def test_where_no_spark_is_found_an_address_is_asked_for(monkeypatch: pytest.Mon
     said = " ".join(console.file.getvalue().split())
     assert "No Spark answered in this network" in said and "Guest Wi-Fi and VPNs let no search through" in said
     monkeypatch.setattr("builtins.input", lambda *_: "")
-    for words in ([], ["--dry-run"]):
-        with pytest.raises(Refusal) as refused:
-            commands.candidates(cli.make_parser().parse_args(["setup", *words]), console, keys)
-        assert refused.value.code == Exit.NO_SPARK
+    with pytest.raises(Refusal) as refused:
+        commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
+    assert refused.value.code == Exit.NO_SPARK
+    (example,) = commands.candidates(cli.make_parser().parse_args(["setup", "--dry-run"]), console, keys)
+    assert example.name == "spark-abcd" and "what it would do with spark-abcd" in console.file.getvalue()
     monkeypatch.setattr("builtins.input", lambda *_: "192.0.2.9")
     with pytest.raises(Refusal, match=r"No ssh server answers at 192.0.2.9") as refused:
         commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)

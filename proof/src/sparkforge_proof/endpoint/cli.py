@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
     )
     made.add_argument("url", nargs="?", metavar="URL", help="the server: http://127.0.0.1:8000")
-    made.add_argument("--model", required=True, metavar="PATH", help="the directory or GGUF file that it serves")
+    made.add_argument("--model", required=True, metavar="MODEL", help="a directory, a GGUF file or a name on the hub")
     made.add_argument("--served-name", default="", metavar="NAME", help="its name there (default: the only one)")
     made.add_argument("--key-file", metavar="FILE", help="a file with the key that requests must bring")
     made.add_argument("--key-variable", metavar="NAME", help="an environment variable with that key")
