@@ -37,7 +37,7 @@ of CUDA 13.0. It reads files and runs nothing, so that `yes` means "nothing in t
 numbers are right, only the proof says. `perhaps` and `no` have their reason beside them.
 
 ```bash
-ansible-playbook playbooks/inspect.yml -e inspect_target=vllm
+sparkforge inspect vllm
 ```
 
 This page is made by `python -m lab.runs_on_spark`, which asks again.

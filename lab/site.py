@@ -46,7 +46,11 @@ docs/tutorial
 :maxdepth: 1
 :caption: How to
 
-docs/how-to
+docs/owner
+docs/fleet
+docs/serving
+docs/offline
+docs/developer
 docs/scale
 {how_to}
 docs/troubleshooting
@@ -165,7 +169,8 @@ def failures(source: Path) -> None:
 def index(names: Iterable[str]) -> str:
     """Return the first page, which lists every other one in its part."""
     listed = (
-        "README docs/tutorial docs/how-to docs/scale docs/troubleshooting docs/concepts docs/security docs/reference"
+        "README docs/tutorial docs/owner docs/fleet docs/serving docs/offline docs/developer docs/scale"
+        " docs/troubleshooting docs/concepts docs/security docs/reference"
     )
     rest = [name.removesuffix(".md") for name in names]
     rest = [name for name in rest if name not in {*listed.split(), "docs/files", "docs/status"}]

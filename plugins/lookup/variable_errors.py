@@ -107,7 +107,7 @@ OF_UPDATE = {
     "forecast_ledger_signers": "remove it; forecast_ledger is a folder, and no ledger is fetched",
 }
 OF_MIRROR = {
-    f"mirror_apt_{name}": "mirror apt repositories with aptly or debmirror (docs/how-to.md)"
+    f"mirror_apt_{name}": "mirror apt repositories with aptly or debmirror (docs/offline.md)"
     for name in ("snapshot", "extra_packages")
 }
 OF_PLAYBOOKS = {"forecast": OF_UPDATE, "mirror": OF_MIRROR}

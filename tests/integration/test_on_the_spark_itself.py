@@ -26,13 +26,13 @@ ANSIBLE = "ansible-core==2.21.5"
 PYTHON = "3.13"
 
 
-def readme_command() -> str:
-    """Return the README's command for the Spark itself, without -K: root's sudo asks for no password."""
-    lines = (CHECKOUT / "README.md").read_text().splitlines()
+def page_command() -> str:
+    """Return the page's command for the Spark itself, without -K: root's sudo asks for no password."""
+    lines = (CHECKOUT / "docs/developer.md").read_text().splitlines()
     # The host has Ansible elsewhere.
     commands = [line.removeprefix(".venv/bin/").replace(" -K", "") for line in lines]
     found = {command for command in commands if command.startswith("ansible-playbook -c local -i localhost,")}
-    assert len(found) == 1, f"the README has {len(found)} commands for the Spark itself"
+    assert len(found) == 1, f"the page has {len(found)} commands for the Spark itself"
     return found.pop()
 
 
@@ -103,7 +103,7 @@ def play(host: Host, command: str) -> tuple[int, str]:
 
 def test_the_default_stack_on_a_machine_that_is_no_spark_stops_with_every_problem_and_no_change(host: Host) -> None:
     before = (host.contents(), host.snapshot())
-    code, text = play(host, readme_command())
+    code, text = play(host, page_command())
     assert code == 2
     found = re.search(r"localhost cannot get stack torch-[0-9.]+\. Problems: (\d+)\. Nothing was changed\.", text)
     assert found
@@ -140,7 +140,7 @@ def test_the_site_is_checked_on_the_host_itself_with_the_labs_variables(host: Ho
     }
     host.execute(f"cat > /srv/variables.json <<'end'\n{json.dumps(variables)}\nend")
     before = host.contents()
-    code, text = play(host, f"{readme_command()} -e @/srv/variables.json --check --diff")
+    code, text = play(host, f"{page_command()} -e @/srv/variables.json --check --diff")
     assert code == 0, text[-4000:]
     assert re.search(r"localhost : ok=\d+ changed=[1-9]\d* unreachable=0 failed=0", text)
     assert host.contents() == before

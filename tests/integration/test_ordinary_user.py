@@ -36,10 +36,11 @@ FEW_TESTS = "--ignore-glob=tests/[!g]* --ignore-glob=guard/tests/* --ignore-glob
 
 
 def first_block() -> list[str]:
-    """Return the commands of the README's first block, word for word."""
-    block = re.search(r"```bash\n(.*?)```", (CHECKOUT / "README.md").read_text(), re.S)
-    assert block
-    return [line.partition("#")[0].strip() for line in block[1].splitlines()]
+    """Return the README's two commands, word for word: its first block, and the block of "Develop"."""
+    page = (CHECKOUT / "README.md").read_text()
+    parts = (page, page.partition("\n## Develop\n")[2])
+    blocks = [block for part in parts if (block := re.search(r"```bash\n(.*?)```", part, re.S))]
+    return [line.partition("#")[0].strip() for block in blocks for line in block[1].splitlines()]
 
 
 @dataclass

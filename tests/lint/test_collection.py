@@ -134,23 +134,37 @@ NOT_RUN = "<!-- not run by a test: "
 RUN_BY = {
     r"make setup|\. \.venv/bin/activate": "Makefile",
     # Without a terminal `make spark` is `make demo`.
-    r"make (spark|test|demo)": "integration/test_ordinary_user.py::test_the_readmes_first_block_word_for_word",
+    r"make (spark|test|demo)( ARGS=.*)?": (
+        "integration/test_ordinary_user.py::test_the_readmes_first_block_word_for_word"
+    ),
     r"make lab-down": (
         "integration/test_ordinary_user.py::test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once"
     ),
     r"uvx .* sparkforge setup": "lint/test_package.py::test_uv_runs_the_command",
-    r"sparkforge setup( --dry-run| --host .*)": (
+    r"make \.venv/\.command .*": (
+        "integration/test_on_the_spark_itself.py::test_first_step_of_make_spark_needs_make_and_python_alone"
+    ),
+    r"mkdir .*|cp .*": (
+        "integration/test_mirror.py::test_the_site_of_wheels_runs_twice_and_the_second_run_changes_nothing"
+    ),
+    r"sparkforge setup( --dry-run| --host .*| --method .*)": (
         "playbooks/test_front_door.py::test_without_a_terminal_the_options_take_the_place_of_the_questions"
     ),
-    r"sparkforge (setup --check|build)": (
+    r"sparkforge (setup --check|build.*)": (
         "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
         "integration/test_build.py::test_the_site_builds_every_unit_and_the_environment_is_made_of_them",
+        "integration/test_build.py::test_check_says_which_unit_would_be_built_and_why",
         "integration/test_site.py::test_check_on_a_fresh_host_announces_changes_and_makes_none",
     ),
-    r"sparkforge (setup|status|prove)": (
-        "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there"
+    r"(\.venv/bin/)?sparkforge (setup|status|prove.*)": (
+        "integration/test_status.py::test_a_provisioned_host_is_as_its_stack_wants_it",
+        "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there",
     ),
-    r"(\.venv/bin/)?sparkforge rollback": (
+    r"(\.venv/bin/)?sparkforge uninstall.*": (
+        "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
+        "integration/test_site.py::test_uninstalling_succeeds_and_a_second_time_changes_nothing",
+    ),
+    r"(\.venv/bin/)?sparkforge rollback.*": (
         "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
         "integration/test_rollback.py::test_back_and_forward_again_each_with_its_proof",
     ),
@@ -173,15 +187,8 @@ RUN_BY = {
     r".* site\.yml .*--tags verify": "playbooks/test_rollout.py::test_only_the_proof_runs_where_only_it_is_asked_for",
     r".* site\.yml .*--check --diff": "integration/test_site.py::test_check_with_diff_names_what_would_be_installed",
     r".* site\.yml .*": "integration/test_site.py::test_the_site_provisions_a_fresh_host",
-    r".*/status\.yml .*": "integration/test_status.py::test_a_provisioned_host_is_as_its_stack_wants_it",
-    r".*/uninstall\.yml .*": "integration/test_site.py::test_uninstalling_succeeds_and_a_second_time_changes_nothing",
     r".*/rollback\.yml .*serving.*": (
         "integration/test_serving.py::test_a_new_environment_is_switched_to_and_back_and_the_server_follows"
-    ),
-    r".*/rollback\.yml .*": "integration/test_rollback.py::test_back_and_forward_again_each_with_its_proof",
-    r".*/build\.yml .*--check.*": "integration/test_build.py::test_check_says_which_unit_would_be_built_and_why",
-    r".*/build\.yml .*": (
-        "integration/test_build.py::test_the_site_builds_every_unit_and_the_environment_is_made_of_them"
     ),
     r".*/lock\.yml .*": "playbooks/test_lock.py::test_check_says_what_moved_and_writes_nothing",
     r".*/mirror\.yml .*": "integration/test_mirror.py::test_a_second_run_fetches_nothing",
@@ -200,7 +207,7 @@ RUN_BY = {
     r".*/fabric\.yml .*": (
         "integration/test_fabric.py::test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing"
     ),
-    r"sparkforge forecast.*|ansible-playbook playbooks/forecast\.yml": (
+    r"(\.venv/bin/)?sparkforge forecast.*|.*/forecast\.yml .*": (
         "unit/cli/test_cli.py::test_a_forecast_is_a_line_of_its_playbook",
         "playbooks/test_forecast.py::test_the_forecast_of_two_hosts_changes_nothing",
     ),
@@ -256,8 +263,8 @@ def test_a_link_leads_to_a_page_and_a_heading_that_are_there(page: Path):
 
 
 def test_the_readme_has_commands():
-    assert readme_commands()[:2] == ["make spark", "make test"]
-    assert {"make demo", "make lab-down"} <= set(readme_commands())
+    assert readme_commands()[0] == "make spark" and "make test" in readme_commands()
+    assert {"make demo", "make lab-down"} <= set(readme_commands("docs/tutorial.md"))
 
 
 def test_a_block_that_is_marked_gives_its_reason() -> None:
@@ -300,15 +307,17 @@ def test_each_command_of_the_pages_is_run_by_a_test_or_marked(capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path):
+def test_a_command_of_the_pages_exists_and_parses(command: str, installed: Path, tmp_path: Path):
     words = shlex.split(command)
     if words[0] == "make":
         run("make", "-n", *words[1:], cwd=CHECKOUT)
     elif words[0].removeprefix(".venv/bin/") == "ansible-playbook":
         environment = {"ANSIBLE_COLLECTIONS_PATH": f"{CHECKOUT / '.collections'}:{installed}"}
-        keep = [word for word in words[1:] if word not in ("-K", "--ask-become-pass")]
-        # What sparkforge setup writes has the hosts and variables of the example.
-        keep = ["inventory/hosts.yml" if word == "~/.config/sparkforge/hosts.yml" else word for word in keep]
+        keep = [word for word in words[1:] if word not in ("-k", "-K", "-kK")]
+        # What sparkforge setup writes: Sparks by their own names.
+        hosts = tmp_path / "hosts.yml"
+        hosts.write_text("all: {children: {sparks: {hosts: {spark-ab12: {}}}}}\n")
+        keep = [str(hosts) if word == "~/.config/sparkforge/hosts.yml" else word for word in keep]
         run(BIN / "ansible-playbook", *keep, "--list-tasks", cwd=CHECKOUT, **environment)
     elif words[:2] == ["python", "sparkforge-proof.pyz"]:
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
@@ -323,7 +332,9 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
         "ansible-doc",
         "ansible-builder",
         "ansible-runner",
+        "cp",
         "git",
+        "mkdir",
         "ssh-keygen",
         "sha256sum",
         ".",

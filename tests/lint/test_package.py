@@ -96,8 +96,8 @@ def places(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
 def test_uv_runs_the_command(
     source: str, python: str, places: dict[str, str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """The line of docs/how-to.md, also with another place in the place of a clone."""
-    (line,) = [line for line in readme_commands("docs/how-to.md") if line.startswith("uvx")]
+    """The line of docs/owner.md, also with another place in the place of a clone."""
+    (line,) = [line for line in readme_commands("docs/owner.md") if line.startswith("uvx")]
     words = shlex.split(line.replace("--from .", f"--from {places[source]}"))
     cache = tmp_path_factory.getbasetemp() / "uv-cache"
     environment = {

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The commands of docs/how-to.md that ask whether something runs on a Spark, run as they stand on small wheels.
+"""The commands of docs/owner.md that ask whether something runs on a Spark, run as they stand on small wheels.
 
 What is judged, and how: proof/tests/unit/test_inspect.py.
 """
@@ -24,7 +24,7 @@ from lab.stand_ins import write_wheel
 from tests.lint.test_collection import readme_commands
 from tests.playbooks.run_playbook import ROOT
 
-COMMANDS = [line for line in readme_commands("docs/how-to.md") if "inspect.yml" in line or "sparkforge inspect" in line]
+COMMANDS = [line for line in readme_commands("docs/owner.md") if "inspect.yml" in line or "sparkforge inspect" in line]
 FILE = "thing-1.0-cp312-cp312-linux_aarch64.whl"
 HOME = "/home/ada"
 
@@ -53,12 +53,13 @@ def fill(place: Path, machine: int) -> None:
         "inspect_cache": f"{place}/cache",
     }
     (place / "settings.json").write_text(json.dumps(settings))
-    (place / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
+    (place / "hosts.yml").write_text("all: {hosts: {spark-ab12: {ansible_connection: local}}}")
 
 
 def ask(place: Path, line: str) -> tuple[int, str]:
     """Run a documented command and return its exit status and what it printed."""
-    more = f"-- -e @{place}/settings.json" if line.startswith("sparkforge") else "-i hosts.yml -e @settings.json"
+    line = line.replace("~/.config/sparkforge/hosts.yml", "hosts.yml")
+    more = f"-- -e @{place}/settings.json" if line.startswith("sparkforge") else "-e @settings.json"
     settings = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")},
         "PATH": f"{place / 'tools'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -77,7 +78,7 @@ def ask(place: Path, line: str) -> tuple[int, str]:
 
 
 def test_the_page_has_each_kind_of_question() -> None:
-    assert len(COMMANDS) == 6
+    assert len(COMMANDS) == 5
 
 
 @pytest.mark.parametrize("line", COMMANDS)

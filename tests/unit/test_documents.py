@@ -135,11 +135,10 @@ OURS = """
 """.split()
 #: Those that the first page uses, each with the words on it that say what it means.
 EXPLAINED = {
-    "lab": "(the simulated Sparks)",
-    "proof": "prove any PyTorch, in a container",
-    "proven": "If the numbers are right",
-    "unproven": "where nothing was computed",
-    "verdict": "`proven`, `fail`, or `unproven`",
+    "lab": "`make lab-down` stops the simulated Spark",
+    "proof": "compares what a Spark computes with a float64 calculation on the CPU (the proof)",
+    "proven": "if it is proven: the numbers are right",
+    "unproven": "an unproven one, with missing numbers",
 }
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A release and its signature, checked by the commands that docs/how-to.md gives."""
+"""A release and its signature, checked by the commands that docs/developer.md gives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from lab import release
 
-HOW_TO = Path(__file__).parents[3] / "docs/how-to.md"
+PAGE = Path(__file__).parents[3] / "docs/developer.md"
 TARBALL = "sparkforge-dgx_spark-0.1.0.tar.gz"
 
 
@@ -30,7 +30,7 @@ def tarball(folder: Path) -> None:
 
 
 def checks_of_the_page() -> str:
-    chapter = HOW_TO.read_text().partition("## Check a release\n")[2].partition("\n## ")[0]
+    chapter = PAGE.read_text().partition("## Check a release\n")[2].partition("\n## ")[0]
     (block,) = re.findall(r"```bash\n(.*?)```", chapter, re.S)
     return str(block)
 

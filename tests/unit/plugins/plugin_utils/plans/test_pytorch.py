@@ -506,3 +506,14 @@ def test_a_library_that_the_host_does_not_show_is_refused_but_in_check_mode() ->
     refused = pytorch.plan({**DEFAULTS, **beside}, host).as_result()["refused"]
     assert refused.startswith("This host lacks cuDNN") and "Run that role, or remove the library" in refused
     assert pytorch.plan({**DEFAULTS, **beside, "pytorch_state": "absent"}, host).steps == {}
+
+
+def test_pytorch_unit_of_the_page_reaches_cmake_and_is_checked() -> None:
+    page = (CHECKOUT / "docs/developer.md").read_text()
+    (block,) = [block for block in page.split("```yaml\n")[1:] if block.startswith("build_toolchain_extra_packages")]
+    unit = yaml.safe_load(block.partition("```")[0])["pytorch_unit"]
+    planned = plan(facts=stack("2.14.1"), unit=unit)
+    assert planned["environment"]["USE_MPI"] == "1"
+    assert planned["expect"]["cmake_cache"] == {**plan(facts=stack("2.14.1"))["expect"]["cmake_cache"], "USE_MPI": "ON"}
+    assert "libcudnn.so.*" in planned["expect"]["libraries"]
+    assert not [note for note in planned["notes"] if "USE_MPI" in note]
