@@ -129,10 +129,9 @@ remedy = Pass --ask-vault-pass or --vault-password-file with the password of tha
 keys =
     Could not match supplied host pattern
     leaves us with no hosts to target
-    skipping: no hosts matched
 pattern =
-    Could not match supplied host pattern, ignoring: (?P<group>\S+)
-    (?:leaves us with no hosts to target|skipping: no hosts matched)
+    Could not match supplied host pattern, ignoring: (?P<group>\S+)(?s:.{0,300}?)no hosts to target
+    leaves us with no hosts to target
 cause = Ansible has no host for the play[: its inventory knows no {group}].
 remedy = Give the inventory (-i inventory/hosts.yml), compare the group's and the host's name with ansible-inventory
     --graph, and check --limit.

@@ -197,6 +197,7 @@ values =
     advice of part: openssl => Install libssl-dev
     advice of part: . => Install the development package that has its .pc file (apt-file search NAME.pc), or add its
     + directory to PKG_CONFIG_PATH
+unless = ^\s*--
 cause = The build asks pkg-config for {part} and does not get it.
 remedy = {advice}.
 

@@ -19,6 +19,13 @@ remedy = Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read t
     reads it, too.
 source = sgl-project/sglang#8974
 
+[nccl-tests-failure]
+keys = Test NCCL failure
+pattern = Test NCCL failure \S+ '(\w[\w ]+)
+cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
+remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
+source = sgl-project/sglang#8974
+
 [warnings-as-errors]
 keys = [-Werror
 pattern = error: ([^\n]+?) \[-Werror
@@ -268,4 +275,42 @@ remedy = Use a release that supports the model (mostly a newer one; of TensorRT-
 source =
     vllm-project/vllm#10481
     NVIDIA/TensorRT-LLM#15941
+
+[mpi-host-lost]
+keys =
+    has lost communication with a remote daemon
+    was unable to reliably start one or more daemons
+pattern =
+    lost communication with a remote daemon(?s:.{0,300}?)Remote daemon: \S+ on node (?P<node>\S+)
+    (?:unable to reliably start one or more daemons|lost communication with a remote daemon)
+cause = mpirun could not start its daemon on another host, or lost it[ ({node})].
+remedy = Check that ssh HOST orted --version (Open MPI 5: prted) works without a password and finds the same Open MPI
+    (give --prefix or set PATH in ~/.bashrc before its test for a terminal), and that the firewall allows the hosts'
+    network.
+source = openpmix/prrte#1389
+
+[rsync-cut]
+keys = error in rsync protocol data stream
+pattern = error in rsync protocol data stream \((code \d+)\)
+cause = rsync's connection ended in the middle ({found}); the reason stands in the lines above, or on the other host.
+remedy = Look above (no space, no rsync there, permission, ssh); run it again with --partial, which goes on where it
+    stopped.
+source =
+    Burnett01/rsync-deployments#70
+    RsyncProject/rsync#951
+
+[docker-object-missing]
+keys =
+    No such container
+    No such image
+    no such volume
+    Error response from daemon: network
+pattern =
+    No such (?P<kind1>container): (?P<name1>\S+)
+    No such (?P<kind2>image): (?P<name2>\S+)
+    (?P<kind3>network) (?P<name3>\S+) not found
+    no such (?P<kind4>volume): (?P<name4>\S+)
+cause = Docker has no {kind} called {name} here.
+remedy = Look at what is there (docker {kind} ls, for containers docker ps -a): it may have another name, have ended
+    with --rm, or belong to another user's or context's daemon.
 """

@@ -138,10 +138,4 @@ pattern =
 cause = The local branch and the one of the server have both gone on ({found}).
 remedy = Run git pull --rebase to put yours on top, or, if yours counts for nothing, fetch and reset to the branch of
     the server.
-
-[git-lfs-pointers]
-keys = should have been pointers
-pattern = Encountered (\d+) files?(?:\(s\))? that should have been pointers
-cause = {found} files of the repository are stored as they are, though .gitattributes gives them to Git LFS.
-remedy = It is a fault of the repository and hinders nothing: git lfs migrate import mends it, or leave it.
 """

@@ -77,15 +77,6 @@ cause = A process or a host of the Ray cluster ended before its work was done[: 
 remedy = Look at that host for what ended it: its memory (journalctl -k | grep -i oom), ray logs, and the first error in
     /tmp/ray/session_latest/logs.
 
-[ray-resources]
-keys = cannot be scheduled right now
-pattern = The following resource request cannot be scheduled right now: (\{[^}\n]*\})
-cause = No host of the Ray cluster has what was asked for free ({found}): a host is missing, gave no GPU, or an earlier
-    program still holds it.
-remedy = Compare ray status with what is asked; each Spark brings one GPU, so start all hosts first, and end earlier
-    programs.
-source = vllm-project/vllm#15385
-
 [socket-path-too-long]
 keys = AF_UNIX path
 pattern = AF_UNIX path (?:length cannot exceed (?P<limit>\d+)|too long)(?:[^\n']*'(?P<path>[^'\n]+)')?
@@ -130,19 +121,6 @@ source =
     jbornschein/mpi4py-examples#12
     open-mpi/ompi#6240
 
-[mpi-host-lost]
-keys =
-    has lost communication with a remote daemon
-    was unable to reliably start one or more daemons
-pattern =
-    lost communication with a remote daemon(?s:.{0,300}?)Remote daemon: \S+ on node (?P<node>\S+)
-    (?:unable to reliably start one or more daemons|lost communication with a remote daemon)
-cause = mpirun could not start its daemon on another host, or lost it[ ({node})].
-remedy = Check that ssh HOST orted --version (Open MPI 5: prted) works without a password and finds the same Open MPI
-    (give --prefix or set PATH in ~/.bashrc before its test for a terminal), and that the firewall allows the hosts'
-    network.
-source = openpmix/prrte#1389
-
 [gloo-peer-closed]
 keys =
     Connection closed by peer [
@@ -182,32 +160,19 @@ cause = torchrun's processes did not meet ({found}): the host of --rdzv-endpoint
 remedy = Give all hosts the same --rdzv-id and an address of the first host in the network between them, start it on all
     within the time, and open the port in the firewall (ufw).
 
-[nccl-tests-failure]
-keys = Test NCCL failure
-pattern = Test NCCL failure \S+ '(\w[\w ]+)
-cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
-remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
-source = sgl-project/sglang#8974
-
 [rdma-device-not-opened]
 keys =
     ibv_open_device failed
-    no userspace device-specific driver found
-    couldn't load driver 'lib
-    Couldn't listen to port
     Couldn't allocate MR
 pattern =
     (ibv_open_device failed)
-    (no userspace device-specific driver found) for (?P<device>\S+)
-    couldn't load driver '(libmlx5\S*?)'
     (Couldn't allocate MR)
 values =
-    advice of found: no|lib => Install ibverbs-providers and rdma-core (in the container, too), in one version
     advice of found: Couldn't => Raise the limit of locked memory (ulimit -l unlimited; --ulimit memlock=-1 for a
     + container)
     advice of found: . => Give a container --device /dev/infiniband and --ulimit memlock=-1, and check
     + /dev/infiniband's rights
-cause = RDMA's library cannot use the card[ {device}] ({found}).
+cause = RDMA's library cannot use the card ({found}).
 remedy = {advice}.
 source = Mellanox/k8s-rdma-shared-dev-plugin#105
 
@@ -321,14 +286,4 @@ keys = link_stat "
 pattern = link_stat '([^'\n]+)' failed: No such file or directory
 cause = rsync did not find {found} on the side from which it copies.
 remedy = Correct the path (relative ones begin in the remote account's home), and quote blanks.
-
-[rsync-cut]
-keys = error in rsync protocol data stream
-pattern = error in rsync protocol data stream \((code \d+)\)
-cause = rsync's connection ended in the middle ({found}); the reason stands in the lines above, or on the other host.
-remedy = Look above (no space, no rsync there, permission, ssh); run it again with --partial, which goes on where it
-    stopped.
-source =
-    Burnett01/rsync-deployments#70
-    RsyncProject/rsync#951
 """

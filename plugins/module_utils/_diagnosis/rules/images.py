@@ -17,7 +17,7 @@ keys =
 pattern =
     manifest for (\S+) not found: manifest unknown
     reading manifest (?P<tag>\S+) in (?P<repository>\S+): manifest unknown
-    (?<!\S)([\w.-]+(?:/[\w.-]+)+:[\w.-]+): (?:[\w./:-]+: )?not found\s*$
+    resolve (?:reference|source metadata for) '?([^\s'@]+?)'?: \S+: not found
     Error response from daemon: manifest unknown
 cause = The registry has no such image or tag ({found}[ in {repository}]): not every repository has latest.
 remedy = Look up the tags that the repository's page lists (of nvcr.io: the NGC catalogue), and pull one that exists for
@@ -307,19 +307,4 @@ remedy = Leave -t out (-i alone passes input on), or call ssh with -t.
 source =
     wpscanteam/wpscan#1169
     bdd/runitor#34
-
-[docker-object-missing]
-keys =
-    No such container
-    No such image
-    no such volume
-    Error response from daemon: network
-pattern =
-    No such (?P<kind1>container): (?P<name1>\S+)
-    No such (?P<kind2>image): (?P<name2>\S+)
-    (?P<kind3>network) (?P<name3>\S+) not found
-    no such (?P<kind4>volume): (?P<name4>\S+)
-cause = Docker has no {kind} called {name} here.
-remedy = Look at what is there (docker {kind} ls, for containers docker ps -a): it may have another name, have ended
-    with --rm, or belong to another user's or context's daemon.
 """

@@ -241,4 +241,44 @@ pattern = (Failed to hardlink files)
 notice = yes
 cause = uv copies files instead of linking them, since its cache lies on another file system: slower, and no failure.
 remedy = Set UV_LINK_MODE=copy to be told no more, or UV_CACHE_DIR on the same file system.
+
+[ray-resources]
+keys = cannot be scheduled right now
+pattern = The following resource request cannot be scheduled right now: (\{[^}\n]*\})
+notice = yes
+cause = No host of the Ray cluster has what was asked for free ({found}): a host is missing, gave no GPU, or an earlier
+    program still holds it.
+remedy = Compare ray status with what is asked; each Spark brings one GPU, so start all hosts first, and end earlier
+    programs.
+source = vllm-project/vllm#15385
+
+[git-lfs-pointers]
+keys = should have been pointers
+pattern = Encountered (\d+) files?(?:\(s\))? that should have been pointers
+notice = yes
+cause = {found} files of the repository are stored as they are, though .gitattributes gives them to Git LFS.
+remedy = It is a fault of the repository and hinders nothing: git lfs migrate import mends it, or leave it.
+
+[rdma-driver-of-library]
+keys =
+    no userspace device-specific driver found
+    couldn't load driver 'lib
+pattern =
+    (no userspace device-specific driver found) for (?P<device>\S+)
+    couldn't load driver '(lib[^'\n]+)'
+notice = yes
+cause = RDMA's library has no driver for a card of this host[ ({device})]: {found}.
+remedy = If RDMA is to be used here, install ibverbs-providers and rdma-core (in the container, too), in one version.
+source = Mellanox/k8s-rdma-shared-dev-plugin#105
+
+[ansible-hosts-ignored]
+keys =
+    Could not match supplied host pattern
+    skipping: no hosts matched
+pattern =
+    Could not match supplied host pattern, ignoring: (?P<group>\S+)
+    skipping: no hosts matched
+notice = yes
+cause = A play of Ansible had no host[: its inventory knows no {group}].
+remedy = If that is not meant, give the right inventory (-i), and compare the names with ansible-inventory --graph.
 """

@@ -20,7 +20,7 @@ keys =
 pattern =
     Unit (?P<unit1>[\w@.\\-]+) not found
     Unit (?P<unit2>[\w@.\\-]+) could not be found
-    Unit file (?P<unit3>[\w@.\\-]+) does not exist
+    (?:enable|start|restart) unit: Unit file (?P<unit3>[\w@.\\-]+) does not exist
     Unit (?P<unit4>[\w@.\\-]+) is (?P<masked>masked)
     Could not find the requested service (?P<unit5>[\w@.\\-]+): host
 values =
@@ -63,6 +63,14 @@ cause = systemctl did not reach a systemd here[ ({why})]: none runs in this cont
     none.
 remedy = {advice}.
 
+[unit-stop-timeout]
+keys = State 'stop-sigterm' timed out
+pattern = ([\w@.\\-]+): State 'stop-sigterm' timed out
+cause = {found} did not end in its time when it was stopped, so systemd killed it (signal 9).
+remedy = Nothing is wrong with its memory: let it end sooner, or raise TimeoutStopSec (systemctl edit {found}); a
+    program that waits in the driver shows as state D in ps.
+source = systemd/systemd#5159
+
 [unit-start-timeout]
 keys =
     start operation timed out
@@ -80,14 +88,6 @@ pattern = Timed out waiting for device (\S+)
 cause = At boot the device {found}, which /etc/fstab or a unit names, did not appear.
 remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is formatted), and add nofail to a disk that may
     be missing.
-
-[unit-stop-timeout]
-keys = State 'stop-sigterm' timed out
-pattern = ([\w@.\\-]+): State 'stop-sigterm' timed out
-cause = {found} did not end in its time when it was stopped, so systemd killed it (signal 9).
-remedy = Nothing is wrong with its memory: let it end sooner, or raise TimeoutStopSec (systemctl edit {found}); a
-    program that waits in the driver shows as state D in ps.
-source = systemd/systemd#5159
 
 [snap-refused]
 keys =

@@ -32,6 +32,7 @@ pattern =
     package: '(?P<package2>[^'\n]+)',(?s:.{0,120}?)required: \{ node: '(?P<need2>[^'\n]+)'(?s:.{0,160}?)node: '(?P<have2
     +>[^'\n]+)'
     (EBADENGINE)
+unless = npm (?:WARN|warn)
 cause = Node[ {have}] is not of the version that[ {package}] needs[: {need}].
 remedy = Install a Node of that range (nvm install 22, or NodeSource's package; Ubuntu's own is 18), and remove
     node_modules before npm ci.
