@@ -41,6 +41,7 @@ from .rules import (
     load,
     local,
     memory,
+    models,
     nccl,
     network,
     notices,
@@ -82,9 +83,9 @@ _WORDS = 20_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
-    nccl, memory, driver, kernel, containers, images, local, servers, hub, cuda, runtime, torch, toolchain, rust,
-    python, environment, ansible, hosts, network, git, pip, conda, web, cmake, compiling, load, apt, system, general,
-    notices,
+    nccl, memory, driver, kernel, containers, images, local, models, servers, hub, cuda, runtime, torch, toolchain,
+    rust, python, environment, ansible, hosts, network, git, pip, conda, web, cmake, compiling, load, apt, system,
+    general, notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 

@@ -221,6 +221,13 @@ cause = CMake clones a part of the project while it configures, and could not: {
 remedy = Read git's lines above; where the network is missing, clone it beforehand and set FETCHCONTENT_SOURCE_DIR_NAME
     to it.
 
+[cmake-variable-not-found]
+keys = are set to NOTFOUND
+pattern = are set to NOTFOUND\.\s+Please set them[^\n]*\n\s*(\w+)
+cause = CMake did not find what the source keeps in {found}.
+remedy = Install what it names with its headers, and give its path (-D{found}=…); cublas_device and the like are gone
+    from newer CUDA: take a newer CMake or source.
+
 [cmake-package-missing]
 keys =
     Could not find a package configuration file

@@ -178,6 +178,33 @@ cause = The linker does not find lib{found}.so, which belongs to the driver: a c
 remedy = Put the CUDA toolkit's stubs on LIBRARY_PATH for the build (/usr/local/cuda/lib64/stubs); for Triton, which
     links when it runs, start the container with --gpus all, and run ldconfig.
 
+[ptxas-shared-memory]
+keys = uses too much shared data
+pattern = Entry function '(?P<kernel>[^'\n]+)' uses too much shared data \((?P<need>0x\w+) bytes, (?P<most>0x\w+) max\)
+cause = The kernel {kernel} uses {need} bytes of shared memory, and the target has {most}: it was written for a GPU with
+    more, such as 9.0 or 10.0.
+remedy = Use a backend or release that has sizes for 12.x; in your own kernel use smaller tiles or fewer stages.
+
+[nvcc-standard]
+keys = is not defined for option 'std'
+pattern = Value '([^'\n]+)' is not defined for option 'std'
+cause = This nvcc is older than the C++ standard {found} that the source asks for.
+remedy = Use the nvcc of CUDA 13 (/usr/local/cuda/bin first on PATH; CUDA_HOME; role cuda_libraries).
+
+[fp4-types-missing]
+keys = __nv_fp4
+pattern = identifier '(__nv_fp4\w*)' is undefined
+cause = The CUDA toolkit has no type {found}: it is older than 12.8, which brought FP4.
+remedy = Build with CUDA 13 (CUDA_HOME, PATH), and delete what was half built (~/.cache/flashinfer).
+
+[link-of-another-cuda]
+keys =
+    @libcu
+    @libnv
+pattern = (?P<user>[^\s:]+): undefined reference to '\w+@(?P<library>lib(?:cu|nv)\w+\.so\.\d+)'
+cause = {user} was built for another CUDA: it needs {library}, which the link does not find.
+remedy = Take its build for CUDA 13, or build it again with the toolkit that the rest uses.
+
 [library-missing]
 keys =
     cannot find -l

@@ -33,6 +33,12 @@ cause = The packages that were asked for exclude each other or need what no chan
 remedy = Start with an empty environment and name fewer versions; `nothing provides __cuda` means that conda sees no
     driver (set CONDA_OVERRIDE_CUDA=13.0 to install without one); do not mix the channels defaults and conda-forge.
 
+[conda-channel]
+keys = UnavailableInvalidChannel
+pattern = UnavailableInvalidChannel: [^\n]*?channel (\S+)
+cause = There is no channel {found}, or it has nothing for this machine.
+remedy = Correct or remove it (conda config --show channels); use conda-forge.
+
 [conda-not-set-up]
 keys =
     Run 'conda init' before

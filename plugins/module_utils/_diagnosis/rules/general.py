@@ -10,6 +10,17 @@ What any tool may print, also one whose failure does not matter: asked last.
 """
 
 RULES = r"""
+[nccl-helper]
+keys =
+    Error encountered progressing operation
+    Failed to execute operation
+pattern =
+    Error encountered progressing operation=(?P<step1>\w+)
+    NCCL WARN [^\n]*Failed to execute operation (?P<step2>\w+)
+cause = NCCL's helper could not do its step {step} for a connection to another rank, and this log does not say why.
+remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET); without one
+    try NCCL_IB_DISABLE=1: if that works, RDMA is at fault (role fabric).
+
 [nccl-unhandled]
 keys = NCCL error
 pattern = NCCL error(?: in)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited)
@@ -145,15 +156,40 @@ keys =
     Permission denied
     Operation not permitted
     Unable to (re)create
+    : permission denied
 pattern =
     Permission denied: '([^'\n]+)'
-    '?([^\s':]+)'?: (?:Permission denied|Operation not permitted)
+    '?([^\s':]+)'?: (?:[Pp]ermission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(\S+)
 unless = Download is performed unsandboxed
 cause = This account may not write or run {found}.
 remedy = Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container, whose user has
     another number, start it with --user or another cache directory), or make a program executable (chmod +x); of a
     build, an earlier one ran as root or another user.
+
+[file-missing]
+keys =
+    No such file or directory: '/
+    No such file or directory: '~
+    No such file or directory: './
+    Is a directory: '
+pattern =
+    Error: \[Errno 2\] No such file or directory: '([~./][^'\n]*)'
+    Error: \[Errno 21\] Is a directory: '([^'\n]+)'
+cause = The program opens {found}, which is not there or is no file.
+remedy = Check the path for the account and the directory in which it runs; in a container it is the path inside, and
+    the host's directory must be mounted (-v).
+
+[not-json]
+keys =
+    JSONDecodeError: E
+    JSONDecodeError: I
+    JSONDecodeError: U
+pattern = JSONDecodeError: (?P<why>[^\n:]+): line (?P<line>\d+)
+cause = What should be JSON is not ({why}, line {line}): an empty or cut-off file, or a page with an error in place of
+    an answer.
+remedy = Look at the file or answer that the traceback's own line reads (config.json, an index, a reply of a server),
+    and get it again.
 
 [command-missing]
 keys =

@@ -65,6 +65,12 @@ pattern = destination path '([^'\n]+)' already exists
 cause = There is a directory {found} already, and git clones only into an empty one.
 remedy = Use it (git pull in it), name another directory, or remove it.
 
+[git-locked]
+keys = .lock': File exists
+pattern = Unable to create '([^'\n]+\.lock)': File exists
+cause = Another git works in this repository, or one that was killed left its lock {found}.
+remedy = See that none runs (pgrep -a git), then remove that file.
+
 [authentication]
 keys =
     could not read Username
@@ -110,12 +116,6 @@ pattern =
 cause = git stopped, because {file} has changes here that the other state has too[, before the {step}].
 remedy = Keep them (git stash, or commit them on a branch of your own), or drop them (git checkout -- {file}); resolve a
     conflict in the file, then git add and go on, or git merge --abort.
-
-[git-locked]
-keys = .lock': File exists
-pattern = Unable to create '([^'\n]+\.lock)': File exists
-cause = Another git works in this repository, or one was killed there: {found}.
-remedy = See that none runs (pgrep -a git), then delete that file and run it again.
 
 [git-identity]
 keys =

@@ -135,6 +135,14 @@ pattern =
 cause = The program needs {found}, which is not installed in its environment.
 remedy = Install it there (python -m pip install {found}).
 
+[hub-range]
+keys =
+    416 Client Error
+    416 Requested Range
+pattern = (416 (?:Client Error: )?Requested Range Not Satisfiable)
+cause = A part of an earlier download does not fit the file any more ({found}).
+remedy = Delete the .incomplete files of that model in the cache, and download again.
+
 [hub-kernel-missing]
 keys =
     does not have build
@@ -181,10 +189,12 @@ keys =
     UnpicklingError: invalid load key
     invalid magic characters
     invalid magic number
+    Error: invalid file magic
 pattern =
     Error while deserializing header: (?P<why1>\w[\w ]*)
     UnpicklingError: (?P<why2>invalid load key, '[v<]')
     gguf_init_from_file\w*: (?P<why3>invalid magic (?:characters|number)[^\n]{0,24})
+    Error: (?P<why4>invalid file magic)
 cause = A file of the model's weights is no such file ({why}): it is a pointer of Git LFS, an error page, damaged, or of
     another format.
 remedy = Look at its size and its first bytes: of a pointer (some hundred bytes that begin with version) get the file

@@ -98,6 +98,13 @@ source =
     NVIDIA/DALI#5519
     dmlc/xgboost#8488
 
+[nccl-of-another-torch]
+keys = undefined symbol: nccl
+pattern = ([^\s'\"(]+): undefined symbol: (?P<symbol>nccl\w+)
+cause = {found} needs {symbol}, and the NCCL that was loaded is older than the one it was built with.
+remedy = Install the nvidia-nccl-cu13 that this torch pins, and keep another libnccl.so.2 (an apt package's, HPC-X's)
+    off LD_LIBRARY_PATH and LD_PRELOAD.
+
 [undefined-symbol]
 keys = undefined symbol
 pattern = ([^\s'\"(]+): undefined symbol: ([^\s,]+)

@@ -121,6 +121,32 @@ cause = Ollama could not ask the GPU when it started ({why}), and would run on t
 remedy = Make nvidia-smi work for its account, start it after the driver (After=nvidia-persistenced.service), restart
     it, and update Ollama: older ones lack code for CUDA 13 or 12.1.
 
+[llamacpp-cache-memory]
+keys =
+    failed to allocate buffer for kv cache
+    failed to allocate compute buffers
+pattern = (failed to allocate (?:buffer for kv cache|compute buffers))
+cause = There was no memory for llama.cpp's context ({found}).
+remedy = Start it with a shorter context (-c), fewer slots (-np) or a quantized cache (-ctk q8_0 -ctv q8_0 with -fa on),
+    or free memory first.
+
+[llamacpp-needs-flash-attention]
+keys = V cache quantization requires flash_attn
+pattern = (V cache quantization requires flash_attn)
+cause = A quantized V cache works only with flash attention ({found}).
+remedy = Add -fa on, or leave -ctv at f16.
+
+[comfyui-frontend]
+keys =
+    ComfyUI frontend package
+    comfyui-frontend-package is not installed
+pattern =
+    (?:Could not find the )?(ComfyUI frontend package)
+    (comfyui-frontend-package) is not installed
+cause = A package of ComfyUI's requirements is missing in its environment ({found}), as after an update of its source
+    alone.
+remedy = Run pip install -r requirements.txt with ComfyUI's own Python, without replacing torch.
+
 [comfyui-node-failed]
 keys = (IMPORT FAILED)
 pattern = \(IMPORT FAILED\): (\S+)

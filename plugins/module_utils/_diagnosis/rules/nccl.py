@@ -161,6 +161,20 @@ cause = Only {joined} ranks came together within {seconds} s: the others did not
 remedy = Start all ranks within that time, with the same master address (of the network between the hosts) and world
     size, open its port in the firewall (ufw), and read the other hosts' logs for their first error.
 
+[perftest-exchange]
+keys = Failed to exchange data between server and clients
+pattern = (Failed to exchange data between server and clients)
+cause = The two sides of perftest do not understand each other ({found}): their versions or options differ, or one
+    ended.
+remedy = Start both with the same options in the same version of perftest, the server first, and read the other side's
+    lines.
+
+[rdma-mtu]
+keys = Requested mtu is higher than active mtu
+pattern = (Requested mtu is higher than active mtu)
+cause = The test was asked for a larger RDMA MTU than the port has ({found}).
+remedy = Leave -m out, or raise the interface's MTU on both sides (9000 gives an active MTU of 4096; role fabric).
+
 [rdma-no-device]
 keys =
     No IB devices found
@@ -274,7 +288,11 @@ keys =
     Unable to create QP
     get device attributes
     create IB resources
-pattern = (Couldn't get device attributes|Unable to create QP|Couldn't create IB resources)
+    Unable to open device
+    get context for the device
+pattern =
+    (Unable to open device \w+|Couldn't get context for the device)
+    (Couldn't get device attributes|Unable to create QP|Couldn't create IB resources)
 cause = The program may not use the RDMA device ({found}): in a container the device or the right to lock memory is
     missing.
 remedy = Pass --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1 to the container.

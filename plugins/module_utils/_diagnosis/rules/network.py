@@ -75,11 +75,13 @@ keys =
     ENOTFOUND
     EAI_AGAIN
     resolve host name
+    : i/o timeout
 pattern =
     (?:ping: |addresses of \()([\w.-]+)[:,] [^\n]*(?:name resolution|service not known)
     (?:ENOTFOUND|EAI_AGAIN) ([\w-]+\.[\w.-]+)
     Couldn't resolve host name
     lookup (\S+?)(?: on \S+)?: server misbehaving
+    lookup (\S+?)(?: on \S+)?: i/o timeout
     Could not resolve host(?:name)?:? (\S+?)(?::|$|\s)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'

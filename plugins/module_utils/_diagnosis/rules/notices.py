@@ -103,6 +103,15 @@ cause = This account may lock {found} of memory, which is little for RDMA.
 remedy = Raise it where something failed: --ulimit memlock=-1 for a container, LimitMEMLOCK=infinity in a unit, memlock
     in /etc/security/limits.conf and a new login.
 
+[worker-waits]
+keys = No available shared memory broadcast block
+pattern = (No available shared memory broadcast block)
+notice = yes
+cause = A worker of vLLM did not answer for a while ({found}): it compiles, or hangs in a kernel or in NCCL.
+remedy = If the log goes on, nothing is to do; if not, look at what the other rank does, and swap pip's NCCL for the one
+    of DGX OS where two Sparks hang in an all-reduce.
+source = vllm-project/vllm#41725
+
 [option-dropped]
 keys =
     Turning the option off

@@ -115,6 +115,7 @@ keys =
     Found no NVIDIA driver on your system
     CUDA driver initialization failed
 pattern =
+    (?:failed with error|CUDA error|cudaError\w*): (no CUDA-capable device is detected)
     RuntimeError: (No CUDA GPUs are available)
     CUDA error: (no CUDA-capable device is detected)
     RuntimeError: (Found no NVIDIA driver on your system)
@@ -184,6 +185,75 @@ values =
     + delete ~/.triton/cache, and take the newest Triton with its PyTorch
 cause = The driver refused a kernel of Triton: {why}.
 remedy = {advice}; another backend of the engine goes without that kernel.
+
+[cuda-not-ready]
+keys = system not yet initialized
+pattern = (Error 802: system not yet initialized|CUDA error: system not yet initialized)
+cause = The driver is not ready for CUDA ({found}): on hosts with NVSwitch the fabric manager does not run, elsewhere
+    the driver's modules and libraries do not fit or the container lacks a device.
+remedy = Look at nvidia-smi and its fabric state on the host, start nvidia-fabricmanager in the driver's version where
+    there is NVSwitch (a Spark has none), and reboot after an update of the driver.
+
+[cuda-graph-capture]
+keys =
+    when stream is capturing
+    previous error during capture
+pattern =
+    CUDA error: (operation not permitted when stream is capturing|operation failed due to a previous error during
+    + capture)
+cause = A call that CUDA graphs do not allow came while one was recorded, or a kernel failed in it ({found}).
+remedy = Look for the first error before it; start without graphs to see it (--enforce-eager of vLLM,
+    --disable-cuda-graph of SGLang).
+
+[gpu-busy]
+keys = all CUDA-capable devices are busy or unavailable
+pattern = (all CUDA-capable devices are busy or unavailable)
+cause = The GPU does not take another process ({found}): it is in exclusive mode, its memory is used up, or it failed
+    before.
+remedy = Look at nvidia-smi -q -d COMPUTE (Default is right), end processes that an earlier run left, and read the
+    kernel's log for Xid.
+
+[mps-not-reached]
+keys = failed to connect to the MPS
+pattern = (failed to connect to the MPS[\w ]*)
+cause = The program is to use CUDA's MPS, which does not answer it ({found}).
+remedy = Start nvidia-cuda-mps-control -d as the same user, with the same CUDA_MPS_PIPE_DIRECTORY (mounted into a
+    container), or unset it.
+
+[cuda-memory-error]
+keys = uncorrectable ECC error encountered
+pattern = (uncorrectable ECC error encountered)
+cause = The GPU's memory has an error ({found}): a fault of the hardware, not of the program.
+remedy = Reboot, read Xid 48, 63, 94 or 95 in the kernel's log, and have the hardware checked if it comes back.
+
+[cuda-launch-refused]
+keys =
+    too many resources requested for launch
+    CUDA error: invalid configuration argument
+    CUDA error: invalid argument
+    CUDA error: invalid resource handle
+pattern =
+    (too many resources requested for launch)
+    CUDA error: (invalid (?:configuration argument|argument|resource handle))
+cause = A kernel was started in a way that this GPU or driver does not take ({found}): it was tuned for another GPU, or
+    the library and the driver do not fit.
+remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend for it, or a build for 12.0 or
+    12.1 and CUDA 13.
+
+[cuda-function-missing]
+keys = the requested functionality is not supported
+pattern = (the requested functionality is not supported)(?:[^\n]*\n[^\n]*in function (?P<function>\w+))?
+cause = A CUDA library does not do what was asked on this GPU[, in {function}] ({found}): it is older than the GPU, or
+    the data type has no kernel.
+remedy = Build or install the program for CUDA 13 with code for 12.1, and try another quantization or data type.
+
+[nvrtc-incomplete]
+keys = failed to open libnvrtc-builtins
+pattern = failed to open (libnvrtc-builtins\.so\.[\d.]*\d)
+cause = NVRTC does not find its second library {found}: it is of another CUDA than the loaded NVRTC, or not on the
+    loader's path.
+remedy = Install nvidia-cuda-nvrtc of one version in the environment, and keep another CUDA's libnvrtc off
+    LD_LIBRARY_PATH.
 
 [cublas-not-started]
 keys =

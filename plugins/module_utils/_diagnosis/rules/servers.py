@@ -127,6 +127,9 @@ keys =
     grouped gemm is not supported on this device
     Unsupported compute capability
     RuntimeError: Unsupported GPU
+    and SM<=
+    only supported on Blackwell GPUs
+    ): Unsupported architecture
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
@@ -137,6 +140,9 @@ pattern =
     (\w+ grouped gemm is not supported on this device)
     (Unsupported compute capability: [\d.]+)
     RuntimeError: (Unsupported GPU)$
+    (requires SM>=\d+ and SM<=\d+)
+    (only supported on Blackwell GPUs \(SM\d+\))
+    Assertion error \([^)\n]*\): (Unsupported architecture)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
 remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
@@ -190,24 +196,6 @@ cause = The config.json of {found} names no model type: it is no model of Transf
     one of another library), or the download is not complete.
 remedy = Check that config.json is complete, take the repository with the weights in the Hugging Face format, and give a
     GGUF file to llama.cpp or Ollama.
-
-[chat-template-missing]
-keys =
-    default chat template is no longer allowed
-    tokenizer.chat_template is not set
-pattern =
-    (default chat template is no longer allowed)
-    (tokenizer\.chat_template is not set)
-cause = The model has no chat template ({found}): it is a base model, or its tokenizer's files are not complete.
-remedy = Use the model's instruct version, ask through /v1/completions, or give the server a template (--chat-template
-    FILE).
-
-[tool-choice-off]
-keys = tool choice requires --enable-auto-tool-choice
-pattern = (tool choice requires --enable-auto-tool-choice)
-cause = The client asks for tool calls, and the server was started without them ({found}).
-remedy = Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model's family (hermes,
-    qwen3_coder, openai and the like).
 
 [weights-of-another-layout]
 keys =
@@ -274,30 +262,6 @@ pattern =
     + Current capability: (?P<have>\d+)
 cause = The quantization {method} needs a GPU of capability {need}, and this one has {have} (a GB10 has 121).
 remedy = Use the model in another quantization on that GPU, or the GPU that has it (CUDA_VISIBLE_DEVICES).
-
-[shard-indivisible]
-keys = is not divisible by
-pattern = (?P<what>\w+) = (?P<size>\d+) is not divisible by [\w ]+ = (?P<by>\d+)
-cause = A quantized weight cannot be divided among the GPUs: {what} is {size}, and its blocks are of {by}.
-remedy = Lower --tensor-parallel-size (or use --enable-expert-parallel or pipeline parallelism for the other hosts), or
-    take the model in another quantization.
-
-[lora-rank]
-keys = is greater than max_lora_rank
-pattern = LoRA rank (?P<rank>\d+) is greater than max_lora_rank (?P<most>\d+)
-cause = The adapter has rank {rank}, and the server takes {most}.
-remedy = Start it with --max-lora-rank {rank}.
-
-[request-too-long]
-keys =
-    maximum context length is
-    exceeds the available context size
-pattern =
-    maximum context length is (?P<most1>\d+) tokens\.[^\n]*?(?:requested|has|contains)[^\n\d]*(?P<asked1>\d+)
-    request (?:\((?P<asked2>\d+) tokens\) )?exceeds the available context size(?: \((?P<most2>\d+) tokens\))?
-cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].
-remedy = Shorten the prompt or max_tokens, or start the server with a longer context (--max-model-len, -c) if the model
-    and the memory have room for it.
 
 [capture-failed]
 keys = Capture cuda graph failed
@@ -470,7 +434,10 @@ source =
 keys =
     llama runner terminated
     llama runner process has terminated
-pattern = llama runner (?:process has )?terminated"? ?(?:error=|: )"?([^"\n]+)
+    do load request: Post
+pattern =
+    llama runner (?:process has )?terminated"? ?(?:error=|: )"?([^"\n]+)
+    (do load request: Post '[^'\n]+': EOF)
 cause = Ollama's process for the model ended while it loaded ({found}); connections that were refused at 127.0.0.1
     follow from that.
 remedy = Read its own lines above (an assertion or a CUDA error), and update Ollama: a new model needs a new one.

@@ -162,8 +162,12 @@ remedy = Use the file that is made for this model and this release of the progra
     has other shapes).
 
 [shapes-differ]
-keys = mat1 and mat2 shapes cannot be multiplied
-pattern = mat1 and mat2 shapes cannot be multiplied \((?P<shapes>[^)\n]+)\)
+keys =
+    mat1 and mat2 shapes cannot be multiplied
+    Given groups=1, weight of size
+pattern =
+    mat1 and mat2 shapes cannot be multiplied \((?P<shapes>[^)\n]+)\)
+    Given groups=\d+, weight of size (?P<shapes2>\[[^\]\n]+\], expected input\[[^\]\n]+\])
 cause = Two parts of a model do not fit each other ({shapes}): mostly files of two model families are combined.
 remedy = Use the text encoder, VAE, LoRA or control model that is made for the base model (of ComfyUI: compare the
     workflow's files with the model's page).
