@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).parents[2]
 #: The commit from which on subjects have the form of CONTRIBUTING.md.
 SINCE = "f6f1406e0572c5a7ef3fbee2b3c16ed7c1209f13"
 PLUGINS = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup", "plugins/modules"]
-DONE = ["benchmarks", "guard", "tools", *PLUGINS]
+DONE = ["benchmarks", "guard", "playbooks", "roles", "tools", *PLUGINS]
 VAGUE = {"one", "found", "wanted", "given", "said", "place", "places", "words", "what", "whole"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OPENING = re.compile(r"(?:what|who|whom|whose|of|where|nobody)\b", re.IGNORECASE)

@@ -14,7 +14,7 @@ import yaml
 from ...plugins.plugin_utils.stack.model import Lock
 
 _HEADER = """---
-# What the stack {name} resolved to. Written by playbooks/lock.yml: change the stack and run that instead.
+# The pins that the stack {name} resolved to. Written by playbooks/lock.yml: change the stack and run that instead.
 """
 
 

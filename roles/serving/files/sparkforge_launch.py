@@ -81,10 +81,10 @@ class Guard:
 
     async def __call__(self, scope: Message, receive: t.Any, send: t.Callable[[Message], t.Awaitable[None]]) -> None:
         kind = scope["type"]
-        given = dict(scope.get("headers") or []).get(b"authorization", b"")
+        authorization = dict(scope.get("headers") or []).get(b"authorization", b"")
         # A browser asks with OPTIONS first whether it may send the key.
         free = kind not in ("http", "websocket") or scope.get("method") == "OPTIONS" or scope["path"] == "/health"
-        if free or secrets.compare_digest(given, self.expected):
+        if free or secrets.compare_digest(authorization, self.expected):
             await self.app(scope, receive, send)
         elif kind == "websocket":
             await send({"type": "websocket.close", "code": 1008})

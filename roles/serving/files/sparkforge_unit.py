@@ -20,7 +20,7 @@ from pathlib import Path
 
 #: Less than RestartSec of the unit, in microseconds.
 BY_HAND_US = 5_000_000
-#: What ended the server, by $SERVICE_RESULT of systemd.exec(5).
+#: Why the server stopped, by $SERVICE_RESULT of systemd.exec(5).
 RESULTS = {
     "exit-code": "it exited with status {ExecMainStatus}",
     "signal": "it was ended by signal {ExecMainStatus}",
@@ -31,9 +31,10 @@ RESULTS = {
 
 
 def printed(*command: str) -> str:
-    """Return what a program prints, without what moves a terminal's cursor: a log has the engine's words."""
+    """Return a program's output without terminal controls, because a log may have any text of the engine."""
     done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in done.stdout.decode(errors="replace"))
+    text = done.stdout.decode(errors="replace")
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
 def answers(unit: str, url: str, seconds: str) -> int:
