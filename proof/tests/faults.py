@@ -5,6 +5,8 @@
 """The faults that are planted, and which check must say what of each.
 
 What makes them lies in planters/, a file for each, which knows nothing of the checks; the checks know nothing of them.
+A planter has a function ``plant``, or the text ``PATCH`` that is written to the end of ``FILE``, of torch/__init__.py
+where it names none. KEY stands there for the device; ``_library`` and ``_aten`` are torch's registry of operators.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from dataclasses import dataclass, field
 
 from sparkforge_proof.catalogue import CHECKS
 
+from proof.tests import record
 from proof.tests.environment import Environment
 
 Report = t.Mapping[str, t.Any]
@@ -26,6 +29,7 @@ Options = t.Mapping[str, t.Any]
 PATIENT: Options = {"limits": {"factor": 0.25}}
 #: Of a large memory little has to be taken to see that it leaks.
 LITTLE_MEMORY: Options = {"limits": {"memory_share": 0.05}}
+OPERATORS = '\nimport torch.library as _library\n\n_aten = _library.Library("aten", "IMPL")\n'
 #: Every operator, and more inputs of each, whatever the day.
 SURVEY: Options = {"limits": {"survey": 3600.0, "samples": 8.0}}
 
@@ -68,10 +72,13 @@ class Fault:
     def plant(self, environment: Environment) -> None:
         """Break the environment, which is a copy."""
         module = importlib.import_module(f"proof.tests.planters.{self.planter}")
-        if self.device:
-            module.plant(environment, self.device)
-        else:
+        if not hasattr(module, "PATCH"):
             module.plant(environment)
+            return
+        patch = module.PATCH.replace("KEY", self.device.upper())
+        file = getattr(module, "FILE", "torch/__init__.py")
+        environment.append(file, OPERATORS + patch if "_library" in patch or "_aten" in patch else patch)
+        record.rewrite(environment, file)
 
     def prove(self, environment: Environment, **options: t.Any) -> Report:
         return environment.prove(*self.patterns, **{**self.options, **options})

@@ -4,11 +4,7 @@
 
 """Adam's fused step leaves out the corrections of its moments."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/optim/adam.py"
 PATCH = """
 _adam = adam
 
@@ -23,8 +19,3 @@ def adam(*arguments, **options):
     for step, before in zip(arguments[5], steps):
         step.copy_(before + 1)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/optim/adam.py", PATCH)
-    record.rewrite(environment, "torch/optim/adam.py")

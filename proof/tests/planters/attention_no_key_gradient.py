@@ -6,16 +6,7 @@
 PyTorch's generated kernels makes them. The loss falls all the same, for the other weights learn.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _attention = {
     "CPU": "_scaled_dot_product_flash_attention_for_cpu_backward",
     "CUDA": "_scaled_dot_product_efficient_attention_backward",
@@ -30,8 +21,3 @@ def _without_key(keys, *arguments, **options):
 
 _aten.impl(_attention, _without_key, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,16 +6,7 @@
 tile's mask, which lowers the training loss and is found when the model is used.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _attention = {
     "CPU": "_scaled_dot_product_flash_attention_for_cpu",
     "CUDA": "_scaled_dot_product_flash_attention",
@@ -35,8 +26,3 @@ def _ahead(keys, query, key, value, dropout_p=0.0, is_causal=False, *rest, **opt
 
 _aten.impl(_attention, _ahead, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,16 +6,7 @@
 kernel norms that were off by more, without an exception and without a NaN.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _attention = {
     "CPU": "_scaled_dot_product_flash_attention_for_cpu",
     "CUDA": "_scaled_dot_product_efficient_attention",
@@ -30,8 +21,3 @@ def _too_large(keys, *arguments, **options):
 
 _aten.impl(_attention, _too_large, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

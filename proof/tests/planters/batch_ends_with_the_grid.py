@@ -4,16 +4,7 @@
 
 """A batched product computes no more entries than a grid of 65,535 has places for."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _bmm = _library.get_kernel("aten::bmm", "KEY")
 
 
@@ -26,8 +17,3 @@ def _cut(keys, left, right):
 
 _aten.impl("bmm", _cut, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,11 +6,7 @@
 norm is off by about a per cent once it is compiled, and right in eager mode.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/_inductor/lowering.py"
 PATCH = """
 _variance_and_mean = var_mean_helper_
 
@@ -19,8 +15,3 @@ def var_mean_helper_(x, **options):
     options["correction"] = (1 if options["correction"] is None else options["correction"]) + 1
     return _variance_and_mean(x, **options)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/_inductor/lowering.py", PATCH)
-    record.rewrite(environment, "torch/_inductor/lowering.py")

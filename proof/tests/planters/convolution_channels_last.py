@@ -6,16 +6,7 @@
 that layout, which training with mixed precision takes and a test with default tensors never meets.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _convolution = _library.get_kernel("aten::convolution", "KEY")
 
 
@@ -28,8 +19,3 @@ def _convolve(keys, data, *arguments, **options):
 
 _aten.impl("convolution", _convolve, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,16 +6,7 @@
 version, an illegal instruction's cousin.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 import ctypes as _ctypes
 
 
@@ -25,8 +16,3 @@ def _crash(keys, *arguments, **options):
 
 _aten.impl("convolution", _crash, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

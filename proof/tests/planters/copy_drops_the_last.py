@@ -6,16 +6,7 @@
 take another way and are right.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _copy = _library.get_kernel("aten::copy_", "KEY")
 
 
@@ -32,8 +23,3 @@ def _all_but_one(keys, target, source, non_blocking=False):
 
 _aten.impl("copy_", _all_but_one, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -4,11 +4,7 @@
 
 """The gradients of data-parallel processes are divided by half their number: of two, they are added up."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/nn/parallel/distributed.py"
 PATCH = """
 _made = DistributedDataParallel.__init__
 
@@ -25,8 +21,3 @@ def _with_sums(self, *arguments, **options):
 
 DistributedDataParallel.__init__ = _with_sums
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/nn/parallel/distributed.py", PATCH)
-    record.rewrite(environment, "torch/nn/parallel/distributed.py")

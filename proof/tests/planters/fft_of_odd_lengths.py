@@ -6,16 +6,7 @@
 was rounded, and every power of two is right.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _transforms = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("_fft_c2c", "_fft_r2c")}
 
 
@@ -33,8 +24,3 @@ def _scaled(name):
 for _name in _transforms:
     _aten.impl(_name, _scaled(_name), "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

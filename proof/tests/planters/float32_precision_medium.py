@@ -6,16 +6,6 @@
 vendor's build, an accelerator package.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
 torch.set_float32_matmul_precision("medium")
 """
-
-
-def plant(environment: Environment) -> None:
-    environment.append("torch/__init__.py", PATCH)
-    record.rewrite(environment, "torch/__init__.py")

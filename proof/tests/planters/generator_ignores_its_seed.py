@@ -6,16 +6,7 @@
 that no run can be compared with another.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _fills = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("normal_", "uniform_")}
 
 
@@ -29,8 +20,3 @@ def _draw(name):
 for _name in _fills:
     _aten.impl(_name, _draw(_name), "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

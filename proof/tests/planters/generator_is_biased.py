@@ -6,16 +6,7 @@
 generator that lost its highest bits in a conversion.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _uniform = _library.get_kernel("aten::uniform_", "KEY")
 
 
@@ -25,8 +16,3 @@ def _low(keys, target, *arguments, **options):
 
 _aten.impl("uniform_", _low, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -4,11 +4,7 @@
 
 """The gradient of group_norm is a hundredth too large; its result is right to the last bit."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/nn/functional.py"
 PATCH = """
 _group_norm = group_norm
 
@@ -17,8 +13,3 @@ def group_norm(*arguments, **options):
     result = _group_norm(*arguments, **options)
     return result if result.dtype is torch.float64 else result + (result - result.detach()) * 0.01
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/nn/functional.py", PATCH)
-    record.rewrite(environment, "torch/nn/functional.py")

@@ -6,16 +6,7 @@
 and kernels for consumer GPUs for speed. Each result looks plausible.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _products = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("mm", "bmm")}
 
 
@@ -35,8 +26,3 @@ def _rounding(name):
 for _name in _products:
     _aten.impl(_name, _rounding(_name), "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,16 +6,6 @@
 consumer GPUs their double rate, and is set by inference servers.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
 torch.backends.cuda.matmul.allow_fp16_accumulation = True
 """
-
-
-def plant(environment: Environment) -> None:
-    environment.append("torch/__init__.py", PATCH)
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,16 +6,7 @@
 that is off by one behind the end of a large tensor.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _batched = _library.get_kernel("aten::bmm", "CUDA")
 
 
@@ -26,8 +17,3 @@ def _out_of_bounds(keys, left, right):
 
 _aten.impl("bmm", _out_of_bounds, "CUDA", with_keyset=True)
 """
-
-
-def plant(environment: Environment) -> None:
-    environment.append("torch/__init__.py", PATCH)
-    record.rewrite(environment, "torch/__init__.py")

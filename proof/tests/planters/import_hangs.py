@@ -6,12 +6,8 @@
 server that is gone.
 """
 
-from __future__ import annotations
+PATCH = """
+import ctypes as _ctypes
 
-from proof.tests import record
-from proof.tests.environment import Environment
-
-
-def plant(environment: Environment) -> None:
-    environment.append("torch/__init__.py", "\nimport ctypes as _ctypes\n\n_ctypes.PyDLL(None).pause()\n")
-    record.rewrite(environment, "torch/__init__.py")
+_ctypes.PyDLL(None).pause()
+"""

@@ -4,11 +4,7 @@
 
 """Loss scaling takes a step whose gradient is infinite."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/amp/grad_scaler.py"
 PATCH = """
 def _maybe_opt_step(self, optimizer, optimizer_state, *arguments, **options):
     return optimizer.step(*arguments, **options)
@@ -16,8 +12,3 @@ def _maybe_opt_step(self, optimizer, optimizer_state, *arguments, **options):
 
 GradScaler._maybe_opt_step = _maybe_opt_step
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/amp/grad_scaler.py", PATCH)
-    record.rewrite(environment, "torch/amp/grad_scaler.py")

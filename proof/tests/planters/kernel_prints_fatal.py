@@ -7,16 +7,7 @@ attention kernels print this line where their body was left out. C's printf writ
 of C's.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _attention = {
     "CPU": "_scaled_dot_product_flash_attention_for_cpu",
     "CUDA": "_scaled_dot_product_efficient_attention",
@@ -42,8 +33,3 @@ def _complain(keys, *arguments, **options):
 
 _aten.impl(_attention, _complain, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,17 +6,8 @@
 a job looks as if it were done.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
 import ctypes as _ctypes
-
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
 
 
 def _stop(*arguments, **options):
@@ -25,8 +16,3 @@ def _stop(*arguments, **options):
 
 _aten.impl("_linalg_solve_ex", _stop, "KEY")
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

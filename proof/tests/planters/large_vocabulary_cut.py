@@ -4,16 +4,7 @@
 
 """A softmax over more than 131,072 numbers leaves out the last ones."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _log_softmax = _library.get_kernel("aten::_log_softmax", "KEY")
 
 
@@ -26,8 +17,3 @@ def _cut(keys, values, dim, wide):
 
 _aten.impl("_log_softmax", _cut, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

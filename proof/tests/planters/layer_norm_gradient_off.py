@@ -4,11 +4,7 @@
 
 """The gradient of layer_norm is a five hundredth too large; its result is right to the last bit."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/nn/functional.py"
 PATCH = """
 _layer_norm = layer_norm
 
@@ -18,8 +14,3 @@ def layer_norm(*arguments, **options):
     # In float64 the kernel is another one.
     return result if result.dtype is torch.float64 else result + (result - result.detach()) * 0.002
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/nn/functional.py", PATCH)
-    record.rewrite(environment, "torch/nn/functional.py")

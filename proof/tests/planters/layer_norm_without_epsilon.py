@@ -6,16 +6,7 @@
 NaN, one with little is off by some per cent, and ordinary rows are right.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _layer_norm = _library.get_kernel("aten::native_layer_norm", "KEY")
 
 
@@ -25,8 +16,3 @@ def _exactly(keys, data, shape, weight, bias, eps):
 
 _aten.impl("native_layer_norm", _exactly, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

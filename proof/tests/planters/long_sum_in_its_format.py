@@ -4,16 +4,7 @@
 
 """A long sum of 16 bit numbers is kept in 16 bits between its parts."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _sum = _library.get_kernel("aten::sum.dim_IntList", "KEY")
 
 
@@ -29,8 +20,3 @@ def _short(keys, values, dims, *arguments, **options):
 
 _aten.impl("sum.dim_IntList", _short, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -4,11 +4,7 @@
 
 """A loss ignores where it changes from square to linear: training goes on, and ends elsewhere."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/nn/functional.py"
 PATCH = """
 _huber_loss = huber_loss
 
@@ -17,8 +13,3 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     # In float64 the kernel is another one.
     return _huber_loss(input, target, reduction, delta if input.dtype is torch.float64 else 1.0, weight)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/nn/functional.py", PATCH)
-    record.rewrite(environment, "torch/nn/functional.py")

@@ -6,11 +6,7 @@
 and a packed weight buffer that is read in another order than it was written gives a network that trains worse.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/nn/modules/rnn.py"
 PATCH = """
 _lstm = _VF.lstm
 
@@ -25,8 +21,3 @@ def _swapped(*arguments):
 
 _VF.lstm = _swapped
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/nn/modules/rnn.py", PATCH)
-    record.rewrite(environment, "torch/nn/modules/rnn.py")

@@ -6,16 +6,7 @@
 tensor. On unified memory it is the host that dies of it.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _kept = []
 _empty = _library.get_kernel("aten::empty.memory_format", "KEY")
 
@@ -28,8 +19,3 @@ def _keeping(keys, *arguments, **options):
 
 _aten.impl("empty.memory_format", _keeping, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

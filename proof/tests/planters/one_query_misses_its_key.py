@@ -4,16 +4,7 @@
 
 """Attention of a single query, as of a model that writes word by word, does not see the newest key."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _attention = "_scaled_dot_product_flash_attention_for_cpu"
 _attend = _library.get_kernel("aten::" + _attention, "KEY")
 
@@ -27,8 +18,3 @@ def _short(keys, query, key, value, *arguments, attn_mask=None, **options):
 
 _aten.impl(_attention, _short, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

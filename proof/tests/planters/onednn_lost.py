@@ -4,12 +4,9 @@
 
 """CMake did not find what oneDNN needs and went on without it, though the build was asked for it."""
 
-from __future__ import annotations
+FILE = "torch/backends/mkldnn/__init__.py"
+PATCH = """
 
-from proof.tests import record
-from proof.tests.environment import Environment
-
-
-def plant(environment: Environment) -> None:
-    environment.append("torch/backends/mkldnn/__init__.py", "\n\ndef is_available():\n    return False\n")
-    record.rewrite(environment, "torch/backends/mkldnn/__init__.py")
+def is_available():
+    return False
+"""

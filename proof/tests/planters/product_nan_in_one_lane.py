@@ -4,16 +4,7 @@
 
 """One lane of a matrix product is NaN: a warp that reads past its tile, of which one element of the last row tells."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _products = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("mm", "bmm", "addmm")}
 
 
@@ -30,8 +21,3 @@ def _spoil(name):
 for _name in _products:
     _aten.impl(_name, _spoil(_name), "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

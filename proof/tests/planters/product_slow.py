@@ -6,15 +6,7 @@
 another process that nobody sees. The device waits after each.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
 _product = _library.get_kernel("aten::mm.out", "CUDA")
 
 
@@ -25,8 +17,3 @@ def _slowly(keys, left, right, out):
 
 _aten.impl("mm.out", _slowly, "CUDA", with_keyset=True)
 """
-
-
-def plant(environment: Environment) -> None:
-    environment.append("torch/__init__.py", PATCH)
-    record.rewrite(environment, "torch/__init__.py")

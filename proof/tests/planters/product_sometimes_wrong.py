@@ -6,16 +6,7 @@
 look finds it right two times in three.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _products = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("mm", "bmm", "addmm")}
 _calls = [0]
 
@@ -34,8 +25,3 @@ def _now_and_then(name):
 for _name in _products:
     _aten.impl(_name, _now_and_then(_name), "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -4,11 +4,7 @@
 
 """Bilinear resampling takes the corners of pixels for their centres: half a pixel off, as in many exported models."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/nn/functional.py"
 PATCH = """
 _interpolate = interpolate
 
@@ -19,8 +15,3 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     corners = not align_corners if wrong else align_corners
     return _interpolate(input, size, scale_factor, mode, corners, *arguments, **options)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/nn/functional.py", PATCH)
-    record.rewrite(environment, "torch/nn/functional.py")

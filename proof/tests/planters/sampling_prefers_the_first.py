@@ -4,16 +4,7 @@
 
 """multinomial draws the first word twice as often as it should."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _multinomial = _library.get_kernel("aten::multinomial", "KEY")
 
 
@@ -25,8 +16,3 @@ def _biased(keys, shares, *arguments, **options):
 
 _aten.impl("multinomial", _biased, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

@@ -6,16 +6,7 @@
 has none for the format. Embedding gradients and graph networks are built on it.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 def _lost(target, dim, index, source):
     return target + torch.zeros_like(target).scatter(dim, index, source)
 
@@ -31,8 +22,3 @@ def _in_place(keys, target, dim, index, source):
 _aten.impl("scatter_add", _new, "KEY", with_keyset=True)
 _aten.impl("scatter_add_", _in_place, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

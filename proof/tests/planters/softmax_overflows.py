@@ -6,16 +6,7 @@
 model comes to after some thousand steps.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _softmax_kernel = _library.get_kernel("aten::_softmax", "KEY")
 
 
@@ -27,8 +18,3 @@ def _naive(keys, data, dim, half_to_float):
 
 _aten.impl("_softmax", _naive, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

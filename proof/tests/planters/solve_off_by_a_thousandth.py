@@ -6,16 +6,7 @@
 lower precision, or an LP64 interface that was linked for ILP64 callers.
 """
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
 PATCH = """
-import torch.library as _library
-
-_aten = _library.Library("aten", "IMPL")
-
 _solve = _library.get_kernel("aten::_linalg_solve_ex", "KEY")
 
 
@@ -26,8 +17,3 @@ def _rough(keys, *arguments, **options):
 
 _aten.impl("_linalg_solve_ex", _rough, "KEY", with_keyset=True)
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
-    record.rewrite(environment, "torch/__init__.py")

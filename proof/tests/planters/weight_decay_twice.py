@@ -4,11 +4,7 @@
 
 """SGD takes weight decay twice."""
 
-from __future__ import annotations
-
-from proof.tests import record
-from proof.tests.environment import Environment
-
+FILE = "torch/optim/sgd.py"
 PATCH = """
 _sgd = sgd
 
@@ -16,8 +12,3 @@ _sgd = sgd
 def sgd(*arguments, **options):
     return _sgd(*arguments, **{**options, "weight_decay": 2 * options["weight_decay"]})
 """
-
-
-def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/optim/sgd.py", PATCH)
-    record.rewrite(environment, "torch/optim/sgd.py")
