@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the units of the proof's timer and of the wheelhouse's nginx may do; tests/integration asks what runs."""
+"""What the units of the proof's timer, of nginx and of a server may do; tests/integration asks what runs."""
 
 from __future__ import annotations
 
@@ -26,6 +26,25 @@ BOTH = {
     "ProtectKernelLogs": "yes", "ProtectKernelModules": "yes", "ProtectKernelTunables": "yes", "NoNewPrivileges": "yes",
     "KeyringMode": "private", "LockPersonality": "yes", "RestrictNamespaces": "yes", "RestrictRealtime": "yes",
     "RestrictSUIDSGID": "yes", "SystemCallArchitectures": "native", "SystemCallErrorNumber": "EPERM",
+}  # fmt: skip
+#: Of the server, which the network reaches and which reads what others made.
+SERVER = {
+    "ProtectSystem": ["strict"], "ProtectHome": ["tmpfs"], "PrivateTmp": ["true"], "ProtectProc": ["invisible"],
+    "ProtectClock": ["true"], "ProtectControlGroups": ["true"], "ProtectHostname": ["true"],
+    "ProtectKernelLogs": ["true"], "ProtectKernelModules": ["true"], "ProtectKernelTunables": ["true"],
+    "NoNewPrivileges": ["true"], "CapabilityBoundingSet": [""], "LockPersonality": ["true"], "RemoveIPC": ["true"],
+    "KeyringMode": ["private"], "RestrictNamespaces": ["true"], "RestrictRealtime": ["true"],
+    "RestrictSUIDSGID": ["true"], "RestrictAddressFamilies": ["AF_INET AF_INET6 AF_UNIX AF_NETLINK"],
+    "SystemCallArchitectures": ["native"], "SystemCallFilter": ["@system-service", "~@privileged"],
+    "DevicePolicy": ["closed"], "DeviceAllow": ["{{ device }} rw"], "IPAddressDeny": ["any"],
+    "IPAddressAllow": ["{{ network }}"], "UMask": ["0077"], "StateDirectoryMode": ["0700"],
+    "LoadCredential": ["api_key:{{ __serving_key }}"], "LimitMEMLOCK": ["infinity"], "MemorySwapMax": ["0"],
+    "MemoryMax": ["{{ serving_memory_max }}"], "StartLimitBurst": ["{{ serving_start_attempts }}"],
+}  # fmt: skip
+#: Of what says why the server stays off: it reads its log and writes one file.
+STOPPED = {
+    "ProtectSystem": ["strict"], "ProtectHome": ["true"], "PrivateTmp": ["true"], "PrivateNetwork": ["true"],
+    "NoNewPrivileges": ["true"],
 }  # fmt: skip
 
 
@@ -97,3 +116,14 @@ def test_unit_of_nginx_has_no_right_but_to_bind_a_low_port() -> None:
     assert lines["MemoryDenyWriteExecute"] == lines["PrivateDevices"] == ["yes"]
     assert nginx_unit(wheelhouse_port=443)["AmbientCapabilities"] == ["CAP_NET_BIND_SERVICE"]
     assert nginx_unit(sparkforge_root="/home/spark")["ProtectHome"] == ["read-only"]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("serving.service.j2", SERVER), ("stopped.service.j2", STOPPED)])
+def test_a_unit_of_a_server_takes_what_is_listed_here(name: str, expected: dict[str, list[str]]) -> None:
+    templates = ROLES / "serving/templates"
+    shared = (templates / "sandbox.j2").read_text()
+    lines = (templates / name).read_text().replace("{% include 'sandbox.j2' %}\n", shared)
+    found = {key: re.findall(rf"^{key}=(.*)$", lines, re.M) for key in expected}
+    assert found == expected
+    taking = r"^((?:No|Protect|Private|Restrict|Capability|SystemCallF|IPAddress|Device)\w*)="
+    assert set(re.findall(taking, lines, re.M)) <= set(expected), "a line of the unit that no test names"

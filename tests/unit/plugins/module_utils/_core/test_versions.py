@@ -6,6 +6,7 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
 
 @pytest.mark.parametrize(
@@ -17,30 +18,32 @@ def test_versions_are_ordered_by_their_numbers(lower: t.Any, higher: t.Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("version", "found"),
-    [
-        ("2.9.1+cu130", (2, 9, 1)),
-        ("580.159.04", (580, 159, 4)),
-        ("20", (20,)),
-        ("2.10.0a0+git1234", (2, 10, 0)),
-        ("none", ()),
-    ],
-)
-def test_the_numbers_are_those_that_a_version_begins_with(version: str, found: tuple[int, ...]) -> None:
-    assert versions.numbers(version) == found
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("2.9.1+cu130", (2, 9, 1)),
-        ("v2.10.0a0", (2, 10, 0)),
+        ("v2.10.0a0+git1234", (2, 10, 0)),
         ("580.65.06-0ubuntu1", (580, 65, 6)),
         ("9.13.0~rc1", (9, 13, 0)),
         (" 24.04.2 LTS", (24, 4, 2)),
-        ("main", ()),
+        ("20", (20,)),
+        ("none", ()),
         ("", ()),
     ],
 )
-def test_numbers_of_hosts_and_stacks_are_read_alike(text: str, expected: tuple[int, ...]) -> None:
+def test_the_numbers_are_those_that_a_version_begins_with(text: str, expected: tuple[int, ...]) -> None:
     assert versions.numbers(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "minimum", "expected"),
+    [
+        ("3.9", "3.10", True),
+        ("13.0", "13.0.0", False),
+        ("13.0.1", "13.0", False),
+        ("580.65.06", "580.65.6", False),
+        ("", "580.65.06", True),
+        ("580.95.05-0ubuntu1", "580.65.06", False),
+    ],
+)
+def test_the_older_of_two_is_told_by_number(version: str, minimum: str, expected: bool) -> None:
+    assert older(version, minimum) is expected

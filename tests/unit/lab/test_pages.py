@@ -2,14 +2,39 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""docs/runs-on-spark.md has the form that lab.runs_on_spark gives it; what it says is that day's answer."""
+"""Pages that are made of data: the committed ones are current and have what their reader looks for.
+
+docs/runs-on-spark.md has the form that lab.runs_on_spark gives it; what it says is that day's answer.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
+import types
 
-from lab import runs_on_spark
+import pytest
+from ansible_collections.sparkforge.dgx_spark.tools.forecast import ledger as reader
+
+from lab import ledger, playbooks, runs_on_spark
+
+
+@pytest.mark.parametrize("page", [ledger, playbooks])
+def test_the_committed_page_is_current(page: types.ModuleType) -> None:
+    assert page.main(["--check"]) == 0, f"run python -m {page.__name__}"
+
+
+def test_each_rule_has_a_section_with_its_sources() -> None:
+    text = ledger.PAGE.read_text(encoding="utf-8")
+    rules = reader.load().rules
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [rule["id"] for rule in rules]
+    assert all(source["url"] in text for rule in rules for source in rule["source"])
+
+
+def test_a_variable_s_row_has_its_default_its_choices_and_no_markup_of_ansible() -> None:
+    text = playbooks.PAGE.read_text(encoding="utf-8")
+    assert "| `status_format` | `table` | A table, or one line of JSON. One of `table`, `json`. |" in text
+    assert "| `mirror_directory` | required |" in text and "C(" not in text and "V(" not in text
 
 
 def test_the_page_has_an_answer_with_a_reason_for_each_package() -> None:
