@@ -2,14 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action group of the modules on a host, by which a play gives all of them one root."""
+"""The action group of the modules on a host, by which a play gives all of them one root; and what is gone."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
-from tests.playbooks.run_playbook import run_playbook
+import pytest
+import yaml
+
+from tests.playbooks.run_playbook import ROOT, run_playbook
 
 PLAY = """
 - hosts: localhost
@@ -43,8 +47,26 @@ def test_a_module_that_is_gone_names_what_to_use(tmp_path: Path) -> None:
     assert done.returncode != 0 and "identity.files and identity.wheels" in text, text
 
 
-def test_a_playbook_that_is_gone_names_what_to_use(tmp_path: Path) -> None:
-    (tmp_path / "play.yml").write_text("- import_playbook: sparkforge.dgx_spark.audit\n")
+def test_each_module_that_is_gone_names_one_that_is_there() -> None:
+    routing = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())["plugin_routing"]
+    gone = {name: row["tombstone"]["warning_text"] for name, row in routing["modules"].items() if "tombstone" in row}
+    assert {"audit_info", "update_host", "update_forecast"} <= set(gone)
+    there = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")} | {
+        path.name for path in (ROOT / "roles").iterdir()
+    }
+    for name, text in gone.items():
+        assert name not in there and there & set(re.findall(r"\w+", text)), name
+
+
+@pytest.mark.parametrize(
+    ("playbook", "words"),
+    [
+        ("audit", "The playbook audit is gone. Run site.yml with --tags verify"),
+        ("update", "The playbook update is gone. Forecast the upgrade with playbooks/forecast.yml"),
+    ],
+)
+def test_a_playbook_that_is_gone_names_what_to_use(tmp_path: Path, playbook: str, words: str) -> None:
+    (tmp_path / "play.yml").write_text(f"- import_playbook: sparkforge.dgx_spark.{playbook}\n")
     done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml")
     text = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and "The playbook audit is gone. Run site.yml with --tags verify" in text, text
+    assert done.returncode != 0 and text.count("fatal:") == 1 and words in text, text

@@ -64,24 +64,3 @@ def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "out.json").read_text())
     assert [row["host"] for row in found["hosts"]] == [record.name] and found["hosts"][0]["kernel"]["running"]
     assert json.dumps(found, sort_keys=True) in done.stdout, "and the same is printed, in one line"
-
-
-def test_the_former_playbook_and_a_former_variable_name_the_new_way_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "hosts.json").write_text(json.dumps({"all": {"hosts": HOSTS}}))
-    play = [{"import_playbook": "sparkforge.dgx_spark.update"}]
-    (tmp_path / "own.yml").write_text(json.dumps(play))
-    done = run_playbook(tmp_path, "-i", "hosts.json", "own.yml")
-    said = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and said.count("fatal:") == 1
-    assert "The playbook update is gone. Forecast the upgrade with playbooks/forecast.yml" in said
-    code, said = forecast(tmp_path, "-l", "spark01", "-e", "update_accept=x")
-    assert code != 0 and "update_accept is no longer a variable: call it forecast_accept" in " ".join(said.split())
-
-
-@pytest.mark.parametrize("module", ["update_host", "update_forecast"])
-def test_a_former_module_names_the_new_way_in_one_line(tmp_path: Path, module: str) -> None:
-    tasks = [{"name": "Call it", f"sparkforge.dgx_spark.{module}": {}}]
-    (tmp_path / "own.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
-    done = run_playbook(tmp_path, "-i", "localhost,", "-c", "local", "own.yml")
-    said = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and "has been removed" in said and "forecast" in said.replace(f"dgx_spark.{module}", "")

@@ -94,15 +94,6 @@ def test_a_forecast_is_a_line_of_its_playbook(
     assert cli.main(["forecast", "--record", str(tmp_path / "none.json")]) == Exit.USAGE
 
 
-@pytest.mark.parametrize("words", [[], ["--forecast", "spark-1"], ["--help"]])
-def test_a_command_that_is_gone_names_the_new_way_in_one_line(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["update", *words]) == Exit.USAGE
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "update is gone" in line and "sparkforge forecast" in line
-
-
 def test_a_record_runs_the_archive_on_the_hosts(
     inventory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -138,15 +138,20 @@ def test_a_line_that_names_no_command_or_no_such_option_is_refused(
     assert list(home.iterdir()) == []
 
 
-def test_the_option_discover_names_what_to_use_in_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["setup", "--discover", "discover.yml"]) == Exit.USAGE
-    assert capsys.readouterr().err == f"sparkforge: --discover is gone. {cli.GONE['--discover']}\n"
-
-
-def test_the_command_audit_names_what_to_use_in_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["audit", "spark-1"]) == Exit.USAGE
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["setup", "--discover", "discover.yml"], "--discover is gone. Use --names and --interfaces"),
+        (["audit", "spark-1"], "audit is gone. Run sparkforge prove, whose checks identity.files"),
+        (["update", "--help"], "update is gone. Run sparkforge forecast"),
+    ],
+)
+def test_what_is_gone_names_what_to_use_in_one_line(
+    words: list[str], said: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == Exit.USAGE
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("sparkforge: audit is gone. Run sparkforge prove, whose checks identity.files")
+    assert line.startswith(f"sparkforge: {said}")
 
 
 def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *words: str) -> list[Spark]:
