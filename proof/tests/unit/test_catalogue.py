@@ -25,6 +25,29 @@ def test_the_catalogue_has_what_every_check_registers() -> None:
     assert catalogue.CHECKS == check.REGISTERED
 
 
+@pytest.mark.parametrize(
+    ("family", "both", "gpu_alone"),
+    [
+        ("matmul", "float32 bfloat16 float16 float64 shapes", "tf32 int8 float8_tensorwise float8_rowwise float4"),
+        ("convolution", "conv2d conv1d_3d transposed recurrent", ""),
+        ("tensors", "elementwise memory", ""),
+        ("compilation", "transformer_block", "elementwise"),
+        ("collectives", "all_reduce", ""),
+    ],
+)
+def test_what_a_cpu_computes_is_checked_there_too(family: str, both: str, gpu_alone: str) -> None:
+    for name in both.split():
+        definition = catalogue.CHECKS[f"{family}.{name}"]
+        assert (definition.device, definition.numeric) == ("cuda", True)
+        assert catalogue.CHECKS[f"cpu.{family}.{name}"].device == "cpu"
+    for name in gpu_alone.split():
+        assert catalogue.CHECKS[f"{family}.{name}"].device == "cuda"
+        assert f"cpu.{family}.{name}" not in catalogue.CHECKS
+    for name in ("python_headers", "ptxas"):
+        definition = catalogue.CHECKS[f"toolchain.{name}"]
+        assert (definition.device, definition.numeric) == ("none", False)
+
+
 def test_no_check_is_imported_to_know_its_name() -> None:
     program = "import sys; from sparkforge_proof import catalogue; print(*sys.modules)"
     done = subprocess.run(

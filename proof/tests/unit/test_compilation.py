@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 
-from sparkforge_proof.check import REGISTERED
 from sparkforge_proof.checks.programs import compilation
 
 
@@ -34,12 +33,6 @@ def test_the_tail_of_students_distribution_is_computed_right():
 
 def test_a_right_number_is_taken_for_wrong_as_seldom_as_is_written():
     assert 2.1e-16 < student(compilation.STUDENT, compilation.SAMPLES) < 2.2e-16
-
-
-def test_the_block_is_compiled_on_both_devices():
-    assert REGISTERED["compilation.transformer_block"].device == "cuda"
-    assert REGISTERED["cpu.compilation.transformer_block"].device == "cpu"
-    assert "cpu.compilation.elementwise" not in REGISTERED
 
 
 def test_each_gradient_has_a_name():
