@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,23 +59,40 @@ def plant(host: Host, folder: Path, *packages: Package) -> None:
         host.execute(f"dpkg -i /srv/{one.file_name}")
 
 
-@contextmanager
-def planted(host: Host, path: str, text: str) -> Iterator[None]:
-    host.execute(f"cat > {path} <<'end'\n{text}end")
-    try:
-        yield
-    finally:
-        host.execute(f"rm -f {path}")
-
-
 def state(host: Host) -> tuple[list[str], list[str]]:
     return host.contents(), host.snapshot()["packages"]
 
 
-def test_without_an_accepted_licence_nothing_happens(host: Host, role: Role) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("cuda_libraries", "NVIDIA CUDA Toolkit EULA"),
+        ("math_libraries", "libcudss, nvpl_blas, nvpl_lapack are under NVIDIA licences"),
+        ("cusparselt", "cuSPARSELt"),
+    ],
+)
+def test_without_an_accepted_licence_nothing_happens(host: Host, name: str, words: str) -> None:
     earlier = state(host)
-    play = role(sparkforge_accept_nvidia_license=False).failed()
-    assert "NVIDIA CUDA Toolkit EULA" in play.text and "sparkforge_accept_nvidia_license" in play.text
+    play = host.roles(name, sparkforge_accept_nvidia_license="false").failed()
+    assert words in play.text and "sparkforge_accept_nvidia_license to true" in play.text
+    assert state(host) == earlier
+
+
+@pytest.mark.parametrize("wrong", ["key", "url"])
+def test_a_source_that_apt_cannot_verify_or_find_leaves_nothing(host: Host, wrong: str) -> None:
+    summary = host.mirror["summary"]
+    repository = next((host.mirror["tree"] / "compute/cuda/repos/ubuntu2404").iterdir())
+    url = f"{host.mirror['url']}/compute/cuda/repos/ubuntu2404/{repository.name}/"
+    given = {"url": url, "key_url": f"{url}3bf863cc.pub", "key_fingerprint": summary["key_fingerprint"]}
+    site = summary["site_repository"]
+    if wrong == "key":
+        given |= {"key_url": f"{host.mirror['url']}{site['key']}", "key_fingerprint": site["key_fingerprint"]}
+    else:
+        given["url"] = url.replace("compute/", "nowhere/")
+    earlier = state(host)
+    result = host.task("sparkforge.dgx_spark.apt_source", name="nvidia-cuda", **given)
+    # The message names the key that did sign it.
+    assert (summary["key_fingerprint"][-16:] if wrong == "key" else "nowhere") in result["cause"] + result["remedy"]
     assert state(host) == earlier
 
 
@@ -151,17 +167,6 @@ def test_autoremove_leaves_the_vendors_packages_alone(host: Host, converged: Pla
     assert "Remv left-over" in plan, "autoremove does sweep what nobody guards"
     assert "dgx-something" not in plan
     host.execute("dpkg --purge dgx-something left-over")
-
-
-def test_a_second_source_that_is_signed_differently_is_reported_by_preflight(
-    host: Host, converged: Play, vendor: str
-) -> None:
-    host.execute(f"cp {VENDOR_KEYRING} /usr/share/keyrings/cuda-archive-keyring.asc")
-    second = f"deb [signed-by=/usr/share/keyrings/cuda-archive-keyring.asc] {vendor}/ /\n"
-    with planted(host, "/etc/apt/sources.list.d/cuda-ubuntu2404.list", second):
-        play = host.run("preflight").failed()
-    assert "signed differently" in play.text and VENDOR_SOURCE in play.text
-    assert "/etc/apt/sources.list.d/cuda-ubuntu2404.list" in play.text
 
 
 def test_absent_takes_back_the_packages_and_leaves_the_vendors_source(host: Host, role: Role, converged: Play) -> None:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
@@ -122,31 +121,3 @@ def test_a_lock_that_is_released_within_the_wait_is_no_problem(lock_held: Host) 
 def test_an_ordinary_user_without_sudo_gets_the_same_judgement(host: Host) -> None:
     play = host.roles("preflight", become=False, preflight_memory_minimum_gib=90000).failed()
     assert "Problems: 1. Nothing was changed." in play.text
-
-
-@pytest.mark.parametrize(
-    ("variables", "sentences"),
-    [
-        ({"preflight_apt_wait": "soon"}, ["has variables with invalid values. Nothing", "preflight_apt_wait", "int"]),
-        ({"preflight_disk_minimum": [{"path": "/"}]}, ["missing required arguments: gib", "preflight_disk_minimum"]),
-        (
-            {"stack_name": "torch-2.15.O"},
-            ["Stack 'torch-2.15.O' is unknown", "known are", "lab-native,", "Set stack_name to `torch-2.15.0`"],
-        ),
-        # Of the others, and of more: tests/unit/plugins/plugin_utils/test_stack.py.
-        pytest.param({"stack_profile": "gb11"}, ["gb11", "gb10", "thor", "generic"], marks=pytest.mark.long),
-        pytest.param(
-            {"stack_method": "compile"},
-            ["value of stack_method must be one of: wheel, build, got: compile"],
-            marks=pytest.mark.long,
-        ),
-        pytest.param({"stack_method": "build"}, ["names no units", "Set stack_method: wheel"], marks=pytest.mark.long),
-    ],
-)  # fmt: skip
-def test_a_variable_that_cannot_be_is_refused_before_the_host_is_asked(
-    host: Host, variables: dict, sentences: list[str]
-) -> None:
-    play = host.run("preflight", **variables).failed()
-    for sentence in sentences:
-        assert sentence in play.text, json.dumps(play.text)
-    assert play.changed == 0

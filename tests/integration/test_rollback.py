@@ -68,13 +68,6 @@ def back(host: Host, *arguments: str, **variables: t.Any) -> Play:
     return host.run("rollback", *arguments, verify_paths=[], verify_sonames=[], **variables)
 
 
-def test_without_a_previous_environment_it_is_refused(host: Host) -> None:
-    before = host.contents()
-    play = back(host).failed()
-    assert "There is no previous environment of torch on this host to roll back to; none is current." in play.text
-    assert host.contents() == before
-
-
 def test_check_mode_says_where_it_would_go_and_stays(host: Host, two: tuple[str, str]) -> None:
     before = host.contents()
     play = back(host, "--check", "--diff").succeeded()

@@ -214,6 +214,10 @@ def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tm
     source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
     keyring.write_bytes(maker.keys.gpg("--export", maker.other))
     assert not found._configured(PACKAGE)
+    # And one that was killed before its package lists were there.
+    keyring.write_bytes(ring)
+    monkeypatch.setattr(sources, "has_lists", lambda _url: False)
+    assert not found._configured(PACKAGE)
 
 
 @pytest.mark.parametrize(
@@ -297,6 +301,13 @@ def test_one_that_has_lost_its_keyring_would_be_configured_again(apt, tmp_path):
     source.write_text(f"deb [signed-by=/x.gpg] file:///var/{PACKAGE} /\n")
     assert local(apt, tmp_path, None, check_mode=True).present()["changed"]
     assert_untouched(apt, tmp_path)
+
+
+def test_absent_can_leave_alone_what_somebody_else_has_installed(apt, tmp_path):
+    apt.status.write_text(f"Package: {PACKAGE}\nStatus: install ok installed\nVersion: {VERSION}-1\n")
+    assert not local(apt, tmp_path, None).absent(keep_foreign=True)["changed"]
+    assert_untouched(apt, tmp_path)
+    assert local(apt, tmp_path, None).absent()["retired"] == [PACKAGE]
 
 
 def test_absent_of_what_is_not_there_is_no_change(apt, tmp_path):

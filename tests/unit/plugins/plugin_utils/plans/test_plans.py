@@ -324,6 +324,16 @@ def test_an_archive_that_is_not_there_is_installed_and_one_of_another_platform_i
     assert list(plan.notes) == ["NVIDIA has no nvpl for linux-sbsa: skipped."]
 
 
+def test_the_files_of_archives_that_are_there_are_compared_where_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = {"component": "libcudss", "release": "0.8.0"}
+    selected = {"archives": [row], "lacking": [], "without_platform": [], "unpinned": [], "platform": "linux-sbsa"}
+    monkeypatch.setattr(math_libraries.archives, "select", lambda *_arguments: selected)
+    assert archives_of([PINNED]).steps == {}
+    assert archives_of([PINNED], math_libraries_check_files="true").steps["archives"]["rows"] == [row]
+
+
 def test_an_archive_without_a_pin_is_refused_whatever_else_there_is_to_do() -> None:
     plan = archives_of([PINNED, {**PINNED, "component": "nvpl", "sha256": {"linux-sbsa": ""}}])
     assert plan.steps == {} and "No sha256 is known for nvpl 0.8.0.10 (linux-sbsa)." in plan.as_result()["refused"]
