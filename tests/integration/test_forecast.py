@@ -54,15 +54,3 @@ def test_a_forecast_changes_no_file_and_ends_with_what_to_do(host: Host, tmp_pat
     (row,) = json.loads(page.read_text())["hosts"]
     assert [(step["name"], step["version"]) for step in row["plan"]["install"]] == [("tool", "2.0")]
     assert row["answer"] == "go", row["findings"]
-
-
-@pytest.mark.long
-def test_a_source_that_does_not_answer_is_named_and_nothing_changes(host: Host) -> None:
-    host.execute("mv /srv/repository /srv/away")
-    try:
-        before = files(host)
-        play = host.run("forecast", forecast_refresh=True).succeeded()
-        assert files(host) == before
-    finally:
-        host.execute("mv /srv/away /srv/repository")
-    assert "apt-refuses" in play.text and "Do not upgrade yet. Deal with" in play.text, play.output[-3000:]
