@@ -81,9 +81,4 @@ def add_rdma(host: Host, rails: t.Sequence[dict[str, t.Any]]) -> None:
     assert done.returncode == 0, done.stderr
     image.podman("cp", Path(__file__).with_name("ib_write_bw.py"), f"{host.container}:/usr/local/bin/ib_write_bw")
     host.execute("chmod 0755 /usr/local/bin/ib_write_bw")
-    rate(host, 97.28)
-
-
-def rate(host: Host, gbits: float) -> None:
-    """Have the stand-in of ib_write_bw write at this rate on the host, with whomever it measures."""
-    host.execute(f"echo {gbits} > /srv/rate")
+    host.execute("echo 97.28 > /srv/rate")

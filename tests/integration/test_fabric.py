@@ -301,28 +301,6 @@ def test_each_half_is_measured_in_both_directions_by_both_ends_at_once(measuring
     assert [row for row in rows if row not in made.output] == []
 
 
-@pytest.mark.long
-def test_a_slow_rate_fails(measuring: Sparks) -> None:
-    second = measuring.both[1]
-    cables.rate(second, 13.2)
-    slow = measuring.run("--tags", "fabric_check").failed()
-    assert "writes 13.2 Gb/s" in slow.text and "degraded state" in slow.text
-    second.execute("rm /usr/local/bin/ib_write_bw")
-    skipped = measuring.run("--tags", "fabric_check").succeeded()
-    assert f"skip bandwidth.cable1.{second.name}: ib_write_bw (package perftest) is not" in skipped.text
-
-
-@pytest.mark.long
-def test_what_somebody_changed_by_hand_is_named_and_mended(configured: Sparks) -> None:
-    configured.both[0].execute("ip link set enP2p1s0f0np0 mtu 1500")
-    play = configured.run("--tags", "fabric_check").failed()
-    assert "This end, enP2p1s0f0np0, has an MTU of 1500" in play.text
-    assert "the other end accepts 1504" in play.text
-    assert configured.module(check=True)["deviations"] == ["enP2p1s0f0np0 has an MTU of 1500"]
-    assert configured.module()["changed"] is True
-    assert configured.module()["changed"] is False
-
-
 def test_other_subnets_take_the_place_of_the_old_ones(configured: Sparks) -> None:
     assert configured.module(subnets=["10.77.0.0/24", "10.77.1.0/24"])["changed"] is True
     addresses = configured.both[0].execute("ip -brief address show")

@@ -94,15 +94,6 @@ def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
     assert len(found.hits) == len(expected) and found.processes > 0
 
 
-@pytest.mark.long
-def test_a_proxy_that_wants_another_password_is_named_without_the_one_that_was_given(host: Host, proxy: Proxy) -> None:
-    wrong = proxy.url.replace(PASSWORD, "wr0ng-password")
-    play = host.roles("network_access", "math_libraries", sparkforge_proxies={"https": wrong}).failed()
-    assert "sparkforge_proxies" in play.text
-    assert "407" in play.text
-    assert "wr0ng-password" not in play.output
-
-
 def test_both_are_taken_back_when_the_variables_are_empty(host: Host, factory: list[str], proxy: Proxy) -> None:
     apply(host, sparkforge_proxies={"http": proxy.url}).succeeded()
     empty = {"sparkforge_proxies": {}, "sparkforge_ca_certificate": ""}

@@ -140,20 +140,3 @@ def test_an_unprivileged_user_makes_an_environment_of_their_own(installed: Host,
     make(installed, python_env_state="absent", **own).succeeded()
     assert installed.execute("ls /home/worker") == ""
     assert installed.contents() == before
-
-
-@pytest.mark.long
-def test_absent_is_refused_while_a_job_runs_and_leaves_the_host_as_it_was(host: Host, factory: list[str]) -> None:
-    if not current(host):
-        make(host).succeeded()
-    host.execute(f"setsid {ROOT}/bin/torch-python -c 'import time; time.sleep(600)' & echo $! > /tmp/job.pid; sleep 1")
-    play = make(host, python_env_state="absent").failed()
-    assert "The environment torch is used by 1 process(es)" in play.text
-    assert "Stop them first." in play.text
-    assert current(host)
-    host.execute("kill $(cat /tmp/job.pid); gpasswd -d worker sparkforge || true")
-    assert make(host, "--check", "--diff", python_env_state="absent").succeeded().changed == 1
-    assert current(host)
-    make(host, python_env_state="absent").succeeded()
-    assert host.contents() == factory
-    assert make(host, python_env_state="absent").succeeded().changed == 0

@@ -284,22 +284,6 @@ def test_uv_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> Non
     assert "hash" in refused.stderr.lower()
 
 
-def task(play: Play, name: str) -> str:
-    """Return what a play printed of one task."""
-    return play.output.partition(f": {name}] ***")[2].partition("\nTASK [")[0]
-
-
-@pytest.mark.long
-def test_an_nginx_that_was_killed_is_started_again(served: Builder) -> None:
-    served.host.execute("kill -KILL $(pgrep nginx)")
-    checked = served.serve("--check", "--diff").succeeded()
-    assert "changed: " in task(checked, "Compare nginx's site with the desired one")
-    assert "changed: " in task(checked, "Start nginx, also at boot")
-    assert served.serve().succeeded().changed > 0
-    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
-    assert served.serve().succeeded().changed == 0
-
-
 # --- bad input: one message, and what was served before is served
 
 
@@ -415,37 +399,6 @@ def test_tls_and_a_password(
     done = pip(target, *words, NETRC=str(netrc))
     assert done.returncode == 0, done.stdout + done.stderr
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
-
-
-@pytest.mark.long
-def test_a_file_that_was_opened_to_others_is_shut_again(served: Builder, guarded: dict[str, str]) -> None:
-    served.serve(**guarded).succeeded()
-    served.host.execute(f"chmod 0644 {SECRETS}/htpasswd")
-    assert served.serve("--check", **guarded).succeeded().changed == 1
-    assert served.serve(**guarded).succeeded().changed == 1
-    assert served.host.execute(f"stat -c %a {SECRETS}/htpasswd") == "640"
-
-
-@pytest.mark.long
-def test_another_password_and_another_certificate_are_taken_over(
-    served: Builder, guarded: dict[str, str], certificate: serve.Certificate, tmp_path: Path
-) -> None:
-    served.serve(**guarded).succeeded()
-    other = serve.make_certificate(tmp_path / "other", [served.address])
-    renewed = {
-        **guarded,
-        "wheelhouse_password": "another",
-        "wheelhouse_tls_certificate": str(other.certificate),
-        "wheelhouse_tls_key": str(other.key),
-    }
-    assert served.serve(**renewed).succeeded().changed > 0
-    assert served.serve(**renewed).succeeded().changed == 0
-    page = f"/{PLATFORM}/simple/"
-    trusting = ssl.create_default_context(cafile=str(other.ca))
-    assert served.get(page, tls=trusting, Authorization=basic("another"))[0] == 200
-    assert served.get(page, tls=trusting, Authorization=basic(PASSWORD))[0] == 401
-    with pytest.raises(ssl.SSLCertVerificationError):
-        served.get(page, tls=ssl.create_default_context(cafile=str(certificate.ca)))
 
 
 # --- taking it back

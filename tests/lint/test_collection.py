@@ -203,7 +203,9 @@ RUN_BY = {
     r"sparkforge run -- .*": (
         "../guard/tests/unit/test_admission.py::test_run_command_executes_with_a_limit_of_compile_jobs"
     ),
-    r".*/fabric\.yml .*--tags.*": "integration/test_fabric.py::test_what_somebody_changed_by_hand_is_named_and_mended",
+    r".*/fabric\.yml .*--tags.*": (
+        "integration/test_fabric.py::test_each_half_is_measured_in_both_directions_by_both_ends_at_once"
+    ),
     r".*/fabric\.yml .*": (
         "integration/test_fabric.py::test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing"
     ),

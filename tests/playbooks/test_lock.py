@@ -208,21 +208,6 @@ def test_the_pins_inside_the_sources_are_locked_and_the_lock_says_which_file_sai
     assert found["triton"]["pinned_by"]["commit"] == found["pytorch"]["commit"]
 
 
-@pytest.mark.long
-def test_check_says_what_moved_upstream_down_to_what_it_is_built_with(site: Site, upstream: tuple[Path, Path]) -> None:
-    site.run(stack_lock_parts=["sources"])
-    before, old = site.lock.read_bytes(), sources(site)
-    pytorch, triton = upstream
-    newer = commit(triton, **{"cmake/llvm-hash.txt": "d" * 40})
-    moved = commit(pytorch, **{".ci/docker/ci_commit_pins/triton.txt": newer})
-    done = site.run("--check", "--diff", stack_lock_parts=["sources"])
-    assert site.lock.read_bytes() == before
-    said = " ".join(done.stdout.split())
-    assert f"sources pytorch: {old['pytorch']['commit']} -> {moved}" in said
-    assert f"-> {newer} (.ci/docker/ci_commit_pins/triton.txt of pytorch {moved[:12]})" in said
-    assert f"-> {'d' * 40} (cmake/llvm-hash.txt of triton {newer[:12]})" in said
-
-
 def test_what_units_are_built_with_is_locked_with_hashes(site: Site, upstream: tuple[Path, Path]) -> None:
     units = {"llvm": {}, "triton": {"requirements": ["filelock==4.2.11"]}, "pytorch": {"requires": ["sympy>=1.13.3"]}}
     define(site, units=units, versions={"torch": "2.10.0", "triton": "3.6.0"})
@@ -244,24 +229,6 @@ def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None
     done = site.run(sparkforge_nvidia_url=None, stack_lock_host="spark01", stack_lock_parts=["archives"])
     assert "changed: [spark01]" in done.stdout, done.stdout + done.stderr
     assert site.lock.exists()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        ({"sparkforge_ca_certificate": "/no/such.pem"}, "The CA certificate /no/such.pem cannot be read"),
-        ({"stack_name": "laboratory"}, "Stack 'laboratory' is unknown"),
-        ({"stack_lock_parts": ["wheel"]}, "value of parts must be one or more of"),
-        ({"stack_lock_uv": ["/no/such/uv"]}, "/no/such/uv"),
-    ],
-)
-def test_bad_input_ends_in_one_message(site: Site, variables: dict[str, t.Any], words: str) -> None:
-    done = site.run(**variables)
-    assert done.returncode == 2
-    assert words in done.stdout
-    assert "Traceback" not in done.stdout + done.stderr
-    assert not site.lock.exists()
 
 
 def test_a_sites_ca_is_trusted_beside_the_systems_and_nothing_is_left_behind(
