@@ -21,7 +21,9 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     playbook, own = arguments.playbook, arguments.own
     path = arguments.inventory or inventory.default_path()
     if arguments.command == "inspect":
-        own, path = inert.variables(inspect_target=arguments.target), path if path.exists() else "localhost,"
+        own = inert.variables(inspect_target=arguments.target)
+        if not path.exists():
+            own, path = ["-c", "local", *own], "localhost,"  # Ansible would reach a named localhost over ssh.
     elif arguments.command == "record":
         return record(arguments, console, path)
     elif arguments.command == "forecast" and arguments.record:

@@ -71,7 +71,7 @@ def test_inspect_needs_no_inventory_and_no_password(
 ) -> None:
     monkeypatch.setenv("SPARKFORGE_INVENTORY", str(tmp_path / "none.yml"))
     line = dry(capsys, "inspect", "xformers==0.1 ; id")
-    assert line.startswith("ansible-playbook -i localhost, sparkforge.dgx_spark.inspect -e ")
+    assert line.startswith("ansible-playbook -i localhost, sparkforge.dgx_spark.inspect -c local -e ")
     assert line.endswith("-e '{inspect_target: xformers==0.1 ; id}'")
 
 
