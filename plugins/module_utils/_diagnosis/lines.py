@@ -219,12 +219,14 @@ _WEAK = re.compile(
     r"|Error in inspecting model|failed to be inspected|Error raised in subprocess:"
     r"|^checking for |^During handling of the above|^The above exception was"
 )
-# Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
+# Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk, what
+# containerd prints beside Docker, which brings its own networks.
 _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
     r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
     r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nvCheckOkFailedNoLog"
+    r"|failed to load cni during init"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$")
 # An exception whose words are a key or none, and what Python writes between it and the one that came of it.

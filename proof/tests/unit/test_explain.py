@@ -39,6 +39,9 @@ def test_a_known_error_is_shown_with_three_lines_around_it(
     assert [row[:5] for row in text.splitlines()[1:8]] == [f"{'>' if n == 5 else ' '} {n} |" for n in range(2, 9)]
     assert "Cause: A file system is full" in text and "Remedy: Find what fills it" in text
     assert "docs/troubleshooting.md#no-space" in text
+    log.write_text("UID: unbound variable\n")
+    assert explain.main([str(log)]) == explain.EXPLAINED
+    assert "Source: https://" in text and "Source: none known" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -336,6 +336,13 @@ COMPLAINTS = [
         "Signed-By",
     ),
     (
+        "Err:8 https://x.invalid/ InRelease\n  Sub-process /usr/bin/sqv returned an error code (1), error message is: "
+        "Signing key on 28AB6EB572779C2AD196BE22D44C1D8DB1606F22 is not bound:            No binding signature at time "
+        "2026-01-26T13:07:09Z   because: SHA1 is not considered secure since 2026-02-01T00:00:00Z\n",
+        r"signing key 28AB6EB572779C2AD196BE22D44C1D8DB1606F22.*SHA-1",
+        "Signed-By",
+    ),
+    (
         "E: Unable to correct problems, you have held broken packages.\n",
         r"unmet dependencies",
         "showhold",
