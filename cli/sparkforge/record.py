@@ -43,7 +43,7 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
     )
 
     def steps(method: str, role: str) -> dict[str, Any]:
-        name, places = defaults["stack_default"], load.places([], load.SHIPPED)
+        name, places = defaults["stack_default"], load.search_paths([], load.SHIPPED)
         stack = facts.facts(name, method, defaults["stack_profile"], places, lock_required=False)["stack"]
         loader, known = DataLoader(), {"stack": stack, "ansible_facts": {"spark_info": BARE}}
         made: dict[str, Any] = lookup.LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]

@@ -26,7 +26,7 @@ class ActionModule(OnController):
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the stack and the files that it comes from."""
         inventories = load.inventory_directories(task_vars)
-        where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
+        where = load.search_paths(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
         resolved = facts.facts(
             arguments["name"],
             arguments["method"],

@@ -37,7 +37,7 @@ class ActionModule(OnController):
 
     def _bring_up_to_date(self, arguments: dict[str, t.Any], inventories: list[str]) -> dict[str, t.Any]:
         name = arguments["name"]
-        where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
+        where = load.search_paths(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
         definition, _path = load.load(name, where)
         directory = arguments["directory"] or (os.path.join(inventories[0], "locks") if inventories else None)
         if directory is None:

@@ -29,7 +29,7 @@ class ActionModule(OnController):
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return what was missing, and bring it unless in check mode."""
         inventories = load.inventory_directories(task_vars)
-        where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
+        where = load.search_paths(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
         directory = Directory(
             os.path.abspath(arguments["directory"]),
             check=self._task.check_mode,
@@ -39,7 +39,7 @@ class ActionModule(OnController):
             directory.verify()
             return self._fill(directory, arguments, where)
 
-    def _fill(self, directory: Directory, arguments: dict[str, t.Any], where: load.Places) -> dict[str, t.Any]:
+    def _fill(self, directory: Directory, arguments: dict[str, t.Any], where: load.SearchPaths) -> dict[str, t.Any]:
         name, root = arguments["name"], directory.root
         stacks = [(name, arguments["method"])]
         if arguments["method"] == "build" and arguments["meanwhile"]:

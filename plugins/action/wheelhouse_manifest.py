@@ -24,7 +24,7 @@ from ..module_utils._wheel.wheel import Manifest, of_manifest
 from ..plugin_utils.action import OnController
 from ..plugin_utils.wheelhouse.cache import Cache
 from ..plugin_utils.wheelhouse.find import Found, Served, find_manifest
-from ..plugin_utils.wheelhouse.wanted import Wanted
+from ..plugin_utils.wheelhouse.query import Query
 
 #: The space that ssh itself needs, in bytes, for its log and known_hosts.
 _LEAST = 16 << 20
@@ -46,7 +46,7 @@ class ActionModule(OnController):
         # The options are text of Ansible's own types, which files and the result need not know.
         text = {key: str(value) for key, value in arguments.items() if isinstance(value, str)}
         signers = [str(signer) for signer in arguments["signers"]]
-        query = Wanted(text["stack"], text["lock_id"], text["platform"], text["python"], signers)
+        query = Query(text["stack"], text["lock_id"], text["platform"], text["python"], signers)
         cache = Cache(text["cache"], query.platform)
         served = Served(text["url"], text["username"], text["password"]) if text["url"] else None
         builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
@@ -79,7 +79,7 @@ class ActionModule(OnController):
         # The cache is the controller's; no host is another one for it.
         return {"changed": False, **search._asdict(), "wheels": listed, "saved": saved or wheels}
 
-    def _bring(self, query: Wanted, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
+    def _bring(self, query: Query, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
         """Bring the wheels that the cache lacks from the builder; tell whether there were any.
 
         :raises SparkforgeError: saying why a wheel did not come.
@@ -145,7 +145,7 @@ class ActionModule(OnController):
             raise OSError(f"{builder} returned no file in answer to {path}") from error
 
 
-def not_found(query: Wanted, search: Found) -> SparkforgeError:
+def not_found(query: Query, search: Found) -> SparkforgeError:
     """Return the error for a manifest that is nowhere."""
     tried = "; ".join(f"{attempt['place']}: {attempt['said'].rstrip('.')}" for attempt in search.tried)
     return SparkforgeError(

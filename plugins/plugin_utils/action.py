@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What action plugins share."""
+"""The base classes of the action plugins."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ class OnHost(ActionBase):
 
         :raises SparkforgeError: if the answer is none of this module's.
         """
-        said = answer.get("ansible_facts")
-        facts = {key: said[key] for key in self.FACTS if key in said} if isinstance(said, dict) else {}
+        returned = answer.get("ansible_facts")
+        facts = {key: returned[key] for key in self.FACTS if key in returned} if isinstance(returned, dict) else {}
         # Ansible found the interpreter, and would search for it again if it were not in the facts.
         if self._discovered_interpreter_key:
             facts[self._discovered_interpreter_key] = self._discovered_interpreter
@@ -131,14 +131,14 @@ class AsksProgram(OnHost):
 def documented(name: str) -> dict[str, t.Any]:
     """Return the argument spec that the documentation of a module has, its fragments included."""
     module = importlib.import_module(f"..modules.{name}", __package__)
-    found = yaml_load(module.DOCUMENTATION)
-    options = dict(found["options"])
-    for fragment in found["extends_documentation_fragment"]:
+    documentation = yaml_load(module.DOCUMENTATION)
+    options = dict(documentation["options"])
+    for fragment in documentation["extends_documentation_fragment"]:
         file, _dot, variant = fragment.removeprefix("sparkforge.dgx_spark.").partition(".")
         texts = importlib.import_module(f"..doc_fragments.{file}", __package__).ModuleDocFragment
         options.update(yaml_load(getattr(texts, variant.upper() or "DOCUMENTATION"))["options"])
-    said = ("type", "elements", "required", "choices", "default")
-    return {name: {key: option[key] for key in said if key in option} for name, option in options.items()}
+    keys = ("type", "elements", "required", "choices", "default")
+    return {name: {key: option[key] for key in keys if key in option} for name, option in options.items()}
 
 
 class OnController(ActionBase):

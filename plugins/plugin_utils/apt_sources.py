@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong with the apt sources of a host, for preflight and the forecast: rows of ``spark_info`` in."""
+"""The problems of a host's apt sources, for preflight and the forecast, from rows of ``spark_info``."""
 
 from __future__ import annotations
 

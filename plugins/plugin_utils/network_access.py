@@ -24,7 +24,7 @@ CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
 # The collection's modules read this file instead of an environment with a password.
 PROXIES_FILE = "/etc/sparkforge-proxies.json"
-# Where Debian and Ubuntu keep the bundle that update-ca-certificates makes: the system's CAs and ours.
+# The bundle that update-ca-certificates makes on Debian and Ubuntu, of the system's CAs and ours.
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 PROXY_KEYS = ("http", "https", "no_proxy")
@@ -108,7 +108,7 @@ def certificate_problem(text: str) -> str | None:
     if "-----BEGIN CERTIFICATE-----" not in text:
         return "contains no PEM certificate"
     try:
-        # What stands between certificates may be in any script, which OpenSSL does not take.
+        # Text between certificates may be in any script, which OpenSSL does not accept.
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=text.encode("ascii", "ignore").decode())
     except ssl.SSLError:
         return "contains something other than an X.509 certificate"
@@ -158,14 +158,14 @@ def has_password(proxies: t.Mapping[str, t.Any]) -> bool:
 
 def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
     """Return the proxies in both spellings, as curl, pip, git and Python read them."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for key, variable in (("http", "http_proxy"), ("https", "https_proxy")):
         if proxies.get(key):
-            found[variable] = found[variable.upper()] = proxies[key]
+            variables[variable] = variables[variable.upper()] = proxies[key]
     hosts = no_proxy_hosts(proxies.get("no_proxy"))
     if hosts:
-        found["no_proxy"] = found["NO_PROXY"] = ",".join(hosts)
-    return found
+        variables["no_proxy"] = variables["NO_PROXY"] = ",".join(hosts)
+    return variables
 
 
 def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
@@ -173,10 +173,10 @@ def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
 
     Proxies with a password stay in a file that root alone reads, and the collection's modules take them from there.
     """
-    found = {PROXIES_VARIABLE: PROXIES_FILE} if has_password(proxies) else proxy_environment(proxies)
+    variables = {PROXIES_VARIABLE: PROXIES_FILE} if has_password(proxies) else proxy_environment(proxies)
     if ca_path:
-        found.update(dict.fromkeys(CA_VARIABLES, CA_BUNDLE))
-    return found
+        variables.update(dict.fromkeys(CA_VARIABLES, CA_BUNDLE))
+    return variables
 
 
 def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:
@@ -187,7 +187,8 @@ def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, s
     faults = problems(proxies or {}, ca_certificate)
     if faults:
         *others, last = faults
-        raise SparkforgeError(" ".join([*(f"{one.cause} {one.remedy}" for one in others), last.cause]), last.remedy)
+        causes = [*(f"{fault.cause} {fault.remedy}" for fault in others), last.cause]
+        raise SparkforgeError(" ".join(causes), last.remedy)
     return environment(proxies or {}, ca_certificate or "")
 
 

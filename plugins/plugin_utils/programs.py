@@ -68,10 +68,10 @@ class Program:
 
     def module(self, name: str) -> t.Any:
         """Return a module of the package: ``files.judge``."""
-        place = str(self._place)
-        if place not in sys.path:
+        path = str(self._place)
+        if path not in sys.path:
             # Last: a name that the controller has already stays what it is.
-            sys.path.append(place)
+            sys.path.append(path)
         return importlib.import_module(f"sparkforge_{self.name}.{name}")
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 - there are two, for as long as the process runs
@@ -147,7 +147,7 @@ def _of_the_guard() -> dict[str, str]:
 PROOF = Program("proof", _of_the_proof, others=_beside_the_proof)
 GUARD = Program("guard", _of_the_guard)
 PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
-#: Of each module that calls another program than the proof's.
+#: The program of each module that calls another one than the proof.
 CALLED = {"guard": GUARD, "model_admission": GUARD}
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ _TYPES = {
 
 
 _COLLECTION = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-#: Where the schemas are: those of what people write, and that of what we write for others to read.
+#: The directories of the schemas: of files that people write, and of reports that we write for others.
 _DIRECTORIES = tuple(os.path.join(_COLLECTION, part) for part in ("plugins/plugin_utils/stack", "docs"))
 
 
@@ -64,7 +64,7 @@ def _validator(name: str) -> t.Any:
             "Ansible's Python on the controller lacks the package jsonschema.",
             "Install it there: python3 -m pip install jsonschema.",
         ) from None
-    known = [(f"{one}.schema.json", document(one)) for one in dict.fromkeys((name, "common"))]
+    known = [(f"{schema_name}.schema.json", document(schema_name)) for schema_name in dict.fromkeys((name, "common"))]
     registry = referencing.Registry().with_resources(
         (uri, referencing.Resource.from_contents(content)) for uri, content in known
     )
@@ -93,13 +93,13 @@ def problems(name: str, value: t.Any, below: str | None = None) -> list[str]:
 
     :param below: the top-level key that ``value`` stands under in its file; paths are said without it.
     """
-    whole = {below: value} if below else value
-    found = (
+    document_part = {below: value} if below else value
+    found_sentences = (
         sentence
-        for error in _validator(name).iter_errors(whole)
+        for error in _validator(name).iter_errors(document_part)
         for sentence in _sentences(error, list(error.absolute_path)[1 if below else 0 :])
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found_sentences))
 
 
 def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
@@ -153,13 +153,13 @@ def _nearest(key: str, known: t.Collection[str]) -> str:
     return f"did you mean {near[0]}" if near else f"it takes {', '.join(known)}"
 
 
-def _type_problem(value: t.Any, wanted: str | list[str]) -> str:
-    kinds = [wanted] if isinstance(wanted, str) else [kind for kind in wanted if kind != "null"]
+def _type_problem(value: t.Any, types: str | list[str]) -> str:
+    kinds = [types] if isinstance(types, str) else [kind for kind in types if kind != "null"]
     if "string" in kinds and isinstance(value, (int, float)) and not isinstance(value, bool):
         # 13.0 and 3.10 are numbers to YAML, and 3.10 is 3.1.
         return f"is the number {value}: quote it, since YAML changes unquoted versions"
-    found = {dict: "a mapping", list: "a list", str: "a string", bool: "a truth value", int: "an integer"}
-    found[float] = str(value)
-    words = [_TYPES[kind] for kind in kinds]
-    listed = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
-    return f"must be {listed}, it is {found.get(type(value), f'a {type(value).__name__}')}"
+    names = {dict: "a mapping", list: "a list", str: "a string", bool: "a truth value", int: "an integer"}
+    names[float] = str(value)
+    expected = [_TYPES[kind] for kind in kinds]
+    listed = f"{', '.join(expected[:-1])} or {expected[-1]}" if len(expected) > 1 else expected[0]
+    return f"must be {listed}, it is {names.get(type(value), f'a {type(value).__name__}')}"

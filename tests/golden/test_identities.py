@@ -54,7 +54,7 @@ CASES = [(name, method) for name in STACKS for method in ("build", "wheel")]
 
 def stack_of(name: str, method: str, lock_required: bool = False) -> dict[str, t.Any]:
     """Return the fact ``stack`` of a stack that is shipped."""
-    where = load.Places(
+    where = load.SearchPaths(
         stacks=(str(COLLECTION / "inventory/stacks"), str(COLLECTION / "roles/stack/vars")),
         locks=(str(COLLECTION / "roles/stack/files/locks"),),
         profiles=str(COLLECTION / "roles/stack/vars/profiles.yml"),

@@ -22,7 +22,8 @@ CHECKOUT = Path(__file__).parents[2]
 #: The commit from which on subjects have the form of CONTRIBUTING.md.
 SINCE = "f6f1406e0572c5a7ef3fbee2b3c16ed7c1209f13"
 PLUGINS = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup", "plugins/modules"]
-DONE = ["benchmarks", "guard", "playbooks", "roles", "tools", *PLUGINS]
+UTILITIES = ["plugins/plugin_utils/plans", "plugins/plugin_utils/stack", "plugins/plugin_utils/wheelhouse"]
+DONE = ["benchmarks", "guard", "playbooks", "roles", "tools", *PLUGINS, *UTILITIES]
 VAGUE = {"one", "found", "wanted", "given", "said", "place", "places", "words", "what", "whole"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OPENING = re.compile(r"(?:what|who|whom|whose|of|where|nobody)\b", re.IGNORECASE)

@@ -45,7 +45,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.query import Query
 from ansible_collections.sparkforge.dgx_spark.tools.lock import requirement_lines, resolve, upstream
 from sparkforge_proof import sampler
 from sparkforge_proof._shared.module_utils._core import deadline
@@ -79,7 +79,7 @@ def _unpacked(path: str) -> object:
     return unpack.unpack(path, str(Path(path).parent / "unpacked"))
 
 
-_WANTED = Wanted("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64")
+_WANTED = Query("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64")
 
 
 def _manifest() -> bytes:

@@ -204,7 +204,7 @@ def test_every_page_names_the_default_stack_of_the_role() -> None:
 
 def test_the_default_stack_is_the_newest_that_can_be_installed_and_built() -> None:
     def whole(name: str) -> bool:
-        where = load.places([], str(ROLE))
+        where = load.search_paths([], str(ROLE))
         try:
             return all(facts.facts(name, method, "gb10", where) for method in ("wheel", "build"))
         except SparkforgeError:

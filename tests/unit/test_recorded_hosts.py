@@ -143,7 +143,7 @@ OF_ANOTHER = re.compile(
 
 @functools.cache
 def stack_of(way: str, profile: str) -> dict[str, t.Any]:
-    where = load.places([], load.SHIPPED)
+    where = load.search_paths([], load.SHIPPED)
     return t.cast(dict[str, t.Any], facts.facts(DEFAULT, way, profile, where)["stack"])
 
 

@@ -151,7 +151,7 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
 def check(manifest: t.Any, where: str = "The manifest") -> Manifest:
     """Return ``manifest`` if it has this version's format and was not changed.
 
-    What else a manifest of another machine may hold, the controller checks (``plugin_utils.wheelhouse.wanted``).
+    What else a manifest of another machine may hold, the controller checks (``plugin_utils.wheelhouse.query``).
 
     :param where: how messages call it.
     :raises SparkforgeError: if it is none, or was changed.

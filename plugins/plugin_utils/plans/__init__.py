@@ -23,12 +23,12 @@ CHANGED_BY = {
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What a role does: its tasks act on it, status.yml prints it.
+    """The plan of a role: its tasks act on it, status.yml prints it.
 
-    :ivar steps: what each task is given, by the step's name; a task whose step is missing does not run.
+    :ivar steps: the input of each task, by the step's name; a task whose step is missing does not run.
     :ivar reasons: the steps in words: ``install cmake``.
-    :ivar refusals: why nothing may be done, each with ``cause`` and ``remedy``.
-    :ivar notes: what a person may want to know besides.
+    :ivar refusals: the reasons against any change, each with ``cause`` and ``remedy``.
+    :ivar notes: further facts that a person may want to know.
     """
 
     steps: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
@@ -52,14 +52,14 @@ def for_wheels(settings: t.Mapping[str, t.Any]) -> bool:
 
 def is_written(path: str, content: str, observation: t.Mapping[str, t.Any]) -> bool:
     """Tell whether a file that the collection writes has this content on the host."""
-    found = observation.get("managed_files", {}).get(path)
-    return bool(found == hashlib.sha256(content.encode()).hexdigest())
+    digest = observation.get("managed_files", {}).get(path)
+    return bool(digest == hashlib.sha256(content.encode()).hexdigest())
 
 
-def packages(wanted: t.Sequence[str], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the plan that installs ``wanted`` where some of them are missing.
+def packages(names: t.Sequence[str], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the plan that installs ``names`` if some of them are missing.
 
-    :raises SparkforgeError: for what is not a package's name.
+    :raises SparkforgeError: a name is not one of a package.
     """
-    lacking = missing(wanted, observation["apt"]["packages"])
-    return Plan({"packages": list(wanted)} if lacking else {}, [f"install {name}" for name in lacking])
+    lacking = missing(names, observation["apt"]["packages"])
+    return Plan({"packages": list(names)} if lacking else {}, [f"install {name}" for name in lacking])

@@ -42,7 +42,7 @@ def select(
     """
     machine = observation["kernel"]["machine"]
     platform = platforms.redist(machine)
-    wanted, unpinned, without = [], [], []
+    selected, unpinned, without = [], [], []
     for number, archive in enumerate(archives):
         if not isinstance(archive, dict) or not archive.get("component") or not isinstance(archive.get("sha256"), dict):
             raise SparkforgeError(
@@ -56,11 +56,11 @@ def select(
             unpinned.append(f"{archive['component']} {archive.get('version') or archive.get('release')} ({platform})")
         else:
             row = {key: archive[key] for key in KEYS if archive.get(key) is not None}
-            wanted.append({**row, "variant": row.get("variant", ""), "sha256": pins[platform]})
-    lacking = [row for row in wanted if not _is_installed(row, platform, observation, prefix)]
+            selected.append({**row, "variant": row.get("variant", ""), "sha256": pins[platform]})
+    lacking = [row for row in selected if not _is_installed(row, platform, observation, prefix)]
     return {
         "platform": platform,
-        "archives": wanted,
+        "archives": selected,
         "components": [{"component": archive["component"]} for archive in archives],
         "unpinned": unpinned,
         "without_platform": without,

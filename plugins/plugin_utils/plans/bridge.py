@@ -18,10 +18,10 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     It fits by the same rules as in the role preflight. A CPU build is no bridge where a GPU is required.
     """
-    found = settings["__stack_meanwhile"]
-    stack = found.get("stack")
+    resolved = settings["__stack_meanwhile"]
+    stack = resolved.get("stack")
     if not stack:
-        return Plan(refusals=[{"cause": str(found.get("cause") or found.get("msg") or ""), "remedy": ""}])
+        return Plan(refusals=[{"cause": str(resolved.get("cause") or resolved.get("msg") or ""), "remedy": ""}])
     gpu_required = boolean(settings.get("sparkforge_gpu_required", True))
     problems = preflight.problems(observation, stack, {"gpu_required": gpu_required, "accept_license": True})
     causes = [problem["cause"] for problem in problems if problem["severity"] == "error"]

@@ -22,7 +22,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     """
     if settings["build_toolchain_state"] == "absent":
         return Plan()
-    wanted = settings["build_toolchain_packages"] or settings["__build_toolchain_standard"]
+    names = settings["build_toolchain_packages"] or settings["__build_toolchain_standard"]
     if for_wheels(settings):
-        wanted = [name for name in wanted if _FOR_WHEELS.match(name)]
-    return packages([*wanted, *settings["build_toolchain_extra_packages"]], observation)
+        names = [name for name in names if _FOR_WHEELS.match(name)]
+    return packages([*names, *settings["build_toolchain_extra_packages"]], observation)

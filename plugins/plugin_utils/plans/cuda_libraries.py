@@ -53,12 +53,12 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     with_gds = (
         bool(observation["driver"].get("nvidia_fs") and not bare) if gds == "auto" else boolean(gds, strict=False)
     )
-    wanted = [
+    names = [
         *(settings["cuda_libraries_packages"] or ([] if bare else of_stack(settings, observation["apt"]["packages"]))),
         *settings["cuda_libraries_extra_packages"],
         *([f"nvidia-gds-{settings['stack']['cuda']['suffix']}"] if with_gds else []),
     ]
-    if not wanted:
+    if not names:
         return Plan()
     steps: dict[str, t.Any] = {}
     reasons = []
@@ -71,10 +71,10 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if not is_written(guard, content, observation):
         steps["guard"] = content
         reasons.append(f"write {guard}")
-    libraries = packages(wanted, observation)
+    libraries = packages(names, observation)
     if libraries.steps:
         # The kernel module of GPUDirect Storage is protected unless it is asked for.
-        steps["libraries"] = {"packages": wanted, "allow": ["^nvidia-fs"] if with_gds else []}
+        steps["libraries"] = {"packages": names, "allow": ["^nvidia-fs"] if with_gds else []}
     return Plan(steps, [*reasons, *libraries.reasons])
 
 

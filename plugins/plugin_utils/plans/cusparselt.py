@@ -67,7 +67,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             steps["packages_absent"] = loader_file
             reasons += ["remove its packages", f"remove {loader_file}"]
     if backend in ("apt", "redist") and local_repos:
-        # Where the archive serves, somebody else's packages stay, and so does the repository that they came from.
+        # If the archive is used, foreign packages stay, and so does the repository that they came from.
         steps["local_repo_absent"] = {"keep_foreign": backend == "redist"}
         reasons.append("remove its local repository")
     return Plan(steps, reasons, notes=[f"cuSPARSELt {version} from {backend}: {reason}."])
@@ -94,17 +94,17 @@ def choose(
     soname, cuda_major = settings["stack"]["cusparselt"]["soname"], settings["stack"]["cuda"]["major"]
     library = f"libcusparselt{soname.rpartition('.so.')[2]}"
     runtime = f"{library}-cuda-{cuda_major}"
-    found = installed.get(runtime, "").rpartition("-")[0]
+    installed_version = installed.get(runtime, "").rpartition("-")[0]
     # 0.8.1 is packaged as 0.8.1.1-1.
-    newer = compare_versions(found, version) > 0 and not found.startswith(f"{version}.")
+    newer = compare_versions(installed_version, version) > 0 and not installed_version.startswith(f"{version}.")
     # Headers that are missing beside a newer package with the stack's SONAME must have its version.
-    asked = found if newer and not exact else version
+    asked = installed_version if newer and not exact else version
     packages = [f"{name}={asked}[.-]*" for name in (runtime, f"{library}-dev-cuda-{cuda_major}")]
     in_use = any(name.endswith(f"-{version}") for name in local_repos)
     by_package = [backend for backend in backends if backend != "redist"]
     if by_package and all(satisfied(text, installed) for text in packages):
         backend = "local_repo" if in_use and "local_repo" in by_package else by_package[0]
-        return backend, f"{found} is already installed as a package, with the SONAME {soname}", []
+        return backend, f"{installed_version} is already installed as a package, with the SONAME {soname}", []
     path = str((observation.get("loader") or {}).get("libraries", {}).get(soname))
     if "redist" in backends and archive["archives"] and path.startswith(f"{settings['sparkforge_root']}/"):
         return "redist", f"the loader already finds the archive's {path}", []

@@ -55,11 +55,11 @@ def ring(hosts: t.Sequence[str]) -> list[list[str]]:
 
 
 def find_links(
-    hosts: t.Sequence[str], topology: str, given: t.Sequence[t.Any], port: int, mtu: int, switch_mtu: int
+    hosts: t.Sequence[str], topology: str, rows: t.Sequence[t.Any], port: int, mtu: int, switch_mtu: int
 ) -> list[Link]:
-    """Return the links: those that are given, or those that follow from the topology.
+    """Return the links of ``rows``, or without rows those of the topology.
 
-    :raises PlanError: with every fault.
+    :raises PlanError: a row is invalid; the error lists all faults.
     """
     faults: dict[str, str] = {}
     if len(set(hosts)) != len(hosts) or len(hosts) < 2:
@@ -72,9 +72,9 @@ def find_links(
         faults[f"fabric_port is {port!r}."] = "A Spark has the ports 0 (next to Ethernet) and 1."
     if faults:
         raise PlanError(faults)
-    if not given:
-        given = _of_topology(hosts, topology, port)
-    return _parsed(given, hosts, mtu, switch_mtu)
+    if not rows:
+        rows = _of_topology(hosts, topology, port)
+    return _parsed(rows, hosts, mtu, switch_mtu)
 
 
 def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[str, t.Any]]:
@@ -100,11 +100,11 @@ def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[
     ]
 
 
-def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mtu: int) -> list[Link]:
+def _parsed(rows: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mtu: int) -> list[Link]:
     faults: dict[str, str] = {}
-    found: list[Link] = []
+    links: list[Link] = []
     taken: dict[tuple[str, int], str] = {}
-    for number, row in enumerate(given, 1):
+    for number, row in enumerate(rows, 1):
         where = f"fabric_links[{number - 1}]"
         if not isinstance(row, t.Mapping) or not isinstance(row.get("ends"), list):
             faults[f"{where} has no list 'ends'."] = "Write ends: [spark01:0, spark02:0], host:port each."
@@ -113,7 +113,7 @@ def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_m
         if unknown:
             faults[f"{where} has the unknown key {unknown[0]}."] = "Keys are name, ends, switch and mtu."
         name, ends = str(row.get("name") or f"link{number}"), []
-        if name in [link.name for link in found]:
+        if name in [link.name for link in links]:
             faults[f"Two rows of fabric_links have the name {name}."] = "Give each a unique name."
         for text in row["ends"]:
             host, _colon, port = str(text).rpartition(":")
@@ -144,14 +144,14 @@ def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_m
             # 9978 is the largest that the driver mlx5 takes.
             faults[f"The MTU of {name} is {frame!r}."] = "Give a number from 1280 to 9978, such as 9000."
         ends.sort(key=lambda end: (hosts.index(end[0]), end[1]))
-        found.append(Link(name, "switch" if is_switch else "cable", tuple(ends), frame))
+        links.append(Link(name, "switch" if is_switch else "cable", tuple(ends), frame))
     if faults:
         raise PlanError(faults)
-    return found
+    return links
 
 
 def addresses(
-    found: t.Sequence[Link], hosts: t.Sequence[str], subnets: t.Sequence[str]
+    links: t.Sequence[Link], hosts: t.Sequence[str], subnets: t.Sequence[str]
 ) -> dict[str, list[dict[str, t.Any]]]:
     """Return each host's rails.
 
@@ -161,10 +161,10 @@ def addresses(
     :raises PlanError: with every fault.
     """
     networks, faults = _networks(subnets)
-    needed = len(found) * len(HALVES)
+    needed = len(links) * len(HALVES)
     if not faults and len(networks) < needed:
         faults[
-            f"The fabric has {needed} rails (two for each of {len(found)} links), and fabric_subnets has "
+            f"The fabric has {needed} rails (two for each of {len(links)} links), and fabric_subnets has "
             f"{len(networks)}."
         ] = "Add unused subnets, one for each rail."
     for network in networks[:needed]:
@@ -175,7 +175,7 @@ def addresses(
     if faults:
         raise PlanError(faults)
     rails: dict[str, list[dict[str, t.Any]]] = {host: [] for host in hosts}
-    for number, link in enumerate(found):
+    for number, link in enumerate(links):
         for half in HALVES:
             network = networks[number * len(HALVES) + half]
             rows = [(host, port, str(network.network_address + hosts.index(host) + 1)) for host, port in link.ends]
@@ -223,20 +223,20 @@ def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
     return dict(RING_ENVIRONMENT if ring else PAIR_ENVIRONMENT if rails[0]["kind"] == "cable" else {})
 
 
-def rounds(found: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
-    """Return who measures with whom, in rounds in which each host takes part once.
+def rounds(links: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
+    """Return the pairs of hosts that measure with each other, in rounds in which each host takes part once.
 
     Both ports of a Spark share two PCIe links, so that two measurements at a time on one host would halve each other.
     At a switch each host measures with the next. Each pair goes both ways, since an end can be slow in one direction
     alone (dgx-spark-playbooks pull request 108).
     """
     pairs: list[tuple[str, str, str]] = []
-    for link in found:
+    for link in links:
         names = list(dict.fromkeys(host for host, _port in link.ends))
         chosen = list(zip(names, [*names[1:], names[0]], strict=True)) if len(names) > 2 else [(names[0], names[1])]
         pairs += [(link.name, here, there) for here, there in chosen]
     result: list[list[dict[str, t.Any]]] = []
-    for link_name, here, there in [pair for one in pairs for pair in (one, (one[0], one[2], one[1]))]:
+    for link_name, here, there in [way for pair in pairs for way in (pair, (pair[0], pair[2], pair[1]))]:
         for entries in result:
             if not any({here, there} & {entry["server"], entry["client"]} for entry in entries):
                 entries.append({"link": link_name, "server": here, "client": there})
@@ -260,15 +260,15 @@ def of_host(
 
     :raises PlanError: with every fault of the variables.
     """
-    found = find_links(hosts, topology, links, port, mtu, switch_mtu)
+    fabric = find_links(hosts, topology, links, port, mtu, switch_mtu)
     if host not in hosts:
         cause = f"{host} is not a host of the fabric ({', '.join(hosts)})."
         raise PlanError({cause: "Add it to the inventory's group fabric, or exclude it with -l."})
-    rails = addresses(found, hosts, subnets)[host]
+    rails = addresses(fabric, hosts, subnets)[host]
     if not rails:
         cause = f"No link of fabric_links ends at {host}."
         raise PlanError({cause: "Add its cable, or remove it from the group."})
-    return {"rails": rails, "environment": environment(rails), "rounds": _parts(rounds(found), host)}
+    return {"rails": rails, "environment": environment(rails), "rounds": _parts(rounds(fabric), host)}
 
 
 def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.Any]]:

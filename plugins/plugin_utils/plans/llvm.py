@@ -33,13 +33,13 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         settings["llvm_unit"],
         {"toolchain": settings["llvm_toolchain"]},
     ]
-    said = _said(override, locked) if override else ""
+    described = _said(override, locked) if override else ""
     note = (
-        f"{said}. MLIR changes daily: if Triton does not compile with it, fix it at your own risk with edits and "
+        f"{described}. MLIR changes daily: if Triton does not compile with it, fix it at your own risk with edits and "
         f"patches in triton_unit."
     )
-    wanted = units(["llvm"], [{"llvm": layer} for layer in layers], platform_of(stack, observation))
-    return Plan({"units": wanted, "override": said}, notes=[note] if said else [])
+    chosen = units(["llvm"], [{"llvm": layer} for layer in layers], platform_of(stack, observation))
+    return Plan({"units": chosen, "override": described}, notes=[note] if described else [])
 
 
 def _of_override(override: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
@@ -47,6 +47,6 @@ def _of_override(override: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 
 def _said(override: t.Mapping[str, t.Any], locked: t.Mapping[str, t.Any]) -> str:
-    what = override.get("version") or f"of sha256 {override.get('sha256', '')}"
+    version = override.get("version") or f"of sha256 {override.get('sha256', '')}"
     where = redact(str(override.get("archive") or override.get("repo") or ""))
-    return f"LLVM {what} from {where} in place of {locked.get('commit') or 'the one that Triton pins'}"
+    return f"LLVM {version} from {where} in place of {locked.get('commit') or 'the one that Triton pins'}"

@@ -18,18 +18,18 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     :raises SparkforgeError: for an archive that is not described as the stack describes it.
     """
-    found = archives.select(settings["math_libraries_archives"], observation, settings["math_libraries_prefix"])
+    chosen = archives.select(settings["math_libraries_archives"], observation, settings["math_libraries_prefix"])
     if settings["math_libraries_state"] == "absent":
-        return Plan({"archives": {"platform": found["platform"], "rows": found["components"]}})
-    notes = [f"NVIDIA has no {name} for {found['platform']}: skipped." for name in found["without_platform"]]
-    if found["unpinned"]:
-        cause = f"No sha256 is known for {', '.join(found['unpinned'])}."
+        return Plan({"archives": {"platform": chosen["platform"], "rows": chosen["components"]}})
+    notes = [f"NVIDIA has no {name} for {chosen['platform']}: skipped." for name in chosen["without_platform"]]
+    if chosen["unpinned"]:
+        cause = f"No sha256 is known for {', '.join(chosen['unpinned'])}."
         remedy = (
             "Run playbooks/lock.yml, which reads it from NVIDIA's manifest, or remove the archive from "
             "math_libraries_archives."
         )
         return Plan(refusals=[{"cause": cause, "remedy": remedy}], notes=notes)
-    reasons = [f"install {row['component']} {row.get('version', row['release'])}" for row in found["lacking"]]
-    checked = boolean(settings["math_libraries_check_files"], strict=False) and found["archives"]
-    work = {"archives": {"platform": found["platform"], "rows": found["archives"]}} if reasons or checked else {}
+    reasons = [f"install {row['component']} {row.get('version', row['release'])}" for row in chosen["lacking"]]
+    checked = boolean(settings["math_libraries_check_files"], strict=False) and chosen["archives"]
+    work = {"archives": {"platform": chosen["platform"], "rows": chosen["archives"]}} if reasons or checked else {}
     return Plan(work, reasons, notes=notes)

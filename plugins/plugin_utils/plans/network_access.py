@@ -20,18 +20,18 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         return Plan(refusals=[fault._asdict() for fault in faults])
     steps: dict[str, t.Any] = {"write": [], "remove": []}
     reasons = []
-    found = observation["managed_files"]
-    for path, wanted in network_access.files(proxies or {}, certificate or "").items():
+    managed = observation["managed_files"]
+    for path, file in network_access.files(proxies or {}, certificate or "").items():
         is_ca = path == network_access.CA_FILE
-        if not wanted["sha256"]:
-            if path in found:
+        if not file["sha256"]:
+            if path in managed:
                 reasons.append(f"remove {path}")
                 steps["distrust" if is_ca else "remove"] = path if is_ca else [*steps["remove"], path]
-        elif found.get(path) != wanted["sha256"]:
+        elif managed.get(path) != file["sha256"]:
             reasons.append(f"write {path}")
-            row = {"path": path, "content": wanted["content"], "mode": wanted["mode"]}
+            row = {"path": path, "content": file["content"], "mode": file["mode"]}
             steps["trust" if is_ca else "write"] = row if is_ca else [*steps["write"], row]
-        if is_ca and wanted["sha256"] and "ca-certificates" not in observation["apt"]["packages"]:
+        if is_ca and file["sha256"] and "ca-certificates" not in observation["apt"]["packages"]:
             steps["ca_certificates"] = True
             reasons.insert(0, "install ca-certificates")
     return Plan({name: step for name, step in steps.items() if step}, reasons)

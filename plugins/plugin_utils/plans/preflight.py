@@ -74,11 +74,11 @@ def _system(case: Case) -> t.Iterator[Problem]:
         )
     os, systems = case.part("os"), list(case.stack.get("systems") or [])
     known = [f"{row['id']} {row['version']}" for row in systems]
-    found = f"{os.get('id')} {os.get('version')}"
-    if systems and found not in known:
+    system = f"{os.get('id')} {os.get('version')}"
+    if systems and system not in known:
         yield problem(
             "operating system",
-            f"The host runs {found}, but stack {case.name} is for {' and '.join(known)}.",
+            f"The host runs {system}, but stack {case.name} is for {' and '.join(known)}.",
             "Install one of those systems, or set stack_name to a stack for this one.",
         )
 
@@ -135,16 +135,16 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
             )
         return
     profile = case.stack.get("profile") or {}
-    wanted, architectures = profile.get("compute_capability"), str(profile.get("architectures") or "")
+    required, architectures = profile.get("compute_capability"), str(profile.get("architectures") or "")
     for device in case.devices:
         capability = device.get("compute_capability")
         if not capability:
             continue
         label = f"GPU {device.get('index')} ({device.get('name')}) has compute capability {capability}"
-        if wanted and capability != str(wanted):
+        if required and capability != str(required):
             yield problem(
                 "compute capability",
-                f"{label}, but profile {profile.get('name')} is for {wanted}.",
+                f"{label}, but profile {profile.get('name')} is for {required}.",
                 "Set stack_profile to this GPU's profile, or to generic.",
                 case.severity,
             )
@@ -239,12 +239,12 @@ def _kernel(case: Case) -> t.Iterator[Problem]:
 
 def _memory(case: Case) -> t.Iterator[Problem]:
     profile, total = case.stack.get("profile") or {}, case.part("memory").get("total_mib")
-    whole = int(profile.get("memory_minimum_mib") or 0)
+    least = int(profile.get("memory_minimum_mib") or 0)
     # A warning: kernels that keep some of it for themselves (kexec handover, hugepages) build all the same.
-    if case.devices and total is not None and total < whole:
+    if case.devices and total is not None and total < least:
         yield problem(
             "memory",
-            f"The host has {_gib(total)} of memory, but profile {profile.get('name')} needs {_gib(whole)} or more.",
+            f"The host has {_gib(total)} of memory, but profile {profile.get('name')} needs {_gib(least)} or more.",
             "Look for memory that the kernel reserves (kho=, crashkernel= and hugepages= in /proc/cmdline), or set "
             "stack_profile to this machine's profile; with less memory, fewer compilers run in parallel.",
             "warning",
@@ -279,18 +279,18 @@ def _gpu_processes(case: Case) -> t.Iterator[Problem]:
 
 def _disk(case: Case) -> t.Iterator[Problem]:
     disks = list(case.observation.get("disk") or [])
-    wanted: dict[str, list[t.Mapping[str, t.Any]]] = {}
-    found: dict[str, t.Mapping[str, t.Any]] = {}
+    by_system: dict[str, list[t.Mapping[str, t.Any]]] = {}
+    by_disk: dict[str, t.Mapping[str, t.Any]] = {}
     for need in case.settings.get("disk") or []:
         disk = mount_of(str(need["path"]), disks)
         if disk is not None:
-            found.setdefault(file_system(disk), disk)
-            wanted.setdefault(file_system(disk), []).append(need)
+            by_disk.setdefault(file_system(disk), disk)
+            by_system.setdefault(file_system(disk), []).append(need)
     # On a host that was provisioned before, most of what is counted here is on the disk already.
     ours = [path for path in case.part("managed_files") if path.startswith(LOADER_ENTRY)]
     severity = "warning" if ours else "error"
-    for key, needs in wanted.items():
-        disk, total = found[key], sum(float(need["gib"]) for need in needs)
+    for key, needs in by_system.items():
+        disk, total = by_disk[key], sum(float(need["gib"]) for need in needs)
         available = disk.get("available_mib")
         if available is None or available >= total * MIB_PER_GIB:
             continue
@@ -308,11 +308,11 @@ def _disk(case: Case) -> t.Iterator[Problem]:
 
 
 def _python(case: Case) -> t.Iterator[Problem]:
-    wanted = case.stack.get("python") or {}
-    version = str(wanted.get("version") or "")
+    python = case.stack.get("python") or {}
+    version = str(python.get("version") or "")
     if not version:
         return
-    minimum, maximum = str(wanted.get("minimum") or version), str(wanted.get("maximum") or version)
+    minimum, maximum = str(python.get("minimum") or version), str(python.get("maximum") or version)
     if older(version, minimum) or older(maximum, version):
         yield problem(
             "python",
@@ -329,7 +329,7 @@ def _python(case: Case) -> t.Iterator[Problem]:
     own = numbers_of(str(packages.get("python3") or packages.get("python3-minimal") or ""))[:2]
     installable = own == numbers_of(version)[:2] or bool((apt.get("offers") or {}).get(f"python{version}"))
     if installable:
-        return  # what is missing of it (interpreter, headers, venv), the role build_toolchain installs
+        return  # the role build_toolchain installs its missing parts (interpreter, headers, venv)
     if not rows:
         there = ", ".join(row["version"] for row in case.observation.get("python") or []) or "none"
         yield problem(
@@ -388,8 +388,8 @@ CHECKS: tuple[t.Callable[[Case], t.Iterator[Problem]], ...] = (
 def problems(observation: t.Mapping[str, t.Any], stack: Stack, settings: t.Mapping[str, t.Any]) -> list[Problem]:
     """Return every problem of a host, errors before warnings: ``check``, ``cause``, ``remedy``, ``severity``."""
     case = Case(observation, stack, settings)
-    found = [row for check in CHECKS for row in check(case)]
-    return sorted(found, key=lambda row: row["severity"] != "error")
+    rows = [row for check in CHECKS for row in check(case)]
+    return sorted(rows, key=lambda row: row["severity"] != "error")
 
 
 def wrong_units(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> t.Iterator[Problem]:
@@ -410,7 +410,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     The clocks were compared by the first observation, before any wait.
     """
-    wanted = {
+    options = {
         "gpu_required": boolean(settings["sparkforge_gpu_required"]),
         "accept_license": boolean(settings["sparkforge_accept_nvidia_license"]),
         "cuda_url": settings["sparkforge_nvidia_url"],
@@ -422,12 +422,12 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "rdma": boolean(settings["preflight_rdma"]),
     }
     clock = settings["__preflight_observation"]["spark_info"]["clock"]
-    found = problems({**observation, "clock": clock}, settings["stack"], wanted)
+    rows = problems({**observation, "clock": clock}, settings["stack"], options)
     if refused := python_env.replaces_newer(settings, observation):
-        found.insert(0, problem("older PyTorch", **refused))
+        rows.insert(0, problem("older PyTorch", **refused))
     faults = [problem("variables", **fault) for fault in variables.faults(settings)]
-    found = [*faults, *wrong_units(settings, observation), *found]
+    rows = [*faults, *wrong_units(settings, observation), *rows]
     return Plan(
-        refusals=[row for row in found if row["severity"] == "error"],
-        notes=[f"{row['check']}: {row['cause']} {row['remedy']}" for row in found if row["severity"] != "error"],
+        refusals=[row for row in rows if row["severity"] == "error"],
+        notes=[f"{row['check']}: {row['cause']} {row['remedy']}" for row in rows if row["severity"] != "error"],
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What preflight looks at in apt: half-done packages, locks, holds, sources and their keys, pins."""
+"""The checks of preflight on apt: half-done packages, locks, holds, sources and their keys, pins."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def gpg(case: Case) -> t.Iterator[Problem]:
         if row.get("keyring_present") is not False
         for uri in row.get("uris") or []
     ]
-    wanted = case.settings.get("packages") and not any(uri.startswith(root) for uri in sources)
-    if wanted and "gpg" not in (case.part("apt").get("packages") or {}):
+    adds_source = case.settings.get("packages") and not any(uri.startswith(root) for uri in sources)
+    if adds_source and "gpg" not in (case.part("apt").get("packages") or {}):
         yield problem(
             "gpg",
             "The package gpg is not installed; it verifies the key of NVIDIA's apt source before the source is added.",

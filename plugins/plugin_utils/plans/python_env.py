@@ -37,8 +37,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if refused := replaces_newer(settings, observation):
         return Plan(refusals=[refused])
     platform = platforms.locked(stack["python"]["version"], observation["kernel"]["machine"])
-    given = list(settings["python_env_requirements"])
-    from_units = stack["method"] == "build" and not given
+    chosen = list(settings["python_env_requirements"])
+    from_units = stack["method"] == "build" and not chosen
     manifest = (settings.get("sparkforge_manifest") or {}) if from_units else {}
     units = [unit for unit in manifest.get("units") or () if unit["wheels"]]
     wheels = of_units(units)
@@ -53,7 +53,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         beside = dict.fromkeys(line for key, lines in locked.items() if key in parts for line in lines)
         requirements = [*(wheel.line for wheel in wheels), *instead.values(), *beside]
     else:
-        requirements = given or list(stack["lock"]["wheels"].get(platform) or ())
+        requirements = chosen or list(stack["lock"]["wheels"].get(platform) or ())
     if missing:
         return _unbuilt(missing, settings, observation["platform"])
     if not requirements and not settings["python_env_wheels"]:
@@ -65,7 +65,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     environment = {
         "python": settings["python_env_python"] or f"/usr/bin/python{stack['python']['version']}",
         "requirements": [*requirements, *settings["python_env_extra_requirements"]],
-        "override": [] if from_units or given else list(stack["wheel"]["override"]),
+        "override": [] if from_units or chosen else list(stack["wheel"]["override"]),
         "wheels": [*settings["python_env_wheels"], *pushed],
         "find_links": [*_places(way, settings, observation["platform"], wheels), *settings["python_env_find_links"]],
         "environment_id": settings["python_env_environment_id"] or None,
@@ -98,15 +98,15 @@ def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, 
     if stack.get("named", True) or settings.get("python_env_requirements"):
         return None
     environment = (observation.get("environments") or {}).get(name) or {}
-    has, wanted = str(environment.get("torch") or ""), str(stack["versions"]["torch"])
-    if not has or not older(wanted, has):
+    has, target = str(environment.get("torch") or ""), str(stack["versions"]["torch"])
+    if not has or not older(target, has):
         return None
     recorded = environment.get("stack") or {}
     keep = f"stack_name: {recorded['name']}" if recorded.get("name") else "stack_name to a stack of that PyTorch"
     keep += f" and stack_method: {recorded['method']}" if recorded.get("method") and recorded.get("name") else ""
     return {
         "cause": f"The environment {name} has PyTorch {has}, and the default stack {stack['name']} would replace it by"
-        f" the older {wanted}.",
+        f" the older {target}.",
         "remedy": f"To keep the newer one, set {keep} for this host in the inventory. To go back to the older one, name"
         f" it there: stack_name: {stack['name']}.",
     }
@@ -122,19 +122,19 @@ def _foreign(
     """Return why a host takes nothing of a manifest: it has what nobody asked for; None where it has not."""
     asked = {*stack["units"], *(unit["name"] for unit in settings.get("torch_extensions") or ())}
     lines = (stack["lock"]["run_requirements"].get(platform) or {}).values()
-    locked = {split(line).name for one in lines for line in one}
+    locked = {split(line).name for unit_lines in lines for line in unit_lines}
     built: set[str] = set()
     for unit in units:
-        what = "" if unit["name"] in asked else f"the unit {unit['name']}, which is not in the stack {stack['name']}"
+        extra = "" if unit["name"] in asked else f"the unit {unit['name']}, which is not in the stack {stack['name']}"
         for name in (normalised(wheel["name"]) for wheel in unit["wheels"]):
-            if not what and name in locked:
-                what = f"a wheel of {name} in the unit {unit['name']}, and the lock has another one"
-            if not what and name in built:
-                what = f"a wheel of {name} in the unit {unit['name']}, and another one before"
+            if not extra and name in locked:
+                extra = f"a wheel of {name} in the unit {unit['name']}, and the lock has another one"
+            if not extra and name in built:
+                extra = f"a wheel of {name} in the unit {unit['name']}, and another one before"
             built.add(name)
-        if what:
+        if extra:
             return {
-                "cause": f"The manifest of {manifest['host']} lists {what}.",
+                "cause": f"The manifest of {manifest['host']} lists {extra}.",
                 "remedy": f"Find out what {manifest['host']} built. A unit of your own has to be in torch_extensions"
                 " for every host; playbooks/lock.yml renews the lock, playbooks/build.yml the manifest.",
             }
@@ -163,10 +163,10 @@ def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: 
     if settings["ansible_check_mode"]:
         return Plan(reasons=reasons)
     tried = (settings.get("sparkforge_found") or {}).get("tried") or ()
-    said = "; ".join(f"{one['place']}: {one['said'].removesuffix('.')}" for one in tried)
+    searched = "; ".join(f"{attempt['place']}: {attempt['said'].removesuffix('.')}" for attempt in tried)
     verb = "is" if len(missing) == 1 else "are"
     cause = f"{listed} of the stack {settings['stack']['name']} {verb} not built for {system}"
-    cause += f" (searched: {said})." if said else "."
+    cause += f" (searched: {searched})." if searched else "."
     return Plan(refusals=[{"cause": cause, "remedy": REMEDY}], reasons=reasons)
 
 
@@ -190,18 +190,18 @@ def _places(way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Se
     return []
 
 
-def _imports(given: t.Sequence[str] | None, requirements: t.Sequence[str]) -> list[str]:
-    if given is not None:
-        return list(given)
+def _imports(modules: t.Sequence[str] | None, requirements: t.Sequence[str]) -> list[str]:
+    if modules is not None:
+        return list(modules)
     names = {split(line).name for line in requirements}
     return ["torch", *(name for name in COMPILED if name in names)]
 
 
 def _library_paths(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> list[str]:
     """Return the directories of the archives that a built torch is linked with; official wheels bring their own."""
-    given = settings.get("python_env_library_paths")
-    if given is not None:
-        return list(given)
+    paths = settings.get("python_env_library_paths")
+    if paths is not None:
+        return list(paths)
     stack: Stack = settings["stack"]
     if stack["method"] != "build":
         return []

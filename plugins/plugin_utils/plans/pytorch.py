@@ -46,7 +46,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         return Plan()
     stack: Stack = settings["stack"]
     platform = platform_of(stack, observation)
-    # Of a stack that names no unit pytorch there is nothing to add to.
+    # The stack may name no unit pytorch.
     of_stack = {"pytorch": stack["units"].get("pytorch") or {}}
     of_user = {"pytorch": settings["pytorch_unit"]}
     names = ("architectures", "cuda", "libraries", "blas", "compute_library", "fixes", "local_version", "version")
@@ -73,14 +73,14 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if build.missing and not settings["ansible_check_mode"]:
         cause = f"This host lacks {'; '.join(build.missing)}. CMake would silently build without it."
         refusals.append({"cause": cause, "remedy": "Run that role, or remove the library from pytorch_libraries."})
-    wanted = [] if build.problems else units(["pytorch"], layers, platform, settings.get("sparkforge_built"))
+    chosen = [] if build.problems else units(["pytorch"], layers, platform, settings.get("sparkforge_built"))
     before = []
-    if wanted and COMPUTE_LIBRARY in build.unit_of_role["depends"]:
+    if chosen and COMPUTE_LIBRARY in build.unit_of_role["depends"]:
         own = {"toolchain": {**TOOLS, **settings["pytorch_toolchain"]}}
         library = [settings["__pytorch_compute_library"], stack["units"][COMPUTE_LIBRARY], own]
         before = units([COMPUTE_LIBRARY], [{COMPUTE_LIBRARY: layer} for layer in library], platform)
-    notes = [*build.notes, *(_cost(unit, settings, observation) for unit in wanted if build.cuda)]
-    return Plan({"before": before, "units": wanted, "missing": build.missing}, refusals=refusals, notes=notes)
+    notes = [*build.notes, *(_cost(unit, settings, observation) for unit in chosen if build.cuda)]
+    return Plan({"before": before, "units": chosen, "missing": build.missing}, refusals=refusals, notes=notes)
 
 
 def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
@@ -138,8 +138,8 @@ def _check_stack(build: Build) -> None:
 
 
 def _options(build: Build) -> None:
-    """What is neither a library nor an architecture. Every option that CMake would decide by what it happens to
-    find on the host is said."""
+    """Set the options that are neither a library nor an architecture, so that CMake decides none by what it happens to
+    find on the host."""
     arm = build.machine == "aarch64"
     cuda = "1" if build.cuda else "0"
     options = {**KNOWN["options"], **KNOWN["options_of_machine"]["aarch64" if arm else "x86_64"]}
@@ -172,13 +172,13 @@ def _onednn(build: Build, arm: bool) -> None:
     if library:
         # Two readers: PyTorch's ComputeLibrary.cmake and oneDNN's FindACL.cmake, which stops where it finds none.
         build.environment["ACL_ROOT_DIR"] = library
-    wanted = {
+    switches = {
         name: true(build.given.get(name) or build.environment.get(name) or "0")
         for name in ("USE_MKLDNN", "USE_MKLDNN_ACL")
     }
     # CMake turns it off where its source is not there, and continues.
-    build.cache.update({name: "ON" for name, on in wanted.items() if on})
-    if arm and not wanted["USE_MKLDNN"]:
+    build.cache.update({name: "ON" for name, on in switches.items() if on})
+    if arm and not switches["USE_MKLDNN"]:
         build.notes.append(
             "oneDNN is off: on aarch64 it needs Arm's Compute Library, as a unit of the stack (compute_library) or in "
             "pytorch_compute_library. Official wheels have both; without them, 16-bit matrix products and convolutions "
@@ -187,15 +187,15 @@ def _onednn(build: Build, arm: bool) -> None:
 
 
 def _cuda(build: Build) -> None:
-    wanted = str(build.stack["cuda"]["version"])
-    build.toolkit = str(build.stack["cuda"].get("home") or f"/usr/local/cuda-{wanted}")
-    for found in build.toolkits:
+    version = str(build.stack["cuda"]["version"])
+    build.toolkit = str(build.stack["cuda"].get("home") or f"/usr/local/cuda-{version}")
+    for toolkit in build.toolkits:
         # A directory of libraries alone has a version too.
-        if found.get("nvcc") and re.match(rf"{re.escape(wanted)}(\.|$)", str(found["version"])):
-            build.toolkit = str(found["path"])
+        if toolkit.get("nvcc") and re.match(rf"{re.escape(version)}(\.|$)", str(toolkit["version"])):
+            build.toolkit = str(toolkit["path"])
             break
     else:
-        build.missing.append(f"nvcc {wanted} (role cuda_libraries)")
+        build.missing.append(f"nvcc {version} (role cuda_libraries)")
     build.environment.update(
         {
             # Three readers: PyTorch's Python, its FindCUDA (which does not know CUDA_HOME), and CMake's own.
@@ -212,13 +212,15 @@ def _cuda(build: Build) -> None:
 def _architectures(build: Build) -> list[str]:
     text = str(build.settings.get("architectures") or build.stack["profile"].get("architectures") or "")
     if not text:
-        found = sorted({str(row["compute_capability"]) for row in build.devices if row.get("compute_capability")})
-        if "12.1" in found:
+        capabilities = sorted(
+            {str(row["compute_capability"]) for row in build.devices if row.get("compute_capability")}
+        )
+        if "12.1" in capabilities:
             build.notes.append(
                 "The GPU has compute capability 12.1 and runs code for the list's 12.0: see roles/pytorch/README.md."
             )
-            found = sorted({"12.0" if item == "12.1" else item for item in found})
-        text = ";".join(found)
+            capabilities = sorted({"12.0" if item == "12.1" else item for item in capabilities})
+        text = ";".join(capabilities)
     if not text:
         build.problems.append(
             "No CUDA architecture is known: PyTorch would guess, and turns 12.1 into compute_20. "
@@ -243,8 +245,8 @@ def _fixes(build: Build) -> None:
     needed = risky and build.release < GUARD_LIFTED and true(build.given.get("USE_MEM_EFF_ATTENTION") or "1")
     for name in FIXES:
         versions = (known.get(name) or {}).get("versions") or []
-        wanted = needed if str(asked[name]).lower() == "auto" else true(asked[name])
-        if not wanted or not build.cuda:
+        applies = needed if str(asked[name]).lower() == "auto" else true(asked[name])
+        if not applies or not build.cuda:
             continue
         if build.version in versions:
             build.edits += _expanded(name, known[name]["edits"])
@@ -306,12 +308,12 @@ def _expect(build: Build) -> dict[str, t.Any]:
 
 def _expanded(name: str, edits: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
     """Return edits as source_build takes them; one with ``directory`` and ``files`` stands for one a file."""
-    found: list[dict[str, t.Any]] = []
+    expanded: list[dict[str, t.Any]] = []
     for edit in edits:
         text = {"match": edit["match"], "replace": edit["replace"]}
         if "files" in edit:
             for file, count in edit["files"].items():
-                found.append({"name": name, "path": f"{edit['directory']}/{file}", **text, "count": int(count)})
+                expanded.append({"name": name, "path": f"{edit['directory']}/{file}", **text, "count": int(count)})
         else:
-            found.append({"name": name, "path": edit["path"], **text, "count": int(edit.get("count", 1))})
-    return found
+            expanded.append({"name": name, "path": edit["path"], **text, "count": int(edit.get("count", 1))})
+    return expanded

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is known of one build of PyTorch while its plan is worked out, and what is wrong with it so far."""
+"""The state of one build of PyTorch while its plan is worked out, with the problems so far."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import yaml
 from ...module_utils._core.versions import numbers
 from ..stack.model import Stack
 
-#: What is known of PyTorch's build without a host.
+#: Facts about PyTorch's build that no host changes.
 KNOWN: dict[str, t.Any] = yaml.safe_load(Path(__file__).with_name("pytorch.yml").read_text(encoding="utf-8"))
 _FALSE = ("0", "off", "no", "false", "n", "")
 
 
 class Build:
-    """One build of PyTorch on one host, worked out step by step; ``problems`` collects what is wrong with it."""
+    """One build of PyTorch on one host, worked out step by step; ``problems`` collects the faults."""
 
     def __init__(self, stack: Stack, observation: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]) -> None:
         self.stack = stack

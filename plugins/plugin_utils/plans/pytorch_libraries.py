@@ -63,15 +63,15 @@ def _place(build: Build, name: str, row: t.Mapping[str, t.Any], package: str) ->
     file = f"{soname.split('.so')[0]}.so"
     if by_archive and archive:
         prefix = archives.directory(build.root, archive)
-        include, library, found = f"{prefix}/include", f"{prefix}/lib", f"{prefix}/lib/{file}"
+        include, library, library_file = f"{prefix}/include", f"{prefix}/lib", f"{prefix}/lib/{file}"
         build.environment[f"{variable}_ROOT"] = prefix
         lacks = "" if loaded else soname
     else:
         include = f"/usr/include/{row['directory']}/{major}"
-        library, found = f"/usr/lib/{build.multiarch}/{row['directory']}/{major}", f"*/{file}"
+        library, library_file = f"/usr/lib/{build.multiarch}/{row['directory']}/{major}", f"*/{file}"
         lacks = "" if by_package else package
     build.environment.update({f"{variable}_INCLUDE_DIR": include, f"{variable}_LIBRARY": library})
-    build.cache[f"{variable}_LIBRARY_PATH"] = found
+    build.cache[f"{variable}_LIBRARY_PATH"] = library_file
     if lacks:
         build.missing.append(f"{row['title']}, {lacks} (role {row['role']})")
     build.libraries.append(soname)
@@ -135,15 +135,15 @@ def _against(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"], title
     The packages' names have the SONAME, so that a newer one serves as well: compiled against, and recorded.
     """
     asked = str((build.stack.get(name) or {}).get("version") or "")
-    found = build.packages.get(package, "")
-    build.against[name] = {key: text for key, text in (("version", asked), ("found", found)) if text}
-    if not asked or not found:
+    installed = build.packages.get(package, "")
+    build.against[name] = {key: text for key, text in (("version", asked), ("found", installed)) if text}
+    if not asked or not installed:
         return
-    if compare_versions(found, asked) < 0:
-        build.missing.append(f"{title} {asked} or newer, it has {package} {found} (role cuda_libraries)")
-    elif numbers(found)[:2] != numbers(f"{asked}.0")[:2]:
+    if compare_versions(installed, asked) < 0:
+        build.missing.append(f"{title} {asked} or newer, it has {package} {installed} (role cuda_libraries)")
+    elif numbers(installed)[:2] != numbers(f"{asked}.0")[:2]:
         build.notes.append(
-            f"{title} {found} is newer than the stack's {asked} with the same SONAME: the build uses it."
+            f"{title} {installed} is newer than the stack's {asked} with the same SONAME: the build uses it."
         )
 
 

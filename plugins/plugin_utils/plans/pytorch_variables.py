@@ -20,21 +20,21 @@ SCIKIT_BUILD = (2, 14)
 
 def given_variables(build: Build) -> dict[str, str]:
     """Return the variables of stack and user as text, after refusing what would not do what it says."""
-    given: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for key, value in (build.unit.get("environment") or {}).items():
         if value is None:
             continue
         # YAML makes a boolean of `yes`; builds know 1 and 0.
         text = str(int(value)) if isinstance(value, bool) else str(value)
-        given[str(key)] = text
+        variables[str(key)] = text
         refusal = _refusal(build, str(key), text)
         if refusal:
             build.problems.append(f"The environment of the unit pytorch has {key}={text}: {refusal}.")
         elif build.release >= SCIKIT_BUILD and not any(re.fullmatch(name, str(key)) for name in KNOWN["reaching"]):
             build.notes.append(f"{key} has no effect: since 2.14 only known variables reach CMake.")
-    if build.release < (2, 11) and build.cuda and true(given.get("USE_FBGEMM_GENAI")):
+    if build.release < (2, 11) and build.cuda and true(variables.get("USE_FBGEMM_GENAI")):
         build.notes.append("USE_FBGEMM_GENAI=1 has no effect: with CUDA this release builds it only for 10.0a.")
-    return given
+    return variables
 
 
 def _refusal(build: Build, key: str, value: str) -> str:

@@ -106,7 +106,7 @@ def _of_the_addresses(
 
 def _of_argument(argument: str) -> Refusal | None:
     option = _option(argument)
-    reserved = next((one for one in _RESERVED if _abbreviates(option, one)), None)
+    reserved = next((name for name in _RESERVED if _abbreviates(option, name)), None)
     return (f"serving_arguments has {option}.", _RESERVED[reserved]) if reserved else _of_text("arguments", argument)
 
 

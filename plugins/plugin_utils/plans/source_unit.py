@@ -24,14 +24,14 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if boolean(settings["source_unit_strict"]):
         return Plan()
     optional = [name for name, unit in stack["units"].items() if unit.get("optional")]
-    found = dict.fromkeys(optional, "environments are without it")
-    found |= dict.fromkeys(official(stack, platform_of(stack, observation)), "environments get its official wheel")
-    if "triton" in found and not settings.get("triton_llvm_override"):
-        found["llvm"] = "environments get the official Triton"
-    found[COMPUTE_LIBRARY] = "PyTorch is built without oneDNN and is slower on the CPU"
+    effects = dict.fromkeys(optional, "environments are without it")
+    effects |= dict.fromkeys(official(stack, platform_of(stack, observation)), "environments get its official wheel")
+    if "triton" in effects and not settings.get("triton_llvm_override"):
+        effects["llvm"] = "environments get the official Triton"
+    effects[COMPUTE_LIBRARY] = "PyTorch is built without oneDNN and is slower on the CPU"
     changed = {unit["name"] for unit in settings.get("torch_extensions") or ()}
-    changed |= {name for name in found if settings.get(f"{name}_unit")}
-    kept = {name: said for name, said in found.items() if name in stack["units"] and name not in changed}
+    changed |= {name for name in effects if settings.get(f"{name}_unit")}
+    kept = {name: effect for name, effect in effects.items() if name in stack["units"] and name not in changed}
     return Plan({"dispensable": kept})
 
 

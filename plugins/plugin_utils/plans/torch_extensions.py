@@ -43,23 +43,23 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         # Also over what the user says: without it setup.py downloads a finished wheel, and checks no hash.
         {"flash_attention": {"environment": {"FLASH_ATTENTION_FORCE_BUILD": "TRUE"}}},
     ]
-    wanted = units(names, layers, platform_of(stack, observation), settings.get("sparkforge_built"))
+    chosen = units(names, layers, platform_of(stack, observation), settings.get("sparkforge_built"))
     headers = packages(settings["torch_extensions_packages"] if "torchvision" in names else [], observation)
-    return Plan({"units": wanted, **headers.steps}, headers.reasons)
+    return Plan({"units": chosen, **headers.steps}, headers.reasons)
 
 
 def _architectures(settings: t.Mapping[str, t.Any], stack: Stack, observation: t.Mapping[str, t.Any]) -> str:
     devices = (observation.get("gpu") or {}).get("devices") or []
-    found = sorted({device["compute_capability"] for device in devices if device.get("compute_capability")})
+    capabilities = sorted({device["compute_capability"] for device in devices if device.get("compute_capability")})
     asked = settings["torch_extensions_architectures"] or stack["profile"]["architectures"]
-    return str(asked or ";".join(found))
+    return str(asked or ";".join(capabilities))
 
 
 def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:
     """Return what the role knows of all extensions (``*``) and of each."""
-    listed = [one for one in architectures.split(";") if one]
+    listed = [architecture for architecture in architectures.split(";") if architecture]
     # flash-attention takes numbers, and of each major the oldest: a cubin of 12.0 runs on 12.1.
-    majors = list(dict.fromkeys(one.split(".")[0] for one in listed))
+    majors = list(dict.fromkeys(architecture.split(".")[0] for architecture in listed))
     # Told apart from the index's, and from what was built from other inputs.
     local = f"{'cu' + stack['cuda']['suffix'].replace('-', '') if cuda else 'cpu'}.sf{{digest}}"
     # As for PyTorch: its FindCUDA, which whoever finds torch by CMake includes, does not know CUDA_HOME. By PATH it
@@ -67,7 +67,7 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
     toolkit = dict.fromkeys(("CUDA_HOME", "CUDA_PATH"), stack["cuda"]["home"])
     environment = {**toolkit, "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
     # The architectures that must be embedded, without the suffix for PTX.
-    embedded = {"architectures": [one.removesuffix("+PTX") for one in listed]} if cuda else {}
+    embedded = {"architectures": [architecture.removesuffix("+PTX") for architecture in listed]} if cuda else {}
     return {
         "*": {
             "kind": "wheel",

@@ -36,13 +36,13 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     added = [_added(layer) for layer in (of_role, of_stack, of_user)]
     last = {"toolchain": settings["triton_toolchain"], "environment": {_APPENDED: " ".join(filter(None, added))}}
     layers = [of_role, of_stack, of_user, last]
-    wanted = units(["triton"], [{"triton": layer} for layer in layers], platform_of(stack, observation), built)
+    chosen = units(["triton"], [{"triton": layer} for layer in layers], platform_of(stack, observation), built)
     note = (
         f"Triton {stack['versions'].get('triton') or ''}: {settings['triton_build_type']}"
         f"{', stripped' if settings['triton_strip'] else ''},"
         f" {'with' if settings['triton_proton'] else 'without'} the profiler proton."
     )
-    return Plan({"units": wanted, "override": (built.get("llvm") or {}).get("override") or ""}, notes=[note])
+    return Plan({"units": chosen, "override": (built.get("llvm") or {}).get("override") or ""}, notes=[note])
 
 
 def _added(layer: t.Mapping[str, t.Any]) -> str:

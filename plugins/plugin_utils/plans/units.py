@@ -63,22 +63,22 @@ def units(
     :raises SparkforgeError: for a unit that nothing is said of, that has no source, with an unknown key, or with an
         option that source_build would refuse on the host.
     """
-    found = [combined(name, layers, platform, built or {}) for name in names]
-    for unit in found:
+    options = [combined(name, layers, platform, built or {}) for name in names]
+    for unit in options:
         _check(unit)
-    return found
+    return options
 
 
 def _check(unit: t.Mapping[str, t.Any]) -> None:
     name = unit["name"]
-    given = ArgumentSpecValidator(argument_spec()).validate(dict(unit))
-    if given.error_messages:
+    validation = ArgumentSpecValidator(argument_spec()).validate(dict(unit))
+    if validation.error_messages:
         raise SparkforgeError(
-            f"The options of the unit {name} are not valid: {'; '.join(given.error_messages)}.",
+            f"The options of the unit {name} are not valid: {'; '.join(validation.error_messages)}.",
             "Correct them where they are set, in the stack or in the variable of the unit's role.",
         )
     try:
-        Unit.from_options(given.validated_parameters)
+        Unit.from_options(validation.validated_parameters)
     except SparkforgeError as error:
         remedy = _TO_CMAKE.get(name) if error.details.get("option") == "cmake_args" else None
         raise SparkforgeError(error.cause, remedy or error.remedy) from None
@@ -88,7 +88,7 @@ def combined(
     name: str, layers: t.Sequence[t.Mapping[str, t.Any]], platform: str, built: t.Mapping[str, t.Any]
 ) -> dict[str, t.Any]:
     """Return the options of one unit, unchecked: more layers may follow."""
-    said = [part for layer in layers for part in (layer.get("*"), layer.get(name)) if part]
+    parts = [part for layer in layers for part in (layer.get("*"), layer.get(name)) if part]
     if not any(name in layer for layer in layers):
         known = sorted({key for layer in layers for key in layer} - {"*"})
         raise SparkforgeError(
@@ -96,7 +96,7 @@ def combined(
             "Correct the name, or define the unit: source, requirements and environment.",
         )
     unit: dict[str, t.Any] = {"name": name, **REPLACED, **{key: {} for key in MERGED}, **{key: [] for key in ADDED}}
-    for part in said:
+    for part in parts:
         _take(unit, part)
     source = unit["source"]
     if not source:
@@ -153,22 +153,22 @@ def _take(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
             )
 
 
-def _merged(one: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    whole = dict(one)
+def _merged(base: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    merged = dict(base)
     for key, value in other.items():
-        if isinstance(value, dict) and isinstance(whole.get(key), dict):
-            whole[key] = _merged(whole[key], value)
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = _merged(merged[key], value)
         elif value is None:
-            whole.pop(key, None)
+            merged.pop(key, None)
         else:
-            whole[key] = value
-    return whole
+            merged[key] = value
+    return merged
 
 
-def _added(one: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> list[t.Any]:
+def _added(base: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> list[t.Any]:
     """Return both lists without doubles; of two definitions of one CMake variable the later one."""
     again = {match[1] for match in map(_definition, other) if match}
-    kept = [item for item in one if not ((match := _definition(item)) and match[1] in again)]
+    kept = [item for item in base if not ((match := _definition(item)) and match[1] in again)]
     return [*kept, *(item for item in other if item not in kept)]
 
 

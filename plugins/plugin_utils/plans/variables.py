@@ -17,17 +17,17 @@ _ACCOUNT = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 def faults(settings: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
     """Return the cause and the remedy of each."""
-    found = []
+    rows = []
     root = str(settings["sparkforge_root"])
     if not _ROOT.fullmatch(root) or ".." in root.split("/"):
         remedy = "Set it to an absolute path of letters, digits, '.', '_', '+' and '-', such as /opt/sparkforge."
-        found.append({"cause": f"sparkforge_root is {root!r}.", "remedy": remedy})
+        rows.append({"cause": f"sparkforge_root is {root!r}.", "remedy": remedy})
     for variable, default in (("sparkforge_user", "sparkforge"), ("verify_user", "nobody")):
         name = str(settings.get(variable, default))
         if not _ACCOUNT.fullmatch(name):
-            found.append({"cause": f"{variable} is {name!r}.", "remedy": f"Set it to an account such as {default}."})
+            rows.append({"cause": f"{variable} is {name!r}.", "remedy": f"Set it to an account such as {default}."})
     if settings["stack"].get("method") == "build" and settings.get("sparkforge_user") == "root":
         cause = "sparkforge_user is root, and root must not run what a source's build scripts do."
-        found.append({"cause": cause, "remedy": "Set it to an unprivileged account; it is created if missing."})
+        rows.append({"cause": cause, "remedy": "Set it to an unprivileged account; it is created if missing."})
     proxies, certificate = settings.get("sparkforge_proxies", {}), settings.get("sparkforge_ca_certificate", "")
-    return [*found, *(problem._asdict() for problem in network_access.problems(proxies, certificate))]
+    return [*rows, *(problem._asdict() for problem in network_access.problems(proxies, certificate))]

@@ -15,7 +15,7 @@ from ...module_utils._core.verdict import FULL
 from ..stack.model import Stack
 from . import Plan, archives
 
-#: Where a host keeps its reports, as the modules have it by default.
+#: The host's directory of reports, which is the default of the modules.
 HISTORY = "/var/log/sparkforge/proof"
 
 
@@ -40,10 +40,10 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     def reference(entry: str | None) -> dict[str, t.Any]:
         environments = f"{settings['sparkforge_root']}/envs/{settings['verify_environment']}"
-        place = os.path.dirname(os.path.dirname(own_python)) if own_python else f"{environments}/{entry or 'current'}"
+        own = os.path.dirname(os.path.dirname(own_python)) if own_python else f"{environments}/{entry or 'current'}"
         paths = [f"{settings['sparkforge_root']}/redist/{row['component']}/current/lib" for row in rows]
-        paths.append(f"{place}/lib/python3*/site-packages/torch/lib")
-        given = settings["verify_paths"], settings["verify_sonames"]
+        paths.append(f"{own}/lib/python3*/site-packages/torch/lib")
+        chosen = settings["verify_paths"], settings["verify_sonames"]
         return {
             "root": settings["sparkforge_root"],
             "environment": None if own_python else settings["verify_environment"],
@@ -54,8 +54,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             "versions": stack["versions"],
             "cuda_version": stack["cuda"]["version"],
             "driver_minimum": stack["driver_minimum"],
-            "paths": paths if given[0] is None else given[0],
-            "sonames": sonames if given[1] is None else given[1],
+            "paths": paths if chosen[0] is None else chosen[0],
+            "sonames": sonames if chosen[1] is None else chosen[1],
         }
 
     limits = {**settings["verify_limits"], **(FULL if settings["verify_survey"] == "full" else {})}
@@ -72,10 +72,10 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "history": settings["verify_history"] or HISTORY,
     }
     steps = {"profile": profile, "limits": limits, "reference": reference(environment_id), "scheduled": scheduled}
-    found = (settings.get("__verify_proof") or {}).get("scheduled")
+    timer = (settings.get("__verify_proof") or {}).get("scheduled")
     if settings["verify_schedule"]:
-        return Plan({**steps, "timer": "present"}, ["have the proof repeated by a timer"] if found is False else [])
-    return Plan({**steps, "timer": "absent"}, ["take the timer of the proof away"]) if found else Plan(steps)
+        return Plan({**steps, "timer": "present"}, ["have the proof repeated by a timer"] if timer is False else [])
+    return Plan({**steps, "timer": "absent"}, ["take the timer of the proof away"]) if timer else Plan(steps)
 
 
 def _listed(value: str | t.Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ import jinja2
 from . import Plan, packages
 
 TEMPLATES = Path(__file__).parents[3] / "roles/wheelhouse/templates"
-#: Where the host itself reaches what listens at every address.
+#: The addresses at which the host itself reaches a server that listens on every address.
 _LOCAL = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - is compared
 #: Cause and remedy.
 Fault = tuple[str, str]
@@ -57,12 +57,12 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     unit_path = settings["__wheelhouse_unit"]
     expected = _described(settings["__wheelhouse_site"], site["content"], "644") | {"listening", "enabled"}
     expected |= _described(unit_path, unit, "644") if unit else set()
-    # Where root starts nginx, its workers need not read the key.
+    # If root starts nginx, its workers need not read the key.
     expected |= _described(tls, f"{pem}\n", *(("640", "www-data") if unit else ("600",))) if pem else set()
     expected |= {"password", f"640 root:www-data {htpasswd}"} if password else set()
     lines = set(observed.splitlines()) if observed is not None else expected
     opened = not unit and _has(lines, unit_path)
-    stale = [path for path, wanted in ((tls, pem), (htpasswd, password)) if not wanted and _has(lines, path)]
+    stale = [path for path, content in ((tls, pem), (htpasswd, password)) if not content and _has(lines, path)]
     serves = expected <= lines and not stale and not opened
     steps = {
         "site": site,

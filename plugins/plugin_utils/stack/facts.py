@@ -17,7 +17,7 @@ from ...module_utils._core import digests
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._wheel.requirement import split
 from .. import schema
-from .load import README, Places, load, load_lock, read_file, relock
+from .load import README, SearchPaths, load, load_lock, read_file, relock
 from .model import Archive, Lock, Stack
 
 with contextlib.suppress(ImportError):
@@ -30,7 +30,7 @@ METHODS = ("wheel", "build")
 CORE_UNITS = ("llvm", "triton", "compute_library", "pytorch")
 
 
-#: Where a Triton that was built here finds its tools below CUDA's directory; the last is of the profiler proton.
+#: Paths below CUDA's directory of the tools of a Triton that was built here; the last is for the profiler proton.
 _OF_BUILT_TRITON = {
     "TRITON_PTXAS_BLACKWELL_PATH": "bin/ptxas",
     "TRITON_CUOBJDUMP_PATH": "bin/cuobjdump",
@@ -49,7 +49,7 @@ class Facts(t.TypedDict):
 
 
 def facts(
-    name: str, method: str, profile: str, where: Places, *, libraries: str = "auto", lock_required: bool = True
+    name: str, method: str, profile: str, where: SearchPaths, *, libraries: str = "auto", lock_required: bool = True
 ) -> Facts:
     """Return ``{stack: ..., files: ...}``: what ``stack_name``, ``stack_method`` and ``stack_profile`` mean.
 
@@ -65,8 +65,8 @@ def facts(
             f"stack_method is {method!r}, which is unknown.", f"Set stack_method to {near[0] if near else 'build'}."
         )
     chosen = profile_facts(profile, definition, where)
-    found, lock_path = load_lock(name, where)
-    lock: Lock = found or {}
+    locked_pins, lock_path = load_lock(name, where)
+    lock: Lock = locked_pins or {}
     if lock_required:
         (_check_units if method == "build" else _check_wheels)(name, definition, lock, lock_path)
 
@@ -86,7 +86,7 @@ def facts(
     }
     versions = dict(definition["versions"]) if built else wheel_versions(definition)
     units = unit_facts(definition, path, lock)
-    # What a host or an environment is made of: no path, no date, no words. The same pins are the same everywhere.
+    # The inputs of a host or an environment, without paths, dates and texts, so that equal pins are equal everywhere.
     pins: dict[str, t.Any] = {
         "method": method,
         "cuda": cuda,
@@ -138,7 +138,7 @@ def _sorted(lines: t.Mapping[str, t.Sequence[str]] | None) -> dict[str, list[str
     return {key: sorted(listed) for key, listed in sorted((lines or {}).items())}
 
 
-def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -> dict[str, t.Any]:
+def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPaths) -> dict[str, t.Any]:
     """Return a host profile as the stack amends it.
 
     :raises SparkforgeError: for an unknown profile.
@@ -169,16 +169,16 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -
 def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *, required: bool) -> Archive:
     """Return an archive with the sha256 of stack and lock, which must not contradict each other."""
     pinned = dict(archive.get("sha256") or {})
-    found = lock.get("archives", {}).get(archive["component"])
-    if found is not None:
+    pinned_archive = lock.get("archives", {}).get(archive["component"])
+    if pinned_archive is not None:
         for key in ("release", "version"):
-            if found[key] != archive[key]:
+            if pinned_archive[key] != archive[key]:
                 raise SparkforgeError(
-                    f"The lock {lock_path} has {archive['component']} {key} {found[key]},"
+                    f"The lock {lock_path} has {archive['component']} {key} {pinned_archive[key]},"
                     f" the stack says {archive[key]}.",
                     relock(name),
                 )
-        for platform, sha256 in (found.get("sha256") or {}).items():
+        for platform, sha256 in (pinned_archive.get("sha256") or {}).items():
             if pinned.setdefault(platform, sha256) != sha256:
                 raise SparkforgeError(
                     f"The lock {lock_path} has sha256 {sha256} of {archive['component']} for {platform},"
@@ -195,14 +195,14 @@ def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *
 
 def locked_version(lines: t.Sequence[str], name: str) -> str | None:
     """Return the version that the lines of a lock pin a distribution to."""
-    return next((one.version for one in map(split, lines) if one.name == name), None)
+    return next((pin.version for pin in map(split, lines) if pin.name == name), None)
 
 
-def _same_version(locked: str | None, wanted: str | None) -> bool:
+def _same_version(locked: str | None, named: str | None) -> bool:
     """Its own index may serve 2.15.0 as 2.15.0+cu132: the public part is what a stack names."""
-    if locked is None or wanted is None:
-        return locked is wanted
-    return wanted in (locked, locked.partition("+")[0])
+    if locked is None or named is None:
+        return locked is named
+    return named in (locked, locked.partition("+")[0])
 
 
 def wheel_versions(definition: t.Mapping[str, t.Any]) -> dict[str, str | None]:
@@ -231,14 +231,14 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
     others = {**(definition["wheel"].get("beside") or {}), **(definition["wheel"].get("override") or {})}
     wanted_versions = {**others, **wheel_versions(definition)}
     for platform, lines in sorted(wheels.items()):
-        for distribution, wanted in sorted(wanted_versions.items()):
+        for distribution, named in sorted(wanted_versions.items()):
             if distribution == "triton":
                 continue  # torch's own requirement decides it, and on some platforms there is none
             locked = locked_version(lines, distribution)
-            if not _same_version(locked, wanted):
+            if not _same_version(locked, named):
                 raise SparkforgeError(
                     f"The lock {lock_path} has {distribution} {locked or 'not at all'} for {platform},"
-                    f" the stack {name} says {wanted or 'none'}.",
+                    f" the stack {name} says {named or 'none'}.",
                     relock(name),
                 )
 
@@ -268,11 +268,11 @@ def unit_facts(definition: t.Mapping[str, t.Any], path: str, lock: Lock) -> dict
 
     :param path: of the stack's file: its patches lie beside it, or else with the unit's role.
     """
-    found = {}
+    units = {}
     beside = os.path.dirname(path)
     for name, unit in (definition.get("units") or {}).items():
         patches = [os.path.join(beside, patch) for patch in unit.get("patches") or []]
-        found[name] = {
+        units[name] = {
             **{key: value for key, value in unit.items() if key not in ("requires", "patches")},
             "optional": unit.get("optional", False),
             "source": unit_source(unit.get("source", name), definition, lock),
@@ -286,7 +286,7 @@ def unit_facts(definition: t.Mapping[str, t.Any], path: str, lock: Lock) -> dict
                 if name in lines
             },
         }
-    return found
+    return units
 
 
 def extensions(definition: t.Mapping[str, t.Any]) -> list[str]:
@@ -350,10 +350,10 @@ def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: Lock) -> l
     problems = []
     for platform, lines in sorted(known.items()):
         for pin in map(split, pins):
-            found, wanted = locked_version(lines[name], pin.name), pin.version
-            if found != wanted:
-                had = f"{pin.written} {found or '(none)'}"
-                problems.append(f"it builds {name} with {had} on {platform}, the stack says {wanted}")
+            locked, pinned = locked_version(lines[name], pin.name), pin.version
+            if locked != pinned:
+                had = f"{pin.written} {locked or '(none)'}"
+                problems.append(f"it builds {name} with {had} on {platform}, the stack says {pinned}")
     return problems
 
 

@@ -40,8 +40,8 @@ DISTRIBUTIONS = {"pytorch": "torch", "triton": "triton", "torchvision": "torchvi
 
 
 @dataclasses.dataclass(frozen=True)
-class Places:
-    """Where files are looked for, first one first.
+class SearchPaths:
+    """The directories in which files are searched, in this order.
 
     :ivar stacks: directories of stacks, the collection's own last.
     :ivar locks: directories of locks, the collection's own last.
@@ -53,10 +53,10 @@ class Places:
     profiles: str
 
 
-def places(
+def search_paths(
     inventories: t.Sequence[str], shipped: str | None, stacks: t.Sequence[str] = (), locks: t.Sequence[str] = ()
-) -> Places:
-    """Return where to look: what was asked for, then beside the inventory, then in the role.
+) -> SearchPaths:
+    """Return the directories to search: the requested ones, then those beside the inventory, then the role's.
 
     :param inventories: directories of the inventory.
     :param shipped: the directory of the role ``stack``, by default this collection's.
@@ -66,7 +66,7 @@ def places(
     def order(asked: t.Sequence[str], below: str, own: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*asked, *(os.path.join(path, below) for path in inventories), own]))
 
-    return Places(
+    return SearchPaths(
         stacks=order(stacks, "stacks", os.path.join(shipped, "vars")),
         locks=order(locks, "locks", os.path.join(shipped, "files", "locks")),
         profiles=os.path.join(shipped, "vars", f"{PROFILES_FILE}.yml"),
@@ -76,24 +76,24 @@ def places(
 def inventory_directories(variables: t.Mapping[str, t.Any]) -> list[str]:
     """Return the directories that the inventory's files lie in, the host's own first; ``localhost,`` has none."""
     own = variables.get("inventory_dir")
-    found = [own] if isinstance(own, str) and own else []
+    directories = [own] if isinstance(own, str) and own else []
     for source in variables.get("ansible_inventory_sources") or []:
         if isinstance(source, str) and os.path.exists(source):
-            found.append(source if os.path.isdir(source) else os.path.dirname(source))
-    return list(dict.fromkeys(os.path.abspath(path) for path in found))
+            directories.append(source if os.path.isdir(source) else os.path.dirname(source))
+    return list(dict.fromkeys(os.path.abspath(path) for path in directories))
 
 
 def known_names(directories: t.Iterable[str]) -> dict[str, str]:
     """Return ``{name: path}`` of the YAML files in the directories; the first that has a name wins."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for directory in directories:
         if not os.path.isdir(directory):
             continue
         for entry in sorted(os.listdir(directory)):
             stem, extension = os.path.splitext(entry)
             if extension == ".yml" and stem != PROFILES_FILE and _NAME.match(stem):
-                found.setdefault(stem, os.path.join(directory, entry))
-    return found
+                paths.setdefault(stem, os.path.join(directory, entry))
+    return paths
 
 
 def find(name: str, directories: t.Sequence[str]) -> str:
@@ -104,12 +104,12 @@ def find(name: str, directories: t.Sequence[str]) -> str:
     known = known_names(directories)
     if name in known:
         return known[name]
-    places = ", ".join(
+    listed = ", ".join(
         f"{path} ({'no such directory' if not os.path.isdir(path) else 'there'})" for path in directories
     )
     near = difflib.get_close_matches(name, known, n=1)
     raise SparkforgeError(
-        f"Stack {name!r} is unknown: no {name}.yml in {places}; known are {', '.join(sorted(known)) or 'none'}.",
+        f"Stack {name!r} is unknown: no {name}.yml in {listed}; known are {', '.join(sorted(known)) or 'none'}.",
         f"Set stack_name to {'`' + near[0] + '`' if near else 'one of the known ones'}, or add the file to stacks/ "
         f"next to the inventory.",
     )
@@ -165,7 +165,7 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
     return t.cast("dict[str, t.Any]", content[key])
 
 
-def load(name: str, where: Places) -> tuple[dict[str, t.Any], str]:
+def load(name: str, where: SearchPaths) -> tuple[dict[str, t.Any], str]:
     """Return a stack's definition, validated, and its path.
 
     :raises SparkforgeError: for an unknown or wrong stack.
@@ -176,7 +176,7 @@ def load(name: str, where: Places) -> tuple[dict[str, t.Any], str]:
     return definition, path
 
 
-def load_lock(name: str, where: Places) -> tuple[Lock | None, str | None]:
+def load_lock(name: str, where: SearchPaths) -> tuple[Lock | None, str | None]:
     """Return a stack's lock, validated, and its path, or twice None if there is none yet.
 
     :raises SparkforgeError: for a wrong lock.
@@ -208,59 +208,59 @@ def check(kind: str, value: t.Any, path: str) -> None:
     if not problems and kind == "stack":
         problems = _contradictions(value)
     if problems:
-        what = "profiles file" if kind == "profiles" else kind
+        label = "profiles file" if kind == "profiles" else kind
         raise SparkforgeError(
-            f"The {what} {path} has {len(problems)} problem{'s' if len(problems) > 1 else ''}: {'; '.join(problems)}.",
+            f"The {label} {path} has {len(problems)} problem{'s' if len(problems) > 1 else ''}: {'; '.join(problems)}.",
             f"Correct the file; {README} describes every key.",
             problems=problems,
         )
 
 
 def _contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
-    """Return what no single key shows."""
-    found = []
+    """Return the contradictions between keys."""
+    sentences = []
     python = definition["python"]
-    low, wanted, high = (Version(python[key]) for key in ("minimum", "version", "maximum"))
-    if not low <= wanted <= high:
-        found.append(f"python.version {python['version']} is outside {python['minimum']} to {python['maximum']}")
+    low, version, high = (Version(python[key]) for key in ("minimum", "version", "maximum"))
+    if not low <= version <= high:
+        sentences.append(f"python.version {python['version']} is outside {python['minimum']} to {python['maximum']}")
     if not definition["wheel"]["available"] and not definition["wheel"].get("reason"):
-        found.append("wheel.reason is missing: say why there are no wheels")
+        sentences.append("wheel.reason is missing: say why there are no wheels")
     components = [archive["component"] for archive in definition["archives"]]
-    found += [f"archives has {name} twice" for name in sorted({x for x in components if components.count(x) > 1})]
-    return [*found, *_source_contradictions(definition), *_unit_contradictions(definition)]
+    sentences += [f"archives has {name} twice" for name in sorted({x for x in components if components.count(x) > 1})]
+    return [*sentences, *_source_contradictions(definition), *_unit_contradictions(definition)]
 
 
 def _source_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
-    sources, versions, found = definition.get("sources") or {}, definition["versions"], []
+    sources, versions, sentences = definition.get("sources") or {}, definition["versions"], []
     for name, source in sources.items():
         pin = pin_of(name, source)
         if source.get("ref") and not source.get("url"):
-            found.append(f"sources.{name}.url is empty, and its ref names no repository")
+            sentences.append(f"sources.{name}.url is empty, and its ref names no repository")
         if source.get("pin") and source["pin"]["source"] not in sources:
-            found.append(f"sources.{name}.pin.source is {source['pin']['source']}, which is not one of the sources")
+            sentences.append(f"sources.{name}.pin.source is {source['pin']['source']}, which is not one of the sources")
         if not source.get("url") and "archive" not in source and pin is None:
-            found.append(f"sources.{name}.url is empty, and no other source provides it")
-        wanted = versions.get(DISTRIBUTIONS.get(name, name))
+            sentences.append(f"sources.{name}.url is empty, and no other source provides it")
+        version = versions.get(DISTRIBUTIONS.get(name, name))
         tag = re.fullmatch(r"v?(\d+(?:\.\d+)+)", str(source.get("ref") or ""))
-        if wanted and tag and tag[1] != wanted.partition("+")[0]:
-            found.append(f"sources.{name}.ref is {tag[0]}, and versions says {wanted}")
-    return [*found, *_version_contradictions(versions)]
+        if version and tag and tag[1] != version.partition("+")[0]:
+            sentences.append(f"sources.{name}.ref is {tag[0]}, and versions says {version}")
+    return [*sentences, *_version_contradictions(versions)]
 
 
 def _version_contradictions(versions: t.Mapping[str, t.Any]) -> list[str]:
-    read, found = {}, []
+    read, sentences = {}, []
     for name, text in versions.items():
         try:
             read[name] = Version(text) if text else None
         except InvalidVersion:
-            found.append(f"versions.{name} is {text!r}, which is not a version of a Python package (PEP 440)")
+            sentences.append(f"versions.{name} is {text!r}, which is not a version of a Python package (PEP 440)")
     torch, vision = read.get("torch"), read.get("torchvision")
     fitting = _torchvision_for(torch) if torch else None
     if fitting and vision and not fitting[0] <= vision.release[:2] <= fitting[1]:
-        found.append(
+        sentences.append(
             f"versions.torchvision {vision} does not fit torch {torch}, which needs {'.'.join(map(str, fitting[0]))}"
         )
-    return found
+    return sentences
 
 
 def _torchvision_for(torch: Version) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -275,23 +275,23 @@ def _torchvision_for(torch: Version) -> tuple[tuple[int, ...], tuple[int, ...]] 
 
 
 def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
-    units, sources, found = definition.get("units") or {}, definition.get("sources") or {}, []
+    units, sources, sentences = definition.get("units") or {}, definition.get("sources") or {}, []
     for name, unit in units.items():
         distribution = DISTRIBUTIONS.get(name)
         if distribution and not definition["versions"].get(distribution):
-            found.append(f"versions.{distribution} is missing, but units.{name} builds it")
+            sentences.append(f"versions.{distribution} is missing, but units.{name} builds it")
         if name == BESIDE:
-            found.append(f"units.{name} is not a valid unit name")
+            sentences.append(f"units.{name} is not a valid unit name")
         source = unit.get("source", name)
         if source not in sources:
-            found.append(f"units.{name} has no source: there is no sources.{source}")
+            sentences.append(f"units.{name} has no source: there is no sources.{source}")
         for other in unit.get("depends") or []:
             if other not in units:
-                found.append(f"units.{name}.depends names {other}, which is not one of the units")
+                sentences.append(f"units.{name}.depends names {other}, which is not one of the units")
     try:
         graphlib.TopologicalSorter({name: unit.get("depends") or [] for name, unit in units.items()}).prepare()
     except graphlib.CycleError as error:
         # Each is needed by the next.
         ring = error.args[1][::-1]
-        found.append(f"units.{ring[0]} depends on itself: {' -> '.join(ring)}")
-    return found
+        sentences.append(f"units.{ring[0]} depends on itself: {' -> '.join(ring)}")
+    return sentences

@@ -47,7 +47,7 @@ class Archive(t.TypedDict, total=False):
 
 
 class Wheels(t.TypedDict):
-    """What is special about the stack's official wheels: left out, and with another version than torch asks for."""
+    """The stack's official wheels: those left out, and those with another version than torch requires."""
 
     cuda: str
     without: dict[str, str]
@@ -55,7 +55,7 @@ class Wheels(t.TypedDict):
 
 
 class Pins(t.TypedDict):
-    """What a stack has of its lock: lines by platform, sources by name, run requirements by platform and unit."""
+    """The pins of a stack's lock: lines by platform, sources by name, run requirements by platform and unit."""
 
     id: str
     wheels: dict[str, list[str]]
@@ -109,10 +109,10 @@ class Lock(t.TypedDict, total=False):
 
 @dataclasses.dataclass(frozen=True)
 class Pin:
-    """Where the tree of one source names the commit of another.
+    """A file in the tree of one source that names the commit of another.
 
-    :ivar source: the source whose tree says it.
-    :ivar files: paths in that tree; the first that is there counts.
+    :ivar source: the source with that tree.
+    :ivar files: paths in that tree; the first that exists counts.
     """
 
     source: str

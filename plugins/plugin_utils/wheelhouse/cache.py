@@ -25,7 +25,7 @@ from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._fetch import http
 from ...module_utils._wheel.wheel import Manifest, Wheel, of_manifest
 from ...module_utils._wheelhouse import publication
-from .wanted import Wanted
+from .query import Query
 
 #: Manifests of one stack that stay in the cache; the wheels that none of them names go.
 KEEP = 2
@@ -38,18 +38,18 @@ class Cache:
 
     def __init__(self, directory: str, platform: str) -> None:
         # A host that named a platform ../x would have its manifests written elsewhere.
-        place = os.path.abspath(os.path.expanduser(directory))
-        self.directory = os.path.join(place, publication.checked_platform(platform))
+        cache = os.path.abspath(os.path.expanduser(directory))
+        self.directory = os.path.join(cache, publication.checked_platform(platform))
 
-    def path_of(self, wanted: Wanted) -> str:
-        return os.path.join(self.directory, "manifests", wanted.file)
+    def path_of(self, query: Query) -> str:
+        return os.path.join(self.directory, "manifests", query.file)
 
-    def load(self, wanted: Wanted) -> Manifest | None:
+    def load(self, query: Query) -> Manifest | None:
         """Return the manifest, or None if there is none.
 
-        :raises SparkforgeError: if what is there is not what is wanted.
+        :raises SparkforgeError: if the cached manifest does not fit the query.
         """
-        path = self.path_of(wanted)
+        path = self.path_of(query)
         try:
             with open(path, "rb") as stream:
                 content = stream.read()
@@ -62,11 +62,11 @@ class Cache:
             ) from error
         where = f"The cached manifest {path}"
         try:
-            return wanted.check(publication.read(content, where), where)
+            return query.check(publication.read(content, where), where)
         except SparkforgeError as error:
             raise SparkforgeError(error.cause, f"Remove {path}; the next run fetches the manifest again.") from error
 
-    def check_not_older(self, wanted: Wanted, manifest: Manifest, where: str) -> None:
+    def check_not_older(self, query: Query, manifest: Manifest, where: str) -> None:
         """Refuse a manifest that is older than the one that is here: who serves it may do so to keep back what is new.
 
         Without ``wanted.signers`` only one of the same builder counts, for fleets may share a cache.
@@ -75,34 +75,34 @@ class Cache:
         :raises SparkforgeError: with both times.
         """
         try:
-            known = self.load(wanted)
+            known = self.load(query)
         except SparkforgeError:
             # A manifest that is not trusted proves nothing about the age of others.
             return
         if known is None or manifest["written"] >= known["written"]:
             return
-        if wanted.signers or manifest["host"] == known["host"]:
+        if query.signers or manifest["host"] == known["host"]:
             raise SparkforgeError(
                 f"{where} is of {manifest['written']}, older than that of {known['written']} in the cache.",
                 "Find out why it went back; playbooks/build.yml publishes a new one. To take the older one, run once "
                 "with -e sparkforge_wheelhouse_allow_older=true.",
             )
 
-    def save(self, wanted: Wanted, manifest: Manifest) -> bool:
+    def save(self, query: Query, manifest: Manifest) -> bool:
         """Keep a manifest and drop what no kept one needs; tell whether anything changed."""
-        path = self.path_of(wanted)
+        path = self.path_of(query)
         text = publication.text_of(manifest)
         with contextlib.suppress(OSError), open(path, "rb") as stream:
             if stream.read() == text:
                 return False
         with receipts.lock(self.directory, "cache", WAIT):
             disk.write_file(path, text)
-            self._prune(wanted.stack)
+            self._prune(query.stack)
         return True
 
     def _prune(self, stack: str) -> None:
         """Keep the newest manifests of the stack, and the wheels that some manifest names."""
-        folder = os.path.dirname(self.path_of(Wanted(stack, "0" * 12, "")))
+        folder = os.path.dirname(self.path_of(Query(stack, "0" * 12, "")))
         mine, needed = [], set()
         for file in os.listdir(folder):
             path = os.path.join(folder, file)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the manifest of a stack is found: under a URL, in the controller's cache, or on the builder."""
+"""Finds the manifest of a stack: under a URL, in the controller's cache, or on the builder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ...module_utils._fetch import http
 from ...module_utils._wheel.wheel import Manifest
 from ...module_utils._wheelhouse import publication
 from .cache import Cache
+from .query import Query
 from .signed import SETTING
-from .wanted import Wanted
 
 #: Seconds without an answer: the hosts' fast network may be none of the controller's.
 PATIENCE = 10.0
@@ -54,12 +54,12 @@ class Served:
                 "printed.",
             )
 
-    def manifest(self, wanted: Wanted) -> Manifest | None:
+    def manifest(self, query: Query) -> Manifest | None:
         """Return the manifest that is served; None where the server has none.
 
         :raises SparkforgeError: if something else is served, or nothing answers; see ``is_passed_over``.
         """
-        parts = [self.url, *(urllib.parse.quote(part) for part in (wanted.platform, "manifests", wanted.file))]
+        parts = [self.url, *(urllib.parse.quote(part) for part in (query.platform, "manifests", query.file))]
         url = "/".join(parts)
         try:
             content = http.fetch_bytes(self._with_credentials(url), timeout=PATIENCE, retries=0, html=True)
@@ -68,7 +68,7 @@ class Served:
                 return None
             raise self._explained(error, url) from error
         label = f"The manifest at {url}"
-        return wanted.check(publication.read(content, label), label)
+        return query.check(publication.read(content, label), label)
 
     def _with_credentials(self, url: str) -> str:
         if not self.username:
@@ -101,8 +101,8 @@ def is_passed_over(error: SparkforgeError) -> bool:
 
 
 def find_manifest(
-    wanted: Wanted,
-    places: t.Sequence[str],
+    query: Query,
+    sources: t.Sequence[str],
     cache: Cache,
     served: Served | None,
     ask_builder: Callable[[str], bytes | None],
@@ -117,33 +117,33 @@ def find_manifest(
     :raises SparkforgeError: if a place has something that is not a manifest, one of another stack, or an older one.
     """
     tried: list[dict[str, str]] = []
-    for place in places:
-        if place == "url" and served is None:
+    for source in sources:
+        if source == "url" and served is None:
             continue
         manifest, name, answer = None, builder, ""
-        label = f"The manifest of {wanted.stack} on {builder}"
+        label = f"The manifest of {query.stack} on {builder}"
         try:
-            if place == "url" and served is not None:
-                name, label = served.url, f"The manifest of {wanted.stack} at {served.url}"
-                if wanted.signers:
-                    manifest = served.manifest(wanted)
+            if source == "url" and served is not None:
+                name, label = served.url, f"The manifest of {query.stack} at {served.url}"
+                if query.signers:
+                    manifest = served.manifest(query)
                 else:
                     answer = f"is not asked, since {SETTING} names no key that its manifest must be signed with"
-            elif place == "cache":
-                name = cache.path_of(wanted)
-                manifest = cache.load(wanted)
+            elif source == "cache":
+                name = cache.path_of(query)
+                manifest = cache.load(query)
             else:
-                content = ask_builder(wanted.file)
-                manifest = wanted.check(publication.read(content, label), label) if content is not None else None
+                content = ask_builder(query.file)
+                manifest = query.check(publication.read(content, label), label) if content is not None else None
         except OSError as error:
             answer = str(error)
         except SparkforgeError as error:
-            if place != "url" or not is_passed_over(error):
+            if source != "url" or not is_passed_over(error):
                 raise
             answer = error.cause
         tried.append({"place": name, "said": answer or ("has it" if manifest else "does not have it")})
         if manifest:
             if not allow_older:
-                cache.check_not_older(wanted, manifest, label)
-            return Found(manifest, place, tried)
+                cache.check_not_older(query, manifest, label)
+            return Found(manifest, source, tried)
     return Found(None, None, tried)

@@ -38,11 +38,11 @@ def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
     if not signers:
         return
     allowed = "".join(f"* {_key(signer)}\n" for signer in signers)
-    with tempfile.TemporaryDirectory(prefix="sparkforge-") as place:
-        Path(place, "keys").write_text(allowed, encoding="ascii")
-        Path(place, "signature").write_text(manifest.get("signature", ""), encoding="utf-8")
-        command = ["ssh-keygen", "-q", "-Y", "verify", "-f", f"{place}/keys", "-I", "wheelhouse", "-n", NAMESPACE]
-        command += ["-s", f"{place}/signature"]
+    with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
+        Path(folder, "keys").write_text(allowed, encoding="ascii")
+        Path(folder, "signature").write_text(manifest.get("signature", ""), encoding="utf-8")
+        command = ["ssh-keygen", "-q", "-Y", "verify", "-f", f"{folder}/keys", "-I", "wheelhouse", "-n", NAMESPACE]
+        command += ["-s", f"{folder}/signature"]
         try:
             done = subprocess.run(command, input=manifest["seal"], capture_output=True, text=True, check=False)
         except FileNotFoundError as error:
@@ -51,15 +51,15 @@ def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
                 "Install the OpenSSH client on the controller.",
             ) from error
     if done.returncode != 0:
-        what = f"signed by none of {SETTING}" if manifest.get("signature") else "not signed"
-        raise SparkforgeError(f"{where} is {what}.", REMEDY)
+        fault = f"signed by none of {SETTING}" if manifest.get("signature") else "not signed"
+        raise SparkforgeError(f"{where} is {fault}.", REMEDY)
 
 
 def _key(signer: str) -> str:
-    found = _KEY.fullmatch(signer.strip())
-    if not found:
+    match = _KEY.fullmatch(signer.strip())
+    if not match:
         raise SparkforgeError(
             f"{SETTING} has {signer[:40]!r}, which is not an OpenSSH public key.",
             "Copy the line that playbooks/build.yml prints at its end: ssh-ed25519 AAAA…",
         )
-    return found.group(1)
+    return match.group(1)

@@ -78,7 +78,7 @@ def test_a_plan_that_cannot_be_made_is_a_refusal() -> None:
 
 def test_a_wrong_option_of_a_unit_is_refused_by_preflight_before_anything_is_installed() -> None:
     host = composed_spark.spark()
-    where = load.places([], str(Path(__file__).parents[4] / "roles/stack"), [], [])
+    where = load.search_paths([], str(Path(__file__).parents[4] / "roles/stack"), [], [])
     variables = {
         "ansible_facts": {"spark_info": host},
         "__preflight_observation": {"spark_info": host},

@@ -74,8 +74,8 @@ class Site:
         self.lock: dict[str, t.Any] | None = copy.deepcopy(LOCK)
 
     @property
-    def places(self) -> load.Places:
-        return load.places([str(self.path)], str(SHIPPED))
+    def places(self) -> load.SearchPaths:
+        return load.search_paths([str(self.path)], str(SHIPPED))
 
     def write(self) -> None:
         for folder, key, content in (
@@ -149,7 +149,7 @@ def test_a_directory_that_is_asked_for_comes_before_the_inventory(site: Site, tm
     first.mkdir()
     (first / "site.yml").write_text(yaml.safe_dump({"stack_definition": {**SITE, "description": "first"}}))
     site.write()
-    places = load.places([str(site.path)], str(SHIPPED), [str(first)])
+    places = load.search_paths([str(site.path)], str(SHIPPED), [str(first)])
     assert load.load("site", places)[0]["description"] == "first"
 
 
@@ -280,7 +280,7 @@ def test_a_file_that_is_no_stack_is_refused_and_runs_nothing(site: Site, text: s
 
 
 def test_a_stack_without_wheels_is_refused_with_its_reason() -> None:
-    places = load.places([], str(SHIPPED))
+    places = load.search_paths([], str(SHIPPED))
     with pytest.raises(SparkforgeError) as caught:
         facts.facts("torch-2.9.1", "wheel", "gb10", places)
     assert "CPU builds" in caught.value.cause
@@ -559,7 +559,7 @@ SHIPPED_STACKS = sorted(path.stem for path in SHIPPED.glob("vars/*.yml") if path
 
 @pytest.mark.parametrize("name", SHIPPED_STACKS)
 def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
-    places = load.places([], str(SHIPPED))
+    places = load.search_paths([], str(SHIPPED))
     definition, _path = load.load(name, places)
     lock, lock_path = load.load_lock(name, places)
     assert lock is not None
@@ -569,7 +569,7 @@ def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writ
 
 
 def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine() -> None:
-    stack = facts.facts("torch-2.15.0", "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts("torch-2.15.0", "wheel", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
     assert sorted(stack["lock"]["wheels"]) == MACHINES
     lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
     assert facts.locked_version(lines, "triton") == "3.9.0"
@@ -604,7 +604,7 @@ def test_wheels_bring_the_libraries_that_a_build_takes_from_the_host(
 
 
 def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:
-    stack = facts.facts("cpu", "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts("cpu", "wheel", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
     assert (stack["wheel"]["cuda"], stack["archives"], stack["activation"]) == (None, [], {})
     lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
     assert not [line for line in lines if line.startswith(("nvidia-", "cuda-", "triton"))]
@@ -615,7 +615,7 @@ def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:
 def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() -> None:
     default = yaml.safe_load((SHIPPED / "defaults" / "main.yml").read_text())
     assert (default["stack_name"], default["stack_method"]) == ("", "build")
-    stack = facts.facts(default["stack_default"], "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts(default["stack_default"], "wheel", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
     assert sorted(stack["lock"]["wheels"]) == MACHINES
     # The wheels' CUDA is the host's, so that torchaudio, which compares the two, can be imported beside torch.
     assert (stack["wheel"]["cuda"], stack["wheel"]["without"]) == (stack["cuda"]["version"], {})
@@ -653,7 +653,7 @@ def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() ->
     ],
 )
 def test_a_release_with_a_whole_lock_can_be_built_from_it_alone(name: str, commits: dict[str, str]) -> None:
-    stack = facts.facts(name, "build", "gb10", load.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts(name, "build", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
     units = [*dict.fromkeys(("llvm", "triton", *commits, "pytorch"))]
     assert list(stack["units"]) == [*units, "torchvision", "torchaudio", "flash_attention"]
     assert stack["extensions"] == ["torchvision", "torchaudio"]
@@ -669,7 +669,7 @@ def test_a_release_with_a_whole_lock_can_be_built_from_it_alone(name: str, commi
 
 
 def test_the_newest_release_names_what_its_lock_lacks_and_is_installed_from_wheels() -> None:
-    places = load.places([], str(SHIPPED))
+    places = load.search_paths([], str(SHIPPED))
     with pytest.raises(SparkforgeError) as caught:
         facts.facts("torch-2.15.0", "build", "gb10", places)
     # Its pins stand in trees that were not reachable when the lock was written.
@@ -704,7 +704,7 @@ def test_every_shipped_profile_requires_checks_that_there_are_and_floors_that_ar
 @pytest.mark.parametrize("profile", ["gb10", "thor", "generic"])
 @pytest.mark.parametrize("stack", [name for name in SHIPPED_STACKS if name.startswith("torch-")])
 def test_each_shipped_profile_goes_with_each_shipped_stack(stack: str, profile: str) -> None:
-    made = facts.facts(stack, "wheel", profile, load.places([], str(SHIPPED)), lock_required=False)["stack"]
+    made = facts.facts(stack, "wheel", profile, load.search_paths([], str(SHIPPED)), lock_required=False)["stack"]
     assert made["profile"]["name"] == profile
     run.Proof({"profile": made["profile"]})
     if profile == "thor":

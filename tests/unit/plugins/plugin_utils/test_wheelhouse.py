@@ -20,13 +20,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse i
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, Served, find_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.query import Query
 
 from tests.unit import web_server
 
 WHEEL = b"not much of a wheel"
 FILE = "torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl"
-WANTED = Wanted("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64", "3.12")
+WANTED = Query("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64", "3.12")
 LOGIN = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
 MANIFEST = f"/wheelhouse/{WANTED.platform}/manifests/{WANTED.file}"
 PLACES = ["url", "cache", "builder"]
@@ -97,12 +97,12 @@ def signer(tmp_path_factory: pytest.TempPathFactory) -> signature.Signer:
 
 
 @pytest.fixture
-def wanted(signer: signature.Signer) -> Wanted:
+def wanted(signer: signature.Signer) -> Query:
     return WANTED._replace(signers=[str(signer.public_key)])
 
 
 def find(
-    wanted: Wanted, cache: Cache, served: Served | None = None, builder: t.Callable[[str], bytes | None] = lacks
+    wanted: Query, cache: Cache, served: Served | None = None, builder: t.Callable[[str], bytes | None] = lacks
 ) -> Found:
     return find_manifest(wanted, PLACES, cache, served, builder, "spark01")
 
@@ -120,7 +120,7 @@ def test_no_platform_that_a_host_names_leads_out_of_the_cache(tmp_path: Path, pl
 
 
 def test_find_asks_the_url_then_the_cache_then_the_builder(
-    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+    server: Server, cache: Cache, wanted: Query, signer: signature.Signer
 ) -> None:
     made = signer.sign(manifest())
     found = find(wanted, cache, Served(server.url), lambda _name: publication.text_of(made))
@@ -133,7 +133,7 @@ def test_find_asks_the_url_then_the_cache_then_the_builder(
     assert (found.where, found.manifest) == ("url", made)
 
 
-def test_where_nobody_has_it_each_place_says_so(server: Server, cache: Cache, wanted: Wanted) -> None:
+def test_where_nobody_has_it_each_place_says_so(server: Server, cache: Cache, wanted: Query) -> None:
     def silent(_name: str) -> bytes | None:
         raise OSError("spark01 cannot be asked: no route to host")
 
@@ -147,7 +147,7 @@ def test_where_nobody_has_it_each_place_says_so(server: Server, cache: Cache, wa
 
 
 def test_a_server_that_does_not_answer_is_passed_over(
-    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+    server: Server, cache: Cache, wanted: Query, signer: signature.Signer
 ) -> None:
     url = server.url
     server.close()
@@ -160,7 +160,7 @@ def test_a_server_that_does_not_answer_is_passed_over(
 # ------------------------------------------------------------------------------------------- what is no manifest
 
 
-def test_an_html_page_with_status_200_is_no_manifest(server: Server, cache: Cache, wanted: Wanted) -> None:
+def test_an_html_page_with_status_200_is_no_manifest(server: Server, cache: Cache, wanted: Query) -> None:
     server.files[MANIFEST] = LOGIN
     with pytest.raises(SparkforgeError, match="is an HTML page") as caught:
         find(wanted, cache, Served(server.url))
@@ -168,7 +168,7 @@ def test_an_html_page_with_status_200_is_no_manifest(server: Server, cache: Cach
 
 
 @pytest.mark.parametrize("given", ["", "wrong"])
-def test_a_refused_password_is_said_and_never_shown(server: Server, cache: Cache, wanted: Wanted, given: str) -> None:
+def test_a_refused_password_is_said_and_never_shown(server: Server, cache: Cache, wanted: Query, given: str) -> None:
     server.ask_for("secret")
     with pytest.raises(SparkforgeError, match="user name and password") as caught:
         find(wanted, cache, Served(server.url, "lab" if given else "", given))
@@ -178,13 +178,13 @@ def test_a_refused_password_is_said_and_never_shown(server: Server, cache: Cache
     assert "sparkforge_wheelhouse_password" in caught.value.remedy
 
 
-def test_with_the_password_it_is_found(server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer) -> None:
+def test_with_the_password_it_is_found(server: Server, cache: Cache, wanted: Query, signer: signature.Signer) -> None:
     server.ask_for("p@ss/word:")
     server.publish(signer.sign(manifest()))
     assert find(wanted, cache, Served(server.url, "lab", "p@ss/word:"), nobody).where == "url"
 
 
-def test_a_server_that_forbids_is_not_passed_over(server: Server, cache: Cache, wanted: Wanted) -> None:
+def test_a_server_that_forbids_is_not_passed_over(server: Server, cache: Cache, wanted: Query) -> None:
     server.statuses[MANIFEST] = [403] * 9
     with pytest.raises(SparkforgeError, match="HTTP 403"):
         find(wanted, cache, Served(server.url))
@@ -206,7 +206,7 @@ def test_a_manifest_of_something_else_is_refused(cache: Cache, changes: dict[str
 
 
 def test_a_manifest_that_was_changed_is_refused(
-    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+    server: Server, cache: Cache, wanted: Query, signer: signature.Signer
 ) -> None:
     made = signer.sign(manifest())
     made["units"][-1]["wheels"][0]["sha256"] = "0" * 64
@@ -296,7 +296,7 @@ def test_a_url_is_asked_only_where_a_signature_can_vouch_for_its_manifest(server
 
 
 def test_a_manifest_that_a_pinned_key_signed_is_taken(
-    server: Server, cache: Cache, wanted: Wanted, signer: signature.Signer
+    server: Server, cache: Cache, wanted: Query, signer: signature.Signer
 ) -> None:
     server.publish(signer.sign(manifest()))
     assert find(wanted, cache, Served(server.url)).where == "url"

@@ -31,7 +31,7 @@ def spark() -> dict[str, t.Any]:
 @pytest.fixture(scope="module")
 def found() -> dict[str, t.Any]:
     """The newest stack that is shipped with wheels."""
-    where = load.places([], str(COLLECTION / "roles/stack"), [], [])
+    where = load.search_paths([], str(COLLECTION / "roles/stack"), [], [])
     return facts.facts("torch-2.15.0", "wheel", "gb10", where)
 
 

@@ -16,7 +16,7 @@ SPARK = {"kernel": {"machine": "aarch64"}}
 
 
 def dispensable(name: str = "torch-2.14.1", **settings: t.Any) -> dict[str, str]:
-    stack = facts.facts(name, "build", "gb10", load.places([], load.SHIPPED))["stack"]
+    stack = facts.facts(name, "build", "gb10", load.search_paths([], load.SHIPPED))["stack"]
     made = source_unit.plan({"stack": stack, "source_unit_strict": False, **settings}, SPARK)
     return t.cast("dict[str, str]", made.steps.get("dispensable") or {})
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the manifest of a stack must be of, and what it may hold: its texts become paths, URLs and requirement lines."""
+"""The identity that a stack's manifest must have, and the texts that it may hold: they become paths, URLs and lines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from . import signed
 _FIELDS = {"platform": "the platform", "stack": "the stack", "lock_id": "the lock", "python": "Python"}
 
 
-class Wanted(t.NamedTuple):
-    """What a manifest must be of."""
+class Query(t.NamedTuple):
+    """The identity that a manifest must have."""
 
     stack: str
     lock_id: str
