@@ -145,6 +145,9 @@ pattern =
 cause = The compiler does not know {found}: it is too old for this source or these flags, or is for another processor.
 remedy = Use a newer compiler (CC and CXX, or the unit's toolchain), or correct CFLAGS and CXXFLAGS: -march=native and
     x86 flags such as -mavx2 are wrong on aarch64.
+source =
+    saleyn/erlexec#175
+    vllm-project/vllm#20523
 
 [missing-header]
 keys = fatal error:

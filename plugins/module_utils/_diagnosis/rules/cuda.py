@@ -122,6 +122,9 @@ pattern =
 cause = The build's list of CUDA architectures does not know {found}.
 remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a source older than the GPU needs a patch or
     12.0.
+source =
+    pytorch/pytorch#925
+    torch/distro#133
 
 [torch-arch-unknown]
 keys = arch_bin wasn't set

@@ -37,6 +37,9 @@ cause = The TLS certificate of a server could not be verified ({found}).
 remedy = Where a proxy or a mirror signs with its own CA, make that CA known: put it into
     /usr/local/share/ca-certificates and run update-ca-certificates, and set SSL_CERT_FILE or REQUESTS_CA_BUNDLE for
     Python (sparkforge_ca_certificate of this collection); check the clock, too, and never skip verification.
+source =
+    TheR1D/shell_gpt#112
+    pypa/pipenv#593
 
 [proxy]
 keys =

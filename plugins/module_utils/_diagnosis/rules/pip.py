@@ -311,6 +311,9 @@ cause = The sha256 of {package} is {got}, but the lock says {hashes}.
 remedy = Find out what changed[ in {url}], or renew the lock with playbooks/lock.yml; a truncated download looks the
     same, and the next run fetches it again.
 facts = hashes
+source =
+    Comfy-Org/ComfyUI-Manager#1645
+    rhasspy/wyoming-satellite#139
 
 [requirement-not-pinned]
 keys = must have their versions pinned with ==
@@ -334,6 +337,7 @@ pattern = (\S+\.whl) is not a supported wheel on this platform
 cause = The wheel {found} is not for this platform.
 remedy = Read its name: the tags must fit the Python (cp312) and the machine (aarch64; x86_64 and win are others); take
     the wheel for this one, or choose the Python that it was built for.
+source = McGill-NLP/nano-aha-moment#3
 
 [http-refused]
 keys = HTTP error
@@ -372,6 +376,7 @@ pattern =
 cause = The requirements conflict ({found}).
 remedy = See the conflicting requirements below, and loosen or pin the one that is yours (the unit's requirements, or a
     new lock with playbooks/lock.yml).
+source = vllm-project/vllm-ascend#9225
 
 [no-such-requirement]
 keys =

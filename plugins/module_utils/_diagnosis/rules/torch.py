@@ -236,4 +236,7 @@ keys =
 pattern = (?:satisfies the requirement|No matching distribution found for) ((?:mkl|intel-)\S*)
 cause = {found} exists only for x86-64.
 remedy = Omit it on aarch64 (with the marker platform_machine == 'x86_64') and use NVPL or OpenBLAS (BLAS=NVPL).
+source =
+    IntelPython/mkl_fft#132
+    spack/spack#34391
 """
