@@ -7,9 +7,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import typing as t
 from pathlib import Path
 
@@ -21,6 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
 
 from tests import example_reports as examples
+from tests.playbooks.run_playbook import run_playbook
 from tests.unit.act import act
 
 COLLECTION = Path(__file__).parents[2]
@@ -55,24 +53,9 @@ class Site:
 
     def run(self, *arguments: str, playbook: Path = COLLECTION / "playbooks/report.yml", **variables: t.Any) -> Run:
         given = {"verify_report_directory": str(self.reports), **variables}
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.path / "hosts.yml")]
-        done = subprocess.run(
-            [*command, str(playbook), "-e", json.dumps(given), *arguments],
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            cwd=self.path,
-            env={
-                **os.environ,
-                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
-                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
-                "ANSIBLE_NOCOLOR": "1",
-            },
-        )
-        return Run(done.returncode, done.stdout)
+        extra = ["-e", json.dumps(given), *arguments]
+        done = run_playbook(self.path, "-i", str(self.path / "hosts.yml"), str(playbook), *extra)
+        return Run(done.returncode, done.stdout + done.stderr)
 
     @property
     def fleet(self) -> dict[str, t.Any]:

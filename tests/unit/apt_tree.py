@@ -65,10 +65,6 @@ class Tree:
         place = f"Filename: ./{written.path.name}\nSize: {written.size}\nSHA256: {written.sha256}\n"
         self.stanzas[f"{name} {version}"] = f"{package.control()}{fields}{place}"
 
-    def withdraw(self, name: str, version: str) -> None:
-        """Take a package out of the repository."""
-        del self.stanzas[f"{name} {version}"]
-
     def update(self) -> None:
         """Write the index, and let apt read it."""
         index = "\n".join(self.stanzas.values()).encode()

@@ -134,7 +134,6 @@ _COMPLETION = {
 }  # fmt: skip
 _CHAT = {"choices": [{"message": {"content": "a"}, "logprobs": {"content": [
     {"token": "token_id:3", "id": 3, "logprob": -1, "top_logprobs": [{"token": "a", "logprob": -1}]}]}}]}  # fmt: skip
-_MODELS = {"data": [{"id": "a", "max_model_len": 4096, "meta": {"n_ctx_train": 4096}}]}
 _EVENTS = 'data: {"choices": [{"text": "a"}]}\n\n: x\ndata: {"choices": []}\n\ndata: [DONE]\n\n'
 
 

@@ -6,14 +6,6 @@ import pytest
 
 from benchmarks import fleet
 
-RECAP = """PLAY RECAP *****
-{}
-"""
-
-
-def row(host: str, changed: int = 0, unreachable: int = 0, failed: int = 0) -> str:
-    return f"{host}    : ok=31   changed={changed}    unreachable={unreachable}    failed={failed}    skipped=3"
-
 
 def run(hosts: int, cpu: float, wall: float = 10.0, changed: int = 0) -> fleet.Run:
     return fleet.Run(hosts=hosts, forks=20, wall=wall, cpu=cpu, changed=changed, memory=75)

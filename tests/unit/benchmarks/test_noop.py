@@ -24,9 +24,6 @@ HOME = f"<10.88.0.9> {SSH}10.88.0.9 '/bin/sh -c '\"'\"'echo ~spark && sleep 0'\"
 EXISTS = f"<10.88.0.9> {SSH}10.88.0.9 " + SUDO.format("test -e /opt/sparkforge/redist/libcudss/0.7.1.6/lib")
 FOLDER = f"<10.88.0.9> {SSH}10.88.0.9 '/bin/sh -c '\"'\"'( umask 77 && mkdir -p /tmp/x ) && sleep 0'\"'\"''"
 TRANSFER = "<10.88.0.9> SSH: EXEC sftp -b - -o ControlMaster=auto '[10.88.0.9]'"
-RECAP = """PLAY RECAP *****
-{host}                    : ok=31   changed={changed}    unreachable={unreachable}    failed={failed}    skipped=3
-"""
 
 
 def result(**figures: object) -> noop.Result:
@@ -78,18 +75,6 @@ def test_the_table_says_which_goal_is_missed(figures: dict, said: str) -> None:
     text = noop.table(result(**figures))
     assert text.count("missed") == 1
     assert said in text
-
-
-@pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A bench that starts nothing and says what was asked of it."""
-    asked: list[str] = []
-    monkeypatch.setattr(
-        noop.benches, "up", lambda name, platform, hosts, _inventory: asked.append(f"up {platform} {hosts}")
-    )
-    monkeypatch.setattr(noop.benches, "down", lambda _name, _inventory: asked.append("down"))
-    monkeypatch.setattr(noop.Site, "list_hosts", lambda _self: None)
-    return asked
 
 
 def test_the_baseline_uses_only_modules_that_come_with_ansible_core() -> None:

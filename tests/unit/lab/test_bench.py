@@ -2,16 +2,34 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose a bench is; what needs containers is in tests/integration/test_ordinary_user.py."""
+"""Benches and what they share with the machine; what needs containers is in tests/integration/test_ordinary_user.py."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from lab import bench, host
+from lab import bench, emulator, faults, host
 from lab.bench import Bench
+from lab.host import LabError
+
+CHECKOUT = Path(__file__).parents[3]
+# Of apt-get and dpkg-query what counts here: an apt-get beside another one fails, as it does over apt's lists.
+APT = """#!/bin/sh
+mkdir "$STATE/lists" || exit 100
+echo "$1" >> "$STATE/called"
+sleep 0.2
+[ "$1" = update ] || touch "$STATE/installed"
+rmdir "$STATE/lists"
+"""
+DPKG = """#!/bin/sh
+[ ! -e "$STATE/installed" ] || echo "podman installed"
+"""
+INSTALL = "import os; os.geteuid = lambda: 0; from lab.host import install_packages; install_packages(('podman',))"
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +70,56 @@ def test_the_end_of_a_bench_leaves_the_variables_of_the_one_that_the_inventory_d
     assert (inventory / bench.GENERATED).exists()
     bench.down("demo", inventory)
     assert not (inventory / bench.GENERATED).exists()
+
+
+def test_the_rate_of_no_link_but_a_containers_is_changed(monkeypatch: pytest.MonkeyPatch):
+    """What was taken for the container's end of a link once was this machine's own."""
+    ran: list[tuple[str, ...]] = []
+
+    class Done:
+        stdout = "2: eth0: <UP> mtu 1500\n"
+
+    monkeypatch.setattr(faults, "_in", lambda *words, **options: "9: eth0@if2: <UP> mtu 1500")
+    monkeypatch.setattr(faults, "run", lambda *words, **options: ran.append(words) or Done())
+    with pytest.raises(LabError, match="no container's"):
+        faults.throttle(Bench("mine", "native", {"spark01": "a"}), "spark01", 8000)
+    assert [words[0] for words in ran] == ["ip"]
+
+
+def test_benches_that_start_at_once_install_once(tmp_path: Path) -> None:
+    for name, text in (("apt-get", APT), ("dpkg-query", DPKG)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "STATE": str(tmp_path),
+        "SPARKFORGE_CACHE": str(tmp_path / "cache"),
+    }
+    runs = [subprocess.Popen([sys.executable, "-c", INSTALL], cwd=CHECKOUT, env=environment) for _ in range(3)]
+    assert [run.wait() for run in runs] == [0, 0, 0]
+    assert (tmp_path / "called").read_text().split() == ["update", "install"]
+
+
+def test_the_entry_stays_while_a_bench_of_another_users_cache_needs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel = tmp_path / "binfmt_misc"
+    kernel.mkdir()
+    entry = kernel / emulator.ENTRY
+    (kernel / "register").touch()
+    entry.write_text("enabled\n")
+    monkeypatch.setattr(emulator, "BINFMT", kernel)
+    monkeypatch.setattr(emulator, "STATE", tmp_path / "run", raising=False)
+    monkeypatch.setattr(emulator, "native_architecture", lambda: "amd64")
+    monkeypatch.setattr(emulator, "binary", lambda: tmp_path / "qemu-aarch64")
+
+    monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "alice"))
+    emulator.register("demo")
+    # Another user's bench ends; `make lab-down` of theirs says so of native benches too.
+    monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "bob"))
+    emulator.release("fleet")
+    assert entry.read_text() == "enabled\n"
+    monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "alice"))
+    emulator.release("demo")
+    assert entry.read_text() == "-1"

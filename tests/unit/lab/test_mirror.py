@@ -11,7 +11,6 @@ import hashlib
 import os
 import platform
 import shutil
-import subprocess
 import typing as t
 from pathlib import Path
 
@@ -28,10 +27,6 @@ def need(tool: str) -> str:
     if not path:
         pytest.skip(f"the command {tool} is not installed on this machine")
     return path
-
-
-def run(*command: object, **options: t.Any) -> str:
-    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **options).stdout
 
 
 class Built(t.NamedTuple):

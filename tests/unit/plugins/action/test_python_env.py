@@ -17,8 +17,6 @@ import pytest
 from ansible.errors import AnsibleError
 from ansible_collections.sparkforge.dgx_spark.plugins.action import python_env
 
-REPOSITORY = pathlib.Path(__file__).parents[4]
-
 
 class Action:
     """The action plugin with a host that answers from a list."""

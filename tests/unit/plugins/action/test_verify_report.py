@@ -15,8 +15,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 
 from tests import example_reports as examples
 
-COLLECTION = Path(__file__).parents[4]
-
 
 def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_debris(tmp_path: Path) -> None:
     _report, path, page = write_report(str(tmp_path), "spark01", examples.unproven("spark01"), False)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import os
 import platform
-import subprocess
-import sys
 import typing as t
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.modules import spark_info
+
+from tests.unit.run_module import run_module
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[".."] * 4))
 
@@ -24,23 +23,9 @@ def host(name: str) -> dict[str, t.Any]:
         return t.cast(dict[str, t.Any], json.load(stream))
 
 
-def run(arguments: t.Mapping[str, t.Any], expect: int = 0) -> dict[str, t.Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", spark_info.__name__],
-        input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
-        env={**os.environ, "PYTHONPATH": os.path.join(ROOT, ".collections")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == expect, done.stderr
-    return t.cast(dict[str, t.Any], json.loads(done.stdout))
-
-
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_this_machine_is_observed_without_a_change(check_mode: bool) -> None:
-    result = run({"_ansible_check_mode": check_mode})
+    result = run_module("spark_info", check_mode=check_mode)
     assert result["changed"] is False
     seen = result["spark_info"]
     assert result["ansible_facts"] == {"spark_info": seen}
@@ -52,16 +37,17 @@ def test_this_machine_is_observed_without_a_change(check_mode: bool) -> None:
 
 
 def test_the_recorded_hosts_have_the_keys_that_the_module_returns() -> None:
-    seen = run({})["spark_info"]
+    seen = run_module("spark_info")["spark_info"]
     assert set(seen) == set(host("dgx-spark"))
     assert set(seen["apt"]) == set(host("dgx-spark")["apt"])
     assert set(seen["gpu"]) == set(host("dgx-spark")["gpu"])
 
 
 def test_the_clocks_offset_is_that_to_the_controller() -> None:
-    offset = run({"controller_epoch": 0.0})["spark_info"]["clock"]["offset"]
+    offset = run_module("spark_info", controller_epoch=0.0)["spark_info"]["clock"]["offset"]
     assert offset > 1_700_000_000
 
 
 def test_an_option_of_the_wrong_type_is_refused() -> None:
-    assert "controller_epoch" in run({"controller_epoch": "soon"}, expect=1)["msg"]
+    result = run_module("spark_info", controller_epoch="soon")
+    assert result["failed"] and "controller_epoch" in result["msg"]

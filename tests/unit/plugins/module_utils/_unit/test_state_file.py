@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import threading
 import time
 import typing as t
@@ -20,8 +19,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import state_file
 
 #: Of the host, and not the tests' own: whatever that has installed is not there.
-PYTHON = "/usr/bin/python3"
-ME = pwd.getpwuid(os.geteuid()).pw_name
 STATE = {"format": 1, "phase": "build", "status": "running", "attempts": 1, "done": 3, "total": 9}
 
 
