@@ -21,6 +21,37 @@ cause = NCCL's helper could not do its step {step} for a connection to another r
 remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET); without one
     try NCCL_IB_DISABLE=1: if that works, RDMA is at fault (role fabric).
 
+[nccl-cuda-failure]
+keys = NCCL WARN Cuda failure
+pattern = NCCL WARN Cuda failure (?:\d+ )?'(?P<why>[^'\n]+)'
+values =
+    advice of why: out of memory => Leave more memory free: NCCL needs some hundred MiB beside the program (a lower
+    + --gpu-memory-utilization, another program ended)
+    advice of why: operation not permitted => Let the program and NCCL use the same context: no other process may hold
+    + the GPU in exclusive mode (nvidia-smi -q -d COMPUTE), and in a container allow cuMem (NCCL_CUMEM_ENABLE=0 tells)
+    advice of why: .*(?:insufficient|unsupported|PTX) => Install an NCCL for the CUDA of the driver
+    + (nvidia-nccl-cu13), of which one copy is loaded
+    advice of why: . => Look for an earlier error of the same rank: a kernel that failed before shows here
+cause = A CUDA call of NCCL failed: {why}.
+remedy = {advice}.
+
+[nccl-usage]
+keys = NCCL error in
+pattern = NCCL error in: [^\n]*?(invalid usage|invalid argument)
+cause = NCCL was called in a way that it does not allow ({found}): mostly two ranks have the same GPU, or the ranks
+    disagree in number or version.
+remedy = Start one rank for each GPU (one on a Spark), the same world size and NCCL on all hosts; NCCL_DEBUG=WARN names
+    the fault.
+source = NVIDIA/Megatron-LM#661
+
+[store-clients-missing]
+keys = waiting for clients
+pattern = Timed out after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+/\d+) clients joined
+cause = Only {joined} ranks came together within {seconds} s: the others did not start, failed, or do not reach this
+    one's address.
+remedy = Start all ranks within that time, with the same master address (of the network between the hosts) and world
+    size, open its port in the firewall (ufw), and read the other hosts' logs for their first error.
+
 [nccl-unhandled]
 keys = NCCL error
 pattern = NCCL error(?: in)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited)
@@ -349,4 +380,90 @@ pattern =
 cause = Docker has no {kind} called {name} here.
 remedy = Look at what is there (docker {kind} ls, for containers docker ps -a): it may have another name, have ended
     with --rm, or belong to another user's or context's daemon.
+
+[capture-failed]
+keys = Capture cuda graph failed
+pattern = Capture cuda graph failed: (?P<why>[^\n]+)
+cause = SGLang failed while it recorded CUDA graphs: {why}.
+remedy = If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose another
+    --attention-backend (triton or flashinfer); --disable-cuda-graph tells which.
+
+[engine-start-timeout]
+keys = waiting for engine core processes to start
+pattern = Timed out waiting for engine core processes to start\.(?:[^\n]*?Waited (?P<time>\d+)s)?
+cause = The engine was not ready[ within {time} s]: it loads weights from a slow disk or compiles kernels at its first
+    start.
+remedy = Raise VLLM_ENGINE_READY_TIMEOUT_S, keep the caches (~/.cache/vllm, ~/.cache/flashinfer, ~/.triton) between
+    starts, and keep the model on the local NVMe; if the log stands still before that, read its last lines.
+
+[request-too-long]
+keys =
+    maximum context length is
+    exceeds the available context size
+pattern =
+    maximum context length is (?P<most1>\d+) tokens\.[^\n]*?(?:requested|has|contains)[^\n\d]*(?P<asked1>\d+)
+    request (?:\((?P<asked2>\d+) tokens\) )?exceeds the available context size(?: \((?P<most2>\d+) tokens\))?
+cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].
+remedy = Shorten the prompt or max_tokens, or start the server with a longer context (--max-model-len, -c) if the model
+    and the memory have room for it.
+
+[chat-template-missing]
+keys =
+    default chat template is no longer allowed
+    tokenizer.chat_template is not set
+pattern =
+    (default chat template is no longer allowed)
+    (tokenizer\.chat_template is not set)
+cause = The model has no chat template ({found}): it is a base model, or its tokenizer's files are not complete.
+remedy = Use the model's instruct version, ask through /v1/completions, or give the server a template (--chat-template
+    FILE).
+
+[tool-choice-off]
+keys = tool choice requires --enable-auto-tool-choice
+pattern = (tool choice requires --enable-auto-tool-choice)
+cause = The client asks for tool calls, and the server was started without them ({found}).
+remedy = Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model's family (hermes,
+    qwen3_coder, openai and the like).
+
+[served-name-unknown]
+keys =
+    does not exist.","type":"NotFoundError
+    NotFoundError
+pattern = The model '([^'\n]+)' does not exist
+cause = The client asks for the model {found}, and the server serves another name.
+remedy = Ask for the name that /v1/models lists, or start the server with --served-model-name.
+
+[prompt-items]
+keys = may be provided in one
+pattern = At most (?P<most>\d+) (?P<kind>\w+)\(s\) may be provided in one
+cause = A request has more than {most} {kind}s, and the server takes no more in one prompt.
+remedy = Send fewer, or start the server with a higher --limit-mm-per-prompt.
+
+[comfyui-node-failed]
+keys = (IMPORT FAILED)
+pattern = \(IMPORT FAILED\): (\S+)
+cause = ComfyUI could not load the custom node {found}.
+remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
+    Python), or has no wheel for aarch64; or disable the node.
+
+[comfyui-file-missing]
+keys = Value not in list
+pattern = Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*)' not in
+cause = The workflow names {value} as {field}, which this ComfyUI does not have.
+remedy = Put the file into the directory below models that the loader reads (checkpoints, diffusion_models, vae, loras),
+    or name it in extra_model_paths.yaml; reload the page, and choose it in the node.
+
+[ollama-model-unknown]
+keys =
+    pull model manifest: file does not exist
+    not found, try pulling it first
+    Error: model '
+    Error: model "
+pattern =
+    (pull model manifest: file does not exist)
+    Error: model '([^'\n]+)' not found
+    model '([^'\n]+)' not found, try pulling it first
+cause = Ollama has no such model, or its library has no such name or tag ({found}).
+remedy = Look at ollama list and at the library's page for the exact name and tag, and pull it first (as the account
+    whose server is asked).
 """

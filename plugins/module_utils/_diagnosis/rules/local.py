@@ -81,20 +81,6 @@ cause = No Ollama server answers ({found}).
 remedy = Start it (systemctl start ollama) and read its journal if it ends; from a container or another host set
     OLLAMA_HOST to its address, and OLLAMA_HOST=0.0.0.0 for the server.
 
-[ollama-model-unknown]
-keys =
-    pull model manifest: file does not exist
-    not found, try pulling it first
-    Error: model '
-    Error: model "
-pattern =
-    (pull model manifest: file does not exist)
-    Error: model '([^'\n]+)' not found
-    model '([^'\n]+)' not found, try pulling it first
-cause = Ollama has no such model, or its library has no such name or tag ({found}).
-remedy = Look at ollama list and at the library's page for the exact name and tag, and pull it first (as the account
-    whose server is asked).
-
 [ollama-too-old]
 keys = requires a newer version of Ollama
 pattern = (requires a newer version of Ollama)
@@ -146,20 +132,6 @@ pattern =
 cause = A package of ComfyUI's requirements is missing in its environment ({found}), as after an update of its source
     alone.
 remedy = Run pip install -r requirements.txt with ComfyUI's own Python, without replacing torch.
-
-[comfyui-node-failed]
-keys = (IMPORT FAILED)
-pattern = \(IMPORT FAILED\): (\S+)
-cause = ComfyUI could not load the custom node {found}.
-remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
-    Python), or has no wheel for aarch64; or disable the node.
-
-[comfyui-file-missing]
-keys = Value not in list
-pattern = Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*)' not in
-cause = The workflow names {value} as {field}, which this ComfyUI does not have.
-remedy = Put the file into the directory below models that the loader reads (checkpoints, diffusion_models, vae, loras),
-    or name it in extra_model_paths.yaml; reload the page, and choose it in the node.
 
 [comfyui-model-unknown]
 keys = Could not detect model type of

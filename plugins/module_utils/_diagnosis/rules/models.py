@@ -86,20 +86,6 @@ pattern = GGUF model with architecture (\w+) is not supported yet
 cause = Transformers, and so vLLM and SGLang, cannot read GGUF files of {found}.
 remedy = Run the GGUF with llama.cpp or Ollama, or take the model in safetensors for this engine.
 
-[served-name-unknown]
-keys =
-    does not exist.","type":"NotFoundError
-    NotFoundError
-pattern = The model '([^'\n]+)' does not exist
-cause = The client asks for the model {found}, and the server serves another name.
-remedy = Ask for the name that /v1/models lists, or start the server with --served-model-name.
-
-[prompt-items]
-keys = may be provided in one
-pattern = At most (?P<most>\d+) (?P<kind>\w+)\(s\) may be provided in one
-cause = A request has more than {most} {kind}s, and the server takes no more in one prompt.
-remedy = Send fewer, or start the server with a higher --limit-mm-per-prompt.
-
 [rope-scaling]
 keys = rope_scaling
 pattern = Error: '?(rope_scaling'? must [^\n]{0,80})
@@ -129,39 +115,10 @@ pattern = LoRA rank (?P<rank>\d+) is greater than max_lora_rank (?P<most>\d+)
 cause = The adapter has rank {rank}, and the server takes {most}.
 remedy = Start it with --max-lora-rank {rank}.
 
-[request-too-long]
-keys =
-    maximum context length is
-    exceeds the available context size
-pattern =
-    maximum context length is (?P<most1>\d+) tokens\.[^\n]*?(?:requested|has|contains)[^\n\d]*(?P<asked1>\d+)
-    request (?:\((?P<asked2>\d+) tokens\) )?exceeds the available context size(?: \((?P<most2>\d+) tokens\))?
-cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].
-remedy = Shorten the prompt or max_tokens, or start the server with a longer context (--max-model-len, -c) if the model
-    and the memory have room for it.
-
 [shard-indivisible]
 keys = is not divisible by
 pattern = (?P<what>\w+) = (?P<size>\d+) is not divisible by [\w ]+ = (?P<by>\d+)
 cause = A quantized weight cannot be divided among the GPUs: {what} is {size}, and its blocks are of {by}.
 remedy = Lower --tensor-parallel-size (or use --enable-expert-parallel or pipeline parallelism for the other hosts), or
     take the model in another quantization.
-
-[chat-template-missing]
-keys =
-    default chat template is no longer allowed
-    tokenizer.chat_template is not set
-pattern =
-    (default chat template is no longer allowed)
-    (tokenizer\.chat_template is not set)
-cause = The model has no chat template ({found}): it is a base model, or its tokenizer's files are not complete.
-remedy = Use the model's instruct version, ask through /v1/completions, or give the server a template (--chat-template
-    FILE).
-
-[tool-choice-off]
-keys = tool choice requires --enable-auto-tool-choice
-pattern = (tool choice requires --enable-auto-tool-choice)
-cause = The client asks for tool calls, and the server was started without them ({found}).
-remedy = Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model's family (hermes,
-    qwen3_coder, openai and the like).
 """

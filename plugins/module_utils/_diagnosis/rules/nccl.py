@@ -122,29 +122,6 @@ source =
     pytorch/pytorch#68893
     sgl-project/sglang#3820
 
-[nccl-cuda-failure]
-keys = NCCL WARN Cuda failure
-pattern = NCCL WARN Cuda failure (?:\d+ )?'(?P<why>[^'\n]+)'
-values =
-    advice of why: out of memory => Leave more memory free: NCCL needs some hundred MiB beside the program (a lower
-    + --gpu-memory-utilization, another program ended)
-    advice of why: operation not permitted => Let the program and NCCL use the same context: no other process may hold
-    + the GPU in exclusive mode (nvidia-smi -q -d COMPUTE), and in a container allow cuMem (NCCL_CUMEM_ENABLE=0 tells)
-    advice of why: .*(?:insufficient|unsupported|PTX) => Install an NCCL for the CUDA of the driver
-    + (nvidia-nccl-cu13), of which one copy is loaded
-    advice of why: . => Look for an earlier error of the same rank: a kernel that failed before shows here
-cause = A CUDA call of NCCL failed: {why}.
-remedy = {advice}.
-
-[nccl-usage]
-keys = NCCL error in
-pattern = NCCL error in: [^\n]*?(invalid usage|invalid argument)
-cause = NCCL was called in a way that it does not allow ({found}): mostly two ranks have the same GPU, or the ranks
-    disagree in number or version.
-remedy = Start one rank for each GPU (one on a Spark), the same world size and NCCL on all hosts; NCCL_DEBUG=WARN names
-    the fault.
-source = NVIDIA/Megatron-LM#661
-
 [nccl-no-ib]
 keys = NET/IB : No device found
 pattern = NCCL WARN NET/IB : (No device found)
@@ -152,14 +129,6 @@ cause = NCCL sees no RDMA device ({found}): its container has no /dev/infiniband
     ports are down.
 remedy = Look at ibdev2netdev on the host; give the container --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit
     memlock=-1, and unset NCCL_IB_HCA or set it to rocep1s0f0 and the like.
-
-[store-clients-missing]
-keys = waiting for clients
-pattern = Timed out after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+/\d+) clients joined
-cause = Only {joined} ranks came together within {seconds} s: the others did not start, failed, or do not reach this
-    one's address.
-remedy = Start all ranks within that time, with the same master address (of the network between the hosts) and world
-    size, open its port in the firewall (ufw), and read the other hosts' logs for their first error.
 
 [perftest-exchange]
 keys = Failed to exchange data between server and clients

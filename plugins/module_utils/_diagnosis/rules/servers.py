@@ -212,14 +212,6 @@ cause = The file of weights and this release of the server do not fit each other
 remedy = Use the release of the server that the model's page names (mostly a newer one), or another quantization of the
     model; where files are missing, download the model again.
 
-[engine-start-timeout]
-keys = waiting for engine core processes to start
-pattern = Timed out waiting for engine core processes to start\.(?:[^\n]*?Waited (?P<time>\d+)s)?
-cause = The engine was not ready[ within {time} s]: it loads weights from a slow disk or compiles kernels at its first
-    start.
-remedy = Raise VLLM_ENGINE_READY_TIMEOUT_S, keep the caches (~/.cache/vllm, ~/.cache/flashinfer, ~/.triton) between
-    starts, and keep the model on the local NVMe; if the log stands still before that, read its last lines.
-
 [server-argument-unknown]
 keys =
     error: unrecognized arguments
@@ -262,13 +254,6 @@ pattern =
     + Current capability: (?P<have>\d+)
 cause = The quantization {method} needs a GPU of capability {need}, and this one has {have} (a GB10 has 121).
 remedy = Use the model in another quantization on that GPU, or the GPU that has it (CUDA_VISIBLE_DEVICES).
-
-[capture-failed]
-keys = Capture cuda graph failed
-pattern = Capture cuda graph failed: (?P<why>[^\n]+)
-cause = SGLang failed while it recorded CUDA graphs: {why}.
-remedy = If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose another
-    --attention-backend (triton or flashinfer); --disable-cuda-graph tells which.
 
 [memory-unbalanced]
 keys = The memory capacity is unbalanced
