@@ -441,32 +441,22 @@ class _Scan:
         matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
         notices = list(self._notices.values())
         if matched:
-            winner = matched[0]
-            match = self._found[winner.name]
+            winner, match = matched[0], self._found[matched[0].name]
             cause, remedy = winner.explain(match.groups)
             others = [rule.name for rule in matched[1:]]
-            place: dict[str, t.Any] = {"line": match.line, "around": match.around, "sources": winner.links}
-            place["values"] = match.groups
-            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, **place)
+            place = (match.line, match.around, winner.links, match.groups)
+            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, *place)
         if error:
             cause = f"The table of failures does not know this error; the first one is: {first_error}"
             remedy = "Read the log from that line; later errors are mostly consequences."
-            place = {"line": error.line, "around": error.around}
-            return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, **place)
-        end_words = " ".join(last[-1].split()) if last else ""
-        cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
+            return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
+        remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
+        if not last:
+            return Diagnosis(None, "The log is empty.", remedy, [], None, [], notices)
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
-        place = {"line": self._line_at(end), "around": self._around(end)} if last else {}
-        return Diagnosis(
-            None,
-            cause if last else "The log is empty.",
-            "Read its last lines; if it goes no further, find out what ended the program that wrote it.",
-            last,
-            None,
-            [],
-            notices,
-            **place,
-        )
+        end_words = " ".join(last[-1].split())
+        cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
+        return Diagnosis(None, cause, remedy, last, None, [], notices, self._line_at(end), self._around(end))
 
 
 def _lines(data: bytes) -> list[str]:
