@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 
 import pytest
-from sparkforge_proof.check import REGISTERED, Failed
+from sparkforge_proof.check import REGISTERED
 from sparkforge_proof.checks.kernels import algebra, attention, convolution, matmul, sparse_algebra, sparsity
 from sparkforge_proof.checks.kernels.attention import FORMATS, HEAD_SIZES, MASKS
 from sparkforge_proof.checks.kernels.convolution import Layer
@@ -214,27 +213,3 @@ def test_the_sparse_system_is_dominated_by_its_diagonal_in_every_column_and_not_
         beside = sum(abs(dense[row][column]) for row in range(count) if row != column)
         assert beside <= 0.8 * dense[column][column]
     assert any(dense[i][j] != dense[j][i] for i in range(count) for j in range(i))
-
-
-@pytest.mark.parametrize(
-    ("version", "types"), [((0, 7, 1), [10, 1]), ((0, 8, 0), [10, 10, 1]), ((1, 0, 0), [10, 10, 1])]
-)
-def test_cudss_takes_one_more_type_since_0_8(version: tuple[int, int, int], types: list[int]):
-    assert sparse_algebra.csr_types(version) == types
-
-
-def test_libraries_of_cudss_are_found_in_the_order_of_the_directories(tmp_path: Path):
-    first, second, empty = (tmp_path / name for name in ("first [1]", "second", "empty"))
-    for directory in (first, second, empty):
-        directory.mkdir()
-    for path in (first / "libcudss.so.0", second / "libcudss.so.0", second / "libcudss.so.1"):
-        path.touch()
-    (first / "libcudss.so.0.7.1").touch()
-    (first / "libcudss_mtlayer_gomp.so.0").touch()
-    found = sparse_algebra.cudss_candidates(map(str, (empty, first, second, first, tmp_path / "missing")))
-    assert found == [str(first / "libcudss.so.0"), str(second / "libcudss.so.1"), str(second / "libcudss.so.0")]
-
-
-def test_a_library_without_the_interface_of_cudss_is_a_failure_that_names_it():
-    with pytest.raises(Failed, match="has no function cudssGetProperty"):
-        sparse_algebra.Cudss("libc.so.6")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every model does with tensors besides products: functions, sums, normalisations, memory."""
+"""What every model does with tensors besides products: normalisations, sums by index, memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 import typing as t
 
 from ...check import MEMORY, SEEN, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, gradients
+from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients
 
 if t.TYPE_CHECKING:
     import torch
@@ -43,80 +43,6 @@ def _remedy(context: Context) -> str:
 ULP = {"cuda": 4.0, "cpu": 21.0}
 
 
-def _functions(cases: Cases, context: Context, generator: torch.Generator) -> None:
-    """Compare functions of one argument; an ulp is at most 2 u of the result."""
-    import torch
-
-    unit = UNIT_ROUNDOFF["float32"]
-    relative = 2 * unit * ULP[context.device]
-    normal = torch.cat([torch.randn(4093, generator=generator) * 3, torch.tensor([0.0, 1.0, -1.0, 1e-4, -1e-4, 20.0])])
-    positive = torch.cat(
-        [torch.rand(2047, generator=generator) * 50 + 1e-3, torch.tensor([1.0, 1e-30, 1e30, 0.999999])]
-    )
-    # torch computes tanh on ARM as (exp(2 x) - 1) / (exp(2 x) + 1), and erf by a polynomial (Abramowitz and Stegun,
-    # 7.1.26, 1.5e-7): there the error is one of 1, not of the result.
-    absolute = 2 * relative + 1.5e-7 if context.device == "cpu" else 0.0
-    for name, inputs, floor in (
-        ("exp", normal, 0.0),
-        ("log", positive, 0.0),
-        ("tanh", normal, absolute),
-        ("erf", normal, absolute),
-        ("sigmoid", normal, 0.0),
-        ("sqrt", positive, 0.0),
-        ("rsqrt", positive, 0.0),
-    ):
-        function = getattr(torch, name)
-        expected = function(inputs.double())
-        # 1 / (1 + exp(-x)): the exponential's error, a sum and a quotient.
-        factor = relative + (3 * unit if name == "sigmoid" else 0.0)
-        cases.compare(name, function(inputs.to(context.device)), expected, factor * expected.abs() + floor + 2.0**-149)
-        narrow = inputs.bfloat16()
-        expected = function(narrow.double())
-        # torch's exponential for 16-bit results is off by 1 ulp (fexp_u20), and the result is rounded once more.
-        bound = 3 * UNIT_ROUNDOFF["bfloat16"] * expected.abs() + floor + UNDERFLOW["bfloat16"]
-        cases.compare(f"{name}, bfloat16", function(narrow.to(context.device)), expected, bound)
-    left, right = torch.randn(2, 8191, generator=generator).unbind()
-    there, other = left.to(context.device), right.to(context.device)
-    # IEEE operations, each rounded once.
-    for name, actual, expected in (
-        ("sum", there + other, left.double() + right.double()),
-        ("difference", there - other, left.double() - right.double()),
-        ("product", there * other, left.double() * right.double()),
-        ("quotient", there / other, left.double() / right.double()),
-    ):
-        # CUDA's quotient may be that of 2 ulp where it was compiled without -prec-div.
-        factor = 4 if name == "quotient" else 1
-        cases.compare(f"elementwise {name}", actual, expected, factor * unit * expected.abs() + UNDERFLOW["float32"])
-    cases.exactly("comparison", there > other, left > right)
-    cases.exactly("where", torch.where(there > other, there, other), torch.maximum(left, right))
-
-
-def _sums(cases: Cases, context: Context, generator: torch.Generator) -> None:
-    """Compare sums along each dimension, and running ones: n terms in any order, gamma(n)."""
-    import torch
-
-    unit = UNIT_ROUNDOFF["float32"]
-    grid = torch.randn(37, 1031, generator=generator)
-    there = grid.to(context.device)
-    exact = grid.double()
-    for words, dims, length in (("rows", 1, 1031), ("columns", 0, 37), ("all", (0, 1), 37 * 1031)):
-        bound = gamma(length, unit) * exact.abs().sum(dims)
-        cases.compare(f"sum of {words}", there.sum(dims), exact.sum(dims), bound)
-        cases.compare(
-            f"mean of {words}", there.mean(dims), exact.mean(dims), (bound + unit * exact.abs().sum(dims)) / length
-        )
-    for dim, length in ((0, 37), (1, 1031)):
-        bound = gamma(length, unit) * exact.abs().cumsum(dim)
-        cases.compare(f"cumsum along {dim}", there.cumsum(dim), exact.cumsum(dim), bound)
-    cases.compare("sum of a transposed view", there.t()[::3].sum(1), exact.t()[::3].sum(1),
-                  gamma(37, unit) * exact.t()[::3].abs().sum(1))  # fmt: skip
-    whole = torch.randint(-1000, 1000, (37, 1031), generator=generator)
-    cases.exactly("sum of integers", whole.to(context.device).sum(1), whole.double().sum(1))
-    cases.exactly("cumsum of integers", whole.to(context.device).cumsum(1), whole.double().cumsum(1))
-    cases.exactly("maximum", there.amax(1), exact.amax(1))
-    cases.exactly("argmin", there.argmin(0), exact.argmin(0))
-
-
 def _normalisations(cases: Cases, context: Context, generator: torch.Generator) -> None:
     """Compare softmax and layer_norm, with their gradients.
 
@@ -130,8 +56,7 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
 
     unit = UNIT_ROUNDOFF["float32"]
     rows, length = 29, 517
-    ordinary, g = torch.randn(rows, length, generator=generator) * 2, torch.randn(rows, length, generator=generator)
-    x = ordinary.clone()
+    x, g = torch.randn(rows, length, generator=generator) * 2, torch.randn(rows, length, generator=generator)
     # Logits whose exponential no float32 holds, and rows in which the epsilon counts.
     x[0] *= 60
     x[1] *= 0.0015
@@ -183,13 +108,6 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     cases.compare("layer_norm, backward dWeight", computed[1], (up * normal).sum(0), bound)
     cases.compare("layer_norm, backward dBias", computed[2], up.sum(0), gamma(rows, unit) * up.abs().sum(0))
 
-    leaf = ordinary.to(context.device, copy=True).requires_grad_()
-    (backward,) = gradients(torch.tanh(leaf), [leaf], g.to(context.device))
-    y = torch.tanh(ordinary.double())
-    y_off = 2 * unit * ULP[context.device] * (y.abs() if context.device == "cuda" else 2.0) + 1.5e-7
-    bound = g.double().abs() * (2 * y.abs() * y_off + y_off**2 + 3 * unit)
-    cases.compare("tanh, backward", backward, g.double() * (1 - y.square()), bound)
-
 
 def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> None:
     """Compare what adds and writes by index, several at one place: exact for integers."""
@@ -225,14 +143,12 @@ def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> Non
 
 @check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN)
 def elementwise(context: Context) -> Measured:
-    """Show that functions, sums, normalisations and sums by index are right, some with their gradients.
+    """Show that normalisations, with their gradients, and sums by index are right; the survey has functions and sums.
 
-    Bounds: ulps of the functions (see ULP), gamma(n) of sums, zero for integers.
+    Bounds: ulps of the exponential (see ULP), gamma(n) of sums, zero for integers.
     """
     generator = context.generator("tensors.elementwise")
     cases = Cases("the elementwise operation", _remedy(context))
-    _functions(cases, context, generator)
-    _sums(cases, context, generator)
     _normalisations(cases, context, generator)
     _by_index(cases, context, generator)
     return cases.result()

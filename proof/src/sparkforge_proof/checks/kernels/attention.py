@@ -58,7 +58,7 @@ import math
 import typing as t
 
 from ...check import ABSENT, CRASH, H200_BUILT, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gradients, one_thread, setting
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gradients, one_thread
 from ..stack.architectures import list_for
 
 if t.TYPE_CHECKING:
@@ -674,7 +674,7 @@ def cudnn_float16(context: Context) -> Measured:
 
 @check("attention.default", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def default(context: Context) -> Measured:
-    """Attention as models call it: torch chooses the kernel. Also without batches, and in torch.nn.MultiheadAttention.
+    """Attention as models call it: torch chooses the kernel. Also without batches.
 
     The bounds hold for every kernel; the head of this file has them.
     """
@@ -694,8 +694,6 @@ def default(context: Context) -> Measured:
         q, k, v = (x[0].detach().requires_grad_() for x in (given.query, given.key, given.value))
         flat = _Arguments(q, k, v, given.gradient[0], None)
         compare(cases, f"{case}, no batches", case.format, bounds, [x.unsqueeze(0) for x in _attend(case, flat)])
-        for form in ("float32", "bfloat16"):
-            _multihead(context, cases, form)
         return cases.result()
 
 
@@ -704,86 +702,6 @@ def _said_of_rounding() -> str:
     return (
         f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded" if rounding else ""
     )
-
-
-def _multihead(context: Context, cases: Cases, form: str) -> None:
-    """Compare torch.nn.MultiheadAttention, with projections that are signed permutations.
-
-    They are exact, so that what it computes between them is attention and has its bounds. Behind it, the gradient of
-    the input is a sum of three, and those of the weights are sums over all tokens, of length k, of products with
-    numbers that are off by b: k w |a| |c| + b |c| + u |a c|.
-    """
-    import torch
-
-    tokens, heads, size, batch = 48, 2, 32, 2
-    width = heads * size
-    unit, smallest = UNIT_ROUNDOFF[form], UNDERFLOW[form]
-    generator = context.generator(f"attention multihead {form in HALF}")
-
-    def permutation() -> torch.Tensor:
-        signs = torch.randint(0, 2, (width, 1), generator=generator) * 2 - 1
-        return (torch.eye(width)[torch.randperm(width, generator=generator)] * signs).double()
-
-    def by_heads(values: torch.Tensor) -> torch.Tensor:
-        return values.unflatten(-1, (heads, size)).transpose(1, 2)
-
-    def by_tokens(values: torch.Tensor) -> torch.Tensor:
-        return values.transpose(1, 2).flatten(-2)
-
-    x, gradient = (
-        ((torch.randn(batch, tokens, width, generator=generator).clamp(-3.9, 3.9) * 32).round() / 32).double()
-        for _unused in range(2)
-    )
-    into, out = [permutation() for _unused in range(3)], permutation()
-    q, k, v = (by_heads(x @ weight.T) for weight in into)
-    inner = Inputs(q, k, v, by_heads(gradient @ out), None)
-    cpu = context.device == "cpu"
-    bounds = reference(inner, False, form in HALF, cpu, cpu and form in HALF and rounds_scores(form))
-    o, dq, dk, dv = ((by_tokens(b.expected), by_tokens(b.allowed(form))) for b in bounds.values())
-
-    layer = torch.nn.MultiheadAttention(
-        width, heads, batch_first=True, device=context.device, dtype=getattr(torch, form)
-    )
-    with torch.no_grad():
-        layer.in_proj_weight.copy_(torch.cat(into))
-        layer.in_proj_bias.zero_()
-        layer.out_proj.weight.copy_(out)
-        layer.out_proj.bias.zero_()
-    given = x.to(context.device, getattr(torch, form)).requires_grad_()
-    wanted = (given, layer.in_proj_weight, layer.in_proj_bias, layer.out_proj.weight, layer.out_proj.bias)
-    # By default cuBLAS may round parts of a long sum to 16 bit.
-    with setting(torch.backends.cuda.matmul, "allow_bf16_reduced_precision_reduction", False):
-        result, _unused = layer(given, given, given, need_weights=False)
-        grads = gradients(result, wanted, gradient.to(context.device, getattr(torch, form)))
-
-    def summed(left: torch.Tensor, off: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return left^T right over all tokens and its bound, where ``left`` is off by ``off``."""
-        left, off, right = (y.flatten(0, 1) for y in (left, off, right))
-        size = left.abs().T @ right.abs()
-        exact = left.T @ right
-        rounded = _TRUNCATED * (len(left) + 2) * size + off.T @ right.abs() + unit * exact.abs() + smallest
-        return exact, rounded * _SECOND_ORDER
-
-    name = f"torch.nn.MultiheadAttention, {form}"
-    cases.compare(f"{name}, forward", result, o[0] @ out.T, o[1] @ out.abs().T)
-    projected = torch.cat([dq[0], dk[0], dv[0]], -1), torch.cat([dq[1], dk[1], dv[1]], -1)
-    weight = torch.cat(into)
-    exact = projected[0] @ weight
-    allowed = (projected[1] + 4 * _TRUNCATED * projected[0].abs()) @ weight.abs() + unit * exact.abs() + smallest
-    cases.compare(f"{name}, backward of its input", grads[0], exact, allowed * _SECOND_ORDER)
-    ones = torch.ones(batch, tokens, 1, dtype=torch.float64)
-    for place, part, values in (
-        (1, "the projection into it", summed(*projected, x)),
-        (2, "the bias into it", summed(*projected, ones)),
-        (3, "the projection out of it", tuple(y.T for y in summed(*o, gradient))),
-        (4, "the bias out of it", summed(gradient, torch.zeros_like(gradient), ones)),
-    ):
-        cases.compare(
-            f"{name}, backward of {part}",
-            grads[place],
-            values[0].reshape(grads[place].shape),
-            values[1].reshape(grads[place].shape),
-        )
 
 
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)

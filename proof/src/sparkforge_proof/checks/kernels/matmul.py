@@ -22,7 +22,7 @@ import contextlib
 import typing as t
 
 from ...check import REFUSED, SEEN, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, setting, ternary
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary
 
 if t.TYPE_CHECKING:
     import torch
@@ -349,7 +349,7 @@ def int8(context: Context) -> Measured:
 class _Shapes:
     """Operands and bounds of the shapes in one format.
 
-    float32: normal values, gamma(k + 4) with one rounding more for each of alpha, beta and their sum.
+    float32: normal values, gamma(k + 4).
     bfloat16: -1, 0 and 1, so few of them not zero that every partial result is exact: zero tolerance.
     """
 
@@ -385,7 +385,6 @@ class _Shapes:
 
 def _plain_shapes(shapes: _Shapes) -> None:
     """Compare odd sizes and the ways in which a matrix can lie in memory."""
-    import torch
 
     for rows, length, columns in ((1, 1, 1), (1, 7, 1), (3, 1, 5), (17, 33, 65), (127, 129, 31), (64, 128, 64)):
         left, right = shapes.draw(rows, length), shapes.draw(length, columns)
@@ -415,64 +414,6 @@ def _plain_shapes(shapes: _Shapes) -> None:
         tall[:40],
     )
 
-    vector, other = shapes.draw(37), shapes.draw(45)
-    shapes.product("matrix and vector", (on_left @ shapes.device(vector)).unsqueeze(1), left, vector.unsqueeze(1))
-    shapes.product("vector and matrix", (shapes.device(other) @ on_left).unsqueeze(0), other.unsqueeze(0), left)
-    shapes.product(
-        "transposed matrix and vector",
-        torch.mv(on_left.t(), shapes.device(other)).unsqueeze(1),
-        left.t(),
-        other.unsqueeze(1),
-    )
-    skipped = shapes.draw(74)
-    actual = torch.mv(on_left, shapes.device(skipped)[::2])
-    shapes.product("matrix and every second element", actual.unsqueeze(1), left, skipped[::2].unsqueeze(1))
-    long, second = shapes.draw(250), shapes.draw(250)
-    actual = torch.dot(shapes.device(long), shapes.device(second))
-    shapes.product("dot", actual.reshape(1, 1), long.unsqueeze(0), second.unsqueeze(1))
-    actual = torch.outer(shapes.device(vector), shapes.device(other))
-    shapes.product("outer", actual, vector.unsqueeze(1), other.unsqueeze(0))
-
-
-def _batched_shapes(shapes: _Shapes) -> None:
-    """Compare batches and the sums of a product and another matrix."""
-    import torch
-
-    left, right = shapes.draw(7, 33, 29), shapes.draw(7, 29, 41)
-    on_left, on_right = shapes.device(left), shapes.device(right)
-    shapes.product("bmm", torch.bmm(on_left, on_right), left, right)
-    turned = shapes.device(right.transpose(1, 2).contiguous()).transpose(1, 2)
-    shapes.product("bmm, transposed", torch.bmm(on_left, turned), left, right)
-    shapes.product("bmm, every second", torch.bmm(on_left[1::2], on_right[1::2]), left[1::2], right[1::2])
-    shapes.product("einsum bij,bjk->bik", torch.einsum("bij,bjk->bik", on_left, on_right), left, right)
-    shapes.product("matmul, broadcast", on_left.unsqueeze(1) @ on_right[:3], left.unsqueeze(1), right[:3])
-    heads, keys = shapes.draw(2, 9, 3, 16), shapes.draw(2, 11, 3, 16)
-    actual = torch.einsum("bihd,bjhd->bhij", shapes.device(heads), shapes.device(keys))
-    shapes.product("einsum bihd,bjhd->bhij", actual, heads.transpose(1, 2), keys.permute(0, 2, 3, 1))
-
-    # Powers of two, so that integers stay exact.
-    alpha, beta = 0.5, -2.0
-    added = shapes.draw(7, 33, 41)
-    expected = beta * added.double() + alpha * product(left, right)
-    magnitudes = abs(beta) * added.double().abs() + alpha * product(left.abs(), right.abs())
-    actual = torch.baddbmm(shapes.device(added), on_left, on_right, alpha=alpha, beta=beta)
-    shapes.compare("baddbmm", actual, expected, magnitudes, 29)
-    nothing = torch.full_like(shapes.device(added), float("nan"))
-    actual = torch.baddbmm(nothing, on_left, on_right, beta=0)
-    shapes.product("baddbmm without the NaN that it is to ignore", actual, left, right)
-
-    expected = beta * added[0].double() + alpha * product(left[0], right[0])
-    magnitudes = abs(beta) * added[0].double().abs() + alpha * product(left[0].abs(), right[0].abs())
-    actual = torch.addmm(shapes.device(added[0]), on_left[0], on_right[0], alpha=alpha, beta=beta)
-    shapes.compare("addmm", actual, expected, magnitudes, 29)
-    actual = torch.addmm(nothing[0], on_left[0], on_right[0], beta=0)
-    shapes.product("addmm without the NaN that it is to ignore", actual, left[0], right[0])
-    row = shapes.draw(41)
-    expected = row.double() + product(left[0], right[0])
-    magnitudes = row.double().abs() + product(left[0].abs(), right[0].abs())
-    actual = torch.addmm(shapes.device(row), on_left[0], on_right[0])
-    shapes.compare("addmm, one row", actual, expected, magnitudes, 29)
-
 
 def _empty_shapes(shapes: _Shapes) -> None:
     """Compare products of which one dimension is 0: an empty result, or sums of nothing."""
@@ -494,41 +435,13 @@ def _empty_shapes(shapes: _Shapes) -> None:
     shapes.compare("mv, sums of nothing", nothing, torch.zeros(4, dtype=torch.float64), torch.zeros(()), 1)
 
 
-def _backward_shapes(shapes: _Shapes) -> None:
-    """Compare both gradients of products, and all three of a linear layer."""
-    import torch
-
-    for words, left, right in (
-        ("", shapes.draw(47, 39), shapes.draw(39, 53)),
-        (", batch", shapes.draw(5, 23, 17), shapes.draw(5, 17, 19)),
-    ):
-        upstream = shapes.draw(*left.shape[:-1], right.shape[-1])
-        on_left, on_right = shapes.device(left).requires_grad_(), shapes.device(right).requires_grad_()
-        result = on_left @ on_right
-        of_left, of_right = gradients(result, (on_left, on_right), shapes.device(upstream))
-        shapes.product(f"forward{words}", result, left, right)
-        shapes.product(f"backward dA{words}", of_left, upstream, right.transpose(-1, -2))
-        shapes.product(f"backward dB{words}", of_right, left.transpose(-1, -2), upstream)
-
-    inputs, weight, bias = shapes.draw(41, 37), shapes.draw(29, 37), shapes.draw(29)
-    upstream = shapes.draw(41, 29)
-    leaves = [shapes.device(tensor).requires_grad_() for tensor in (inputs, weight, bias)]
-    result = torch.nn.functional.linear(*leaves)
-    of_inputs, of_weight, of_bias = gradients(result, leaves, shapes.device(upstream))
-    expected = product(inputs, weight.t()) + bias.double()
-    magnitudes = product(inputs.abs(), weight.t().abs()) + bias.double().abs()
-    shapes.compare("linear", result, expected, magnitudes, 37)
-    shapes.product("linear, backward dInput", of_inputs, upstream, weight)
-    shapes.product("linear, backward dWeight", of_weight, upstream.t(), inputs)
-    shapes.compare("linear, backward dBias", of_bias, upstream.double().sum(0), upstream.double().abs().sum(0), 41)
-
-
 @check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def shapes(context: Context) -> Measured:
-    """Show that products of every shape and layout are right, with their gradients, in float32 and bfloat16.
+    """Show that products of every layout and of no terms are right, in float32 and bfloat16.
 
-    Bound: float32: gamma(k + 4) of the sum of magnitudes of all that is added; bfloat16: integers, zero. The reference
-    multiplies and adds in float64 without any BLAS.
+    Vectors, batches, sums of a product and another matrix, and gradients are the survey's. Bound: float32: gamma(k + 4)
+    of the sum of magnitudes of all that is added; bfloat16: integers, zero. The reference multiplies and adds in
+    float64 without any BLAS.
     """
     import torch
 
@@ -541,9 +454,7 @@ def shapes(context: Context) -> Measured:
         for dtype in formats:
             one = _Shapes(cases, context, dtype)
             _plain_shapes(one)
-            _batched_shapes(one)
             _empty_shapes(one)
-            _backward_shapes(one)
     return cases.result()
 
 

@@ -10,13 +10,9 @@ whatever the condition of the problem is.
 
 from __future__ import annotations
 
-import ctypes
-import glob
-import os
-import re
 import typing as t
 
-from ...check import ABSENT, CRASH, SEEN, Context, Measured, Skipped, Unanswered, check
+from ...check import SEEN, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, name_of, one_thread
 
 if t.TYPE_CHECKING:
@@ -47,184 +43,15 @@ def convection(side: int) -> Sparse:
     return Sparse(rows, columns, values)
 
 
-#: Of cudss.h: what is the same in every version from 0.7 to 1.0.
-_ANALYSIS, _FACTORIZATION, _SOLVE = 3, 4, 1008
-_FLOAT64, _INT32 = 1, 10
-_STATUS = (
-    "success",
-    "not initialised",
-    "out of memory",
-    "invalid value",
-    "not supported",
-    "execution failed",
-    "internal error",
-    "iterative refinement failed",
-)
 _DIRECT_REMEDY = (
     "Install the stack's cuDSS (playbooks/libraries.yml) and remove older copies from the loader's path: cuDSS 0.8 "
     "changed its interface but kept the name libcudss.so.0."
 )
 
 
-def csr_types(version: tuple[int, int, int]) -> list[int]:
-    """Return the types of ``cudssMatrixCreateCsr``: 0.8 put one for row offsets before those of columns and values."""
-    return [_INT32, _INT32, _FLOAT64] if version >= (0, 8, 0) else [_INT32, _FLOAT64]
-
-
-class Cudss:
-    """The C interface of cuDSS.
-
-    :param path: what to open.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.library = ctypes.CDLL(path)
-        numbers = []
-        for part in range(3):
-            number = ctypes.c_int(-1)
-            self._call("cudssGetProperty", ctypes.c_int(part), ctypes.byref(number))
-            numbers.append(number.value)
-        self.version = (numbers[0], numbers[1], numbers[2])
-
-    def __str__(self) -> str:
-        return f"cuDSS {'.'.join(map(str, self.version))} ({self.path})"
-
-    def _call(self, name: str, *arguments: t.Any) -> None:
-        function = getattr(self.library, name, None)
-        if function is None:
-            raise Unanswered(ABSENT, f"{self.path} has no function {name}.", _DIRECT_REMEDY, "missing", name)
-        function.restype = ctypes.c_int
-        status = function(*arguments)
-        if status:
-            said = _STATUS[status] if 0 < status < len(_STATUS) else "unknown"
-            raise Unanswered(
-                CRASH,
-                f"{name} of {self.path} returns status {status} ({said}).",
-                _DIRECT_REMEDY,
-                f"status {status}",
-                "0",
-            )
-
-    def _create(self, name: str, *before: t.Any) -> ctypes.c_void_p:
-        made = ctypes.c_void_p()
-        self._call(name, *before, ctypes.byref(made))
-        return made
-
-    def solve(
-        self, rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, side: torch.Tensor
-    ) -> torch.Tensor:
-        """Solve with a general matrix; int32 and float64 tensors on the device."""
-        import torch
-
-        count = side.numel()
-        result = torch.zeros_like(side)
-        undo: list[tuple[str, tuple[t.Any, ...]]] = []
-        integers = [ctypes.c_int64(x) for x in (count, count, values.numel())]
-        pointers = [ctypes.c_void_p(x.data_ptr()) for x in (rows, columns, values)]
-
-        def dense(tensor: torch.Tensor) -> ctypes.c_void_p:
-            made = ctypes.c_void_p()
-            shape = [ctypes.c_int64(x) for x in (count, 1, count)]
-            end = [ctypes.c_void_p(tensor.data_ptr()), ctypes.c_int(_FLOAT64), ctypes.c_int(0)]
-            self._call("cudssMatrixCreateDn", ctypes.byref(made), *shape, *end)
-            undo.append(("cudssMatrixDestroy", (made,)))
-            return made
-
-        try:
-            handle = self._create("cudssCreate")
-            undo.append(("cudssDestroy", (handle,)))
-            config = self._create("cudssConfigCreate")
-            undo.append(("cudssConfigDestroy", (config,)))
-            data = self._create("cudssDataCreate", handle)
-            undo.append(("cudssDataDestroy", (handle, data)))
-            matrix = ctypes.c_void_p()
-            # Behind the types: a general matrix, all of it, counted from 0.
-            kinds = [ctypes.c_int(x) for x in (*csr_types(self.version), 0, 0, 0)]
-            row_ends = ctypes.c_void_p()
-            self._call(
-                "cudssMatrixCreateCsr", ctypes.byref(matrix), *integers, pointers[0], row_ends, *pointers[1:], *kinds
-            )
-            undo.append(("cudssMatrixDestroy", (matrix,)))
-            unknown, right = dense(result), dense(side)
-            for phase in (_ANALYSIS, _FACTORIZATION, _SOLVE):
-                self._call("cudssExecute", handle, ctypes.c_int(phase), config, data, matrix, unknown, right)
-            if result.is_cuda:
-                torch.cuda.synchronize()
-        finally:
-            for name, arguments in reversed(undo):
-                getattr(self.library, name)(*arguments)
-        return result
-
-
-def cudss_candidates(directories: t.Iterable[str]) -> list[str]:
-    """Return the libraries of cuDSS that lie in directories, in their order, the newest of each first."""
-    found: list[str] = []
-    for directory in directories:
-        for path in sorted(glob.glob(os.path.join(glob.escape(directory), "libcudss.so.[0-9]*")), reverse=True):
-            if re.fullmatch(r"libcudss\.so\.\d+", os.path.basename(path)) and path not in found:
-                found.append(path)
-    return found
-
-
-def _open_cudss(context: Context) -> Cudss:
-    """Open cuDSS where the environment has it, or else where the loader finds it.
-
-    :raises Skipped: it is nowhere.
-    :raises Unanswered: it is there and does not load, or is too old for CUDA 13.
-    """
-    receipt = context.reference.get("receipt") or {}
-    import torch
-
-    site = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__)))
-    directories = [str(path) for path in receipt.get("library_paths") or ()]
-    directories += [os.path.join(site, "nvidia", part, "lib") for part in ("cu13", "cudss")]
-    directories.append(os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "lib"))
-    library = None
-    for path in cudss_candidates(directories) + ["libcudss.so.0", "libcudss.so.1"]:
-        try:
-            library = Cudss(path)
-            break
-        except OSError as error:
-            # The loader names the library that it misses: itself where it is nowhere, another where it is incomplete.
-            if "/" not in path and str(error).startswith(f"{path}:"):
-                continue
-            said = " ".join(str(error).split())[:300].rstrip(".")
-            raise Unanswered(
-                ABSENT, f"{path} does not load: {said}.", _DIRECT_REMEDY, "does not load", "loads"
-            ) from error
-    if library is None:
-        raise Skipped(
-            "torch is built without cuDSS, and neither the environment nor the loader has libcudss.so.0 or .1."
-        )
-    if library.version < (0, 7, 0):
-        raise Unanswered(
-            ABSENT,
-            f"{library} is older than 0.7, the first for CUDA 13.",
-            _DIRECT_REMEDY,
-            ".".join(map(str, library.version)),
-            "0.7 or newer",
-        )
-    return library
-
-
-def _torch_has_cudss() -> bool:
-    """Return whether torch can solve sparse systems; no flag of torch says so before 2.16."""
-    import torch
-
-    one = torch.eye(2, dtype=torch.float64, device="cuda").to_sparse_csr()
-    try:
-        torch.sparse.spsolve(one, torch.ones(2, dtype=torch.float64, device="cuda"))
-    except RuntimeError as error:
-        if "cuDSS" in str(error) and "compiling" in str(error):
-            return False
-        raise
-    return True
-
-
 @check("linalg.sparse_direct")
 def sparse_direct(context: Context) -> Measured:
-    """A sparse direct solution through cuDSS: by torch.sparse.spsolve where torch has it, else by its C interface.
+    """A sparse direct solution through cuDSS, which torch.sparse.spsolve calls where torch is built with it.
 
     4096 unknowns, a matrix A in whose columns the elements beside the diagonal are at most 4/5 of it. Elimination in
     any order that keeps the diagonal then has |L|_1 <= 1 + 4/5 and |U|_1 <= |A|_1 / (1 - 4/5), because the sum of a
@@ -239,19 +66,18 @@ def sparse_direct(context: Context) -> Measured:
         rows, columns = (torch.tensor(x, dtype=torch.int32) for x in (system.rows, system.columns))
         values = torch.tensor(system.values, dtype=torch.float64)
         right = torch.randn(side * side, generator=context.generator("linalg sparse direct"), dtype=torch.float64)
-    on_device = [x.to(context.device) for x in (rows, columns, values, right)]
-    if _torch_has_cudss():
-        size = (side * side, side * side)
-        matrix = torch.sparse_csr_tensor(on_device[0], on_device[1], on_device[2], size=size)
-        x, by = torch.sparse.spsolve(matrix, on_device[3]), "torch.sparse.spsolve"
-    else:
-        library = _open_cudss(context)
-        x, by = library.solve(*on_device), str(library)
-    cases = Cases(f"the sparse solution by {by}", _DIRECT_REMEDY)
+    size = (side * side, side * side)
+    matrix = torch.sparse_csr_tensor(rows, columns, values, size=size).to(context.device)
+    try:
+        x = torch.sparse.spsolve(matrix, right.to(context.device))
+    except RuntimeError as error:
+        # No flag of torch says so before 2.16.
+        if "cuDSS" in str(error) and "compiling" in str(error):
+            raise Skipped("This torch is built without cuDSS, by which alone it solves sparse systems.") from error
+        raise
+    cases = Cases("the sparse solution by cuDSS", _DIRECT_REMEDY)
     _residual(cases, system, x, right)
-    result = cases.result()
-    result.measured += f"; {by}"
-    return result
+    return cases.result()
 
 
 def _residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.Tensor) -> None:

@@ -356,7 +356,7 @@ def _distributed(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Te
 
 @check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN)
 def sampling(context: Context) -> Measured:
-    """What is sampled follows its distribution: words of a model, by temperature and top-p, and what dropout leaves."""
+    """What is sampled follows its distribution: words, by temperature and top-p, and dropout in attention."""
     import torch
     import torch.nn.functional as f
 
@@ -375,11 +375,6 @@ def sampling(context: Context) -> Measured:
         given = shares.to(device, torch.float32)
         each = given.expand(draws // 4, -1).multinomial(1).flatten()
         _distributed(cases, "multinomial, one of each row", each.bincount(minlength=50), shares)
-        pairs = given.expand(draws // 4, -1).multinomial(2)
-        cases.exactly(
-            "multinomial without replacement, the same twice", (pairs[:, 0] == pairs[:, 1]).sum(), torch.tensor(0)
-        )
-        _distributed(cases, "multinomial without replacement", pairs[:, 0].bincount(minlength=50), shares)
         # As vLLM and others draw: the largest of the shares by an exponential variable.
         raced = (given.expand(draws // 4, -1) / torch.empty(draws // 4, 50, device=device).exponential_()).argmax(-1)
         _distributed(cases, "the largest by an exponential variable", raced.bincount(minlength=50), shares)
@@ -408,28 +403,10 @@ def _nucleus(logits: torch.Tensor, temperature: float, top: float) -> torch.Tens
 
 
 def _left_by_dropout(cases: Cases, device: str) -> None:
-    """Compare how much dropout leaves, and that it makes the rest as much larger."""
+    """Compare how much dropout leaves in attention, and that the rest is larger; chance.rates has the other ways."""
     import torch
     import torch.nn.functional as f
 
-    count = 400_000
-    for form in ("float32", "bfloat16"):
-        ones = torch.ones(count, device=device, dtype=getattr(torch, form)).requires_grad_()
-        for share in (0.5, 0.25):
-            found = f.dropout(ones, share)
-            kept = found != 0
-            split = torch.stack([kept.sum(), (~kept).sum()])
-            _distributed(cases, f"dropout of {share}, {form}", split, torch.tensor([1 - share, share]))
-            size = torch.tensor(1 / (1 - share)).to(ones.dtype)
-            cases.exactly(f"what dropout of {share} leaves, {form}", found[kept], size.expand(int(kept.sum())))
-            (gradient,) = torch.autograd.grad(found.sum(dtype=torch.float32), ones)
-            cases.exactly(f"gradient of dropout of {share}, {form}", gradient, found.detach())
-            # By pairs: that one is kept says nothing of the next.
-            both = (kept[0::2].long() * 2 + kept[1::2].long()).bincount(minlength=4)
-            wanted = torch.tensor([share**2, share * (1 - share), (1 - share) * share, (1 - share) ** 2])
-            _distributed(cases, f"neighbours by dropout of {share}, {form}", both, wanted)
-    fair = torch.full((count,), 0.3, device=device).bernoulli()
-    _distributed(cases, "bernoulli", torch.stack([(fair == 0).sum(), (fair == 1).sum()]), torch.tensor([0.7, 0.3]))
     # Each key has the same part and the value 1, so that a result is how many were kept.
     keys = 64
     query = torch.zeros(8, 4, 128, 32, device=device)
