@@ -360,6 +360,14 @@ source =
     osrf/rocker#298
     NVIDIA/ansible-role-nvidia-driver#33
 
+[apt-would-remove]
+keys = remove packages while --no-remove
+pattern =
+    will be REMOVED:\s*\n(?P<packages> [^\n]+)(?s:.{0,400}?)remove packages while --no-remove
+    remove packages while --no-remove
+cause = What was asked for would remove packages[:{packages}], and was told not to.
+remedy = Look which of them DGX OS needs before you allow it; sparkforge forecast says what such a change breaks.
+
 [apt-not-root]
 keys =
     are you root?

@@ -31,7 +31,9 @@ keys =
     Cannot import '
     Missing dependencies:
     Cannot import build backend
+    invalid command 'bdist_wheel'
 pattern =
+    invalid command '(bdist_wheel)'
     Error: No module named '(setuptools|wheel|scikit_build_core|hatchling|flit_core|poetry|mesonpy)(?:\.[\w.]+)?'
     Error: No module named '(pybind11|nanobind|numpy|yaml|typing_extensions|packaging|psutil)(?:\.[\w.]+)?'
     Error: No module named '(ninja|cmake|jinja2|six|requests|Cython|setuptools_scm)(?:\.[\w.]+)?'

@@ -28,8 +28,11 @@ source =
 
 [ssh-key-missing]
 keys = Permission denied (publickey
-pattern = (?<![\w.@-])(?!git@)(?P<account>[\w.-]+@[\w.-]+): Permission denied \(publickey
-cause = The other host lets {account} in with a key alone, and this account has none that it knows.
+pattern = (?<![\w.@-])(?!git@)(?P<account>[\w.-]+@[\w.-]+): Permission denied \((?P<methods>publickey[^)\n]*)
+values =
+    why of methods: .*(?:password|keyboard) => it knows no key of this account, and got no right password
+    why of methods: . => it takes keys alone, and this account has none that it knows
+cause = The other host did not let {account} in: {why}.
 remedy = Copy this account's public key there (ssh-copy-id {account}), and see that ssh {account} true works before
     mpirun, Ray or a script uses it.
 source = https://manpages.ubuntu.com/manpages/noble/man1/ssh-copy-id.1.html

@@ -33,7 +33,9 @@ keys =
     RepositoryNotFoundError
     Repository Not Found for url
 pattern =
-    Repository Not Found for url: \S*?/(?:api/)?(?:models/|datasets/)?([\w.-]+/[\w.-]+?)(?:[/.]?$|/)
+    Repository Not Found for url: https?://[^/\s]+/(?:api/)?(?:models/|datasets/)?([\w.-]+/[\w.-]+?)(?:[/.]?$|/)
+    RepositoryNotFoundError: 404[^\n]*\s+Repository Not Found for url: https?://[^/\s]+/(?:api/)?(?:models/|datasets/)?(
+    +[\w.-]+/[\w.-]+?)(?:[/.]?$|/)
     (RepositoryNotFoundError): 404
 cause = The hub has no repository of that name that this account may see ({found}): the name is wrong, or it is private.
 remedy = Compare the name with its page on the hub; for a private one give the program a token of an account that may

@@ -26,6 +26,13 @@ source =
     jadolg/DockerImageSave#9
     ivangabriele/dockfish#13
 
+[docker-credentials]
+keys = ing credentials - err
+pattern = error (?:stor|gett)ing credentials - err: exec: \\*'([^'\\\n]+)
+cause = Docker is set to keep logins with {found}, which is not installed here.
+remedy = Take credsStore (or credHelpers) out of ~/.docker/config.json, or install that helper, and run docker login
+    again.
+
 [container-program-missing]
 keys =
     executable file not found in
@@ -57,8 +64,10 @@ keys =
     net/http: TLS handshake timeout
     context deadline exceeded
     dial tcp
+    : EOF
 pattern =
     https?://(?P<host1>[\w.-]+(?::\d+)?)/v2/[^\n]*?(?P<why1>net/http: [\w ]+?|context deadline exceeded)(?: \(|'|$)
+    https?://(?P<host3>[\w.-]+(?::\d+)?)/v2/[^\n]*?: (?P<why3>EOF)$
     https?://(?P<host2>[\w.-]+(?::\d+)?)/v2/[^\n]*?dial tcp \S+: (?:connect: )?(?P<why2>[\w/ ]+)$
 cause = The registry {host} was not reached ({why}): Docker's daemon asks it itself, and does not have a shell's proxy
     or VPN.
@@ -222,7 +231,11 @@ keys =
     yaml: line
     yaml: while scanning
     neither an image nor a build context
+    Additional properties are not allowed
+    is invalid because:
 pattern =
+    Compose file '(?P<file2>[^'\n]+)' is invalid because:\s+(?P<why4>[^\n]+)
+    (?P<why5>Additional properties are not allowed \([^)\n]*\))
     validating (?P<file>/\S+\.ya?ml): (?P<why1>[^\n]+)
     ^(?:failed to parse \S+: )?(?:\S+\.ya?ml: )?(?P<why2>yaml: (?:line \d+|while scanning)[^\n]*)
     (?P<why3>service '[^'\n]+' has neither an image nor a build context specified)
@@ -307,4 +320,61 @@ remedy = Leave -t out (-i alone passes input on), or call ssh with -t.
 source =
     wpscanteam/wpscan#1169
     bdd/runitor#34
+
+[container-interpreter-missing]
+keys = no such file or directory
+pattern = ^exec (/\S+): no such file or directory
+cause = The container's program {found} is there, but what it needs first is not: the interpreter of its first line (a
+    carriage return at the line's end is taken as part of it), or the loader of its C library.
+remedy = Look at its first line (head -1, file), convert it with dos2unix, and use a base image with that C library
+    (glibc, not Alpine's musl).
+source = docker-archive-public/docker.doodle#10
+
+[container-not-running]
+keys = Error response from daemon: Container
+pattern = Error response from daemon: [Cc]ontainer (?P<name>\S+) is (?P<why>not running|restarting)
+cause = The container {name} is {why}: its program ended.
+remedy = Read docker logs {name}, which has its reason; docker run --entrypoint sh starts the image without that
+    program.
+
+[docker-network-overlap]
+keys = Pool overlaps with other one
+pattern = (Pool overlaps with other one) on this address space
+cause = The compose file asks for a subnet that another network of Docker or of this host has ({found}).
+remedy = Choose another subnet in it, or remove the old network (docker network ls, docker network rm).
+source = moby/moby#23971
+
+[container-rlimit]
+keys = error setting rlimit type
+pattern = error setting rlimit type (\d+): operation not permitted
+cause = Docker may not raise the limit that --ulimit asks for (type {found}; 8 is memlock): it runs without root, or in
+    a container.
+remedy = Leave --ulimit out, or raise the limit of the daemon itself (LimitMEMLOCK=infinity in a drop-in of its
+    service).
+
+[buildx-platforms]
+keys = Multi-platform build is not supported
+pattern = (Multi-platform build is not supported) for the docker driver
+cause = Docker's own builder makes images for one platform at a time ({found}).
+remedy = Build for linux/arm64 alone, or make a builder (docker buildx create --use --driver docker-container).
+
+[docker-containerd]
+keys = failed to dial "/run/containerd
+pattern = failed to dial '(/run/containerd/containerd\.sock)'
+cause = Docker does not start, because containerd does not answer at {found}.
+remedy = Start it (systemctl status containerd; its journal says why it does not run), then docker.
+
+[docker-stop-denied]
+keys = cannot stop container
+pattern = cannot (?:stop|kill) container: (\w+):[^\n]*permission denied
+cause = Docker may not end the container {found}: AppArmor's profile of a second Docker (mostly a snap) forbids it.
+remedy = Keep one Docker (snap list docker; snap remove docker), and restart docker.
+source = IceWhaleTech/CasaOS#1232
+
+[image-emulated]
+keys = qemu: uncaught target signal
+pattern = qemu: uncaught target signal (\d+)
+cause = A program for another processor crashed in the emulation (signal {found}).
+remedy = Use an image for linux/arm64; what an emulated one does on a Spark is slow, and CUDA does not work in it.
+source = docker/for-linux#105
 """

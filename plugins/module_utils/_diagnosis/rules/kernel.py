@@ -93,4 +93,14 @@ pattern = (You are in emergency mode)
 cause = The host did not boot to the end ({found}): mostly a file system of /etc/fstab is missing or damaged.
 remedy = Log in on its screen and read journalctl -xb -p err; correct /etc/fstab (nofail for disks that may be away), or
     run fsck.
+
+[io-error]
+keys = Input/output error
+pattern =
+    error (?:reading|writing) '(?P<file1>[^'\n]+)': Input/output error
+    \[Errno 5\] Input/output error(?:: '(?P<file2>[^'\n]+)')?
+    (?<!\S)'?(?P<file3>/[^\s':]+)'?: Input/output error
+cause = The disk or network file system under[ {file}] the program's files does not answer (Input/output error).
+remedy = Read the kernel's log (journalctl -k: nvme, usb, nfs), save what you can, and look at smartctl -a; unplug and
+    mount anew where it is a USB disk or a share.
 """

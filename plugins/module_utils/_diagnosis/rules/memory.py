@@ -158,6 +158,17 @@ source =
     NVIDIA/nvidia-docker#792
     floydhub/dl-docker#21
 
+[mount-source-read-only]
+keys = while creating mount source path
+pattern = error while creating mount source path '([^'\n]+)': mkdir \S+: (?P<why>read-only file system|[\w ]+)
+cause = Docker could not make the directory {found} that the container is to see ({why}); a Docker that is a snap has a
+    read-only system there, and sees the home directory alone.
+remedy = Create the directory first on a disk that is mounted writable; where docker is a snap (snap list docker), use a
+    path below the home directory, or Docker's own packages.
+source =
+    tribut/homeassistant-docker-venv#35
+    IceWhaleTech/CasaOS#1232
+
 [read-only]
 keys = ead-only file system
 pattern =

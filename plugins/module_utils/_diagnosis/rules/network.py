@@ -79,7 +79,9 @@ keys =
     EAI_AGAIN
     resolve host name
     : i/o timeout
+    unable to resolve host address
 pattern =
+    unable to resolve host address '([^'\n]+)'
     (?:ping: |addresses of \()([\w.-]+)[:,] [^\n]*(?:name resolution|service not known)
     (?:ENOTFOUND|EAI_AGAIN) ([\w-]+\.[\w.-]+)
     Couldn't resolve host name
@@ -92,6 +94,7 @@ pattern =
     Name or service not known
     lookup (\S+?)(?: on \S+)?: no such host
 unless =
+    sudo: unable to resolve host
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
@@ -141,6 +144,24 @@ values =
     advice of status: . => Try later: the server itself failed
 cause = A server answers a download with {status}.
 remedy = {advice}.
+
+[local-server-not-running]
+keys =
+    Failed to connect to localhost
+    Failed to connect to 127.0.0.1
+    HTTPConnectionPool(host='localhost'
+    HTTPConnectionPool(host='127.0.0.1'
+    HTTPConnectionPool(host='0.0.0.0'
+pattern =
+    Failed to connect to (?:localhost|127\.0\.0\.1) port (?P<port1>\d+)
+    HTTPConnectionPool\(host='(?:localhost|127\.0\.0\.1|0\.0\.0\.0)', port=(?P<port2>\d+)\)[^\n]*?(?:Connection refused|
+    +establish a new)
+cause = No server answers on this host at the port {port}: it has not started, still loads its model, or listens
+    elsewhere.
+remedy = See whether something listens (ss -ltnp | grep {port}) and read the server's log; from inside a container
+    localhost is the container itself (use the service's name, or --network host), and one outside needs -p
+    {port}:{port}.
+source = Comfy-Org/ComfyUI#3840
 
 [connection-lost]
 keys =
@@ -244,7 +265,9 @@ keys =
     ddress already in use
     EADDRINUSE
     port is already allocated
+    Cannot find empty port in range
 pattern =
+    Cannot find empty port in range: (?P<port7>\d+)
     failed to listen on any local network address\. port: (?P<port1>\d+)[^\n]*EADDRINUSE
     Bind for \S+:(?P<port2>\d+) failed: port is already allocated
     listen \w+ \S+:(?P<port3>\d+): bind: address already in use
@@ -268,4 +291,41 @@ pattern = (Cannot assign requested address)
 cause = The program was to listen on, or come from, an address that this host does not have now ({found}).
 remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a container the host's addresses exist with
     --network host alone.
+
+[served-model-unknown]
+keys = does not exist
+pattern = [Tt]he model '([^'\n]+)' does not exist
+cause = The server does not serve a model called {found}.
+remedy = Ask it which it has (curl http://HOST:PORT/v1/models), and name that one, or start it with --served-model-name
+    {found}.
+
+[api-unreachable]
+keys =
+    APIConnectionError
+    curl: (52)
+pattern =
+    (APIConnectionError): Connection error
+    curl: \(52\) (Empty reply from server)
+cause = The program did not get an answer of the server that it asks ({found}).
+remedy = Check the address (base_url with http:// and /v1, the port), that the server runs and has loaded its model, and
+    its log at that time; HTTP_PROXY catches local addresses too, unless NO_PROXY names them.
+
+[archive-damaged]
+keys =
+    does not look like a tar archive
+    not in gzip format
+    stdin: unexpected end of file
+    Unexpected EOF in archive
+    End-of-central-directory signature
+    File is not a zip file
+pattern =
+    (does not look like a tar archive)
+    (not in gzip format)
+    (stdin: unexpected end of file)
+    (Unexpected EOF in archive)
+    (End-of-central-directory signature not found)
+    (File is not a zip file)
+cause = A downloaded archive is none, or was cut off ({found}).
+remedy = Look at it (file, ls -l): an error page or some bytes mean a wrong address or a login; download it again with
+    curl -fL, and compare its checksum.
 """

@@ -290,4 +290,37 @@ pattern =
 notice = yes
 cause = A play of Ansible had no host[: its inventory knows no {group}].
 remedy = If that is not meant, give the right inventory (-i), and compare the names with ansible-inventory --graph.
+
+[docker-config-not-readable]
+keys = Error loading config file
+pattern = Error loading config file: (\S+): [^\n]*permission denied
+notice = yes
+cause = docker may not read {found}, which another account (an earlier sudo docker login) made, and goes on without its
+    logins.
+remedy = Make it this account's own (sudo chown -R $USER ~/.docker).
+
+[sudo-own-name]
+keys = sudo: unable to resolve host
+pattern = sudo: unable to resolve host ([\w.-]+)
+notice = yes
+cause = This host does not find its own name {found}; sudo goes on.
+remedy = Put 127.0.1.1 {found} into /etc/hosts.
+
+[driver-taints-kernel]
+keys = module verification failed
+pattern = (\w+): module verification failed: signature and/or required key missing
+notice = yes
+cause = The module {found} is not signed by the kernel's builder: normal for a driver of DKMS, and no failure.
+remedy = Nothing to do.
+
+[apparmor-denied]
+keys = apparmor="DENIED"
+pattern =
+    apparmor='DENIED' operation='(?P<operation>\w+)'[^\n]*?profile='(?P<profile>[^'\n]+)'(?:[^\n]*?name='(?P<name>[^'\n]
+    ++)')?
+notice = yes
+cause = AppArmor's profile {profile} forbade {operation}[ of {name}].
+remedy = If that program lacks just this, use a path that its profile allows (of a snap: below the home directory), or
+    another package of it.
+source = tribut/homeassistant-docker-venv#35
 """

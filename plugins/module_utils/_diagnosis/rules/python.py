@@ -221,4 +221,58 @@ keys = Missing optional dependency '
 pattern = Missing optional dependency '([^'\n]+)'
 cause = The program needs {found} for this, which is not installed.
 remedy = Install {found} into its environment.
+
+[numba-numpy]
+keys = Numba needs NumPy
+pattern = Numba needs NumPy (?P<most>[\d.]+) or less\. Got NumPy (?P<have>[\d.]+\d)
+cause = Numba takes NumPy up to {most}, and {have} is installed.
+remedy = Install numpy<={most}.* (or a newer numba) in the environment.
+
+[requirement-of-installed]
+keys =
+    VersionConflict: (
+    No package metadata was found for
+pattern =
+    VersionConflict: \((?P<have>\S+ [^\s)]+)[^\n]*?Requirement\.parse\('(?P<need>[^'\n]+)'\)
+    No package metadata was found for (?P<missing>[\w.-]+)
+cause = A program looks for a package in the environment, and does not get what it needs[: {missing} is not installed][:
+    it has {have}, and needs {need}].
+remedy = Install it there[ ('{need}')] with the Python that runs the program (python -m pip, uv pip).
+
+[module-removed]
+keys =
+    No module named 'torch._six'
+    No module named 'torchvision.transforms.functional_tensor'
+    No module named 'imp'
+    No module named 'sklearn.externals
+pattern = No module named '(torch\._six|torchvision\.transforms\.functional_tensor|imp|sklearn\.externals[\w.]*)'
+values =
+    release of found: torch\. => PyTorch 2.0
+    release of found: torchvision => torchvision 0.17
+    release of found: imp => Python 3.12
+    release of found: . => scikit-learn 0.23
+cause = The program is older than what is installed: {found} was removed in {release}.
+remedy = Take a newer release of the program (or of the package that imports it); an older torch has no code for a GB10.
+
+[argument-unknown]
+keys = got an unexpected keyword argument
+pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
+values =
+    advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
+    advice of argument: . => Install the versions that the program's release pins; of a model's own code take the
+    + revision for the installed Transformers
+cause = {function} does not know {argument}: the package that has it is of another version than the one that calls it
+    expects.
+remedy = {advice}.
+
+[attribute-missing]
+keys = has no attribute '
+pattern = AttributeError: module '(?P<module>(?!pkgutil')[\w.]+)' has no attribute '(?P<attribute>\w+)'
+values =
+    advice of module: (inspect|collections|asyncio|time|fractions|ast|typing|imp|unittest)$ => Take a release of the
+    + program for this Python, which dropped it, or an older Python
+    advice of module: . => Install the version of that package which the program's release pins, and see that no file
+    + of that name lies beside it
+cause = The module {module} has no {attribute} in the installed version: the program was written for another one.
+remedy = {advice}.
 """

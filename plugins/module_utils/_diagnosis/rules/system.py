@@ -166,4 +166,34 @@ values =
     advice of why: . => Connect the power supply that came with the host, and try again
 cause = fwupd could not update the firmware: {why}[ ({file})].
 remedy = {advice}.
+
+[mount-busy]
+keys =
+    target is busy
+    Device or resource busy
+pattern =
+    umount: (\S+): target is busy
+    cannot (?:remove|move) '([^'\n]+)'[^\n]*: Device or resource busy
+cause = {found} is in use: a program has a file or its directory there, or something is mounted on it.
+remedy = See who (sudo fuser -vm {found}; findmnt {found}), end that or unmount it; a container keeps its volumes until
+    it is removed.
+
+[account-missing]
+keys =
+    invalid user:
+    invalid group:
+    ' does not exist
+pattern =
+    invalid (?:user|group): '([^'\n]+)'
+    (?:usermod|useradd|gpasswd|groupmod|userdel): (?:user|group) '([^'\n]+)' does not exist
+cause = There is no account or group {found} on this host.
+remedy = Create it (sudo groupadd, sudo useradd -r), or install the package that does (docker's group comes with
+    Docker).
+
+[network-manager-off]
+keys = NetworkManager is not running
+pattern = (NetworkManager is not running)
+cause = nmcli has nobody to ask ({found}): networkd may manage this host's interfaces.
+remedy = Start it (systemctl start NetworkManager), or set the interfaces with netplan (networkctl shows who manages
+    them).
 """

@@ -200,4 +200,12 @@ keys = database is locked
 pattern = (database is locked)
 cause = Another process has the SQLite file open for writing, or it lies on a network file system ({found}).
 remedy = End the second copy of the program (two containers with one volume), and keep the file on a local disk.
+
+[gradio-localhost]
+keys = When localhost is not accessible
+pattern = When (localhost is not accessible), a shareable link must be created
+cause = Gradio did not reach its own server ({found}): a proxy gets the request, or a package of another version breaks
+    its page.
+remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0"; else install the gradio and
+    pydantic that the program pins.
 """
