@@ -286,6 +286,13 @@ cause = What was asked for would remove packages without which the system does n
 remedy = Do not force it: look in the list above for the package that drags them out (mostly one of another release or
     repository), and leave or pin that.
 
+[apt-source-for-x86]
+keys = doesn't support architecture
+pattern = repository '(?P<url>https?://\S*/x86_64/?)\s[^\n]*doesn't support architecture 'arm64'
+cause = The apt source {url} is for x86 processors, so that none of its packages is offered here.
+remedy = Remove it (and cuda-keyring of x86_64), and add the one for this host: of CUDA the same address with sbsa
+    instead of x86_64; DGX OS has its own already.
+
 [apt-no-package]
 keys =
     Unable to locate package

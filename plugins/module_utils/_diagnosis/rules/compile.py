@@ -96,9 +96,6 @@ pattern =
 cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
 remedy = Take a release or an option of the project that supports aarch64 (NEON, or a build without SIMD), and remove
     such options from CFLAGS and CXXFLAGS.
-source =
-    vllm-project/vllm#19656
-    ggml-org/llama.cpp#10531
 
 [compiler-header-missing]
 keys =
@@ -229,7 +226,6 @@ pattern =
 cause = The compiler was not told of a processor with {found}, or is older than it.
 remedy = Name the processor: -mcpu=native, or -march=armv8.2-a with the features that the source uses
     (+dotprod+i8mm+sve); a compiler of Ubuntu 24.04 (gcc 13) knows a Spark's.
-source = ggml-org/llama.cpp#10531
 
 [start-files-missing]
 keys = cannot find

@@ -317,7 +317,33 @@ cause = The kernel module {module} was built for another kernel or driver than w
     ({why})].
 remedy = Boot the kernel that it was built for, or install the modules for the running one (linux-modules-nvidia, or
     DKMS with its headers), all of one driver version.
-source = NVIDIA/nvidia-docker#365
+
+[peer-memory-not-supported]
+keys = nvidia_peermem
+pattern = could not insert '(nvidia_peermem)': (?P<why>[\w ]+)
+cause = {found} cannot be loaded ({why}): it is for GPUDirect RDMA, which a GB10 does not have, since its memory is the
+    host's.
+remedy = Leave it out (take it off /etc/modules-load.d); NCCL uses RDMA between Sparks without it.
+
+[kernel-module-missing]
+keys = modprobe: FATAL: Module
+pattern = Module (?P<module>(?!nvidia)[\w-]+) not found in directory /lib/modules/(?P<kernel>\S+)
+cause = The running kernel {kernel} has no module {module}.
+remedy = Install its further modules (linux-modules-extra-{kernel}, where Ubuntu has it), or reboot if the kernel was
+    upgraded since the start; a container cannot load modules.
+
+[gpu-counters-not-permitted]
+keys = ERR_NVGPUCTRPERM
+pattern = (ERR_NVGPUCTRPERM)
+cause = The driver lets root alone read the GPU's performance counters ({found}).
+remedy = Run the profiler with sudo (a container with --cap-add SYS_ADMIN), or set options nvidia
+    NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot.
+
+[dcgm-not-running]
+keys = Unable to connect to host engine
+pattern = (Unable to connect to host engine)
+cause = dcgmi has nobody to ask ({found}): DCGM's service does not run.
+remedy = Start it (sudo systemctl start nvidia-dcgm), or give dcgmi the host of nv-hostengine (--host).
 
 [driver-in-use]
 keys =

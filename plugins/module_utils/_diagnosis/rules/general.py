@@ -66,7 +66,6 @@ keys = Test NCCL failure
 pattern = Test NCCL failure \S+ '(\w[\w ]+)
 cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
 remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
-source = sgl-project/sglang#8974
 
 [warnings-as-errors]
 keys = [-Werror
@@ -192,7 +191,9 @@ pattern =
     Permission denied: '([^'\n]+)'
     '?([^\s':]+)'?: (?:[Pp]ermission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(\S+)
-unless = Download is performed unsandboxed
+unless =
+    Download is performed unsandboxed
+    Error loading config file
 cause = This account may not write or run {found}.
 remedy = Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container, whose user has
     another number, start it with --user or another cache directory), or make a program executable (chmod +x); of a
@@ -354,7 +355,6 @@ cause = mpirun could not start its daemon on another host, or lost it[ ({node})]
 remedy = Check that ssh HOST orted --version (Open MPI 5: prted) works without a password and finds the same Open MPI
     (give --prefix or set PATH in ~/.bashrc before its test for a terminal), and that the firewall allows the hosts'
     network.
-source = openpmix/prrte#1389
 
 [rsync-cut]
 keys = error in rsync protocol data stream

@@ -45,7 +45,6 @@ pattern = Could not find any (running Ray instance)
 cause = There is no Ray cluster on this host to which the program could connect ({found}).
 remedy = Start it (ray start --head on the first host, ray start --address=HEAD:6379 on the others; ray status shows
     them), in the same container or environment as the program.
-source = ray-project/ray#37107
 
 [ray-head-unreachable]
 keys =
@@ -101,9 +100,6 @@ pattern =
 cause = mpirun did not find its program[ {program}][ on {node}].
 remedy = Build or copy it to the same path on every host and give that full path; a misspelt option of mpirun is also
     taken for the program.
-source =
-    veg/hyphy#1751
-    aiidateam/aiida-tutorials#465
 
 [mpi-wrong-interface]
 keys =
@@ -174,7 +170,6 @@ values =
     + /dev/infiniband's rights
 cause = RDMA's library cannot use the card ({found}).
 remedy = {advice}.
-source = Mellanox/k8s-rdma-shared-dev-plugin#105
 
 [port-of-test-taken]
 keys = Couldn't listen to port

@@ -233,7 +233,6 @@ pattern = Error no file named (?P<files>[^\n]+?),? found in directory (?P<direct
 cause = The directory {directory} has no weights in a form that the program reads ({files}).
 remedy = Complete the download (hf download NAME --local-dir {directory}); a GGUF file, an adapter (LoRA) or a
     quantization needs a program that reads it.
-source = QwenLM/Qwen3-VL#264
 
 [hub-fast-transfer-failed]
 keys = while downloading using `hf_transfer`

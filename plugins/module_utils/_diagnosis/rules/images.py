@@ -171,7 +171,6 @@ pattern =
     unable to prepare context: unable to evaluate symlinks in Dockerfile path: lstat (\S+):
 cause = docker build did not find {found}.
 remedy = Change to the directory of the Dockerfile, or name it with -f and give its directory as the last argument.
-source = docker/compose#12028
 
 [docker-iptables]
 keys = iptables failed:
@@ -309,7 +308,6 @@ keys = is too new. Maximum supported API version
 pattern = client version (?P<client>[\d.]+) is too new\. Maximum supported API version is (?P<most>[\d.]+)
 cause = The program asks Docker with the API {client}, and this daemon is older: it knows up to {most}.
 remedy = Update Docker on this host, or set DOCKER_API_VERSION={most} for the program that asks.
-source = docker/compose#13389
 
 [docker-not-a-terminal]
 keys = the input device is not a TTY
@@ -328,7 +326,6 @@ cause = The container's program {found} is there, but what it needs first is not
     carriage return at the line's end is taken as part of it), or the loader of its C library.
 remedy = Look at its first line (head -1, file), convert it with dos2unix, and use a base image with that C library
     (glibc, not Alpine's musl).
-source = docker-archive-public/docker.doodle#10
 
 [container-not-running]
 keys = Error response from daemon: Container
@@ -342,7 +339,6 @@ keys = Pool overlaps with other one
 pattern = (Pool overlaps with other one) on this address space
 cause = The compose file asks for a subnet that another network of Docker or of this host has ({found}).
 remedy = Choose another subnet in it, or remove the old network (docker network ls, docker network rm).
-source = moby/moby#23971
 
 [container-rlimit]
 keys = error setting rlimit type
@@ -369,12 +365,10 @@ keys = cannot stop container
 pattern = cannot (?:stop|kill) container: (\w+):[^\n]*permission denied
 cause = Docker may not end the container {found}: AppArmor's profile of a second Docker (mostly a snap) forbids it.
 remedy = Keep one Docker (snap list docker; snap remove docker), and restart docker.
-source = IceWhaleTech/CasaOS#1232
 
 [image-emulated]
 keys = qemu: uncaught target signal
 pattern = qemu: uncaught target signal (\d+)
 cause = A program for another processor crashed in the emulation (signal {found}).
 remedy = Use an image for linux/arm64; what an emulated one does on a Spark is slow, and CUDA does not work in it.
-source = docker/for-linux#105
 """

@@ -65,6 +65,16 @@ unless =
 cause = The proxy refused the connection or is unreachable ({found}).
 remedy = Correct the proxy's address and password (role network_access).
 
+[container-host-name]
+keys = host.docker.internal
+pattern =
+    Cannot connect to host (host\.docker\.internal):(?P<port1>\d+)
+    (?:resolve host:? |resolve ')(host\.docker\.internal)
+    (host\.docker\.internal)[^\n]*(?:not known|no such host|ENOTFOUND|Temporary failure)
+cause = Inside a container on Linux the name {found} is unknown unless it is given to it[ (port {port})].
+remedy = Start the container with --add-host=host.docker.internal:host-gateway (extra_hosts in a compose file), and let
+    the program on the host listen on 0.0.0.0 (OLLAMA_HOST=0.0.0.0 for Ollama); or use --network host and localhost.
+
 [host-unknown]
 keys =
     Could not resolve host
@@ -152,7 +162,12 @@ keys =
     HTTPConnectionPool(host='localhost'
     HTTPConnectionPool(host='127.0.0.1'
     HTTPConnectionPool(host='0.0.0.0'
+    Cannot connect to host localhost
+    Cannot connect to host 127.0.0.1
+    while connecting to upstream
 pattern =
+    Cannot connect to host (?:localhost|127\.0\.0\.1):(?P<port3>\d+)
+    while connecting to upstream[^\n]*upstream: 'http://[^:'\n]+:(?P<port4>\d+)
     Failed to connect to (?:localhost|127\.0\.0\.1) port (?P<port1>\d+)
     HTTPConnectionPool\(host='(?:localhost|127\.0\.0\.1|0\.0\.0\.0)', port=(?P<port2>\d+)\)[^\n]*?(?:Connection refused|
     +establish a new)
@@ -161,7 +176,6 @@ cause = No server answers on this host at the port {port}: it has not started, s
 remedy = See whether something listens (ss -ltnp | grep {port}) and read the server's log; from inside a container
     localhost is the container itself (use the service's name, or --network host), and one outside needs -p
     {port}:{port}.
-source = Comfy-Org/ComfyUI#3840
 
 [connection-lost]
 keys =
@@ -291,13 +305,6 @@ pattern = (Cannot assign requested address)
 cause = The program was to listen on, or come from, an address that this host does not have now ({found}).
 remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a container the host's addresses exist with
     --network host alone.
-
-[served-model-unknown]
-keys = does not exist
-pattern = [Tt]he model '([^'\n]+)' does not exist
-cause = The server does not serve a model called {found}.
-remedy = Ask it which it has (curl http://HOST:PORT/v1/models), and name that one, or start it with --served-model-name
-    {found}.
 
 [api-unreachable]
 keys =

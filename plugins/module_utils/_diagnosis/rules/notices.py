@@ -222,7 +222,6 @@ pattern = as repository '([^'\n]+?)' doesn't support architecture '(?P<architect
 notice = yes
 cause = The apt source {found} has no packages for {architecture}, and apt leaves it out.
 remedy = Remove the source, or limit it to what it has with [arch=…].
-source = awesometic/realtek-r8152-dkms#23
 
 [jax-on-cpu]
 keys = a CUDA-enabled jaxlib is not installed
@@ -259,7 +258,6 @@ cause = No host of the Ray cluster has what was asked for free ({found}): a host
     program still holds it.
 remedy = Compare ray status with what is asked; each Spark brings one GPU, so start all hosts first, and end earlier
     programs.
-source = vllm-project/vllm#15385
 
 [git-lfs-pointers]
 keys = should have been pointers
@@ -278,7 +276,6 @@ pattern =
 notice = yes
 cause = RDMA's library has no driver for a card of this host[ ({device})]: {found}.
 remedy = If RDMA is to be used here, install ibverbs-providers and rdma-core (in the container, too), in one version.
-source = Mellanox/k8s-rdma-shared-dev-plugin#105
 
 [ansible-hosts-ignored]
 keys =
@@ -322,5 +319,31 @@ notice = yes
 cause = AppArmor's profile {profile} forbade {operation}[ of {name}].
 remedy = If that program lacks just this, use a path that its profile allows (of a snap: below the home directory), or
     another package of it.
-source = tribut/homeassistant-docker-venv#35
+
+[unit-setting-ignored]
+keys = ignoring
+pattern =
+    (?<!\S)(?P<file>/\S+\.(?:service|socket|timer|mount|conf)):(?P<line>\d+): (?P<why>(?:Failed to parse|Unknown)[^\n]*?
+    +),? ignoring
+notice = yes
+cause = systemd leaves line {line} of {file} out: {why}.
+remedy = Correct the name or the value (sizes are written 100G), and run systemctl daemon-reload.
+
+[firewall-blocked]
+keys = [UFW BLOCK]
+pattern =
+    \[UFW BLOCK\] IN=(?P<interface>\S*) [^\n]*?SRC=(?P<from>\S+) [^\n]*?PROTO=(?P<protocol>\w+)(?:[^\n]*?DPT=(?P<port>\d
+    ++))?
+notice = yes
+cause = This host's firewall (ufw) dropped {protocol} from {from} on {interface}[ to the port {port}].
+remedy = If that is another Spark, allow the network between them: sudo ufw allow in on {interface} from {from}.
+
+[onnx-no-cuda]
+keys = is not in available provider names
+pattern =
+    Specified provider 'CUDAExecutionProvider' is not in available provider names\. ?Available providers: '(?P<have>[^'\
+    +n]+)
+notice = yes
+cause = This onnxruntime has no CUDA (it has {have}), and runs on the CPU.
+remedy = On aarch64 take a build with CUDA (of the vendor, or your own); the index's onnxruntime-gpu is for x86 alone.
 """

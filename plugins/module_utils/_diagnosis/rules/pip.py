@@ -119,7 +119,6 @@ pattern =
 cause = The index offers only {offered}, and {by} needs {need}.
 remedy = Ask for a version that is there, or give the index that has the other (of torch: the cu130 index); for this
     Python and aarch64 an index may have fewer versions than its page shows.
-source = astral-sh/uv#2172
 
 [uv-timeout]
 keys = Try increasing UV_HTTP_TIMEOUT
@@ -143,7 +142,6 @@ pattern = conflicting indexes for package '([^'\n]+)'
 cause = tool.uv.sources binds {found} to two indexes that count at the same time.
 remedy = Give each a marker that excludes the other (marker = "platform_machine == 'aarch64'"), or an extra with
     tool.uv.conflicts.
-source = https://docs.astral.sh/uv/concepts/indexes/
 
 [uv-program-missing]
 keys = Failed to spawn: `

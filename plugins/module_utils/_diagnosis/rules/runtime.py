@@ -118,6 +118,7 @@ pattern =
     (?:failed with error|CUDA error|cudaError\w*): (no CUDA-capable device is detected)
     RuntimeError: (No CUDA GPUs are available)
     CUDA error: (no CUDA-capable device is detected)
+    -> (no CUDA-capable device is detected)
     RuntimeError: (Found no NVIDIA driver on your system)
     RuntimeError: (CUDA driver initialization failed), you might not have a CUDA gpu
 cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that is there, its container was started
@@ -272,13 +273,15 @@ pattern = Unable to initialize backend 'cuda': (?P<why>[^\n(]{1,160})
 cause = JAX found no CUDA that it can use: {why}.
 remedy = Install JAX with its CUDA plugin for aarch64 in one command (pip install -U "jax[cuda13]"), keep other CUDA
     libraries off LD_LIBRARY_PATH, and check that nvidia-smi works there.
-source =
-    jax-ml/jax#29068
-    JeffSHF/ColabDock#28
+source = jax-ml/jax#29068
 
 [jax-memory]
-keys = RESOURCE_EXHAUSTED
-pattern = RESOURCE_EXHAUSTED: (?:Out of memory|[\w ]*memory)[^\n]*?allocat\w+ (?P<size>[\d.]+ ?\w*)
+keys =
+    RESOURCE_EXHAUSTED
+    OOM when allocating tensor
+pattern =
+    OOM when allocating tensor with (?P<size2>shape\[[\d,]*\])
+    RESOURCE_EXHAUSTED: (?:Out of memory|[\w ]*memory)[^\n]*?allocat\w+ (?P<size>[\d.]+ ?\w*)
 cause = XLA (JAX or TensorFlow) got no memory for {size}; it takes 75 % of the GPU's memory at its start, which on a
     GB10 is the host's.
 remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACTION=0.5, end other programs, and use

@@ -69,7 +69,6 @@ pattern = ([\w@.\\-]+): State 'stop-sigterm' timed out
 cause = {found} did not end in its time when it was stopped, so systemd killed it (signal 9).
 remedy = Nothing is wrong with its memory: let it end sooner, or raise TimeoutStopSec (systemctl edit {found}); a
     program that waits in the driver shows as state D in ps.
-source = systemd/systemd#5159
 
 [unit-start-timeout]
 keys =
@@ -112,20 +111,65 @@ values =
 cause = snap did not do it[ for {snap}]: {why}.
 remedy = {advice}.
 
+[journal-not-readable]
+keys =
+    due to insufficient permissions
+    Failed to get journal access
+pattern =
+    (Failed to get journal access)
+    (No journal files were opened due to insufficient permissions)
+cause = This account may not read the system's journal ({found}).
+remedy = Use sudo, or add the account to the group systemd-journal (or adm) and log in again.
+
+[sudoers-invalid]
+keys =
+    /etc/sudoers
+pattern =
+    parse error in (?P<file1>/etc/sudoers\S*) near line (?P<line1>\d+)
+    (?P<file2>/etc/sudoers[^\s:]*):(?P<line2>\d+):\d+: syntax error
+cause = sudo does not work, because {file} has an error in line {line}.
+remedy = Correct it as root (pkexec visudo -f {file}, or from the recovery console), and change these files with visudo
+    only.
+
+[fstab-invalid]
+keys = /etc/fstab: parse error
+pattern = /etc/fstab: parse error at line (\d+)
+cause = Line {found} of /etc/fstab cannot be read, and is left out.
+remedy = Correct it (six fields; blanks in a path are \040), check with findmnt --verify, then systemctl daemon-reload.
+
+[mount-cifs]
+keys = mount error(
+pattern = mount error\((?P<number>\d+)\): (?P<why>[\w ]+)
+values =
+    advice of number: 13$ => Check user, password and domain (credentials=FILE), and the share's rights
+    advice of number: 2$ => Compare the share's name (smbclient -L SERVER) and make the directory here
+    advice of number: 11[0-9]$ => Check that the server is reached at port 445 and speaks the version (vers=3.0)
+    advice of number: . => Read the kernel's log (journalctl -k | grep CIFS)
+cause = The Windows share cannot be mounted: error {number}, {why}.
+remedy = {advice}.
+
+[ptrace-forbidden]
+keys = ptrace_scope
+pattern = (ptrace_scope)
+cause = A debugger or sampler may not look into another process here (kernel.yama.{found}).
+remedy = Run it with sudo (a container with --cap-add SYS_PTRACE), or sudo sysctl kernel.yama.ptrace_scope=0 for now.
+
 [mount-failed]
 keys =
     wrong fs type, bad option, bad superblock
     you might need a /sbin/mount.
     access denied by server while mounting
     can't find UUID=
+    unknown filesystem type
 pattern =
+    mount: (?P<where5>/\S+): (?P<why5>unknown filesystem type '\w+')
     mount: (?P<where1>/\S+): (?P<why1>wrong fs type), bad option, bad superblock on (?P<what1>\S+?),
     mount: (?P<where2>/\S+): (?P<why2>bad option); for several filesystems
     mount\.nfs4?: (?P<why3>access denied by server) while mounting (?P<what3>\S+)
     mount: (?P<where4>/\S+): (?P<why4>can't find UUID=\S+?)\.?$
 values =
-    advice of why: wrong => Look at what is on it (lsblk -f; sudo dmesg | tail), install the tools of that file system
-    + (exfatprogs, ntfs-3g, nfs-common), and check it with fsck
+    advice of why: wrong|unknown => Look at what is on it (lsblk -f; sudo dmesg | tail), install the tools of that
+    + file system (exfatprogs, ntfs-3g, nfs-common), and check it with fsck
     advice of why: bad => Install nfs-common (or cifs-utils), which has the helper that mount needs
     advice of why: access => Add this host's address to the export on the server (exportfs -v), and compare the path
     advice of why: . => Correct /etc/fstab with the UUID that blkid shows

@@ -122,7 +122,6 @@ pattern = (JavaScript heap out of memory)
 cause = Node reached its own limit of memory, which is far below the host's ({found}); builds of web interfaces need
     more.
 remedy = Set NODE_OPTIONS=--max-old-space-size=8192 for the build (in a Dockerfile as ENV).
-source = open-webui/open-webui#5233
 
 [node-too-old]
 keys =
