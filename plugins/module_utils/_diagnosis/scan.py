@@ -90,7 +90,7 @@ TOPICS = (
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 
 #: Rules that say that a signal 9 ended a program, and the one that says that memory was refused.
-KILLED = frozenset({"compiler-killed", "linker-killed", "process-killed"})
+KILLED = frozenset({"compiler-killed", "linker-killed", "kernel-oom-kill", "oom-daemon", "process-killed"})
 OUT_OF_MEMORY = "out-of-memory"
 #: The one of them that has nothing but the word: what came before it counts more.
 LONE_KILL = "process-killed"
