@@ -228,7 +228,7 @@ _HARMLESS = re.compile(
     r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nvCheckOkFailedNoLog"
     r"|failed to load cni during init"
 )
-_HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$")
+_HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # An exception whose words are a key or none, and what Python writes between it and the one that came of it.
 _MUTE = re.compile(r"\s*(?:[\w.]+:?|[\w.]+: ?-?\d+|(?:\w+\.)*(?:Attribute|Index|Key|Lookup)Error:(?:\s+\S+){0,2})\s*$")
 _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above exception was the direct cause)")
@@ -265,7 +265,7 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     above_cause = is_error and (TRACEBACK in rest.lstrip("\n").partition("\n")[0] or _INNER.match(rest))
     if follows or above_cause or is_mute(line.text, rest):
         return 2, line.text
-    # CMake's first line says where, the next paragraph what.
+    # The first line of CMake, pydantic and a panic says where, the next ones what.
     return 4 if is_error else 3, _paragraph(window) if _HEADING.search(line.text) else line.text
 
 
@@ -306,5 +306,5 @@ def is_mute(text: str, below: str) -> bool:
 
 
 def _paragraph(text: str) -> str:
-    """Return CMake's message at the start of ``text`` as one line; two blank lines or the call stack end it."""
+    """Return the message at the start of ``text`` as one line; two blank lines or CMake's call stack end it."""
     return " ".join(re.split(r"\n\n\n|\nCall Stack", text, maxsplit=1)[0].split())

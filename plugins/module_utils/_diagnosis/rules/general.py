@@ -55,10 +55,14 @@ remedy = Start all ranks within that time, with the same master address (of the 
 [nccl-unhandled]
 keys = NCCL error
 pattern = NCCL error(?: in)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited)
+values =
+    advice of found: remote => Read the logs of the other ranks for their first error: one of them ended first, and
+    + this one only noticed it
+    advice of found: . => Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read the first NCCL WARN
+    + line; explain reads it, too
 cause = NCCL reports that something failed ({found}), but not what: its own WARN lines say it, and this log has none
     that is known.
-remedy = Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read the first NCCL WARN line; explain
-    reads it, too.
+remedy = {advice}.
 source = sgl-project/sglang#8974
 
 [nccl-tests-failure]

@@ -226,6 +226,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "pydantic_core.ValidationError: 1 validation error for ModelConfig Value error, the widget is too old "
             "[type=value_error]",
         ),
+        ("thread 'main' panicked at src/a.rs:1:5:\nno widget\n", "thread 'main' panicked at src/a.rs:1:5: no widget"),
     ],
 )
 def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -> None:
