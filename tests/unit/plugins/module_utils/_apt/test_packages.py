@@ -692,13 +692,6 @@ def test_a_lock_that_only_root_may_take_is_not_waited_for():
     assert len(calls) == 1
 
 
-def test_a_lock_that_stays_ends_with_its_holder(apt: FakeApt, tmp_path: Path):
-    apt.fail_with = COMPLAINTS[0][0]
-    with pytest.raises(SparkforgeError, match="is held by process 15302") as raised:
-        package_set(apt, tmp_path, "dev").present()
-    assert raised.value.details["waited"] == 0
-
-
 def test_a_faulty_expression_is_refused(apt: FakeApt, tmp_path: Path):
     with pytest.raises(SparkforgeError, match="not a regular expression"):
         package_set(apt, tmp_path, "dev", allow=["("])

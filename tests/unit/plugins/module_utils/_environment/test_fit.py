@@ -32,12 +32,7 @@ def test_the_series_of_a_version_is_what_must_stay(version: str, expected: tuple
     ("name", "before", "now", "words"),
     [
         ("libnccl2", "2.28.3-1+cuda13.0", None, "is no longer installed"),
-        (
-            "libnccl2",
-            "2.28.3-1+cuda13.0",
-            "2.27.7-1+cuda13.0",
-            "libnccl2 is 2.27.7-1+cuda13.0, but the",
-        ),
+        ("libnccl2", "2.28.3-1+cuda13.0", "2.27.7-1+cuda13.0", "libnccl2 is 2.27.7-1+cuda13.0, but the"),
         ("libnccl2", "2.28.3-1+cuda13.0", "2.29.1-1+cuda12.9", "created with 2.28.3-1+cuda13.0"),
         ("libcudnn9-cuda-13", "9.14.0.64-1", "10.0.0.1-1", "is 10.0.0.1-1"),
         ("libcusparselt0-cuda-13", "0.8.1.1-1", "0.9.0.2-1", "is 0.9.0.2-1"),

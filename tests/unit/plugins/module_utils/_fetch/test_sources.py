@@ -1156,10 +1156,6 @@ def test_what_is_no_archive_is_said(bench: Bench, content: t.Any, words: t.Any) 
     assert words in refused(bench, content)
 
 
-def test_zstd_is_named(bench: Bench) -> None:
-    assert "compressed with zstd" in refused(bench, b"\x28\xb5\x2f\xfd" + bytes(20))
-
-
 # --- the build backend ---
 
 
