@@ -23,6 +23,7 @@ CHECKOUT = Path(__file__).parents[2]
 SINCE = "f6f1406e0572c5a7ef3fbee2b3c16ed7c1209f13"
 PLUGINS = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup", "plugins/modules"]
 UTILITIES = ["plugins/plugin_utils/plans", "plugins/plugin_utils/stack", "plugins/plugin_utils/wheelhouse"]
+UTILITIES += ["plugins/module_utils/_environment"]
 DONE = ["benchmarks", "guard", "playbooks", "roles", "tools", *PLUGINS, *UTILITIES]
 VAGUE = {"one", "found", "wanted", "given", "said", "place", "places", "words", "what", "whole"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who may enter the environments of one name: a group and its members, or everybody."""
+"""The accounts that may enter the environments of one name: a group and its members, or everybody."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from .._core.sandbox import Sandbox
 from .._fetch import http
 from .._wheel.environment import OWN_ALONE, Own, Receipt, text_of
 from .._wheel.requirement import SHA256, short
-from .._wheel.wheel import Wheel, given
+from .._wheel.wheel import Wheel, installed_wheels
 from . import access, fit, model, observation, tree
 from .download import UnfinishedError
 from .installer import Installer, import_failure
@@ -81,12 +81,12 @@ class Apply:
         :raises SparkforgeError: with the host as it was, but for what was downloaded when the network failed.
         """
         paths = self.paths
-        wanted = [paths.directory, *(os.path.join(paths.root, name) for name in ("bin", "receipts", "wheels"))]
+        directories = [paths.directory, *(os.path.join(paths.root, name) for name in ("bin", "receipts", "wheels"))]
         if paths.kernel in plan.files:
-            wanted.append(os.path.dirname(paths.kernel))
+            directories.append(os.path.dirname(paths.kernel))
         # Also those that an earlier call made, whose download was not finished.
         earlier = (receipts.load(paths.of(observation.DOWNLOADING)) or {}).get("directories", [])
-        new = list(dict.fromkeys([*earlier, *_missing_directories(wanted)]))
+        new = list(dict.fromkeys([*earlier, *_missing_directories(directories)]))
         try:
             wait = ROLLBACK_WAIT if self.options.state == "previous" else LOCK_WAIT
             with receipts.lock(paths.root, paths.receipt_name, wait):
@@ -157,32 +157,32 @@ class Apply:
         return own
 
     def _install(self, plan: Plan) -> Own:
-        receipt, place = plan.receipt, self.paths.of(plan.environment_id)
+        receipt, environment = plan.receipt, self.paths.of(plan.environment_id)
         partial, aside = (self.paths.of(f".{plan.environment_id}.{end}") for end in ("partial", "replaced"))
         self._store(plan.identity.wheels)
         self.installer.install(partial, plan.identity)
-        tree.relocate(partial, partial, place)
+        tree.relocate(partial, partial, environment)
         _make_links(triton_links(partial, receipt["environment"]))
         # One call, not one for each of a torch's 20,000 files.
         if self.run(["sync", "--file-system", partial])[0] != 0:
             os.sync()
-        if os.path.lexists(place):
+        if os.path.lexists(environment):
             disk.remove(aside)
-            os.rename(place, aside)
-        os.rename(partial, place)
+            os.rename(environment, aside)
+        os.rename(partial, environment)
         disk.fsync_directory(self.paths.directory)
         try:
             modules = prove(self.options, receipt, self.installer.sandbox)
         except BaseException:
-            os.rename(place, partial)
+            os.rename(environment, partial)
             if os.path.lexists(aside):
-                os.rename(aside, place)
+                os.rename(aside, environment)
             raise
         disk.remove(aside)
         return {
             **plan.own,
-            "packages": tree.installed_packages(place),
-            "entries": sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
+            "packages": tree.installed_packages(environment),
+            "entries": sorted(entry for entry in os.listdir(tree.site_packages(environment)) if entry != "__pycache__"),
             "modules": modules,
             "library_paths": receipt["library_paths"],
             "environment": receipt["environment"],
@@ -194,8 +194,8 @@ class Apply:
 
     def _host_packages(self, receipt: Receipt) -> dict[str, str]:
         """Return the packages of the host that the environment takes something from, and their versions."""
-        place, version = receipt["paths"]["environment"], receipt["python"]["version"]
-        return fit.needed(place, version, receipt["library_paths"], receipt["environment"].values())
+        environment, version = receipt["paths"]["environment"], receipt["python"]["version"]
+        return fit.needed(environment, version, receipt["library_paths"], receipt["environment"].values())
 
     def _store(self, wheels: t.Iterable[Wheel]) -> None:
         """Bring the wheels to where nobody but root can change them, and verify them there."""
@@ -254,55 +254,55 @@ def prove(options: Options, receipt: Receipt, sandbox: Sandbox) -> Facts:
                 f"The library path {path} of the environment {options.paths.name} is not on this host.",
                 "Run the role that installs it (math_libraries), or correct library_paths.",
             )
-    wanted = options.imports
-    if not wanted:
+    imports = options.imports
+    if not imports:
         return {}
     variables = {**model.ENGLISH, **receipt["environment"]}
     if receipt["library_paths"]:
         variables["LD_LIBRARY_PATH"] = ":".join(receipt["library_paths"])
-    place = receipt["paths"]["environment"]
-    what = f"Importing {', '.join(wanted)} in the environment {options.paths.name}"
-    argv = [os.path.join(place, "bin", "python"), "-I", "-c", _PROBE, *wanted]
-    rc, out, err = sandbox.run(argv, variables, what, place)
-    said = [_judged(line, wanted) for line in out.splitlines() if line.startswith(_MARK)]
-    failed = {entry["module"]: entry["error"] for entry in said if entry["state"] == "failed"}
-    found = {entry["module"]: entry["found"] for entry in said if entry["state"] == "imported"}
+    environment = receipt["paths"]["environment"]
+    activity = f"Importing {', '.join(imports)} in the environment {options.paths.name}"
+    argv = [os.path.join(environment, "bin", "python"), "-I", "-c", _PROBE, *imports]
+    rc, out, err = sandbox.run(argv, variables, activity, environment)
+    judged = [_judged(line, imports) for line in out.splitlines() if line.startswith(_MARK)]
+    failed = {entry["module"]: entry["error"] for entry in judged if entry["state"] == "failed"}
+    imported = {entry["module"]: entry["found"] for entry in judged if entry["state"] == "imported"}
     if failed:
         module, error = next(iter(failed.items()))
         failure = import_failure(module, error, options.machine)
         failure.details["failed_imports"] = failed
         raise failure
-    if rc != 0 or set(wanted) - set(found):
-        module = said[-1]["module"] if said else wanted[0]
+    if rc != 0 or set(imports) - set(imported):
+        module = judged[-1]["module"] if judged else imports[0]
         last = (err.strip().splitlines() or [""])[-1]
         ending = f"signal {-rc}" if rc < 0 else f"exit status {rc}"
         raise import_failure(module, f"the interpreter exited with {ending} {last}".strip())
-    check_cuda(options, found)
-    return found
+    check_cuda(options, imported)
+    return imported
 
 
-def _judged(line: str, wanted: t.Sequence[str]) -> Facts:
+def _judged(line: str, imports: t.Sequence[str]) -> Facts:
     """Return what one line of the probe says; a package may print one that looks like it.
 
     :raises SparkforgeError: if the probe says no such thing.
     """
-    said = None
+    entry = None
     with contextlib.suppress(ValueError, RecursionError):
-        said = json.loads(line[len(_MARK) :])
-    if isinstance(said, dict) and said.get("module") in wanted and _is_of_the_probe(said):
-        return said
+        entry = json.loads(line[len(_MARK) :])
+    if isinstance(entry, dict) and entry.get("module") in imports and _is_of_the_probe(entry):
+        return entry
     raise SparkforgeError(
         f"A package of the environment prints a line that only the test of its imports prints: {short(line)}.",
         "Find the package that prints it when it is imported, and use another release of it.",
     )
 
 
-def _is_of_the_probe(said: Facts) -> bool:
-    state, others = said.get("state"), sorted(set(said) - {"module", "state"})
-    if state == "imported" and others == ["found"] and isinstance(said["found"], dict):
-        return all(value is None or isinstance(value, str) for value in said["found"].values())
+def _is_of_the_probe(entry: Facts) -> bool:
+    state, others = entry.get("state"), sorted(set(entry) - {"module", "state"})
+    if state == "imported" and others == ["found"] and isinstance(entry["found"], dict):
+        return all(value is None or isinstance(value, str) for value in entry["found"].values())
     if state == "failed" and others == ["error"]:
-        return isinstance(said["error"], str)
+        return isinstance(entry["error"], str)
     return state == "begun" and not others
 
 
@@ -360,7 +360,7 @@ def remove_unused_wheels(paths: Paths) -> None:
         directory = os.path.join(environments, name)
         for entry in os.listdir(directory) if os.path.isdir(directory) else []:
             receipt = receipts.load(os.path.join(directory, entry, "receipt.json")) or {}
-            used |= {wheel.sha256 for wheel in given(receipt)}
+            used |= {wheel.sha256 for wheel in installed_wheels(receipt)}
             if entry.endswith(".partial") and name != paths.name:
                 return  # another environment is being made and may need any of them
     for digest in os.listdir(paths.wheels):
@@ -372,8 +372,8 @@ def _remove_leftover(path: str) -> None:
     """Remove what a killed run left, after ending a pip of that run that still writes there."""
     if path.endswith(".partial"):
         # Under an emulator the program is not the first word of its command line.
-        place = re.escape(path)
-        ours = re.compile(rf"(^| ){place}/bin/\S+ |venv.* {place}$", re.DOTALL)
+        pattern = re.escape(path)
+        ours = re.compile(rf"(^| ){pattern}/bin/\S+ |venv.* {pattern}$", re.DOTALL)
         for _attempt in range(50):
             users = [pid for pid, command in tree.processes_using([path])[path].items() if ours.search(command)]
             if not users:

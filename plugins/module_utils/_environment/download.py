@@ -105,33 +105,33 @@ class Download:
         return index.credentials(self.options.credentials)
 
     @property
-    def place(self) -> str:
+    def directory(self) -> str:
         return self.options.paths.of(".download")
 
-    def fetch(self, given: t.Container[str]) -> tuple[list[str], Facts]:
+    def fetch(self, sent: t.Container[str]) -> tuple[list[str], Facts]:
         """Return the paths of the wheels of the requirements, and how the download went.
 
-        :param given: sha256 of the wheels that need not be fetched.
+        :param sent: sha256 of the wheels that need not be fetched.
         :raises UnfinishedError: if some are left for the next call.
         :raises SparkforgeError: if one is not to be had.
         """
         with contextlib.suppress(FileExistsError):
-            os.mkdir(self.place, 0o700)
-        wanted = [one for one in self.options.requirements if not any(sha256 in given for sha256 in one.hashes)]
-        found = {one.line: self._here(one) for one in wanted}
-        lacking = {one.line: one for one in wanted if not found[one.line]}
+            os.mkdir(self.directory, 0o700)
+        pins = [pinned for pinned in self.options.requirements if not any(sha256 in sent for sha256 in pinned.hashes)]
+        paths_by_pin = {pinned.line: self._here(pinned) for pinned in pins}
+        lacking = {pinned.line: pinned for pinned in pins if not paths_by_pin[pinned.line]}
         links = self._links(list(lacking.values())) if lacking else {}
         # The smaller ones first: how fast the others will be is known by then.
         rows = sorted(((lacking[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
         left = sum(max(0, (link.size or 0) - self._arrived(link)) for _one, link in rows)
-        disk.check_space(self.place, left, f"The download of the environment {self.options.paths.name}")
+        disk.check_space(self.directory, left, f"The download of the environment {self.options.paths.name}")
         with concurrent.futures.ThreadPoolExecutor(DOWNLOADS) as pool:
-            for (one, _link), path in zip(rows, pool.map(lambda row: self._one(*row), rows)):
-                found[one.line] = path
+            for (pinned, _link), path in zip(rows, pool.map(lambda row: self._one(*row), rows)):
+                paths_by_pin[pinned.line] = path
         if self.errors:
             raise self.errors[0]
-        paths = list(dict.fromkeys(path for path in found.values() if path))
-        waiting = [link for one, link in rows if not found[one.line]]
+        paths = list(dict.fromkeys(path for path in paths_by_pin.values() if path))
+        waiting = [link for pinned, link in rows if not paths_by_pin[pinned.line]]
         here, sizes = sum(map(os.path.getsize, paths)), [link.size for link in waiting]
         progress = {
             "finished": self.finished,
@@ -147,40 +147,40 @@ class Download:
             raise UnfinishedError(progress)
         return paths, progress
 
-    def _here(self, one: Requirement) -> str | None:
+    def _here(self, pinned: Requirement) -> str | None:
         """Return the path of a wheel that an earlier call fetched."""
-        places = [os.path.join(self.place, sha256) for sha256 in one.hashes]
+        directories = [os.path.join(self.directory, sha256) for sha256 in pinned.hashes]
         return next(
-            (os.path.join(place, name) for place in places for name in disk.names(place) if name != PARTIAL), None
+            (os.path.join(kept, name) for kept in directories for name in disk.names(kept) if name != PARTIAL), None
         )
 
     def _arrived(self, link: Link) -> int:
         """Return the bytes of a wheel that are here already."""
         with contextlib.suppress(OSError):
-            return os.path.getsize(os.path.join(self.place, link.sha256 or "", PARTIAL))
+            return os.path.getsize(os.path.join(self.directory, link.sha256 or "", PARTIAL))
         return 0
 
-    def _one(self, one: Requirement, link: Link) -> str | None:
+    def _one(self, pinned: Requirement, link: Link) -> str | None:
         """Return the path of a wheel, which is there then; None if its turn does not come in this call."""
         if self.errors or (self.finished and time.monotonic() - self.begun > SLICE):
             return None
         pin, url = link.sha256, index.authorized(link.url, self.known)
-        directory = os.path.join(self.place, pin or "")
+        directory = os.path.join(self.directory, pin or "")
         try:
             os.makedirs(directory, exist_ok=True)
             partial = PARTIAL if pin else None
             path = http.fetch(url, directory, sha256=pin, setting=SETTINGS, max_bytes=link.size, partial=partial)
             actual = pin or digests.of_file(path)
-            if actual not in one.hashes:
+            if actual not in pinned.hashes:
                 disk.remove(path)
-                raise _another_sha256(one, actual, link)
-            kept = os.path.join(self.place, actual, link.file)
+                raise _another_sha256(pinned, actual, link)
+            kept = os.path.join(self.directory, actual, link.file)
             os.makedirs(os.path.dirname(kept), exist_ok=True)
             os.replace(path, kept)
             disk.fsync_directory(os.path.dirname(kept))
         except SparkforgeError as error:
             other = error.details.get("actual")
-            self.errors.append(_another_sha256(one, other, link) if other else error)
+            self.errors.append(_another_sha256(pinned, other, link) if other else error)
             return None
         except OSError as error:
             self.errors.append(disk.failed(f"{link.file} cannot be stored in {directory}", error))
@@ -190,34 +190,34 @@ class Download:
 
     # -- where the wheels are
 
-    def _links(self, wanted: t.Sequence[Requirement]) -> dict[str, Link | None]:
+    def _links(self, pins: t.Sequence[Requirement]) -> dict[str, Link | None]:
         """Return where the wheel of each line is; None of one whose marker excludes this host.
 
         :raises SparkforgeError: if one is nowhere.
         """
-        indexes, places = self._places()
-        listed = [link for place in places for link in self._listed(place)]
-        urls = [one.pin.partition("@")[2].split(";")[0].strip() for one in wanted if " @ " in one.pin]
+        indexes, sources = self._places()
+        listed = [link for source in sources for link in self._listed(source)]
+        urls = [pinned.pin.partition("@")[2].split(";")[0].strip() for pinned in pins if " @ " in pinned.pin]
         listed += [Link(urllib.parse.unquote(url.partition("#")[0].rpartition("/")[2]), url) for url in urls]
-        found = self._chosen(wanted, listed) if listed else {}
-        for place in indexes:
-            pages = {f"{place.rstrip('/')}/{one.name}/": None for one in wanted if one.line not in found}
+        links = self._chosen(pins, listed) if listed else {}
+        for source in indexes:
+            pages = {f"{source.rstrip('/')}/{pinned.name}/": None for pinned in pins if pinned.line not in links}
             with concurrent.futures.ThreadPoolExecutor(PAGES) as pool:
                 listed += [link for links in pool.map(self._listed, pages) for link in links]
-            found = self._chosen(wanted, listed) if pages else found
-        for one in wanted:
-            if one.line not in found:
-                raise self._nowhere(one, listed, [*places, *indexes])
+            links = self._chosen(pins, listed) if pages else links
+        for pinned in pins:
+            if pinned.line not in links:
+                raise self._nowhere(pinned, listed, [*sources, *indexes])
         self.errors.clear()
-        return found
+        return links
 
-    def _listed(self, place: str) -> list[Link]:
+    def _listed(self, source: str) -> list[Link]:
         """Return what a place lists; why it lists nothing is in ``errors``, for another one may have the wheels."""
-        server = urllib.parse.urlsplit(place).netloc
+        server = urllib.parse.urlsplit(source).netloc
         if server in self.silent:
             return []
         try:
-            return index.listed(place, self.known, SETTINGS)
+            return index.listed(source, self.known, SETTINGS)
         except SparkforgeError as error:
             # An index need not have every package.
             if error.details.get("status") not in (404, 410):
@@ -226,39 +226,39 @@ class Download:
                 self.silent.add(server)
             return []
 
-    def _chosen(self, wanted: t.Sequence[Requirement], listed: t.Sequence[Link]) -> dict[str, Link | None]:
+    def _chosen(self, pins: t.Sequence[Requirement], listed: t.Sequence[Link]) -> dict[str, Link | None]:
         """Return which link has the wheel of each line, as ``_links`` does, but nothing of what is not listed."""
-        names = {one.name for one in wanted}
+        names = {pinned.name for pinned in pins}
         links = [link for link in listed if _name(link) in names]
-        asked = json.dumps([[one.pin for one in wanted], [link.file for link in links]])
+        asked = json.dumps([[pinned.pin for pinned in pins], [link.file for link in links]])
         rc, out, err = self.run([self.python, "-I", "-c", _CHOOSE, self.pip], data=asked, environ_update=ENGLISH)
         if rc != 0:
-            said = (err.strip().splitlines() or ["no message"])[-1]
+            message = (err.strip().splitlines() or ["no message"])[-1]
             raise SparkforgeError(
-                f"{self.python} cannot tell which wheels fit it, with {self.pip}: {said}.",
+                f"{self.python} cannot tell which wheels fit it, with {self.pip}: {message}.",
                 "Correct the requirements, or install the python3-venv of your system again.",
             )
-        found: dict[str, Link | None] = {}
-        for one, numbers in zip(wanted, json.loads(out)):
+        chosen: dict[str, Link | None] = {}
+        for pinned, numbers in zip(pins, json.loads(out)):
             fitting = [_hashed(links[number]) for number in numbers or []]
-            allowed = [link for link in fitting if link.sha256 in one.hashes] or [
+            allowed = [link for link in fitting if link.sha256 in pinned.hashes] or [
                 link for link in fitting if link.sha256 is None
             ]
-            if allowed and len(one.hashes) == 1:
-                found[one.line] = dataclasses.replace(allowed[0], sha256=one.hashes[0])
+            if allowed and len(pinned.hashes) == 1:
+                chosen[pinned.line] = dataclasses.replace(allowed[0], sha256=pinned.hashes[0])
             elif allowed or numbers is None:
-                found[one.line] = allowed[0] if allowed else None
+                chosen[pinned.line] = allowed[0] if allowed else None
             elif fitting:
-                self.errors.insert(0, _another_sha256(one, str(fitting[0].sha256), fitting[0]))
-        return found
+                self.errors.insert(0, _another_sha256(pinned, str(fitting[0].sha256), fitting[0]))
+        return chosen
 
-    def _nowhere(self, one: Requirement, listed: t.Sequence[Link], places: t.Sequence[str]) -> SparkforgeError:
+    def _nowhere(self, pinned: Requirement, listed: t.Sequence[Link], sources: t.Sequence[str]) -> SparkforgeError:
         if self.errors:
             return self.errors[0]
-        offered = sorted({link.file.split("-")[1] for link in listed if _name(link) == one.name})
-        where = ", ".join(map(redact, places)) or "no index and no find_links are set"
+        offered = sorted({link.file.split("-")[1] for link in listed if _name(link) == pinned.name})
+        where = ", ".join(map(redact, sources)) or "no index and no find_links are set"
         return SparkforgeError(
-            f"No wheel of {one.pin} for this interpreter and machine was found ({where}; offered: "
+            f"No wheel of {pinned.pin} for this interpreter and machine was found ({where}; offered: "
             f"{short(', '.join(offered)) or 'none'}).",
             "Correct the requirement, or set the index or directory that has it (python_env_index_url, "
             "python_env_find_links), or renew the lock for this platform.",
@@ -294,8 +294,8 @@ def _hashed(link: Link) -> Link:
     return link
 
 
-def _another_sha256(one: Requirement, actual: str, link: Link) -> SparkforgeError:
+def _another_sha256(pinned: Requirement, actual: str, link: Link) -> SparkforgeError:
     return SparkforgeError(
-        f"The sha256 of {one.pin} is {actual}, but the lock says {' or '.join(one.hashes)}.",
+        f"The sha256 of {pinned.pin} is {actual}, but the lock says {' or '.join(pinned.hashes)}.",
         f"Find out what changed in {redact(link.url)}, or renew the lock with playbooks/lock.yml.",
     )

@@ -29,7 +29,7 @@ PACKAGES = re.compile(
 
 
 class Misfit(t.NamedTuple):
-    """What differs between the packages that were recorded and those of today, each in words."""
+    """The differences between recorded packages and those of today, each in words."""
 
     wrong: list[str]
     newer: list[str]
@@ -86,28 +86,28 @@ def needed(environment: str, python: str, library_paths: t.Sequence[str], values
     from .._elf.closure import Closure
 
     versions = installed()
-    found = {name: versions[name] for name in (f"python{python}",) if name in versions}
+    packages = {name: versions[name] for name in (f"python{python}",) if name in versions}
     candidates = [name for name in versions if PACKAGES.match(name)]
     if not candidates:
-        return found
+        return packages
     try:
         closure = Closure(paths=[environment], search=library_paths, driver=True, ignore_absent=True).result()
     except SparkforgeError:
         # The proof says so; nothing of it is a reason not to go back one day.
-        return found
+        return packages
     files = {*closure["resolved"].values(), *(value for value in values if value.startswith("/"))}
-    wanted = {os.path.realpath(path) for path in files if not path.startswith(environment + os.sep)}
+    files_used = {os.path.realpath(path) for path in files if not path.startswith(environment + os.sep)}
     with contextlib.suppress(OSError):
-        found.update({name: versions[name] for name in candidates if not wanted.isdisjoint(_files(name))})
-    return found
+        packages.update({name: versions[name] for name in candidates if not files_used.isdisjoint(_files(name))})
+    return packages
 
 
 def _files(package: str) -> set[str]:
     plain = package.partition(":")[0]
-    found: set[str] = set()
+    paths: set[str] = set()
     info = f"{DPKG}/info"
     for name in os.listdir(info):
         if name.endswith(".list") and name[: -len(".list")].partition(":")[0] == plain:
             with open(os.path.join(info, name), encoding="utf-8", errors="replace") as stream:
-                found |= {os.path.realpath(line.rstrip("\n")) for line in stream if ".so" in line or "/bin/" in line}
-    return found
+                paths |= {os.path.realpath(line.rstrip("\n")) for line in stream if ".so" in line or "/bin/" in line}
+    return paths

@@ -88,10 +88,10 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
     if path is None and options.check_mode and not named:
         raise UndeterminedError
     if path is None and not options.check_mode:
-        wanted = asked if "/" in asked or asked.startswith("python") else f"Python {asked}"
+        label = asked if "/" in asked or asked.startswith("python") else f"Python {asked}"
         package = f"python{named.group(1)}.{named.group(2)}-venv" if named else "the python3-venv of your system"
         raise SparkforgeError(
-            f"The interpreter {wanted} is not on this host.", f"Run the role build_toolchain, or: apt install {package}"
+            f"The interpreter {label} is not on this host.", f"Run the role build_toolchain, or: apt install {package}"
         )
     python = path or asked
     if named is None:
@@ -99,9 +99,9 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
         rc, out, err = run([python, "-I", "-c", code], environ_update=ENGLISH)
         named = re.fullmatch(r"(\d+)\.(\d+)\s*", out) if rc == 0 else None
         if named is None:
-            said = requirement.short((err or out).strip())
+            message = requirement.short((err or out).strip())
             raise SparkforgeError(
-                f"{python} does not report its Python version: {said}.",
+                f"{python} does not report its Python version: {message}.",
                 "Set the path or the version of a CPython interpreter.",
             )
     version = (int(named.group(1)), int(named.group(2)))
@@ -115,7 +115,7 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
 
 
 def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
-    found = []
+    wheels = []
     for item in options.wheels:
         entry = {"path": item} if isinstance(item, str) else dict(item)
         # Only its name: the path on the controller, which sends it, says nothing here.
@@ -133,5 +133,5 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
         if not digest:
             raise SparkforgeError(f"The wheel {name.file} has no sha256.", "Run this module through its action plugin.")
         path = os.path.join(options.paths.wheels, digest, name.file)
-        found.append(Wheel(name.file, digest, name.distribution, name.version, path=path))
-    return found
+        wheels.append(Wheel(name.file, digest, name.distribution, name.version, path=path))
+    return wheels

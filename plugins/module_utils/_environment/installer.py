@@ -60,51 +60,52 @@ class Installer:
         self.sandbox = sandbox
         self.fetched: Facts = {}
 
-    def install(self, place: str, identity: Identity) -> None:
-        """Make an environment at ``place``, which is not there yet, of exactly what is asked for.
+    def install(self, environment: str, identity: Identity) -> None:
+        """Make an environment at ``environment``, which is not there yet, of exactly what is asked for.
 
         :raises UnfinishedError: if the download takes longer than one call.
         """
         # Without a prompt it would be the name of the directory, which does not stay.
-        venv = [identity.python, "-I", "-c", _VENV, self.options.paths.name, place]
+        venv = [identity.python, "-I", "-c", _VENV, self.options.paths.name, environment]
         rc, out, err = self.run(venv, environ_update=ENGLISH)
         pip = out.rstrip("\n")
         if rc != 0 or not os.path.isfile(pip):
             raise venv_failure(identity.python, identity.version, out + err)
         fetching = download.Download(self.options, self.run, identity.python, pip)
         wheels, self.fetched = fetching.fetch({wheel.sha256 for wheel in identity.wheels})
-        self._fill(place, identity, pip, [*wheels, *(wheel.path for wheel in identity.wheels)])
+        self._fill(environment, identity, pip, [*wheels, *(wheel.path for wheel in identity.wheels)])
 
-    def _fill(self, place: str, identity: Identity, pip: str, wheels: t.Sequence[str]) -> None:
+    def _fill(self, environment: str, identity: Identity, pip: str, wheels: t.Sequence[str]) -> None:
         """Install the wheels, and pip from its own.
 
         :raises SparkforgeError: if that fails, or if what was installed does not fit together.
         """
-        requirements = os.path.join(place, ".requirements.txt")
-        temporary = os.path.join(place, ".tmp")
+        requirements = os.path.join(environment, ".requirements.txt")
+        temporary = os.path.join(environment, ".tmp")
         # pip imports parts of itself when it has installed already: by then those may be a wheel's.
         with zipfile.ZipFile(pip) as archive:
             archive.extractall(temporary)
         names = [parse_wheel_name(path) for path in wheels]
-        lines = [f"{one.distribution}=={one.version} --hash=sha256:{_sha256(path)}" for one, path in zip(names, wheels)]
+        pairs = zip(names, wheels)
+        lines = [f"{wheel.distribution}=={wheel.version} --hash=sha256:{_sha256(path)}" for wheel, path in pairs]
         lines += [place_option("find_links", os.path.dirname(path)) for path in wheels]
-        if "pip" not in [one.distribution for one in names]:
+        if "pip" not in [wheel.distribution for wheel in names]:
             lines.append(f"file://{urllib.request.pathname2url(pip)} --hash=sha256:{digests.of_file(pip)}")
         with open(requirements, "w", encoding="utf-8") as stream:
             stream.write("\n".join([*lines, ""]))
-        disk.check_space(place, sum(map(_unpacked, wheels)), f"The environment {self.options.paths.name}")
-        argv = [*_own_pip(place), "--no-cache-dir", "install", "--no-index", "--no-deps", "--require-hashes"]
+        disk.check_space(environment, sum(map(_unpacked, wheels)), f"The environment {self.options.paths.name}")
+        argv = [*_own_pip(environment), "--no-cache-dir", "install", "--no-index", "--no-deps", "--require-hashes"]
         argv += ["--only-binary=:all:", "--progress-bar=off", "--no-compile", "--requirement", requirements]
         # Next to the environment: /tmp is often a small file system in memory.
         variables = {**ENGLISH, "PIP_CONFIG_FILE": os.devnull, "TMPDIR": temporary}
-        rc, out, err = self.run(argv, environ_update=variables, cwd=place)
+        rc, out, err = self.run(argv, environ_update=variables, cwd=environment)
         if rc != 0:
             raise pip_failure(f"{out}\n{err}")
         if self.options.compile:
             # A file that is no Python of this version is left as it is, as pip does.
-            self.run([identity.python, "-I", "-m", "compileall", "-q", os.path.join(place, "lib")])
-        what = f"pip check in the environment {self.options.paths.name}"
-        rc, out, err = self.sandbox.run([*_own_pip(place), "check"], ENGLISH, what, place)
+            self.run([identity.python, "-I", "-m", "compileall", "-q", os.path.join(environment, "lib")])
+        activity = f"pip check in the environment {self.options.paths.name}"
+        rc, out, err = self.sandbox.run([*_own_pip(environment), "check"], ENGLISH, activity, environment)
         complaints = [line for line in (out or err).splitlines() if line.strip() and not self._is_override(line)]
         if rc != 0 and (complaints or not self.options.override):
             first = (complaints or ["pip check failed"])[0]
@@ -118,14 +119,14 @@ class Installer:
 
     def _is_override(self, complaint: str) -> bool:
         """Whether pip complains that a package is of another version, which is what was asked for."""
-        found = re.search(r" has requirement ([A-Za-z0-9._-]+)", complaint)
-        return found is not None and normalised(found[1]) in map(normalised, self.options.override)
+        match = re.search(r" has requirement ([A-Za-z0-9._-]+)", complaint)
+        return match is not None and normalised(match[1]) in map(normalised, self.options.override)
 
 
-def _own_pip(place: str) -> list[str]:
+def _own_pip(environment: str) -> list[str]:
     """Return the start of a command of the pip that the environment began with."""
-    runner = os.path.join(place, ".tmp", "pip", "__pip-runner__.py")
-    python = os.path.join(place, "bin", "python")
+    runner = os.path.join(environment, ".tmp", "pip", "__pip-runner__.py")
+    python = os.path.join(environment, "bin", "python")
     return [python, "-I", runner, "--isolated", "--no-input", "--disable-pip-version-check"]
 
 

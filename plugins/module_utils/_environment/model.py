@@ -45,7 +45,7 @@ Run = t.Callable[..., tuple[int, str, str]]
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where what belongs to the environments of one name is (:func:`paths_of`)."""
+    """The paths that belong to the environments of one name (:func:`paths_of`)."""
 
     root: str
     name: str
@@ -116,32 +116,32 @@ class Options:
 
 
 def read(
-    given: t.Mapping[str, t.Any], *, check_mode: bool, machine: str | None = None, login: str | None = None
+    parameters: t.Mapping[str, t.Any], *, check_mode: bool, machine: str | None = None, login: str | None = None
 ) -> Options:
     """Check the options of the module; what is not given, or null, is as the argument spec has it.
 
     :raises SparkforgeError: for the first that cannot be.
     """
-    name = check_name(given["name"], "name")
-    root = os.path.abspath(given["root"])
-    if not os.path.isabs(given["root"]) or not root.strip("/"):
+    name = check_name(parameters["name"], "name")
+    root = os.path.abspath(parameters["root"])
+    if not os.path.isabs(parameters["root"]) or not root.strip("/"):
         raise SparkforgeError(
-            f"The root {given['root']!r} is not an absolute path below /.",
+            f"The root {parameters['root']!r} is not an absolute path below /.",
             "Give an absolute path such as /opt/sparkforge.",
         )
-    paths = paths_of(root, name, **{key: given[key] for key in ("kernel_dir",) if given.get(key)})
+    paths = paths_of(root, name, **{key: parameters[key] for key in ("kernel_dir",) if parameters.get(key)})
     known = {field.name for field in dataclasses.fields(Options)}
     options = Options(
         paths,
         machine or platform.machine(),
         check_mode,
         login,
-        **{key: value for key, value in given.items() if key in known and value is not None},
+        **{key: value for key, value in parameters.items() if key in known and value is not None},
     )
     options = dataclasses.replace(
         options,
         python=str(options.python),
-        requirements=[requirement.parse_requirement(line) for line in given.get("requirements") or []],
+        requirements=[requirement.parse_requirement(line) for line in parameters.get("requirements") or []],
         environment=_variables(options.environment),
         library_paths=_library_paths(options.library_paths),
         imports=list(dict.fromkeys([*options.imports, *(["torch"] if options.require_cuda else [])])),
@@ -154,32 +154,32 @@ def read(
     if options.environment_id:
         check_name(options.environment_id, "id")
     requirement.place_option("index_url", options.index_url or "")
-    for place in options.find_links:
-        requirement.place_option("find_links", place)
-        if not os.path.isabs(place) and not re.match(r"(https?|file)://", place):
+    for location in options.find_links:
+        requirement.place_option("find_links", location)
+        if not os.path.isabs(location) and not re.match(r"(https?|file)://", location):
             raise SparkforgeError(
-                f"The find_links entry {redact(place)!r} is neither a URL nor an absolute path.",
+                f"The find_links entry {redact(location)!r} is neither a URL nor an absolute path.",
                 "Use https://…, file://… or a directory on the host.",
             )
     return options
 
 
-def _variables(given: t.Mapping[str, t.Any] | None) -> dict[str, str] | None:
-    for key in given or {}:
+def _variables(variables: t.Mapping[str, t.Any] | None) -> dict[str, str] | None:
+    for key in variables or {}:
         if not _VARIABLE.fullmatch(key) or key in _RESERVED_VARIABLES:
             raise SparkforgeError(
                 f"{key!r} cannot be set when the environment is activated.",
                 f"Use variables other than {', '.join(_RESERVED_VARIABLES)}; library directories go into "
                 f"library_paths.",
             )
-    return None if given is None else {key: str(value) for key, value in given.items()}
+    return None if variables is None else {key: str(value) for key, value in variables.items()}
 
 
-def _library_paths(given: t.Sequence[t.Any] | None) -> list[str] | None:
-    for path in given or []:
+def _library_paths(library_paths: t.Sequence[t.Any] | None) -> list[str] | None:
+    for path in library_paths or []:
         if not os.path.isabs(path) or ":" in path:
             raise SparkforgeError(
                 f"The library path {path!r} is not an absolute path without ':'.",
                 "Use each library's versioned directory: <root>/redist/libcudss/<version>/lib.",
             )
-    return None if given is None else [str(path) for path in given]
+    return None if library_paths is None else [str(path) for path in library_paths]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host has of the environments of one name, from their receipts and a few directory listings."""
+"""The state of the environments of one name on a host, from their receipts and a few directory listings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typing as t
 
 from .._core import disk, receipts
 from .._wheel.environment import LINKS, Made, Own, Receipt, own_of, upgraded
-from .._wheel.wheel import given
+from .._wheel.wheel import installed_wheels
 from .model import Facts, Paths
 
 #: The directories that earlier calls created, whose download continues.
@@ -52,15 +52,15 @@ def made(paths: Paths) -> Made:
     Before the first switch only the staged one's own receipt says so, and before that the download.
     """
     owns = (own_receipt(paths, entry) or {} for entry in environments(paths))
-    found: list[Made] = [last_receipt(paths), *(own.get("made") or {} for own in owns)]
-    found.append(t.cast("Made", receipts.load(paths.of(DOWNLOADING)) or {}))
+    records: list[Made] = [last_receipt(paths), *(own.get("made") or {} for own in owns)]
+    records.append(t.cast("Made", receipts.load(paths.of(DOWNLOADING)) or {}))
     added: dict[str, list[str]] = {}
-    for one in found:
-        for group, names in (one.get("members_added") or {}).items():
+    for record in records:
+        for group, names in (record.get("members_added") or {}).items():
             added[group] = list(dict.fromkeys([*added.get(group, []), *names]))
-    creator: Made = next((one for one in found if one.get("group_created")), Made())
+    creator: Made = next((record for record in records if record.get("group_created")), Made())
     return {
-        "directories": list(dict.fromkeys(path for one in found for path in one.get("directories", []))),
+        "directories": list(dict.fromkeys(path for record in records for path in record.get("directories", []))),
         "group": creator.get("group"),
         "group_created": bool(creator),
         "members_added": added,
@@ -95,7 +95,7 @@ def shown(paths: Paths) -> Facts:
         "environments": environments(paths),
         "python": own.get("python"),
         "requirements": own.get("requirements", []),
-        "wheels": [wheel.file for wheel in given(own)],
+        "wheels": [wheel.file for wheel in installed_wheels(own)],
         "library_paths": own.get("library_paths", []),
         "environment": own.get("environment", {}),
         "group": receipt.get("group"),

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What has to change on a host for an environment to be as the options ask for.
+"""Plans the changes that make an environment of a host match the options.
 
-Nothing is written. Where both agree, no process is started and nothing is fetched: a converged environment is
-recognised from its receipts and a few directory listings.
+Nothing is written. If both agree, no process is started and nothing is fetched: a converged environment is recognised
+from its receipts and a few directory listings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
 
 @dataclasses.dataclass
 class Plan:
-    """What is to be done, computed before anything is done; no actions: nothing changes."""
+    """The actions, computed before any of them is taken; without actions nothing changes."""
 
     identity: Identity
     previous: str | None = None
@@ -47,7 +47,7 @@ class Plan:
     in_use: dict[str, list[int]] = dataclasses.field(default_factory=dict)
     leftovers: list[str] = dataclasses.field(default_factory=list)
     warnings: list[str] = dataclasses.field(default_factory=list)
-    #: Of the group, once this is done.
+    #: The group's members once this is done.
     members: list[str] = dataclasses.field(default_factory=list)
 
     @property
@@ -161,18 +161,18 @@ def _plan_files(
     plan: Plan, options: Options, own: Own | None, libraries: list[str], values: t.Mapping[str, str]
 ) -> None:
     paths = options.paths
-    place = paths.of(plan.environment_id)
-    activation = os.path.join(place, "bin", "activate-sparkforge")
-    plan.files = {activation: (render.render_activation(place, paths.name, libraries, values), 0o644)}
+    environment = paths.of(plan.environment_id)
+    activation = os.path.join(environment, "bin", "activate-sparkforge")
+    plan.files = {activation: (render.render_activation(environment, paths.name, libraries, values), 0o644)}
     # The others are of the current environment.
     if not plan.stages:
         plan.files[paths.activate] = (render.render_stable_activation(paths.name, paths.current), 0o644)
         plan.files[paths.launcher] = (render.render_launcher(paths.name, paths.current), 0o755)
     if options.jupyter:
-        asked = [one.name for one in options.requirements] + [one.name for one in plan.identity.wheels]
+        asked = [package.name for package in options.requirements] + [package.name for package in plan.identity.wheels]
         if render.has_ipykernel(own["packages"] if own else asked):
             if not plan.stages:
-                kernel = render.render_kernel(place, paths.name, plan.environment_id, libraries, values)
+                kernel = render.render_kernel(environment, paths.name, plan.environment_id, libraries, values)
                 plan.files[paths.kernel] = (kernel, 0o644)
         elif not own:
             # Said once, when the environment is made: a converged run has nothing to say.
@@ -186,17 +186,18 @@ def _plan_files(
         for path in recorded
         if path not in plan.files and not path.startswith(paths.directory + os.sep) and os.path.lexists(path)
     ]
-    plan.links = render.triton_links(place, values) if own else {}
-    if any(not tree.holds(path, *wanted) for path, wanted in plan.files.items()) or plan.stale_files or plan.links:
+    plan.links = render.triton_links(environment, values) if own else {}
+    if any(not tree.holds(path, *content) for path, content in plan.files.items()) or plan.stale_files or plan.links:
         plan.actions.append("files")
 
 
 def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> None:
     """Choose what nobody needs: debris, older environments beyond ``keep``, never one that is used."""
     paths = options.paths
-    others = [one for one in environments if one not in (plan.environment_id, plan.current, plan.previous, plan.staged)]
-    found = {entry: observation.own_receipt(paths, entry) for entry in others}
-    spare = {entry: receipt["installed"] or "" for entry, receipt in found.items() if receipt is not None}
+    linked = (plan.environment_id, plan.current, plan.previous, plan.staged)
+    others = [entry for entry in environments if entry not in linked]
+    receipts = {entry: observation.own_receipt(paths, entry) for entry in others}
+    spare = {entry: receipt["installed"] or "" for entry, receipt in receipts.items() if receipt is not None}
     kept = len({plan.current, plan.previous} - {None})
     newest = sorted(spare, key=lambda entry: spare[entry], reverse=True)
     debris = [entry for entry in others if entry not in spare]
@@ -256,7 +257,7 @@ def _new(identity: Identity, options: Options) -> Own:
 def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[str, str]) -> Receipt:
     """Return the receipt of the current environment as it will be, but for what only making it shows."""
     paths, made = options.paths, observation.made(options.paths)
-    place = paths.of(plan.environment_id)
+    environment = paths.of(plan.environment_id)
     kept = t.cast("Receipt", {key: value for key, value in plan.own.items() if key not in OWN_ALONE})
     return {
         **kept,
@@ -269,8 +270,8 @@ def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[st
         "group_created": made["group_created"] and made["group"] == options.group,
         "members_added": made["members_added"],
         "paths": {
-            "environment": place,
-            "python": os.path.join(place, "bin", "python"),
+            "environment": environment,
+            "python": os.path.join(environment, "bin", "python"),
             "current": paths.current,
             "activate": paths.activate,
             "launcher": paths.launcher,

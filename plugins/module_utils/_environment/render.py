@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a person uses of an environment: activation, launcher, Jupyter kernel, and CUDA tools for Triton."""
+"""The files with which people use an environment: activation, launcher, Jupyter kernel, and CUDA tools for Triton."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def render_kernel(
     return json.dumps(specification, indent=2, sort_keys=True) + "\n"
 
 
-#: Where Triton looks below ``backends/nvidia`` of its package -> the variable that names another place, and what there.
+#: Path below ``backends/nvidia`` of Triton's package -> the variable that names another path, and the file below that.
 _TRITON_TOOLS = {
     "bin/ptxas": ("TRITON_PTXAS_PATH", ""),
     "bin/ptxas-blackwell": ("TRITON_PTXAS_BLACKWELL_PATH", ""),
@@ -115,15 +115,15 @@ def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, 
     activation. What the wheel provides is left alone, and so are links that are right.
     """
     try:
-        place = os.path.join(site_packages(environment), "triton", "backends", "nvidia")
+        tools = os.path.join(site_packages(environment), "triton", "backends", "nvidia")
     except FileNotFoundError:
         return {}
-    found = {}
+    links = {}
     for name, (variable, below) in _TRITON_TOOLS.items():
-        path, target = os.path.join(place, name), variables.get(variable)
-        if not target or not os.path.isdir(place) or (os.path.lexists(path) and not os.path.islink(path)):
+        path, target = os.path.join(tools, name), variables.get(variable)
+        if not target or not os.path.isdir(tools) or (os.path.lexists(path) and not os.path.islink(path)):
             continue
         target = os.path.join(target, below) if below else target
         if not os.path.islink(path) or os.readlink(path) != target:
-            found[path] = target
-    return found
+            links[path] = target
+    return links

@@ -17,7 +17,7 @@ import typing as t
 from .._core import disk, receipts
 from .._core.errors import SparkforgeError
 from .._wheel.requirement import short
-from .._wheel.wheel import given
+from .._wheel.wheel import installed_wheels
 from . import access, observation, plan
 from .identity import UndeterminedError
 from .model import Facts, Options, Paths, Run
@@ -65,7 +65,7 @@ def back(options: Options) -> Options:
         state="previous",
         environment_id=target,
         group=known["group"] if "group" in known else access.group_that_may_enter(paths),
-        # Of an environment without ipykernel the receipt names no kernel, and yet one was asked for.
+        # The receipt of an environment without ipykernel names no kernel, although one was requested.
         jupyter=known.get("jupyter", bool((known.get("paths") or {}).get("kernel"))),
     )
 
@@ -99,7 +99,7 @@ def present(options: Options, run: Run) -> Facts:
         return plan.plan(options, run, _misfit)
 
     try:
-        wanted = make()
+        planned = make()
     except UndeterminedError:
         follows = {"current" if options.switch else "staged": "(depends on a step that has not run yet)"}
         return {
@@ -114,11 +114,11 @@ def present(options: Options, run: Run) -> Facts:
             "diff": {"before": before, "after": {**before, **follows}},
         }
     sent = {} if options.check_mode else options.transferred
-    needs = [wheel.as_pin() for wheel in wanted.missing_wheels if wheel.sha256 not in sent]
+    needs = [wheel.as_pin() for wheel in planned.missing_wheels if wheel.sha256 not in sent]
     if needs and not options.check_mode:
         return {"changed": False, "missing_wheels": needs}
     fetched: Facts = {}
-    if wanted.actions and not options.check_mode:
+    if planned.actions and not options.check_mode:
         from .._core.sandbox import Sandbox
         from . import apply
         from .download import UnfinishedError
@@ -126,11 +126,11 @@ def present(options: Options, run: Run) -> Facts:
 
         installer = Installer(options, run, Sandbox(options.paths.directory))
         try:
-            wanted = apply.Apply(options, run, installer, sent).carry_out(wanted, make)
+            planned = apply.Apply(options, run, installer, sent).carry_out(planned, make)
         except UnfinishedError as unfinished:
             return {"changed": False, "missing_wheels": [], "unfinished": True, "download": unfinished.progress}
         fetched = installer.fetched
-    return {**_result(options.paths, wanted, before), "missing_wheels": needs, "download": fetched}
+    return {**_result(options.paths, planned, before), "missing_wheels": needs, "download": fetched}
 
 
 def _misfit(recorded: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -149,7 +149,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
             "staged": done.staged,
             "environments": sorted({*observation.environments(paths), done.environment_id} - set(done.prune)),
             **{key: receipt[key] for key in ("python", "requirements", "library_paths", "environment")},
-            "wheels": [wheel.file for wheel in given(receipt)],
+            "wheels": [wheel.file for wheel in installed_wheels(receipt)],
             # Access, scripts and kernel follow the current environment.
             "group": before.get("group") if done.stages else receipt["group"],
             "members": before.get("members", []) if done.stages else done.members,

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host has of its stack: environments, units, builds, the last proof. Only files are read, and nothing is run.
+"""Reads the state of a host's stack from files: environments, units, builds and the last proof. Nothing is run.
 
-Where it is said what the environment is to be, it is compared by the plan of ``python_env`` itself, so that the answer
-is what that module would do.
+If the environment is described, it is compared by the plan of ``python_env`` itself, so that the answer is what that
+module would do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from . import model, observation, plan, tree
 from .identity import UndeterminedError
 from .model import Facts
 
-#: Where systemd's unit of the proof's timer is.
+#: The path of systemd's timer of the proof.
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
 
 #: The states of an environment, the likeliest to be asked for first.
@@ -80,8 +80,8 @@ class StackStatus:
         """Return what the receipt in each environment says of it; a directory without one is no environment."""
         rows = []
         for entry in observation.environments(self.paths):
-            place = os.path.join(self.paths.directory, entry)
-            receipt = own_of(place)
+            directory = os.path.join(self.paths.directory, entry)
+            receipt = own_of(directory)
             if receipt is None:
                 continue
             row: Facts = {
@@ -91,7 +91,7 @@ class StackStatus:
                 "python": receipt["python"]["version"] if receipt.get("python") else None,
                 "packages": receipt.get("packages") or {},
                 "stack": receipt.get("stack") or {},
-                "missing": tree.lacking(place, receipt),
+                "missing": tree.lacking(directory, receipt),
             }
             rows.append(row)
         return sorted(rows, key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
@@ -105,7 +105,7 @@ class StackStatus:
         none is on it. A damaged report counts as none.
         """
         current, staged = observation.link(self.paths, "current"), observation.link(self.paths, "staged")
-        found: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
+        proofs: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
         last: Facts | None = None
         for name in reversed([name for name in disk.names(self.history or "") if name.endswith(".json")]):
             report = receipts.load(os.path.join(self.history or "", name))
@@ -113,33 +113,33 @@ class StackStatus:
                 continue
             last = last or report
             if report.get("environment_id") in (current, None):
-                found["proof"] = _in_short(report)
+                proofs["proof"] = _in_short(report)
                 break
             if report.get("environment_id") == staged:
-                found["staged_proof"] = found["staged_proof"] or _in_short(report)
-        if last and not found["proof"] and not found["staged_proof"]:
-            found["proof"] = _in_short(last)
-        return found
+                proofs["staged_proof"] = proofs["staged_proof"] or _in_short(report)
+        if last and not proofs["proof"] and not proofs["staged_proof"]:
+            proofs["proof"] = _in_short(last)
+        return proofs
 
     # -- servers
 
     def _stopped(self) -> list[str]:
         """Return why each server is off that systemd gave up (roles/serving/files/sparkforge_unit.py wrote it)."""
-        found = []
+        reasons = []
         for name in disk.names(os.path.join(self.root, "serving")):
             with contextlib.suppress(OSError), disk.open_regular(f"{self.root}/serving/{name}/stopped") as stream:
-                found.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
+                reasons.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
         # The units that the role guard keeps off after a boot in which the machine went down, and that it did.
-        return found + guarded.said((guarded.BRAKED, guarded.DOWN))
+        return reasons + guarded.said((guarded.BRAKED, guarded.DOWN))
 
     # -- what would change
 
     def _plan(self) -> Facts:
-        given = {**(self.wanted or {}), "name": self.paths.name, "root": self.root}
+        parameters = {**(self.wanted or {}), "name": self.paths.name, "root": self.root}
         nothing: Facts = {"environment_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
         login = os.environ.get("SUDO_USER")
         try:
-            options = model.read(given, check_mode=True, login=login)
+            options = model.read(parameters, check_mode=True, login=login)
             made = plan.plan(options, self.run_command)
         except UndeterminedError:
             return {**nothing, "actions": ["install"]}

@@ -87,15 +87,15 @@ def site_packages(environment: str) -> str:
 
 def installed_packages(environment: str) -> dict[str, str]:
     """Return name -> version of every distribution that has a ``dist-info`` in the environment."""
-    found: dict[str, str] = {}
+    packages: dict[str, str] = {}
     directory = site_packages(environment)
     for entry in sorted(os.listdir(directory)):
         if not entry.endswith(".dist-info"):
             continue
         with disk.open_regular(os.path.join(directory, entry, "METADATA"), links=True) as stream:
             about = metadata.read(stream.read(metadata.LIMIT))
-        found[about.name or entry.split("-")[0]] = about.version
-    return found
+        packages[about.name or entry.split("-")[0]] = about.version
+    return packages
 
 
 def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, dict[int, str]]:
@@ -105,10 +105,10 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
     command line or environment: the interpreter itself is a symlink to the system's, so that its executable
     and its maps need not name the environment.
     """
-    wanted = {path: re.compile(re.escape(os.fsencode(path)) + rb"(?=[/\0:;\n \"']|$)") for path in paths}
-    found: dict[str, dict[int, str]] = {path: {} for path in wanted}
-    if not wanted:
-        return found
+    patterns = {path: re.compile(re.escape(os.fsencode(path)) + rb"(?=[/\0:;\n \"']|$)") for path in paths}
+    users: dict[str, dict[int, str]] = {path: {} for path in patterns}
+    if not patterns:
+        return users
     for entry in os.listdir(proc):
         if not entry.isdigit() or int(entry) == os.getpid():
             continue
@@ -124,10 +124,10 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
                 if name == "cmdline":
                     command = seen[-1]
         text = b"\0".join(seen)
-        for path, pattern in wanted.items():
+        for path, pattern in patterns.items():
             if pattern.search(text):
-                found[path][int(entry)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
-    return found
+                users[path][int(entry)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
+    return users
 
 
 def lacking(environment: str, receipt: Own) -> list[str]:

@@ -29,7 +29,7 @@ from .._elf.filesystem import FileSystem
 from . import metadata, specifiers
 from .names import normalised
 from .requirement import split
-from .wheel import given
+from .wheel import installed_wheels
 
 _BLOCK = 1 << 20
 #: More readers than this only wait for each other.
@@ -111,7 +111,7 @@ def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
     for line in (receipt or {}).get("requirements") or []:
         one = split(str(line))
         found.setdefault(one.name, set()).update(one.hashes)
-    for wheel in given(receipt or {}):
+    for wheel in installed_wheels(receipt or {}):
         found.setdefault(wheel.name, set()).add(wheel.sha256)
     return found
 

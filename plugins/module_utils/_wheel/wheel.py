@@ -136,7 +136,7 @@ def of_manifest(manifest: Manifest) -> list[Wheel]:
     return of_units(manifest["units"])
 
 
-def given(receipt: t.Mapping[str, t.Any], store: str = "") -> list[Wheel]:
+def installed_wheels(receipt: t.Mapping[str, t.Any], store: str = "") -> list[Wheel]:
     """Return the wheels that an environment was given as files, as its receipt names them.
 
     :param store: the directory where wheels that came from the controller lie: ``<root>/wheels``.

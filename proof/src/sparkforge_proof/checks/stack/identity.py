@@ -24,7 +24,7 @@ from ..._shared.module_utils._core.versions import public
 from ..._shared.module_utils._elf import providers
 from ..._shared.module_utils._wheel import environment, installed as packages
 from ..._shared.module_utils._wheel.names import normalised
-from ..._shared.module_utils._wheel.wheel import Wheel, given
+from ..._shared.module_utils._wheel.wheel import Wheel, installed_wheels
 from ...check import (
     ABSENT,
     CPU_BUILD_REMEDY,
@@ -519,7 +519,7 @@ def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
 
 def stored(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
     """Return the wheels that are still there: the controller's and the units'."""
-    found = given(receipt, os.path.join(root, "wheels"))
+    found = installed_wheels(receipt, os.path.join(root, "wheels"))
     wanted = packages.pins(receipt)
     for unit in units.values():
         for output in unit.get("outputs") or []:
