@@ -239,7 +239,7 @@ values =
     part of found: (NVPL_BLAS|NVPL_LAPACK)$ => NVPL (role math_libraries)
     part of found: BLAS$ => a BLAS library: NVPL on aarch64 (role math_libraries, BLAS=NVPL) or OpenBLAS
     part of found: LAPACK$ => a LAPACK library: NVPL on aarch64 (role math_libraries) or OpenBLAS
-    part of found: CUDA(Toolkit)?$ => the CUDA toolkit (role cuda_libraries)
+    part of found: CUDA(Toolkit)?$ => the CUDA toolkit (role cuda_libraries) with its headers (cuda-toolkit-13-0)
     part of found: CUDNN$ => cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)
     part of found: NCCL$ => NCCL's development package (libnccl-dev, role cuda_libraries)
     part of found: CUDSS$ => cuDSS (role math_libraries)

@@ -155,11 +155,15 @@ values =
     part of found: (lib)?cusparseLt => cuSPARSELt (role cusparselt)
     part of found: (lib)?cudss => cuDSS (role math_libraries)
     part of found: (lib)?nvpl => NVPL (role math_libraries)
-    part of found: (lib)?cu(blas|solver|sparse|rand|fft|file|pti|da|b) => the CUDA toolkit (role cuda_libraries)
-    part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries)
-    part of found: thrust|cooperative_groups => the CUDA toolkit (role cuda_libraries)
+    part of found: (lib)?cu(blas|solver|sparse|rand|fft|file|pti|da|b) => the CUDA toolkit (role cuda_libraries) with
+    + its headers (cuda-toolkit-13-0)
+    part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries) with its headers
+    + (cuda-toolkit-13-0)
+    part of found: thrust|cooperative_groups => the CUDA toolkit (role cuda_libraries) with its headers
+    + (cuda-toolkit-13-0)
     part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
-    part of found: (torch|ATen|c10) => PyTorch (role pytorch), which must be in the unit's depends
+    part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with --no-build-isolation
+    + for pip)
     part of found: numa => libnuma-dev (which only a build for the CPU needs: see that torch is a CUDA build)
     part of found: infiniband => libibverbs-dev
     part of found: . => the package that provides it (see apt-file search)

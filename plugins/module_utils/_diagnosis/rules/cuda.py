@@ -186,7 +186,7 @@ pattern =
     no kernel image is available for execution on the device
     (?:Error|error)[^\n]*(?:cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU)
 cause = The program, or one of its libraries, has no code for this GPU's architecture; a GB10 is 12.1 and runs code for
-    12.0, 12.1 and 12.1a (also as compute_90 or newer PTX).
+    12.0, 12.1 and 12.1a, or PTX of an older one, which the driver compiles.
 remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-kernel, flash-attn and the like in their
     cu130 wheels; or build the library from source with TORCH_CUDA_ARCH_LIST=12.0 (12.1a for a kernel that needs it), or
     CMAKE_CUDA_ARCHITECTURES=121. torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library
