@@ -249,4 +249,10 @@ values =
     part of found: . => what provides it
 cause = CMake does not find {found}, which the source requires.
 remedy = Install {part}, and if it is not below /usr, set its directory ({found}_DIR or {found}_ROOT).
+
+[ninja-unknown-target]
+keys = unknown target
+pattern = ninja: error: unknown target '([^'\n]+)'
+cause = The build has no target {found}.
+remedy = See which there are (ninja -t targets); an option that was off when CMake ran leaves targets out.
 """

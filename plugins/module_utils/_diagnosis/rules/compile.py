@@ -147,8 +147,12 @@ source =
     vllm-project/vllm#20523
 
 [missing-header]
-keys = fatal error:
-pattern = fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
+keys =
+    fatal error:
+    cannot open source file
+pattern =
+    cannot open source file '([^'\n]+)'
+    fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
 values =
     part of found: (lib)?cudnn => cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)
     part of found: (lib)?nccl => NCCL's development package (libnccl-dev, role cuda_libraries)
@@ -309,6 +313,12 @@ cause = The linker does not find the driver's library libcuda.so.1 (for {found})
 remedy = Put the CUDA toolkit's directory stubs on the linker's path with a link libcuda.so.1 to its libcuda.so
     (LIBRARY_PATH, or -rpath-link), for the build only.
 source = ggml-org/llama.cpp#18022
+
+[library-not-named]
+keys = DSO missing from command line
+pattern = (?P<library>\S+): error adding symbols: DSO missing from command line
+cause = The program uses {library} itself, and the link names it only through another library.
+remedy = Add that library to the link (-l…, or target_link_libraries), after the objects that use it.
 
 [undefined-reference]
 keys =

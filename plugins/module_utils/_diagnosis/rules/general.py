@@ -470,4 +470,11 @@ pattern =
 cause = Ollama has no such model, or its library has no such name or tag ({found}).
 remedy = Look at ollama list and at the library's page for the exact name and tag, and pull it first (as the account
     whose server is asked).
+
+[python-syntax]
+keys = SyntaxError: invalid syntax
+pattern = ^(SyntaxError: invalid syntax)
+cause = A file of Python does not fit the Python that runs it ({found}): it is for a newer or much older one, or is no
+    Python.
+remedy = Look at the line above it and at python --version; run it with the Python that the program asks for.
 """

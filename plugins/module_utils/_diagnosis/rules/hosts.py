@@ -281,4 +281,25 @@ keys = link_stat "
 pattern = link_stat '([^'\n]+)' failed: No such file or directory
 cause = rsync did not find {found} on the side from which it copies.
 remedy = Correct the path (relative ones begin in the remote account's home), and quote blanks.
+
+[ssh-not-reached]
+keys = connect to host
+pattern =
+    connect to host (?P<host>\S+) port (?P<port>\d+): (?P<why>Connection refused|Connection timed out|Operation timed ou
+    +t|No route to host|Network is unreachable)
+values =
+    advice of why: .*refused => On that host install and start openssh-server (systemctl status ssh), and compare the
+    + port
+    advice of why: .*timed => See that it is on and in this network (ping), that its firewall allows the port (ufw
+    + allow ssh), and that the address is still its own (ip -br addr there)
+    advice of why: . => Compare the addresses of both hosts (ip -br addr): the cable, the interface or a route to that
+    + network is missing here
+cause = ssh did not reach {host} at the port {port}: {why}.
+remedy = {advice}.
+
+[ssh-no-sftp]
+keys = subsystem request failed on channel
+pattern = (subsystem request failed) on channel \d+
+cause = The other host's ssh has no sftp, which scp uses ({found}).
+remedy = Use scp -O, or install openssh-sftp-server there.
 """

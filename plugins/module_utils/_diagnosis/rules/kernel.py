@@ -103,4 +103,11 @@ pattern =
 cause = The disk or network file system under[ {file}] the program's files does not answer (Input/output error).
 remedy = Read the kernel's log (journalctl -k: nvme, usb, nfs), save what you can, and look at smartctl -a; unplug and
     mount anew where it is a USB disk or a share.
+
+[nfs-not-responding]
+keys = not responding
+pattern = nfs: server (\S+) not responding
+cause = The NFS server {found} does not answer, and programs that use its files wait for it.
+remedy = Check it and the network to it (ping, showmount -e {found}); a mount with soft,timeo=100 gives up instead of
+    waiting, and model files are better copied to the own disk.
 """

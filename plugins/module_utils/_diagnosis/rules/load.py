@@ -76,6 +76,7 @@ remedy = Install opencv-python-headless instead of opencv-python, or libgl1 and 
 [library-not-found]
 keys = cannot open shared object file
 pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
+unless = libibverbs: Warning
 facts = library
 cause = The shared library {found} is not found. {hint}
 remedy = Provide it{ways}; elf_closure_info lists everything that is missing in one pass; the loader stops at the first.

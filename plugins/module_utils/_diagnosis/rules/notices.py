@@ -346,4 +346,25 @@ pattern =
 notice = yes
 cause = This onnxruntime has no CUDA (it has {have}), and runs on the CPU.
 remedy = On aarch64 take a build with CUDA (of the vendor, or your own); the index's onnxruntime-gpu is for x86 alone.
+
+[script-not-on-path]
+keys = which is not on PATH
+pattern = The scripts? (?P<scripts>[^\n]+?) (?:is|are) installed in '(?P<directory>[^'\n]+)' which is not on PATH
+notice = yes
+cause = pip put the commands {scripts} into {directory}, which is not on the PATH, so that the shell does not find them.
+remedy = Add it to PATH, or install into an environment and activate that.
+
+[memory-use-not-shown]
+keys = Not Supported
+pattern = \| +(Not Supported) +\| +\d+% +Default
+notice = yes
+cause = nvidia-smi shows no memory use of a GB10 ({found}), since its memory is the host's: normal, and no failure.
+remedy = See free -h, or the processes below the table.
+
+[jupyter-output-limit]
+keys = IOPub data rate exceeded
+pattern = (IOPub data rate exceeded)
+notice = yes
+cause = A cell prints more than Jupyter passes on ({found}); the cell itself goes on.
+remedy = Print less, or start it with --ServerApp.iopub_data_rate_limit=1e10.
 """

@@ -161,7 +161,9 @@ keys =
     access denied by server while mounting
     can't find UUID=
     unknown filesystem type
+    special device
 pattern =
+    mount: (?P<where6>/\S+): (?P<why6>special device \S+ does not exist)
     mount: (?P<where5>/\S+): (?P<why5>unknown filesystem type '\w+')
     mount: (?P<where1>/\S+): (?P<why1>wrong fs type), bad option, bad superblock on (?P<what1>\S+?),
     mount: (?P<where2>/\S+): (?P<why2>bad option); for several filesystems

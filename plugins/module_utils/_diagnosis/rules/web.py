@@ -207,4 +207,24 @@ cause = Gradio did not reach its own server ({found}): a proxy gets the request,
     its page.
 remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0"; else install the gradio and
     pydantic that the program pins.
+
+[yarn-engine]
+keys = is incompatible with this module
+pattern =
+    The engine '(?P<engine>\w+)' is incompatible with this module\. Expected version '(?P<need>[^'\n]+)'\. Got '(?P<have
+    +>[^'\n]+)'
+cause = {engine} {have} is not of the version that a package needs: {need}.
+remedy = Install a {engine} of that range (nvm install 22 for Node), or pass --ignore-engines if you know that it works.
+
+[corepack-keys]
+keys = Cannot find matching keyid
+pattern = (Cannot find matching keyid)
+cause = This Node's corepack is older than the keys of npm's registry ({found}).
+remedy = Update it (npm install -g corepack@latest), or a newer Node.
+
+[playwright-browser-missing]
+keys = Executable doesn't exist at
+pattern = Executable doesn't exist at (\S+)
+cause = Playwright's browser {found} was not downloaded for this version.
+remedy = Run playwright install --with-deps chromium in the same environment, as the user who runs it.
 """
