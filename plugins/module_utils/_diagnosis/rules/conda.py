@@ -21,6 +21,7 @@ cause = No channel that conda uses has {package} for this machine (linux-aarch64
 remedy = Take it from conda-forge (conda install -c conda-forge), without build strings of another platform (conda env
     export --no-builds), or with pip; PyTorch itself is no longer on the channel pytorch: pip install torch --index-url
     https://download.pytorch.org/whl/cu130.
+source = CNES/pangeo-pyinterp#33
 
 [conda-conflict]
 keys =

@@ -20,6 +20,7 @@ pattern =
 cause = NCCL's helper could not do its step {step} for a connection to another rank, and this log does not say why.
 remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET); without one
     try NCCL_IB_DISABLE=1: if that works, RDMA is at fault (role fabric).
+source = MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks#3
 
 [nccl-cuda-failure]
 keys = NCCL WARN Cuda failure
@@ -116,6 +117,7 @@ cause = None of sgl-kernel's libraries loads ({found}): its wheel is for another
     it say which library was missing.
 remedy = Install SGLang's sgl-kernel for cu130 (from its own index of wheels) with the torch that it pins, or use
     SGLang's image for the Spark.
+source = sgl-project/sglang#18203
 
 [python-module-missing]
 keys = Error: No module named
