@@ -2,14 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs ansible-playbook with the checkout's collection, and with settings and files of the test alone."""
+"""Runs ansible-playbook with the checkout's collection, and with settings and files of the test alone.
+
+Or with a collection whose playbooks and plugins are the checkout's, and whose roles are the test's.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
+import typing as t
 from pathlib import Path
+
+import yaml
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,3 +48,45 @@ def run_playbook(place: Path, *arguments: str, **environment: str) -> subprocess
         text=True,
         check=False,
     )
+
+
+class Run(t.NamedTuple):
+    """How a run of a rollout ended, and what its report says of each host on which it stopped."""
+
+    code: int
+    output: str
+    stopped: dict[str, str]
+
+    def told(self, word: str) -> list[str]:
+        """Return what roles told after a word, in the order in which they did."""
+        return re.findall(rf"msg\W+{word} (.*?)\"", self.output)
+
+
+class StandIn:
+    """A collection with roles of the test, and an inventory of names of this machine."""
+
+    def __init__(self, path: Path, roles: t.Mapping[str, list[dict[str, t.Any]]]) -> None:
+        """:param roles: role and entry point to tasks."""
+        self.path = path
+        self.collection = path / "collections/ansible_collections/sparkforge/dgx_spark"
+        self.collection.mkdir(parents=True)
+        for name in ("plugins", "proof", "tools", "playbooks", "docs", "galaxy.yml", "meta"):
+            (self.collection / name).symlink_to(ROOT / name)
+        for entry, tasks in roles.items():
+            self.write(entry, tasks)
+        (path / "ansible.cfg").write_text("[defaults]\nforks = 4\nstdout_callback = ansible.builtin.default\n")
+
+    def write(self, entry: str, tasks: list[dict[str, t.Any]]) -> None:
+        role, _slash, name = entry.partition("/")
+        file = self.collection / "roles" / role / "tasks" / f"{name}.yml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump(tasks))
+
+    def play(self, playbook: str, hosts: t.Mapping[str, t.Any], *arguments: str, **variables: t.Any) -> Run:
+        common = {"ansible_connection": "local", "ansible_become": False, "report_require": "none", **variables}
+        (self.path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))
+        collections = str(self.path / "collections")
+        done = run_playbook(self.path, "-i", "hosts.yml", playbook, *arguments, ANSIBLE_COLLECTIONS_PATH=collections)
+        file = self.path / "reports/fleet.json"
+        rows = json.loads(file.read_text())["hosts"] if file.exists() else []
+        return Run(done.returncode, done.stdout + done.stderr, {row["host"]: row["stopped"] for row in rows})

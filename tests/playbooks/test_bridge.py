@@ -10,17 +10,14 @@ The playbooks and the observation are real. The roles make environments that are
 from __future__ import annotations
 
 import json
-import re
 import typing as t
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.example_reports import healthy
-from tests.playbooks.run_playbook import run_playbook
+from tests.playbooks.run_playbook import Run, StandIn
 
-COLLECTION = Path(__file__).parents[2]
 WHEELS = {
     "name": "wheels",
     "method": "wheel",
@@ -110,22 +107,12 @@ ROLES: dict[str, list[dict[str, t.Any]]] = {
 ROLES["python_env/bridge"] = ROLES["python_env/make"]
 
 
-class Site:
+class Site(StandIn):
     """Hosts that are all this machine, each with a root of its own."""
 
     def __init__(self, path: Path, count: int) -> None:
-        self.path = path
+        super().__init__(path, ROLES)
         self.hosts = [f"spark{number}" for number in range(1, count + 1)]
-        self.collection = path / "collections/ansible_collections/sparkforge/dgx_spark"
-        self.collection.mkdir(parents=True)
-        for name in ("plugins", "proof", "tools", "playbooks", "docs", "galaxy.yml", "meta"):
-            (self.collection / name).symlink_to(COLLECTION / name)
-        for entry, tasks in ROLES.items():
-            role, _slash, name = entry.partition("/")
-            file = self.collection / "roles" / role / "tasks" / f"{name}.yml"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(yaml.safe_dump(tasks))
-        (path / "ansible.cfg").write_text("[defaults]\nforks = 4\nstdout_callback = ansible.builtin.default\n")
 
     def provision(self, *hosts: str) -> None:
         """Give hosts an environment of an earlier day."""
@@ -137,35 +124,16 @@ class Site:
 
     def run(self, *arguments: str, failing: dict[str, str] | None = None, **variables: t.Any) -> Run:
         hosts = {host: {"sparkforge_root": str(self.path / host)} for host in self.hosts}
-        common = {
-            "ansible_connection": "local", "ansible_become": False, "failing": failing or {}, "wheels": WHEELS,
-            "sparkforge_gpu_required": False, "sparkforge_waves": ["rest"], "report_require": "none",
+        given = {
+            "failing": failing or {}, "wheels": WHEELS, "sparkforge_gpu_required": False, "sparkforge_waves": ["rest"],
             "sparkforge_max_fail_percentage": 100, **variables,
         }  # fmt: skip
-        (self.path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))
-        collections = str(self.path / "collections")
-        done = run_playbook(
-            self.path, "-i", "hosts.yml", "sparkforge.dgx_spark.site", *arguments, ANSIBLE_COLLECTIONS_PATH=collections
-        )
-        file = self.path / "reports/fleet.json"
-        rows = json.loads(file.read_text())["hosts"] if file.exists() else []
-        return Run(done.returncode, done.stdout + done.stderr, {row["host"]: row["stopped"] for row in rows})
+        return self.play("sparkforge.dgx_spark.site", hosts, *arguments, **given)
 
     def current(self) -> dict[str, str]:
         """Return what each host's environment is of; hosts without one are left out."""
         links = {host: self.path / host / "envs/torch/current" for host in self.hosts}
         return {host: str(link.readlink()) for host, link in links.items() if link.is_symlink()}
-
-
-class Run(t.NamedTuple):
-    """How a run ended, and what its report says of each host on which it stopped."""
-
-    code: int
-    output: str
-    stopped: dict[str, str]
-
-    def told(self, word: str) -> list[str]:
-        return re.findall(rf"msg\W+{word} (.*?)\"", self.output)
 
 
 def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> None:
@@ -218,8 +186,7 @@ def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
             "python_env/bridge": makes,
             "verify/prove": [proved],
         }.items():
-            role, _slash, name = entry.partition("/")
-            (site.collection / "roles" / role / "tasks" / f"{name}.yml").write_text(yaml.safe_dump(tasks))
+            site.write(entry, tasks)
         run = site.run()
         assert run.code == 0, run.output[-3000:]
         assert site.current() == {"spark1": stack["name"]}

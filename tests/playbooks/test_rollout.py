@@ -6,102 +6,62 @@
 
 from __future__ import annotations
 
-import json
-import re
 import typing as t
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.playbooks.run_playbook import run_playbook
+from tests.playbooks.run_playbook import Run, StandIn
 
-COLLECTION = Path(__file__).parents[2]
 LIBRARIES = ("network_access", "cuda_libraries", "cusparselt", "math_libraries", "build_toolchain")
 #: What the roles of the fleet do here. ``refused``, ``broken`` and ``unproven`` name hosts.
 ROLES: dict[str, list[dict[str, t.Any]]] = {
-    "stack": [{"ansible.builtin.set_fact": {"stack": {"name": "told", "method": "wheel"}}}],
-    "preflight": [
+    **{f"{role}/main": [] for role in LIBRARIES},
+    "stack/main": [{"ansible.builtin.set_fact": {"stack": {"name": "told", "method": "wheel"}}}],
+    "preflight/main": [
         {"ansible.builtin.ping": None},
         {"ansible.builtin.set_fact": {"spark_info": {}, "cacheable": True}},
         {"ansible.builtin.fail": {"msg": "its disk is full"}, "when": "inventory_hostname in refused"},
     ],
-    "cuda_libraries": [{"ansible.builtin.debug": {"msg": "libraries of {{ inventory_hostname }}"}}],
-    "python_env": [
+    "cuda_libraries/main": [{"ansible.builtin.debug": {"msg": "libraries of {{ inventory_hostname }}"}}],
+    "python_env/make": [
         {"ansible.builtin.debug": {"msg": "staged {{ inventory_hostname }}"}, "when": "not python_env_switch | bool"}
     ],
-    "verify": [
+    "python_env/switch": [{"ansible.builtin.debug": {"msg": "switched {{ inventory_hostname }}"}}],
+    "verify/schedule": [],
+    # The rollout begins where the host was observed.
+    "verify/prove": [],
+    "verify/replace": [
         {
             "name": "Stop with every failed check",
             "ansible.builtin.fail": {"msg": "attention.flash: wrong numbers."},
             "when": "inventory_hostname in broken",
         },
     ],
+    # After the switch: a host without an environment has the new one by then.
+    "verify/judge": [
+        {
+            "ansible.builtin.fail": {"msg": "nothing was proven"},
+            "when": ["inventory_hostname in unproven", "verify_require == 'proven'"],
+        },
+    ],
 }
-#: After the switch: a host without an environment has the new one by then.
-JUDGE = [
-    {
-        "ansible.builtin.fail": {"msg": "nothing was proven"},
-        "when": ["inventory_hostname in unproven", "verify_require == 'proven'"],
-    },
-]
-SWITCH = [{"ansible.builtin.debug": {"msg": "switched {{ inventory_hostname }}"}}]
 STEPS = ("preflight", "rollout", "report")
 
 
-class Fleet:
-    """The collection with roles that do nothing, and an inventory of names of this machine."""
+class Fleet(StandIn):
+    """The collection with roles that do nothing, and a playbook of the steps of a rollout."""
 
     def __init__(self, path: Path, count: int) -> None:
-        self.path = path
+        super().__init__(path, ROLES)
         self.hosts = [f"spark{number:02d}" for number in range(1, count + 1)]
-        self.collection = path / "collections/ansible_collections/sparkforge/dgx_spark"
-        self.collection.mkdir(parents=True)
-        for name in ("plugins", "proof", "tools", "playbooks", "docs", "galaxy.yml", "meta"):
-            (self.collection / name).symlink_to(COLLECTION / name)
-        for role in {*LIBRARIES, *ROLES}:
-            tasks = self.collection / "roles" / role / "tasks"
-            tasks.mkdir(parents=True)
-            (tasks / "main.yml").write_text(yaml.safe_dump(ROLES.get(role, [])))
-        (self.collection / "roles/python_env/tasks/switch.yml").write_text(yaml.safe_dump(SWITCH))
-        (self.collection / "roles/verify/tasks/schedule.yml").write_text("[]")
-        # The rollout begins where the host was observed.
-        for entry, tasks_of_it in (("prove", []), ("judge", JUDGE)):
-            (self.collection / f"roles/verify/tasks/{entry}.yml").write_text(yaml.safe_dump(tasks_of_it))
-        for role, entry in (("python_env", "make"), ("verify", "replace")):
-            tasks = self.collection / "roles" / role / "tasks"
-            (tasks / "main.yml").rename(tasks / f"{entry}.yml")
-        (path / "ansible.cfg").write_text("[defaults]\nforks = 4\nstdout_callback = ansible.builtin.default\n")
         steps = [{"ansible.builtin.import_playbook": f"sparkforge.dgx_spark.{step}"} for step in STEPS]
         (path / "site.yml").write_text(yaml.safe_dump(steps))
 
     def run(self, *arguments: str, **variables: t.Any) -> Run:
-        """Run preflight, rollout and report."""
-        given = {"refused": [], "broken": [], "unproven": [], "report_require": "none", **variables}
-        common = {"ansible_connection": "local", "ansible_become": False, **given}
-        (self.path / "hosts.yml").write_text(
-            yaml.safe_dump({"all": {"hosts": dict.fromkeys(self.hosts), "vars": common}})
-        )
-        collections = str(self.path / "collections")
-        done = run_playbook(self.path, "-i", "hosts.yml", "site.yml", *arguments, ANSIBLE_COLLECTIONS_PATH=collections)
-        rows = (
-            json.loads((self.path / "reports/fleet.json").read_text())["hosts"]
-            if done.stdout.find("report |") > 0
-            else []
-        )
-        return Run(done.returncode, done.stdout + done.stderr, {row["host"]: row["stopped"] for row in rows})
-
-
-class Run(t.NamedTuple):
-    """How a run ended, and what its report says of each host on which it stopped."""
-
-    code: int
-    output: str
-    stopped: dict[str, str]
-
-    def told(self, word: str) -> list[str]:
-        """Return the hosts of which a role told something, in the order in which it did."""
-        return re.findall(rf"msg\W+{word} (spark\d+)", self.output)
+        given = {"refused": [], "broken": [], "unproven": [], **variables}
+        return self.play("site.yml", dict.fromkeys(self.hosts), *arguments, **given)
 
 
 @pytest.fixture

@@ -133,14 +133,3 @@ def test_what_is_wrong_is_in_the_events_with_cause_and_remedy(tmp_path: Path, mo
     assert "Remedy:" in said
     assert "Nothing was changed" in said
     assert job.stats["failures"] == {"here": 1}
-
-
-def test_waves_that_do_not_add_up_end_the_job_before_any_host_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = private_data(tmp_path, sparkforge_accept_nvidia_license="true", sparkforge_waves="60%, 60%")
-    job = run(folder, "site.yml", monkeypatch)
-    assert job.status == "failed"
-    said = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))
-    assert "add up to 120 %" in said
-    assert not [result for result in job.results("runner_on_ok") if "spark_info" in result]
