@@ -152,11 +152,4 @@ keys = find a virtualenv or conda environment
 pattern = (find a virtualenv or conda environment)
 cause = maturin develop installs into an active environment, and there is none ({found}).
 remedy = Make one and activate it (python3 -m venv .venv), or build a wheel instead (maturin build --release).
-
-[rust-compile-error]
-keys = error[E
-pattern = error\[(?P<code>E\d{4})\]: (?P<what>[^\n]{1,160})
-cause = A crate does not compile with this rustc ({code}: {what}).
-remedy = Take the project's own lock (--locked) and the Rust that it names (rust-toolchain.toml, rust-version); a newer
-    rustc can break an old crate (cargo update -p NAME), an older one a new crate.
 """
