@@ -58,7 +58,7 @@ def fill(place: Path, machine: int) -> None:
 
 def ask(place: Path, line: str) -> tuple[int, str]:
     """Run a documented command and return its exit status and what it printed."""
-    line = line.replace("~/.config/sparkforge/hosts.yml", "hosts.yml")
+    line = line.replace("~/.config/sparkforge/hosts.yml", "hosts.yml").replace(" -k ", " ")
     more = f"-- -e @{place}/settings.json" if line.startswith("sparkforge") else "-e @settings.json"
     settings = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")},
