@@ -93,7 +93,9 @@ class Progress:
         elif self.verbose:
             lanes = dict(self.left)
             count = self.total - sum(map(len, lanes.values()))
-            running = ", ".join(names[0] for lane, names in lanes.items() if names and lane not in self._waiting)
+            # Another lane's thread may take the last of its names meanwhile.
+            first = [next(iter(names), "") for lane, names in lanes.items() if lane not in self._waiting]
+            running = ", ".join(filter(None, first))
             self.tell(f"{count} of {self.total} checks done; running {running or 'none'}")
 
     def stop(self) -> None:
