@@ -157,7 +157,7 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = N
     except SparkforgeError as error:
         return _nothing(names, mismatch("python", "an error", "starts", error.cause, error.remedy))
     except OSError as error:
-        cause = f"The folder of the checks cannot be written: {error.strerror}."
+        cause = f"The folder of the checks cannot be written: {error.strerror or error}."
         raise SparkforgeError(cause, "Free space there, or set TMPDIR to a directory with some GiB.") from error
 
 

@@ -179,7 +179,9 @@ def families(names: t.Iterable[str]) -> list[str]:
 def explained(results: t.Iterable[Result], family: str) -> str:
     """Return in words that a family has no number, with the cause and the remedy of its first check."""
     first = next((one for one in results if one.numeric and _family(one.name) == family), None)
-    return f"No number of {family} was computed. {first.cause} {first.remedy}".rstrip() if first else ""
+    return (
+        f"No number of {family} was computed. {first.cause if first else ''} {first.remedy if first else ''}".rstrip()
+    )
 
 
 def _family(name: str) -> str:

@@ -130,6 +130,9 @@ def test_a_required_family_without_one_right_number_leaves_it_unproven() -> None
     # One check alone decides nothing.
     names = ["cpu.matmul.float32", "matmul.float32", "cpu.matmul.shapes", "companions.one", "companions.other"]
     assert verdict.families(names) == ["cpu.matmul"]
+    said = verdict.explained(results, "attention")
+    assert said.startswith("No number of attention was computed. No answer. ") and said.endswith(" Mend it.")
+    assert verdict.explained(results, "not.selected") == "No number of not.selected was computed."
 
 
 def test_a_gpu_that_refused_all_that_was_asked_of_it_is_not_proven_by_the_cpu() -> None:
