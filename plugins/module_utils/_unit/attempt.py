@@ -25,16 +25,16 @@ _ROOM = 1 << 20
 
 
 class Attempt:
-    """What was asked for, where it is, and how far it is.
+    """One attempt at a build: the request, its paths and its progress.
 
-    :param request: what ``_unit.start`` wrote into ``request.json``.
+    :param request: the content of ``request.json``, which ``_unit.start`` wrote.
     """
 
     def __init__(self, request: t.Mapping[str, t.Any]) -> None:
         self.request = request
         self.unit = model.Unit.from_options(request["unit"])
         self.paths = model.Paths(**request["paths"])
-        #: Of the host: what the requirements bring is found on PATH.
+        #: The host's tools; those that the requirements bring are found on PATH.
         self.tools: t.Mapping[str, str] = request["tools"]
         self.state = State(self.paths.inside("state.json"))
         self.checkpointed = time.monotonic()
@@ -95,15 +95,15 @@ class Attempt:
 
     @property
     def staged(self) -> str:
-        """Where ``cmake --install`` put the prefix."""
+        """The directory into which ``cmake --install`` put the prefix."""
         return self.paths.inside("out", "staged") + self.paths.prefix
 
     def expanded(self, text: str) -> str:
         """Return ``text`` with the paths that its placeholders stand for."""
-        places = {name: self.paths.inside(name) for name in ("source", "build", "environment")}
-        places.update(root=self.paths.root, prefix=self.paths.prefix)
-        places.update({f"depends.{name}.prefix": one["prefix"] for name, one in self.request["depends"].items()})
-        return model.expand(text, places)
+        paths = {name: self.paths.inside(name) for name in ("source", "build", "environment")}
+        paths.update(root=self.paths.root, prefix=self.paths.prefix)
+        paths.update({f"depends.{name}.prefix": depend["prefix"] for name, depend in self.request["depends"].items()})
+        return model.expand(text, paths)
 
     # --- tools -------------------------------------------------------------------------------------------------
 

@@ -137,11 +137,11 @@ def run(
     """
     paths, unit = attempt.paths, attempt.unit
     network = network or unit.network
-    whole = {**build_environment(attempt, jobs), **(environment or {})}
+    variables = {**build_environment(attempt, jobs), **(environment or {})}
     if network:
         # Empty, it is as if it were not set: pip reads what the host has in /etc. A virtual environment is no place
         # for packages of a user's.
-        whole.update({"PIP_CONFIG_FILE": "", "PIP_USER": "0", **network_environment(attempt)})
+        variables.update({"PIP_CONFIG_FILE": "", "PIP_USER": "0", **network_environment(attempt)})
     attempt.say(f"+ {' '.join(argv)}")
     start = size_of(paths.log)
     close = None
@@ -151,7 +151,7 @@ def run(
         attempt.say("This kernel cannot isolate a build from the network.")
     directory = attempt.project if os.path.isdir(attempt.project) else paths.build_directory
     try:
-        child = subprocess.Popen(argv, env=whole, cwd=directory, stdin=subprocess.DEVNULL, preexec_fn=close)
+        child = subprocess.Popen(argv, env=variables, cwd=directory, stdin=subprocess.DEVNULL, preexec_fn=close)
     except (OSError, subprocess.SubprocessError) as error:
         raise SparkforgeError(
             f"{argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}.",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``source_build`` does on the host: compare the fingerprint, start the worker, look how it goes.
+"""The work of ``source_build`` on the host: compare the fingerprint, start the worker, report its progress.
 
 One call is one decision: the artefact of these inputs is there, or it is being built, or it has to be built. The work
 itself is the worker's, which outlives the call.
@@ -76,8 +76,8 @@ class Engine:
             start.start(plan, self.account, self.options, self._network())
         if not self.options["follow"]:
             return {**result, "changed": True, "status": "running"}
-        found = outcome.observe(plan.paths, self.account, None, self.warnings)
-        return {**result, **found, "changed": True, "changes": result["changes"]}
+        progress = outcome.observe(plan.paths, self.account, None, self.warnings)
+        return {**result, **progress, "changed": True, "changes": result["changes"]}
 
     def _plan(self, unit: model.Unit) -> start.Plan:
         """Return everything that the fingerprint stands for."""
@@ -189,28 +189,28 @@ class Engine:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise SparkforgeError(f"{name!r} is not a valid unit name.", "Use lower-case letters, digits and '_'.")
         builds, house = os.path.join(self.root, "builds"), os.path.join(self.root, "wheelhouse")
-        found = [os.path.join(builds, name)]
-        found += [os.path.join(house, platform, name) for platform in disk.names(house)]
+        leftovers = [os.path.join(builds, name)]
+        leftovers += [os.path.join(house, platform, name) for platform in disk.names(house)]
         for directory in (os.path.join(self.root, "receipts", "units"), self.options["log_root"]):
-            found += [
+            leftovers += [
                 os.path.join(directory, file)
                 for file in disk.names(directory)
                 if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.(json|log)", file)
             ]
-        found = [path for path in found if os.path.lexists(path)]
-        if found and not self.check_mode:
+        leftovers = [path for path in leftovers if os.path.lexists(path)]
+        if leftovers and not self.check_mode:
             for fingerprint in disk.names(os.path.join(builds, name)):
                 # Any other name that the account put there names no systemd unit.
                 if not re.fullmatch(r"[0-9a-f]{16}", fingerprint):
                     continue
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")
                 detached.stop(paths.service, paths.marker, self.account)
-            for path in found:
+            for path in leftovers:
                 # In its own directory it is the account that removes, with its rights alone.
                 with self.account.acting() if path.startswith(builds) else contextlib.nullcontext():
                     disk.remove(path)
             self._remove_shared()
-        return {"changed": bool(found), "name": name, "status": "absent", "removed": found}
+        return {"changed": bool(leftovers), "name": name, "status": "absent", "removed": leftovers}
 
     def _remove_shared(self) -> None:
         """Remove what builds share once no unit is left, and directories that have become empty."""

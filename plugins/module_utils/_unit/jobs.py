@@ -42,7 +42,7 @@ _UNLIMITED = 1 << 60
 
 @dataclass(frozen=True)
 class Memory:
-    """What memory a process here may use, MiB.
+    """The memory that a process here may use, in MiB.
 
     :ivar limit: the control group that allows less than the host has, None where none does.
     """
@@ -82,10 +82,10 @@ def size(
     :raises SparkforgeError: if not one job fits, or where GPU processes leave too little for the build.
     """
     kept = reserve_mib or reserve(total_mib)
-    wanted = requested or max(1, cores)
+    desired = requested or max(1, cores)
     fitting = (available_mib - kept) // memory_per_job_mib
     if gpu:
-        _check_gpu(gpu, wanted, available_mib - kept, total_mib - kept, memory_per_job_mib)
+        _check_gpu(gpu, desired, available_mib - kept, total_mib - kept, memory_per_job_mib)
     memory = f"{_gib(available_mib)} are available, minus a reserve of {_gib(kept)}"
     if fitting < 1:
         raise SparkforgeError(
@@ -93,10 +93,10 @@ def size(
             "Stop the programs that use the memory, or lower memory_per_job or memory_reserve.",
             available_mib=available_mib,
         )
-    count = min(wanted, fitting)
+    count = min(desired, fitting)
     asked = f"of {requested} requested" if requested else f"for {phrases.plural(cores, 'core')}"
     jobs = f"{phrases.plural(count, 'job')} {asked}"
-    if fitting < wanted:
+    if fitting < desired:
         return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} per job.")
     return Jobs(count, f"{jobs}: the memory would allow {fitting}.")
 
@@ -106,14 +106,14 @@ def size_for(unit: model.Unit, memory: Memory, at_most: int = 0) -> Jobs:
 
     :raises SparkforgeError: if there is no room for one, or GPU processes hold it.
     """
-    wanted = [number for number in (unit.jobs, at_most) if number]
+    limits = [number for number in (unit.jobs, at_most) if number]
     return size(
         cores(),
         memory.available_mib,
         memory.total_mib,
         unit.memory_per_job,
         unit.memory_reserve,
-        min(wanted) if wanted else 0,
+        min(limits) if limits else 0,
         gpu_memory_processes(),
     )
 
@@ -124,7 +124,7 @@ def reserve(total_mib: int) -> int:
     return max(least, math.ceil(total_mib * RESERVE_SHARE))
 
 
-def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib: int, per_job_mib: int) -> None:
+def _check_gpu(gpu: t.Sequence[GpuProcess], desired: int, free_mib: int, most_mib: int, per_job_mib: int) -> None:
     """Refuse where so much is held through the GPU that less than a quarter of the jobs is left.
 
     A model that is being served may grow at any time, so that what is left is not sure to stay.
@@ -134,7 +134,7 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib
     """
     held = [process["used_mib"] for process in gpu]
     without = most_mib if None in held else min(most_mib, free_mib + sum(mib or 0 for mib in held))
-    possible = min(wanted, max(1, without // per_job_mib))
+    possible = min(desired, max(1, without // per_job_mib))
     fitting = max(0, free_mib // per_job_mib)
     if fitting >= max(1, math.ceil(possible * ENOUGH_SHARE)):
         return
@@ -278,9 +278,9 @@ def oom_kills(host: Host | None = None) -> int | None:
     host = host or live()
     files = [f"{group.path}/memory.events" for group in _groups(host, "memory") if group.version == 2]
     for path in (*files[:1], "/proc/vmstat"):
-        found = re.search(r"^oom_kill (\d+)$", host.read(path) or "", re.MULTILINE)
-        if found:
-            return int(found.group(1))
+        match = re.search(r"^oom_kill (\d+)$", host.read(path) or "", re.MULTILINE)
+        if match:
+            return int(match.group(1))
     return None
 
 
@@ -301,9 +301,10 @@ def killed_for_memory(
     # A build that goes well does without the table.
     from .._diagnosis import scan
 
-    found = scan.diagnose(log_tail)
-    if found.rule == scan.OUT_OF_MEMORY or (found.rule in scan.KILLED and scan.OUT_OF_MEMORY in found.others):
+    diagnosis = scan.diagnose(log_tail)
+    rule, others = diagnosis.rule, diagnosis.others
+    if rule == scan.OUT_OF_MEMORY or (rule in scan.KILLED and scan.OUT_OF_MEMORY in others):
         return True
-    if status not in (-9, 137) and not scan.KILLED.intersection([found.rule, *found.others]):
+    if status not in (-9, 137) and not scan.KILLED.intersection([rule, *others]):
         return False
     return oom_kills_before is None or oom_kills_after is None or oom_kills_after > oom_kills_before

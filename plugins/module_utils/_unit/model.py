@@ -93,7 +93,7 @@ class Depend:
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where everything of one fingerprint of a unit is; see docs/concepts.md."""
+    """The paths of one fingerprint of a unit; see docs/concepts.md."""
 
     root: str
     log_root: str
@@ -136,7 +136,7 @@ class Paths:
 
     @property
     def marker(self) -> str:
-        """What every process of the build has in its environment."""
+        """The mark that every process of the build has in its environment."""
         return f"{self.name}/{self.fingerprint}"
 
     @property
@@ -147,10 +147,10 @@ class Paths:
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """What ``source_build`` was asked for, checked.
+    """The checked options of ``source_build``.
 
-    A new option is a field here, and a paragraph in the module's documentation; where a stack may set it, in
-    stack.schema.json too. A test compares them. Module, plans and action plugin take it from here.
+    A new option is a field here and a paragraph in the module's documentation, and if a stack may set it, an entry in
+    stack.schema.json. A test compares them. Module, plans and action plugin take the option from here.
     """
 
     name: str = dataclasses.field(metadata={"layers": "", "spec": {"type": "str", "required": True}})
@@ -212,8 +212,8 @@ class Unit:
                 f"{self.kind!r} is not a kind of unit.", f"Set the option kind to {' or '.join(KINDS)}."
             )
         requirement.place_option("index_url", self.index_url or "")
-        for place in self.find_links:
-            requirement.place_option("find_links", place)
+        for link in self.find_links:
+            requirement.place_option("find_links", link)
         names = [depend.name for depend in self.depends]
         if self.name in names:
             raise SparkforgeError(
@@ -240,11 +240,11 @@ class Unit:
                 raise SparkforgeError(f"The option {option} is {getattr(self, option)}.", "Set it to 0 or more.")
         texts = [*self.environment.values(), *self.cmake_args]
         for text in texts:
-            for found in _PLACEHOLDER.finditer(text):
-                if found[2] and found[2] not in names:
+            for match in _PLACEHOLDER.finditer(text):
+                if match[2] and match[2] not in names:
                     raise SparkforgeError(
-                        f"{found[0]} is used, but the unit {self.name} does not depend on {found[2]}.",
-                        f"Add {found[2]} to the option depends.",
+                        f"{match[0]} is used, but the unit {self.name} does not depend on {match[2]}.",
+                        f"Add {match[2]} to the option depends.",
                     )
 
     @property
@@ -327,20 +327,20 @@ def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
 def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
     """Return each input that differs, by name: ``environment.USE_CUFILE: 0 -> 1``."""
     before, after = dict(_flat(old)), dict(_flat(new))
-    found = []
+    lines = []
     for key in sorted({*before, *after}):
-        one, other = before.get(key), after.get(key)
-        if one != other:
-            found.append(f"{key}: {_shown(one)} -> {_shown(other)}")
-    return found
+        old_value, other = before.get(key), after.get(key)
+        if old_value != other:
+            lines.append(f"{key}: {_shown(old_value)} -> {_shown(other)}")
+    return lines
 
 
-def expand(text: str, places: t.Mapping[str, str]) -> str:
+def expand(text: str, paths: t.Mapping[str, str]) -> str:
     """Replace ``{source}``, ``{depends.llvm.prefix}`` … by paths; other braces stay as they are.
 
-    :param places: the path for each placeholder without its braces.
+    :param paths: the path for each placeholder without its braces.
     """
-    return _PLACEHOLDER.sub(lambda found: places.get(found[1], found[0]), text)
+    return _PLACEHOLDER.sub(lambda match: paths.get(match[1], match[0]), text)
 
 
 def _flat(value: t.Any, path: str = "") -> t.Iterator[tuple[str, str]]:
@@ -365,13 +365,13 @@ def _shown(value: str | None) -> str:
 
 def _by_name(requirements: t.Iterable[str]) -> dict[str, str]:
     """Return requirement lines by the name of their package, so that ``--diff`` says which one changed."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for line in requirements:
         # Hashes say which file of a version it is: one more platform in the lock is no other version.
-        one = requirement.split(line)
-        name, rest = one.written.lower(), one.pin[len(one.written) :].strip()
-        found[name] = " ".join(sorted([*found[name].split(), rest])) if name in found else rest
-    return found
+        requirement_line = requirement.split(line)
+        name, rest = requirement_line.written.lower(), requirement_line.pin[len(requirement_line.written) :].strip()
+        by_name[name] = " ".join(sorted([*by_name[name].split(), rest])) if name in by_name else rest
+    return by_name
 
 
 def _depend(item: t.Any) -> Depend:
@@ -389,18 +389,18 @@ def _depend(item: t.Any) -> Depend:
     return Depend(item["name"], mark)
 
 
-def _library(name: str, given: t.Any) -> dict[str, str]:
-    if not isinstance(given, dict) or set(given) - {"version", "found"}:
+def _library(name: str, library: t.Any) -> dict[str, str]:
+    if not isinstance(library, dict) or set(library) - {"version", "found"}:
         raise SparkforgeError(
-            f"{given!r} does not say which {name} the unit is compiled against.",
+            f"{library!r} does not say which {name} the unit is compiled against.",
             "Set the requested version of the library, and found, the host's version.",
         )
-    return {key: str(value) for key, value in given.items() if value}
+    return {key: str(value) for key, value in library.items() if value}
 
 
-def _environment(given: t.Mapping[str, t.Any]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for key, value in given.items():
+def _environment(variables: t.Mapping[str, t.Any]) -> dict[str, str]:
+    environment: dict[str, str] = {}
+    for key, value in variables.items():
         if not _VARIABLE.fullmatch(str(key)):
             raise SparkforgeError(f"{key!r} is not a valid environment variable name.", "Use letters, digits and '_'.")
         if key in _RESERVED:
@@ -414,12 +414,12 @@ def _environment(given: t.Mapping[str, t.Any]) -> dict[str, str]:
         if isinstance(value, (dict, list)):
             raise SparkforgeError(f"The environment variable {key} is not a string.", "Give a string.")
         # YAML makes a boolean of `yes` and `true`; builds know 1 and 0.
-        found[str(key)] = str(int(value)) if isinstance(value, bool) else str(value)
-    return found
+        environment[str(key)] = str(int(value)) if isinstance(value, bool) else str(value)
+    return environment
 
 
-def _source(given: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    source = {key: value for key, value in given.items() if value is not None}
+def _source(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    source = {key: value for key, value in options.items() if value is not None}
     if ("repo" in source) == ("archive" in source):
         raise SparkforgeError(
             "A source must be either a repository or an archive.",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said of a build: how it goes or how it ended, and what its receipt is worth.
+"""The report on a build: its progress or its end, and whether its receipt can be trusted.
 
 Apart from ``_unit.engine``, which it does without: whoever follows a build asks for this alone, and what a call
 imports is compiled each time.
@@ -106,10 +106,10 @@ def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | N
         receipt = copy
     for item in receipt["outputs"]:
         try:
-            found = os.stat(os.path.join(paths.artefact, item["path"]))
+            status = os.stat(os.path.join(paths.artefact, item["path"]))
         except OSError:
             return None
-        if stat.S_ISREG(found.st_mode) and found.st_size != item.get("size"):
+        if stat.S_ISREG(status.st_mode) and status.st_size != item.get("size"):
             return None
     return receipt
 

@@ -69,25 +69,25 @@ def contents_digest(
     patches: t.Sequence[t.Mapping[str, str]], edits: t.Sequence[t.Mapping[str, t.Any]]
 ) -> dict[str, str]:
     """Return a name and a sha256 for each patch and edit, and their order: an input of the fingerprint."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
 
     def add(name: str, content: bytes) -> None:
         number, unique = 1, name
-        while unique in found:
+        while unique in digests:
             number += 1
             unique = f"{name} ({number})"
-        found[unique] = hashlib.sha256(content).hexdigest()
+        digests[unique] = hashlib.sha256(content).hexdigest()
 
     for patch in patches:
         add(f"patch {patch['name']}", _bytes(patch["content"]))
     for edit in edits:
-        one = _Edit.of(edit)
-        # Where and what, not how it is called; the last is a constant, since fingerprints stay.
-        content = json.dumps([one.path, one.match, one.replace, one.count, False])
-        add(f"edit {one.name}", content.encode("ascii"))
-    if len(found) > 1:
-        found["order"] = ", ".join(found)
-    return found
+        checked = _Edit.of(edit)
+        # The edit's name is not an input. The last item is a constant, so that fingerprints stay.
+        content = json.dumps([checked.path, checked.match, checked.replace, checked.count, False])
+        add(f"edit {checked.name}", content.encode("ascii"))
+    if len(digests) > 1:
+        digests["order"] = ", ".join(digests)
+    return digests
 
 
 def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) -> list[str]:
@@ -161,19 +161,19 @@ class _Edit:
     count: int
 
     @classmethod
-    def of(cls, given: t.Mapping[str, t.Any]) -> _Edit:
+    def of(cls, options: t.Mapping[str, t.Any]) -> _Edit:
         """Check what was given.
 
         :raises SparkforgeError: if it can fit no file.
         """
-        path, match, replace = (given.get(key) for key in ("path", "match", "replace"))
-        name = str(given.get("name") or path)
+        path, match, replace = (options.get(key) for key in ("path", "match", "replace"))
+        name = str(options.get("name") or path)
         for key, value in (("path", path), ("match", match), ("replace", replace)):
             if not isinstance(value, str) or (not value and key != "replace") or (key == "path" and "\0" in value):
                 raise SparkforgeError(
                     f"The edit {name} has no {key}.", f"Set {key}: an edit has path, match and replace."
                 )
-        count = given.get("count")
+        count = options.get("count")
         count = 1 if count is None else int(count)
         if count < 1:
             raise SparkforgeError(
@@ -221,12 +221,12 @@ class _Edit:
         return {"edit": self.name, "file": path, "matches": len(matches)}
 
     def miscount(self, label: str, path: str, text: str, matches: t.Sequence[t.Match[str]]) -> SparkforgeError:
-        lines = [text.count("\n", 0, found.start()) + 1 for found in matches]
-        wanted = "1 match" if self.count == 1 else f"{self.count} matches"
+        lines = [text.count("\n", 0, match.start()) + 1 for match in matches]
+        expected = "1 match" if self.count == 1 else f"{self.count} matches"
         if matches:
-            places = ", ".join(map(str, lines[:SHOWN_MATCHES])) + (", …" if len(lines) > SHOWN_MATCHES else "")
+            numbers = ", ".join(map(str, lines[:SHOWN_MATCHES])) + (", …" if len(lines) > SHOWN_MATCHES else "")
             return SparkforgeError(
-                f"{label} wants {wanted} in {path} but finds {len(matches)}, in line {places}.",
+                f"{label} wants {expected} in {path} but finds {len(matches)}, in line {numbers}.",
                 "Add more of the surrounding text to match, or correct count.",
             )
         hint = ""
@@ -238,7 +238,7 @@ class _Edit:
             if near and "\r\n" in text:
                 hint = "; the file has Windows line endings (CRLF)"
         return SparkforgeError(
-            f"{label} wants {wanted} of {_short(self.match)} in {path} but finds none{hint}.",
+            f"{label} wants {expected} of {_short(self.match)} in {path} but finds none{hint}.",
             "Copy the text from this version of the source, including spaces; if upstream has made the change, remove "
             "the edit.",
         )

@@ -125,8 +125,8 @@ def _left(seconds: float) -> str:
 
 def _hours(duration: float, seconds: bool) -> str:
     """Return ``1:02:11``, or ``1:02`` without the seconds (minutes rounded up: a promise is better kept)."""
-    whole = max(0, int(duration))
+    total = max(0, int(duration))
     if not seconds:
-        minutes = -(-whole // 60)
+        minutes = -(-total // 60)
         return f"{minutes // 60}:{minutes % 60:02d}"
-    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+    return f"{total // 3600}:{total // 60 % 60:02d}:{total % 60:02d}"

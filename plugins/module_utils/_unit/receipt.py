@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 
 class Receipt(t.TypedDict, total=False):
-    """What was built from what, how long it took, in seconds, and where; ``seal`` is the digest of all else.
+    """The record of a build: inputs, outputs, seconds and host; ``seal`` is the digest of all other fields.
 
     ``outputs`` are wheels (``_wheel.wheel`` reads their rows) or one tree: its ``path`` beside the receipt, ``sha256``,
     ``files`` and ``size``. ``inputs`` are those of the fingerprint; ``applied`` the patches; times are UTC, as ISO 8601

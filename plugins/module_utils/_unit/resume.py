@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an interruption or a power loss left, and what of it this attempt continues from."""
+"""Takes stock after an interruption or a power loss, so that an attempt continues from files that can be trusted."""
 
 from __future__ import annotations
 

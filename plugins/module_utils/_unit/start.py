@@ -105,11 +105,11 @@ def start(
     )
 
 
-def _check_room(unit: model.Unit, place: str) -> None:
-    while not os.path.exists(place):
-        place = os.path.dirname(place)
+def _check_room(unit: model.Unit, directory: str) -> None:
+    while not os.path.exists(directory):
+        directory = os.path.dirname(directory)
     remedy = "Free space, or set sparkforge_root to a larger file system."
-    disk.check_space(place, unit.free_space << 20, f"The build of {unit.name}", remedy)
+    disk.check_space(directory, unit.free_space << 20, f"The build of {unit.name}", remedy)
 
 
 def _write_request(plan: Plan, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is known of one build, on the disk whenever somebody may look: ``state.json``, and the lock of its worker.
+"""The state of one build on the disk, for readers at any time: ``state.json``, and the lock of its worker.
 
-The worker writes the state as the account that builds. Whoever reads it may be root and takes nothing for granted.
+The worker writes the state as the account that builds. A reader may be root and trusts nothing in it.
 """
 
 # Runs in the detached worker too, where there is no module to log.
@@ -55,7 +55,7 @@ def state(directory: str) -> dict[str, t.Any]:
     return sound(read(os.path.join(directory, "state.json")) or {})
 
 
-def sound(found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def sound(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return a state without what no worker writes: its author is the account that builds, which may write anything."""
 
     def fits(key: str, value: t.Any) -> bool:
@@ -69,7 +69,7 @@ def sound(found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
             return isinstance(value, dict) and all(isinstance(value.get(part), str) for part in ("cause", "remedy"))
         return True
 
-    return {key: value for key, value in found.items() if fits(key, value)}
+    return {key: value for key, value in state.items() if fits(key, value)}
 
 
 def is_running(directory: str) -> bool:
@@ -93,9 +93,9 @@ def is_running(directory: str) -> bool:
     return False
 
 
-def news(found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def news(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return what ends a long poll when it changes."""
-    return {key: found.get(key) for key in ("phase", "status", "attempts")}
+    return {key: state.get(key) for key in ("phase", "status", "attempts")}
 
 
 def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:

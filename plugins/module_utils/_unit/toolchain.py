@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What compiles: which compilers and build tools a host has, and what of them identifies a build.
+"""The compilers and build tools of a host, and the facts about them that identify a build.
 
 Of a version only that goes into a fingerprint which changes what is built: the major of a C compiler, the minor of
 nvcc, CMake and Ninja, the ABI of Python. The rest is told, and rebuilds on request.
@@ -71,7 +71,7 @@ class Toolchain:
 
 
 def observe(
-    wanted: t.Mapping[str, str],
+    commands: t.Mapping[str, str],
     python: str | None,
     path: str,
     *,
@@ -79,26 +79,26 @@ def observe(
 ) -> Toolchain:
     """Find the tools and return what they are.
 
-    :param wanted: for each tool's name a command or an absolute path.
+    :param commands: for each tool's name a command or an absolute path.
     :param python: the interpreter that the build is for, a command or an absolute path, or None if there is none.
     :param path: directories to look for commands in, as PATH has them.
-    :param optional: as ``wanted``; those that are not there are left out.
+    :param optional: as ``commands``; those that are not there are left out.
     :raises SparkforgeError: for a tool that is not there or does not work.
     """
     tools = {}
-    maybe = {name: command for name, command in (optional or {}).items() if name not in wanted}
-    for name, command in {**wanted, **maybe, **({"python": python} if python is not None else {})}.items():
-        found = _find(command, path)
-        if found is None:
+    maybe = {name: command for name, command in (optional or {}).items() if name not in commands}
+    for name, command in {**commands, **maybe, **({"python": python} if python is not None else {})}.items():
+        program = _find(command, path)
+        if program is None:
             if name in maybe:
                 continue
             raise _missing(name, command, path)
-        if name != "ccache" and os.path.basename(os.path.realpath(found)) == "ccache":
+        if name != "ccache" and os.path.basename(os.path.realpath(program)) == "ccache":
             raise SparkforgeError(
-                f"{found}, set as {name}, is a link to ccache, not a compiler.",
+                f"{program}, set as {name}, is a link to ccache, not a compiler.",
                 f"Set {_option(name)} to the compiler's own path: the build adds ccache itself.",
             )
-        tools[name] = _ask_python(found, path) if name == "python" else _ask(name, found, path)
+        tools[name] = _ask_python(program, path) if name == "python" else _ask(name, program, path)
     return Toolchain(tools)
 
 
@@ -149,14 +149,14 @@ def _find(command: str, path: str) -> str | None:
     A link to ccache is skipped: its file stays the same when the compiler behind it changes.
     """
     if "/" in command:
-        found = os.path.abspath(command)
-        return found if _is_executable(found) else None
+        program = os.path.abspath(command)
+        return program if _is_executable(program) else None
     for directory in path.split(":"):
-        found = os.path.join(os.path.abspath(directory), command) if directory else ""
-        if found and _is_executable(found):
-            behind = os.path.basename(os.path.realpath(found))
+        program = os.path.join(os.path.abspath(directory), command) if directory else ""
+        if program and _is_executable(program):
+            behind = os.path.basename(os.path.realpath(program))
             if behind != "ccache" or command == "ccache":
-                return found
+                return program
     return None
 
 
@@ -183,22 +183,22 @@ def _option(name: str) -> str:
 # --- asking ------------------------------------------------------------------------------------------------------
 
 
-def _ask(name: str, found: str, path: str) -> Tool:
+def _ask(name: str, program: str, path: str) -> Tool:
     """Start ``<tool> --version``.
 
     :raises SparkforgeError: if it fails or prints no version.
     """
-    output = _output(name, [found, "--version"], path)
+    output = _output(name, [program, "--version"], path)
     release = _NVCC.search(output)
     if release:
         line = next(line for line in output.splitlines() if release[0] in line)
-        return Tool(name, found, release[2], line.strip(), release[1])
+        return Tool(name, program, release[2], line.strip(), release[1])
     for line in output.splitlines():
         # The text in parentheses is the package's version, whose number may come before the compiler's own.
         number = _VERSION.search(re.sub(r"\([^()]*\)", " ", line))
         if number:
-            return Tool(name, found, number[0], line.strip(), _tool_identity(name, number[0], output))
-    raise _useless(name, f"{found} --version", "printed no version", output)
+            return Tool(name, program, number[0], line.strip(), _tool_identity(name, number[0], output))
+    raise _useless(name, f"{program} --version", "printed no version", output)
 
 
 def _tool_identity(name: str, version: str, output: str) -> str:
@@ -210,16 +210,16 @@ def _tool_identity(name: str, version: str, output: str) -> str:
     return ".".join(parts[:2])
 
 
-def _ask_python(found: str, path: str) -> Tool:
-    output = _output("python", [found, "-I", "-S", "-c", _PROBE], path)
-    words = output.split()
-    if len(words) != 5:
-        raise _useless("python", found, "did not report its version", output)
-    implementation, version, major, minor, free_threaded = words
+def _ask_python(program: str, path: str) -> Tool:
+    output = _output("python", [program, "-I", "-S", "-c", _PROBE], path)
+    fields = output.split()
+    if len(fields) != 5:
+        raise _useless("python", program, "did not report its version", output)
+    implementation, version, major, minor, free_threaded = fields
     # As wheel tags have it.
     begin = "cp" if implementation == "CPython" else implementation.lower()
     tag = f"{begin}{major}{minor}{free_threaded.strip('-')}"
-    return Tool("python", found, version, f"{implementation} {version}", tag)
+    return Tool("python", program, version, f"{implementation} {version}", tag)
 
 
 def _output(name: str, argv: list[str], path: str) -> str:
@@ -245,10 +245,10 @@ def _output(name: str, argv: list[str], path: str) -> str:
     return output
 
 
-def _useless(name: str, shown: str, what: str, output: str) -> SparkforgeError:
+def _useless(name: str, shown: str, fault: str, output: str) -> SparkforgeError:
     first = next((line.strip() for line in output.splitlines() if line.strip()), "")
-    said = f": {first[:200].rstrip('.')}" if first else ""
+    detail = f": {first[:200].rstrip('.')}" if first else ""
     return SparkforgeError(
-        f"{shown}, needed as {name}, {what}{said}.",
+        f"{shown}, needed as {name}, {fault}{detail}.",
         f"Reinstall it (role {_role(name)}), or set another in the option {_option(name)}.",
     )

@@ -102,8 +102,8 @@ def main(directory: str) -> int:
         ended = processes.end_processes(model.Paths(**request["paths"]).marker)
         if ended:
             state.note(f"{ended} processes of an interrupted attempt were killed.")
-        whole = detached.Lock(os.path.join(request["paths"]["root"], "builds", ".lock"))
-        while not whole.take():
+        host_lock = detached.Lock(os.path.join(request["paths"]["root"], "builds", ".lock"))
+        while not host_lock.take():
             if state.data.get("phase") != "waiting":
                 state.update(status="running", phase="waiting")
             time.sleep(0.5)

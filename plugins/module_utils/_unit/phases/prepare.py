@@ -23,9 +23,9 @@ def run(attempt: Attempt) -> None:
     paths, unit = attempt.paths, attempt.unit
     if unit.kind == "cmake" and not unit.requirements:
         return
-    place = paths.inside("environment")
-    disk.remove(place)
-    commands.run(attempt, [unit.python, "-m", "venv", place])
+    directory = paths.inside("environment")
+    disk.remove(directory)
+    commands.run(attempt, [unit.python, "-m", "venv", directory])
     pip = [attempt.python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off"]
     if unit.requirements:
         # In a file of the account's alone, not among the arguments, which ps and the log show: a URL may have a
@@ -44,13 +44,13 @@ def run(attempt: Attempt) -> None:
     if wheels:
         commands.run(attempt, [*pip, "--no-index", "--no-deps", *wheels])
     path = commands.build_environment(attempt, 1)["PATH"]
-    found = toolchain.observe({name: name for name in sorted(unit.brings)}, None, path)
-    for name, tool in found.tools.items():
+    brought = toolchain.observe({name: name for name in sorted(unit.brings)}, None, path)
+    for name, tool in brought.tools.items():
         if name in unit.minimum:
             toolchain.check_minimum(
                 tool, str(unit.minimum[name]), f"Require a newer {name} in the option requirements."
             )
-    attempt.state.update(tools=found.versions())
+    attempt.state.update(tools=brought.versions())
 
 
 def _check_pip_configuration(attempt: Attempt) -> None:

@@ -21,19 +21,19 @@ def fetch(attempt: Attempt) -> None:
     paths, unit = attempt.paths, attempt.unit
     tree = paths.inside("source")
     disk.remove(tree)
-    # Objects of sources that an earlier attempt had fetched, whose times may be younger than these.
+    # Remove objects of sources that an earlier attempt had fetched; their times may be younger than these.
     disk.remove(paths.inside("build"))
     store = os.path.join(paths.builds, ".sources")
-    wanted: t.Any
+    source: t.Any
     if unit.is_git:
-        wanted = Git(unit.source["repo"], attempt.request["commit"], unit.source["submodules"])
+        source = Git(unit.source["repo"], attempt.request["commit"], unit.source["submodules"])
     else:
-        wanted = sources.Archive(unit.source["archive"], unit.source["sha256"])
+        source = sources.Archive(unit.source["archive"], unit.source["sha256"])
     network = commands.network_environment(attempt)
     environment = {**commands.base_environment(attempt), **network}
     os.environ.update(network)
-    found = sources.fetch(wanted, tree, store, attempt.say, environment, rewrite=unit.rewrite)
-    attempt.state.update(source=found)
+    fetched = sources.fetch(source, tree, store, attempt.say, environment, rewrite=unit.rewrite)
+    attempt.state.update(source=fetched)
 
 
 def patch(attempt: Attempt) -> None:
