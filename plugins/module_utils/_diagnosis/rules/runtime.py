@@ -292,7 +292,7 @@ keys =
     incompatible with jax version
     not compatible with the installed jaxlib version
 pattern =
-    jaxlib version (?P<have1>[\d.]+) is (?:newer|older) than and incompatible with jax version (?P<other1>[\d.]+)
+    jaxlib version (?P<have1>[\d.]+) is (?:newer|older) than and incompatible with jax version (?P<other1>[\d.]*\d)
     plugin (?P<plugin>\w+) version (?P<have2>[\d.]+) is installed, but it is not compatible with the installed jaxlib ve
     +rsion (?P<other2>[\d.]+)
 cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
