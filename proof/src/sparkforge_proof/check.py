@@ -88,9 +88,13 @@ H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
+#: The wheels for aarch64 (docs/evidence/emulated-cpu.md). It counts on no real processor, whatever its cores are.
+EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2026-11-28", "2.14.1+cu130")
 #: What follows the survey's operators, and nearly all other checks: with the default stack's torch as well.
 LAST = (H100_LAST, X86_LAST, X86_CPU_LAST)
 SEEN = (H200, X86, *LAST)
+#: Emulated as well.
+SEEN_ARM = (*SEEN, EMULATED)
 SURVEYED = (H200_FIRST, X86_FIRST, H200_LATER, X86_LAST, X86_CPU_LAST)
 
 

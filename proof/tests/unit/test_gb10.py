@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 from sparkforge_proof import catalogue, cli, endings, verdict
-from sparkforge_proof.check import FAIL, PASS, SEEN, Definition, Failed, Result, minor
+from sparkforge_proof.check import EMULATED, FAIL, PASS, SEEN, Definition, Failed, Result, minor
 from sparkforge_proof.page import draw
 
 from tests.example_reports import healthy
@@ -176,6 +176,16 @@ def test_evidence_counts_for_its_own_torch_and_its_own_device() -> None:
     soft = next(one for one in NUMERIC.values() if one.measured == SEEN[:1] + SEEN[2:3] and one.factor > 1)
     for kinds in (("9.0", "x86_64", minor("2.15.0")), ("9.0", "x86_64", minor(None)), ("10.0", "x86_64", KNOWN[-1])):
         assert proven(wrong(soft, ratio=2.0), kinds)["verdict"] == "proven"
+
+
+def test_an_emulated_processor_is_evidence_for_no_real_one() -> None:
+    emulated = {name: definition for name, definition in NUMERIC.items() if EMULATED in definition.measured}
+    assert emulated and all(name.startswith("cpu.") for name in emulated)
+    torch = minor(EMULATED.torch)
+    for definition in emulated.values():
+        assert definition.seen((EMULATED.kind, torch)) == [EMULATED]
+        for real in (GB10[1], EMULATED.kind.removeprefix("emulated "), "aarch64"):
+            assert definition.seen((real, torch)) == []
 
 
 @pytest.mark.parametrize(

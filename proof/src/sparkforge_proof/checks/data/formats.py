@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import SEEN, Context, Measured, check
+from ...check import SEEN_ARM, Context, Measured, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases
 
 if t.TYPE_CHECKING:
@@ -116,7 +116,7 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
     return torch.where(torch.isnan(values), -1, pattern)
 
 
-@check("formats.conversions", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("formats.conversions", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def conversions(context: Context) -> Measured:
     """Every value of the formats of 8 and 16 bits to every other, and all that lies between two of them."""
     import torch
@@ -230,7 +230,7 @@ def _wrapped(value: int, limits: torch.iinfo) -> int:
     return value - 2**limits.bits if limits.min < 0 and value > limits.max else value
 
 
-@check("formats.integers", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("formats.integers", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def integers(context: Context) -> Measured:
     """Integers at their ends: all pairs of 8 bits and those near the ends of more, by Python's own arithmetic."""
     import torch
@@ -334,7 +334,7 @@ def _single(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, dev
 # -- quotients
 
 
-@check("formats.division", devices=("cuda", "cpu"), measured=SEEN)
+@check("formats.division", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def division(context: Context) -> Measured:
     """Quotients and their roundings, remainders, square roots and products that round, against float64.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ...check import SEEN, Context, Measured, Skipped, check
+from ...check import SEEN_ARM, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases
 
 if t.TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _whole(context: Context, words: str, shape: t.Sequence[int], density: float 
     return values * (torch.rand(tuple(shape), generator=generator) < density)
 
 
-@check("layouts.sparse", devices=("cuda", "cpu"), measured=SEEN)
+@check("layouts.sparse", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def sparse(context: Context) -> Measured:
     """Each sparse layout to and from each other, sums, products with dense and sparse matrices, softmax; backward."""
     import torch
@@ -157,7 +157,7 @@ def _compressed(
         cases.exactly(f"sum of two, {words}", (x + x).to_dense(), exact * 2)
 
 
-@check("layouts.nested", devices=("cuda", "cpu"), measured=SEEN)
+@check("layouts.nested", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def nested(context: Context) -> Measured:
     """Nested tensors, strided and jagged: what is computed of the whole is what is computed of each part."""
     import warnings
@@ -252,7 +252,7 @@ def _jagged(
             cases.exactly(f"backward, {words}", one, 2 * part)
 
 
-@check("layouts.weights", devices=("cuda", "cpu"), measured=SEEN)
+@check("layouts.weights", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def weights(context: Context) -> Measured:
     """Products with weights of 8 and 4 bits, and quantisation: whole numbers and powers of two, exact."""
     import torch

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import SEEN, Context, Measured, check
+from ...check import SEEN_ARM, Context, Measured, check
 from ..bounds import Cases, around_powers
 
 if t.TYPE_CHECKING:
@@ -23,7 +23,7 @@ FORMATS = ("float32", "int64", "bfloat16", "uint8", "float16", "int32", "float64
 LENGTHS = {"cuda": [*around_powers(13), 2**16 + 1, 10**5, 2**18 + 3, 2**20 + 7], "cpu": [*around_powers(11), 2**15 + 1]}
 
 
-@check("search.orders", devices=("cuda", "cpu"), measured=SEEN)
+@check("search.orders", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def orders(context: Context) -> Measured:
     """Sorting, stable and not, the largest and smallest k, medians, k-th values, over lengths and formats."""
     import torch

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import SEEN, Context, Measured, check
+from ...check import SEEN_ARM, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases
 
 if t.TYPE_CHECKING:
@@ -45,7 +45,7 @@ OF_ITS_FORMAT = (
 )
 
 
-@check("specials.overflow", devices=("cuda", "cpu"), measured=SEEN)
+@check("specials.overflow", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def overflow(context: Context) -> Measured:
     """16-bit sums, means and products that leave the format on their way or for good: finite where they are, else not.
 

@@ -10,7 +10,7 @@ import os
 import time
 import typing as t
 
-from ...check import MEMORY, SEEN, Context, Measured, Skipped, Unanswered, check
+from ...check import MEMORY, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients
 
 if t.TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> Non
     cases.compare("scatter_add, random values", actual, exact, bound)
 
 
-@check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN)
+@check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def elementwise(context: Context) -> Measured:
     """Show that normalisations, with their gradients, and sums by index are right; the survey has functions and sums.
 
@@ -256,7 +256,7 @@ def _fill_and_read(cases: Cases, sizes: t.Sequence[int], words: str) -> int:
     return sum(sizes) + max(sizes)
 
 
-@check("tensors.memory", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
+@check("tensors.memory", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM)
 def memory(context: Context) -> Measured:
     """Show that memory up to the profile's share can be taken, holds what is written, and is given back, repeatedly.
 

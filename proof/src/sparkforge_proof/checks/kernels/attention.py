@@ -57,7 +57,7 @@ import importlib.util
 import math
 import typing as t
 
-from ...check import ABSENT, CRASH, H200_BUILT, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import ABSENT, CRASH, H200_BUILT, SEEN, SEEN_ARM, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gradients, one_thread
 from ..stack.architectures import list_for
 
@@ -641,7 +641,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
     return result
 
 
-@check("attention.math", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("attention.math", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def math_kernel(context: Context) -> Measured:
     """Attention made of matrix products, which every format and mask can use. The head of this file has the bounds."""
     return _backend(context, "math")
@@ -654,7 +654,7 @@ def efficient(context: Context) -> Measured:
         return _backend(context, "efficient")
 
 
-@check("attention.flash", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("attention.flash", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def flash(context: Context) -> Measured:
     """Flash attention: the default for 16 bit without a mask. The head of this file has the bounds."""
     return _backend(context, "flash")
@@ -672,7 +672,7 @@ def cudnn_float16(context: Context) -> Measured:
     return _backend(context, "cudnn", ("float16",))
 
 
-@check("attention.default", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("attention.default", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def default(context: Context) -> Measured:
     """Attention as models call it: torch chooses the kernel. Also without batches.
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ...check import REFUSED, SEEN, Context, Measured, Skipped, Unanswered, check
+from ...check import REFUSED, SEEN, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary
 
 if t.TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _worst(*several: Cases) -> Measured:
     return worst
 
 
-@check("matmul.float32", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("matmul.float32", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float32(context: Context) -> Measured:
     """Show that float32 products are IEEE ones: with TF32 off, and with torch as it comes.
 
@@ -272,7 +272,7 @@ def _half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measure
     return cases.result()
 
 
-@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def bfloat16(context: Context) -> Measured:
     """Show that bfloat16 products are right.
 
@@ -286,7 +286,7 @@ def bfloat16(context: Context) -> Measured:
     return _half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
 
 
-@check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float16(context: Context) -> Measured:
     """Show that float16 products are right.
 
@@ -298,7 +298,7 @@ def float16(context: Context) -> Measured:
     return _half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
 
 
-@check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float64(context: Context) -> Measured:
     """Show that float64 products are right, not float32 ones in a wider format.
 
@@ -435,7 +435,7 @@ def _empty_shapes(shapes: _Shapes) -> None:
     shapes.compare("mv, sums of nothing", nothing, torch.zeros(4, dtype=torch.float64), torch.zeros(()), 1)
 
 
-@check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN, factor=1)
+@check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def shapes(context: Context) -> Measured:
     """Show that products of every layout and of no terms are right, in float32 and bfloat16.
 

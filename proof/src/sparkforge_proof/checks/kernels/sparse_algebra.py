@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ...check import SEEN, Context, Measured, Skipped, check
+from ...check import SEEN_ARM, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, name_of, one_thread
 
 if t.TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.T
     cases.compare(f"{count} unknowns, float64", product, right, bound)
 
 
-@check("linalg.sparse_product", devices=("cuda", "cpu"), measured=SEEN)
+@check("linalg.sparse_product", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def sparse_product(context: Context) -> Measured:
     """Products of a sparse and a dense matrix: cuSPARSE, on the CPU MKL or torch's own; backward too.
 
