@@ -287,7 +287,7 @@ remedy = Do not force it: look in the list above for the package that drags them
     repository), and leave or pin that.
 
 [apt-source-for-x86]
-keys = doesn't support architecture
+keys = doesn't support
 pattern = repository '(?P<url>https?://\S*/x86_64/?)\s[^\n]*doesn't support architecture 'arm64'
 cause = The apt source {url} is for x86 processors, so that none of its packages is offered here.
 remedy = Remove it (and cuda-keyring of x86_64), and add the one for this host: of CUDA the same address with sbsa

@@ -304,7 +304,7 @@ source =
 [module-of-another-kernel]
 keys =
     Invalid module format
-    version magic '
+    magic '
     Unknown symbol in module
     could not insert 'nvidia': Exec format error
     : Unknown symbol nv

@@ -13,7 +13,7 @@ RULES = r"""
 [image-tag-unknown]
 keys =
     manifest unknown
-    : not found
+    failed to resolve
 pattern =
     manifest for (\S+) not found: manifest unknown
     reading manifest (?P<tag>\S+) in (?P<repository>\S+): manifest unknown
@@ -114,7 +114,7 @@ source =
     tribut/homeassistant-docker-venv#35
 
 [mount-file-onto-directory]
-keys = mount a directory onto a file
+keys = onto a file
 pattern =
     mounting \\*'(?P<source1>[^'\\\n]+)\\*' to rootfs at \\*'(?P<target>[^'\\\n]+)\\*'[^\n]*mount a directory onto a fil
     +e
@@ -310,7 +310,7 @@ cause = The program asks Docker with the API {client}, and this daemon is older:
 remedy = Update Docker on this host, or set DOCKER_API_VERSION={most} for the program that asks.
 
 [docker-not-a-terminal]
-keys = the input device is not a TTY
+keys = a TTY
 pattern = the input device is not (a TTY)
 cause = docker was to give the container a terminal (-t), and the command does not run in one, as in a script, by ssh or
     cron.
@@ -320,7 +320,7 @@ source =
     bdd/runitor#34
 
 [container-interpreter-missing]
-keys = no such file or directory
+keys = exec /
 pattern = ^exec (/\S+): no such file or directory
 cause = The container's program {found} is there, but what it needs first is not: the interpreter of its first line (a
     carriage return at the line's end is taken as part of it), or the loader of its C library.

@@ -320,7 +320,7 @@ remedy = Check the address (base_url with http:// and /v1, the port), that the s
 [archive-damaged]
 keys =
     does not look like a tar archive
-    not in gzip format
+    in gzip
     stdin: unexpected end of file
     Unexpected EOF in archive
     End-of-central-directory signature

@@ -217,7 +217,7 @@ cause = apt upgrade left {packages} as they are, since they would need other pac
 remedy = apt full-upgrade --dry-run shows what it would do; sparkforge forecast says what an upgrade breaks.
 
 [apt-foreign-architecture]
-keys = doesn't support architecture
+keys = doesn't support
 pattern = as repository '([^'\n]+?)' doesn't support architecture '(?P<architecture>\w+)'
 notice = yes
 cause = The apt source {found} has no packages for {architecture}, and apt leaves it out.

@@ -186,7 +186,7 @@ source =
     python-poetry/poetry#10125
 
 [poetry-conflict]
-keys = version solving failed
+keys = solving failed
 pattern =
     ^ *(?:So, )?[Bb]ecause (?P<why>[^\n]+?),? version solving failed
     version solving failed

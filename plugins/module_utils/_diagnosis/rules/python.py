@@ -196,7 +196,6 @@ remedy = Upgrade datasets, or install pyarrow<21.
 keys =
     can't open file '
     bad interpreter
-    No such file or directory
 pattern =
     can't open file '(?P<file1>[^'\n]+)': \[Errno 2\]
     (?P<file2>\S+): (?P<why2>\S+): bad interpreter: No such file

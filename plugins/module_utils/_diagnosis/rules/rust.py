@@ -80,8 +80,8 @@ source = SunayHegde2006/Air.rs#14
 
 [rust-toolchain-missing]
 keys =
-    rustup could not choose a version
-    is not installed
+    rustup could not
+    toolchain '
 pattern =
     rustup could not choose a version of (\w+) to run
     toolchain '([^'\n]+)' is not installed

@@ -92,7 +92,7 @@ remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is forma
 keys =
     error: snap "
     published using classic confinement
-    device not yet seeded
+    yet seeded
     /run/snapd.socket
     cannot connect to the snap daemon
 pattern =
