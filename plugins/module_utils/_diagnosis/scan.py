@@ -67,8 +67,10 @@ LINE_WIDTH = 300
 #: Different findings of notices that are kept.
 NOTICES = 20
 
-# Lines that are looked at for one key: a log of nothing but errors must not take hours.
+# Lines that are looked at for one key, and of those that differ in digits alone: a log of nothing but errors must not
+# take hours.
 _TRIES = 20_000
+_ALIKE = 500
 # Lines that are kept before one that may match (blank ones among them are not shown), and after: of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
@@ -78,8 +80,9 @@ _CHUNK = 1 << 17
 _LINE = LINE
 _WINDOW = WINDOW
 _CONTEXT = 64 << 10
-# Words without anything that is searched for, which are remembered.
+# Different words and lines, without their digits, that are remembered.
 _WORDS = 20_000
+_SHAPES = 100_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
@@ -192,16 +195,18 @@ _TRACEBACK = lines.TRACEBACK.encode()
 
 
 @functools.cache
-def _anchors() -> dict[bytes, tuple[bytes, ...]]:
-    """Return parts of the keys, and for each the keys that it is of: the longest that a single word without digits has.
+def _anchors() -> dict[bytes, tuple[tuple[bytes, bytes], ...]]:
+    """Return parts of the keys, and for each the keys that it is of, also without digits.
+
+    A part is the longest that a single word without digits has.
 
     A log has far fewer different words than words, and most have none of these, so that what has to be searched for
     the keys is little.
     """
-    anchors: dict[bytes, list[bytes]] = collections.defaultdict(list)
+    anchors: dict[bytes, list[tuple[bytes, bytes]]] = collections.defaultdict(list)
     for key in {*_BY_KEY, *lines.ERROR_KEYS}:
         words = key.translate(bytes(32 if byte in _DIGITS else byte for byte in range(256))).split()
-        anchors[max(words, key=len)].append(key)
+        anchors[max(words, key=len)].append((key, key.translate(None, _DIGITS)))
     return {anchor: tuple(keys) for anchor, keys in anchors.items()}
 
 
@@ -229,6 +234,11 @@ class _Scan:
         # Words that have none of the anchors, and those that have, with theirs.
         self._quiet: set[bytes] = set()
         self._loud: dict[bytes, list[bytes]] = {}
+        # By the hash of a line without its digits: the keys that it may have, and how often it was looked at.
+        self._shapes: dict[int, tuple[bytes, ...]] = {}
+        self._alike: t.Counter[int] = collections.Counter()
+        # Of each key the lines that have it, with their starts, in the part of the buffer that is searched.
+        self._rows: dict[bytes, list[tuple[int, bytes]]] = {}
         # Lines without digits that report no error.
         self._dull: set[bytes] = set()
         self._tries: t.Counter[bytes] = collections.Counter()
@@ -284,9 +294,9 @@ class _Scan:
     def _search(self, high: int) -> None:
         low = self._low
         if high > low:
-            present = self._present(low, high)
-            self._search_rules(present, low, high)
-            self._search_errors(present, low, high)
+            self._rows = self._index(low, high)
+            self._search_rules(high)
+            self._search_errors(high)
         # Keep what a later match shows before its line.
         start = high
         for _line in range(_AROUND):
@@ -298,10 +308,45 @@ class _Scan:
         self._buffer = self._buffer[start:]
         self._low = high - start
 
-    def _present(self, low: int, high: int) -> set[bytes]:
-        """Return the keys that may stand in a part of the buffer."""
-        words = set(self._buffer[low:high].translate(None, _DIGITS).split())
-        found = {anchor for word in words & self._loud.keys() for anchor in self._loud[word]}
+    def _index(self, low: int, high: int) -> dict[bytes, list[tuple[int, bytes]]]:
+        """Return the keys that stand in a part of the buffer, each with the lines that have it and their starts."""
+        part = self._buffer[low:high]
+        shapes = part.translate(None, _DIGITS).split(b"\n")
+        hashes = list(map(hash, shapes))
+        if len(self._shapes) > _SHAPES:
+            self._shapes.clear()
+            self._alike.clear()
+        self._add_shapes({number: shape for number, shape in zip(hashes, shapes) if number not in self._shapes})
+        rows: dict[bytes, list[tuple[int, bytes]]] = collections.defaultdict(list)
+        start = low
+        for row, number in zip(part.split(b"\n"), hashes):
+            keys = self._shapes[number]
+            if keys and self._alike[number] < _ALIKE:
+                self._alike[number] += 1
+                for key in keys:
+                    if self._tries[key] < _TRIES and key in row:
+                        self._tries[key] += 1
+                        rows[key].append((start, row))
+            start += len(row) + 1
+        return rows
+
+    def _add_shapes(self, shapes: dict[int, bytes]) -> None:
+        """Note of each line, without its digits, which keys it may have."""
+        keys: dict[int, list[bytes]] = {number: [] for number in shapes}
+        text = b"\n%b\n" % b"\n".join(shapes.values())
+        numbers = {shape: number for number, shape in shapes.items()}
+        for anchor in self._anchors_of(set(text.split())):
+            place = text.find(anchor)
+            while place >= 0:
+                stop = text.find(b"\n", place)
+                shape = text[text.rfind(b"\n", 0, place) + 1 : stop]
+                keys[numbers[shape]] += [key for key, without_digits in _anchors()[anchor] if without_digits in shape]
+                place = text.find(anchor, stop)
+        self._shapes.update((number, tuple(found)) for number, found in keys.items())
+
+    def _anchors_of(self, words: set[bytes]) -> set[bytes]:
+        """Return the anchors that stand in words."""
+        anchors = {anchor for word in words & self._loud.keys() for anchor in self._loud[word]}
         new = words - self._quiet - self._loud.keys()
         if len(self._quiet) + len(new) > _WORDS:
             self._quiet.clear()
@@ -312,32 +357,34 @@ class _Scan:
             while place >= 0:
                 stop = text.find(b" ", place)
                 self._loud.setdefault(text[text.rfind(b" ", 0, place) + 1 : stop], []).append(anchor)
-                found.add(anchor)
+                anchors.add(anchor)
                 place = text.find(anchor, stop)
         self._quiet |= new - self._loud.keys()
         if len(self._loud) > _WORDS:
             self._loud.clear()
-        return {key for anchor in found for key in _anchors()[anchor]}
+        return anchors
 
-    def _search_rules(self, present: set[bytes], low: int, high: int) -> None:
-        rules = {rule.name: rule for key in present for rule in _BY_KEY.get(key, ())}
+    def _search_rules(self, high: int) -> None:
+        rules = {rule.name: rule for key in self._rows for rule in _BY_KEY.get(key, ())}
         for rule in rules.values():
-            keys = [key for key in _KEYS[rule.name] if key in present]
+            keys = [key for key in _KEYS[rule.name] if key in self._rows]
             if rule.notice:
                 for key in keys:
-                    for match, _line, _start in self._matches(key, rule, low, high):
+                    for match, _line, _start in self._matches(key, rule, high):
                         self._note(rule, match)
             elif rule.name not in self._found:
                 first: tuple[t.Match[str], lines.Line, int] | None = None
                 for key in keys:
-                    first = next(self._matches(key, rule, low, first[2] if first else high), first)
+                    first = next(self._matches(key, rule, first[2] if first else high), first)
                 if first:
                     match, line, start = first
                     self._found[rule.name] = self._match(start, line.text, rule.groups(match), line.level)
 
-    def _matches(self, key: bytes, rule: Rule, low: int, high: int) -> t.Iterator[tuple[t.Match[str], lines.Line, int]]:
-        """Yield (match, line, start of the line) for each line from ``low`` to ``high`` with ``key`` that matches."""
-        for start, row in self._rows(key, low, high):
+    def _matches(self, key: bytes, rule: Rule, high: int) -> t.Iterator[tuple[t.Match[str], lines.Line, int]]:
+        """Yield (match, line, start of the line) for each line before ``high`` with ``key`` that matches."""
+        for start, row in self._rows[key]:
+            if start >= high:
+                break
             raw = lines.decoded(row)
             line = lines.parse(raw)
             if line.level in lines.TALK and not rule.notice:
@@ -349,18 +396,6 @@ class _Scan:
                     line = line._replace(level="WARNING")
                 yield match, line, start
 
-    def _rows(self, key: bytes, low: int, high: int) -> t.Iterator[tuple[int, bytes]]:
-        """Yield (start, the line) for each line from ``low`` to ``high`` with ``key``."""
-        buffer = self._buffer
-        place = buffer.find(key, low, high)
-        while place >= 0 and self._tries[key] < _TRIES:
-            self._tries[key] += 1
-            start = buffer.rfind(b"\n", 0, place) + 1
-            stop = buffer.find(b"\n", place)
-            stop = len(buffer) if stop < 0 else stop
-            yield start, buffer[start:stop]
-            place = buffer.find(key, stop + 1, high)
-
     def _window(self, start: int, row: bytes, size: int = _WINDOW) -> str:
         """Return a line and what follows it."""
         return lines.decoded(self._buffer[start : start + len(row) + size])
@@ -371,14 +406,16 @@ class _Scan:
             notice = Notice(rule.name, *rule.explain(values), values)
             self._notices.setdefault(notice.cause, notice)
 
-    def _search_errors(self, present: set[bytes], low: int, high: int) -> None:
+    def _search_errors(self, high: int) -> None:
         if _STRONG in self._errors:
             return
         first: dict[int, tuple[int, str]] = {}
-        for key in (key for key in lines.ERROR_KEYS if key in present):
+        for key in (key for key in lines.ERROR_KEYS if key in self._rows):
             traceback = key == _TRACEBACK
             end = first[_STRONG][0] if _STRONG in first else high
-            for start, row in self._rows(key, low, end):
+            for start, row in self._rows[key]:
+                if start >= end:
+                    break
                 shape = row.translate(None, _DIGITS)
                 if traceback:
                     number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))

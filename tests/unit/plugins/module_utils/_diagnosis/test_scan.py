@@ -304,7 +304,7 @@ def test_each_key_can_be_found_by_a_word_that_is_looked_at() -> None:
     # Words without digits are what a log is searched for first, and of those not what may be a number in base 16.
     for anchor, keys in scan._anchors().items():
         assert anchor.strip(scan._HEXADECIMAL) and not set(anchor) & set(scan._DIGITS)
-        assert all(anchor in key for key in keys)
+        assert all(anchor in key for key, _without_digits in keys)
 
 
 def test_memory_stays_bounded_whatever_the_lines_are() -> None:
