@@ -484,7 +484,7 @@ class _Scan:
             place = (match.line, match.around, winner.links, match.groups)
             return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, *place)
         if error:
-            cause = f"The table of failures does not know this error; the first one is: {first_error}"
+            cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the log from that line; later errors are mostly consequences."
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."

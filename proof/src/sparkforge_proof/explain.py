@@ -34,9 +34,9 @@ _FEW = 0.02
 # How Ansible and a shell's prompt name a host.
 _NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b[\w-]+@([\w.-]+):", re.MULTILINE)
 _HEADINGS = {
-    EXPLAINED: "the cause is known",
+    EXPLAINED: "the failure is known",
     UNKNOWN: "an error is seen, and its cause is not known",
-    NO_ERROR: "no error is seen; nothing is said of the host",
+    NO_ERROR: "no error was found in this log, which says nothing about the host",
 }
 
 
@@ -165,10 +165,10 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
     for line in answer["lines"]:
         rows.append(f"{'>' if line['number'] == answer['line'] else ' '} {line['number']:{width}} | {line['text']}")
     rows += [f"Cause: {answer['cause']}", f"Remedy: {answer['remedy']}"]
-    rows += [f"Beside it: {notice}" for notice in answer["notices"]]
+    rows += [f"Also seen: {notice}" for notice in answer["notices"]]
     if answer["rule"]:
         rows.append(f"Rule: {answer['page']}")
-        rows.append(f"Source: {', '.join(answer['sources'])}" if answer["sources"] else "Source: none known")
+        rows.append(f"Source: {', '.join(answer['sources'])}" if answer["sources"] else "Source: none")
     return "\n".join(rows)
 
 

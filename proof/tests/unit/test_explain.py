@@ -35,13 +35,13 @@ def test_a_known_error_is_shown_with_three_lines_around_it(
     log.write_text(FULL)
     assert explain.main([str(log)]) == explain.EXPLAINED
     text = capsys.readouterr().out
-    assert text.splitlines()[0] == f"{log}, line 5: the cause is known"
+    assert text.splitlines()[0] == f"{log}, line 5: the failure is known"
     assert [row[:5] for row in text.splitlines()[1:8]] == [f"{'>' if n == 5 else ' '} {n} |" for n in range(2, 9)]
     assert "Cause: A file system is full" in text and "Remedy: Find what fills it" in text
     assert "docs/troubleshooting.md#no-space" in text
     log.write_text("UID: unbound variable\n")
     assert explain.main([str(log)]) == explain.EXPLAINED
-    assert "Source: https://" in text and "Source: none known" in capsys.readouterr().out
+    assert "Source: https://" in text and "Source: none" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

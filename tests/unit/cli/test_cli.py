@@ -352,7 +352,7 @@ def test_a_terminal_gets_bars_and_what_is_meant_to_be_read() -> None:
 def test_explain_tells_what_failed_in_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "log").write_text("all is well\nx.o: No space left on device\n")
     assert cli.main(["explain", str(tmp_path / "log")]) == 0
-    assert "log, line 2: the cause is known" in capsys.readouterr().out
+    assert "log, line 2: the failure is known" in capsys.readouterr().out
     assert cli.main(["explain", str(tmp_path / "none")]) == 2
     assert "none cannot be read: No such file" in capsys.readouterr().err
 
