@@ -10,6 +10,18 @@ Sources, keys, locks and packages.
 """
 
 RULES = r"""
+[apt-signed-by-several]
+keys = Conflicting values set for option Signed-By
+pattern =
+    regarding source (?P<source>(?P<kind>\w+):/+(?P<host>[^/\s]+)\S* \S+?): [^\n]*\n[^\n]*regarding source (?P<other>(?!
+    +(?P=kind):/+(?P=host))\w+:/+(?P<host_of_other>[^/\s]+)\S* \S+?):\s
+cause = Two repositories are each in two files with different keyrings, or with one and without: {source}, and {other}.
+remedy = Find the files (grep -rn -e {host} -e {host_of_other} /etc/apt/sources.list /etc/apt/sources.list.d), and keep
+    for each repository the one that its present instructions or package write, and remove the other.
+source =
+    NVIDIA/nvidia-docker#1626
+    NVIDIA/nvidia-container-toolkit#170
+
 [apt-signed-by-missing]
 keys = Conflicting values set for option Signed-By
 pattern =
@@ -17,8 +29,8 @@ pattern =
     regarding source (?P<source2>\S+ \S+?):  ?!= (?P<key2>\S+)
 cause = Two apt sources name the same repository {source}: one with the keyring {key}, and one without any
     Signed-By.
-remedy = Remove the file of /etc/apt/sources.list.d that has no Signed-By, and keep the one that the repository's
-    own instructions write.
+remedy = Find the two files (grep -rn with the repository's host in /etc/apt/sources.list.d), remove the one that has no
+    Signed-By, and keep the one that the repository's own instructions write.
 source = NVIDIA/libnvidia-container#194
 
 [apt-clock]
@@ -124,8 +136,8 @@ pattern =
 values =
     advice of source: https?://developer\.download\.nvidia => on DGX OS keep the vendor's cuda-compute-repo.sources
     + and remove what the package cuda-keyring added
-    advice of source: . => keep the one that the repository's own package or instructions wrote (grep -r for the
-    + address finds both)
+    advice of source: . => keep the one that the repository's own package or instructions wrote (grep -rn
+    + with the repository's host in /etc/apt/sources.list.d finds both)
 cause = Two apt sources name the same repository {source} with different keyrings, {one} and {other}.
 remedy = Remove one of the two files from /etc/apt/sources.list.d: {advice}.
 source = NVIDIA/nvidia-container-toolkit#170
@@ -315,6 +327,17 @@ pattern =
 cause = A file of an apt repository does not match the repository's index.
 remedy = Run again in a few minutes: a mirror during an update, or a caching proxy, serves a mix of two states.
 source = NVIDIA/nvidia-docker#1151
+
+[apt-arm64-on-ports]
+keys = /binary-arm64/
+pattern =
+    Failed to fetch https?://(?P<host>(?:[\w-]+\.)*(?:archive|security)\.ubuntu\.com)/ubuntu/?/dists/(?P<suite>[\w-]+)/\
+    +S+ +404
+cause = {host} has no arm64 packages of {suite}: Ubuntu's arm64 packages are on ports.ubuntu.com/ubuntu-ports.
+remedy = Add a source for arm64 (URIs: http://ports.ubuntu.com/ubuntu-ports/, the same suites, Architectures: arm64),
+    and limit the entries of archive.ubuntu.com and security.ubuntu.com to Architectures: amd64 (arch=amd64 in a .list);
+    on a host that is arm64 itself, change their address to that one.
+source = conan-io/conan-center-index#26326
 
 [apt-fetch]
 keys = Failed to fetch

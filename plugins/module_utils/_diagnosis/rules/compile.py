@@ -168,11 +168,12 @@ values =
     part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
     part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with --no-build-isolation
     + for pip)
-    part of found: numa => libnuma-dev (which only a build for the CPU needs: see that torch is a CUDA build)
+    part of found: numa => libnuma-dev
     part of found: infiniband => libibverbs-dev
     part of found: . => the package that provides it (see apt-file search)
 cause = The compiler does not find the header {found}.
-remedy = Install {part}; if it is in a directory of its own, add that to CPATH (in the unit's environment).
+remedy = Install {part} where the build runs (of an image: in that stage); if it is in a directory of its own, add that
+    to CPATH (in the unit's environment).
 source = flashinfer-ai/flashinfer#4410
 
 [driver-library-stub]
@@ -307,11 +308,17 @@ keys =
     undefined reference to
 pattern =
     libcuda\.so\.1, needed by (\S+), not found
+    (?<!\S)([\w./+-]+\.so[\d.]*): undefined reference to 'cu[A-Z]\w+'
     undefined reference to '(cu[A-Z]\w+)'
+values =
+    advice of found: \S+\.so => Put the CUDA toolkit's stubs directory, with a link libcuda.so.1 to its libcuda.so (or
+    + the compat directory), on LD_LIBRARY_PATH of the link, or name it with -Wl,-rpath-link,DIR; -L and LIBRARY_PATH do
+    + not count for a library that another one needs
+    advice of found: . => Link with -lcuda, with the CUDA toolkit's stubs directory on LIBRARY_PATH
+    + (/usr/local/cuda/lib64/stubs)
 cause = The linker does not find the driver's library libcuda.so.1 (for {found}), which a build container or a host
     without a driver does not have.
-remedy = Put the CUDA toolkit's directory stubs on the linker's path with a link libcuda.so.1 to its libcuda.so
-    (LIBRARY_PATH, or -rpath-link), for the build only.
+remedy = {advice}; for the build only, since at run time the driver brings the library.
 source = ggml-org/llama.cpp#18022
 
 [library-not-named]

@@ -23,6 +23,19 @@ remedy = Take it from conda-forge (conda install -c conda-forge), without build 
     https://download.pytorch.org/whl/cu130.
 source = CNES/pangeo-pyinterp#33
 
+[conda-build-contradicts-itself]
+keys = The following package could not be installed
+pattern =
+    The following package could not be installed\s+[└├]─ (?P<package>[^\s=<>]+) (?P<version>[^\n]*?) is not installable
+    + because it requires(?s:.{0,500}?)[└├]─ (?P<one>[^\n]*?), which requires\s+[│ ]*[└├]─ (?P<library>[\w.-]+)
+    + (?P<range1>[^\n]*?) ?\*?, which can be installed;?(?s:.{0,500}?)[└├]─ (?P<other>[^\n]*?), which
+    + requires\s+[│ ]*[└├]─ (?P=library) (?P<need>[^\n]*?) ?\*?, which conflicts with any
+cause = The packages of this build of {package} exclude each other: it requires {one}, which needs {library} {range},
+    and {other}, which needs {library} {need}.
+remedy = It is an error in how that build was packaged, which no setting of yours changes: take another build or version
+    of {package} (conda search {package} lists them), or the pip wheel (torch from the index cu130).
+source = conda-forge/pytorch-cpu-feedstock#422
+
 [conda-conflict]
 keys =
     UnsatisfiableError

@@ -68,13 +68,43 @@ remedy = Start the container with --runtime=nvidia or --device nvidia.com/gpu=al
     auto.
 source = dstackai/dstack#2306
 
+[docker-context-without-gpu]
+keys =
+    desktop-linux *
+    rootless *
+    Context:
+pattern =
+    ^(desktop-linux|rootless) \*\s
+    ^ *Context: +(desktop-linux|rootless)
+when = container-no-gpu-driver
+cause = Docker's current context is {found}, so that another daemon answers than the system's, for which
+    nvidia-ctk runtime configure sets up NVIDIA's container toolkit.
+remedy = Go back to the system's daemon: docker context use default (and unset DOCKER_CONTEXT and DOCKER_HOST).
+source = NVIDIA/nvidia-container-toolkit#814
+
+[container-started-without-gpu]
+keys = The NVIDIA Driver was not detected
+pattern = The (NVIDIA Driver was not detected)
+when =
+    no-device-type
+    gpu-not-seen
+    driver-library-missing
+    triton-no-libcuda
+    llamacpp-no-cuda
+cause = The container was started without the GPU ({found}), and its program failed because of that.
+remedy = Give the service deploy.resources.reservations.devices with driver nvidia and capabilities gpu in the compose
+    file, or runtime: nvidia; without compose start it with --gpus all; the image's own packages are not at fault.
+source =
+    AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#5
+    https://docs.docker.com/compose/how-tos/gpu-support/
+
 [container-no-gpu-driver]
 keys = could not select device driver
 pattern = could not select device driver '([^'\n]*)' with capabilities
-cause = This Docker daemon knows no device driver for GPUs: the NVIDIA Container Toolkit is not installed, or was
-    configured for another daemon (a rootless one, or that of a snap).
-remedy = Install nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, and restart
-    docker.
+cause = This Docker daemon has no device driver for GPUs: the NVIDIA Container Toolkit is not installed, or was
+    configured for another daemon than the one that answers (Docker Desktop's, a rootless one, or that of a snap).
+remedy = See with docker context ls which daemon answers (docker context use default goes back to the system's); install
+    nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker.
 source =
     NVIDIA/dcgm-exporter#33
     gazebo-tooling/gzdev#97

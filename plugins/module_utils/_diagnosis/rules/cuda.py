@@ -177,6 +177,39 @@ cause = The kernel {kernel} of llama.cpp was compiled for {has} and not for this
 remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an empty directory, or take a build that
     lists it.
 
+[package-kernel-missing]
+keys =
+    -packages/flash_attn
+    -packages/sageattention/
+    -packages/sageattn3/
+    -packages/xformers/
+    -packages/sgl_kernel/
+    -packages/vllm/
+    -packages/flashinfer/
+    -packages/natten/
+    -packages/spconv/
+    -packages/mamba_ssm/
+    -packages/causal_conv1d/
+    -packages/pytorch3d/
+    -packages/gsplat/
+    -packages/torch_scatter/
+    -packages/torchvision/
+    -packages/torchaudio/
+pattern =
+    -packages/(?P<package>\w+)/[^'\n]*', line \d+, in [^\n]*\n[^\n]*\b(?:\w+_(?:cuda|gpu)|_C\w*|_qattn\w*|_fused|torch\.
+    +ops\.(?!aten)\w+)\.[^\n]*\n(?:[ ~^]+\n)?(?:\w+\.)*\w*Error: CUDA error: no kernel image is available
+values =
+    advice of package: flash_attn => Choose an attention without it (sdpa), or build flash-attn
+    advice of package: (sageattention|sageattn3|xformers) => Choose an attention without it (sdpa), or build it
+    advice of package: (vllm|sgl_kernel|flashinfer|torchvision|torchaudio) => Install its build for the PyTorch and the
+    + CUDA in use (cu130), or build it
+    advice of package: . => Build it
+cause = The installed {package}, in which the traceback ends, has no code for this GPU's architecture; PyTorch's own
+    kernels are hardly at fault.
+remedy = {advice} from source for this GPU (pip install --no-build-isolation --no-binary, with TORCH_CUDA_ARCH_LIST as
+    torch.cuda.get_device_capability() says: 12.0 runs on a GB10, too).
+source = PozzettiAndrea/ComfyUI-TRELLIS2#20
+
 [no-kernel-image]
 keys =
     no kernel image is available

@@ -26,15 +26,30 @@ source =
     Wren6991/Hazard3#13
     supercollider/supercollider#2357
 
+[ssh-key-not-in-container]
+keys =
+    cannot access '
+    Identity file
+pattern =
+    cannot access '(/root/\.ssh[^'\n]*)': No such file
+    Identity file (/root/\.ssh\S*) not accessible
+when = ssh-key-missing
+cause = ssh has no key where it runs: {found} does not exist there, as in a container, which does not see its host's
+    ~/.ssh.
+remedy = Mount the key into the container, read-only (-v ~/.ssh/id_ed25519:/root/.ssh/id_ed25519:ro, or volumes in the
+    compose file), and create the container again; on a host, where root itself runs ssh, make a key for root and copy
+    it with ssh-copy-id.
+source = MiaAI-Lab/sparkDash#44
+
 [ssh-key-missing]
 keys = Permission denied (publickey
 pattern = (?<![\w.@-])(?!git@)(?P<account>[\w.-]+@[\w.-]+): Permission denied \((?P<methods>publickey[^)\n]*)
 values =
-    why of methods: .*(?:password|keyboard) => it knows no key of this account, and got no right password
+    why of methods: .*(?:password|keyboard) => it accepted neither a key nor a password
     why of methods: . => it takes keys alone, and this account has none that it knows
 cause = The other host did not let {account} in: {why}.
 remedy = Copy this account's public key there (ssh-copy-id {account}), and see that ssh {account} true works before
-    mpirun, Ray or a script uses it.
+    mpirun, Ray or a script uses it; ssh in a container has only the keys that are mounted into it.
 source = https://manpages.ubuntu.com/manpages/noble/man1/ssh-copy-id.1.html
 
 [sudo-password-missing]

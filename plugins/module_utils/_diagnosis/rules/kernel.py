@@ -51,12 +51,33 @@ cause = The firmware reports an error of the hardware[ ({severity})]: {found}.
 remedy = Read the lines below it for the part (memory, PCIe, processor); one that was corrected needs nothing, others
     need the vendor.
 
+[driver-no-memory-hang]
+keys = [NV_ERR_NO_MEMORY]
+pattern = \[(NV_ERR_NO_MEMORY)\]
+when = gpu-task-hung
+cause = The driver could get no unified memory ({found}), and a task that may use the GPU hangs: mostly the page cache
+    of the files that were loaded holds and fragments the memory that a GB10 shares with its host.
+remedy = While a model loads, drop the page cache and compact the memory again and again, on every node (sync; echo 3 |
+    sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and leave more memory free (a
+    lower share for the engine); a host that hangs has to be rebooted.
+source = tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
+
+[gpu-task-hung]
+keys = blocked for more than
+pattern =
+    task (?P<task>(?i:nvidia|nv_|uvm|vllm|sglang|python|ray|ollama|llama)[^\s]*?):\d+ blocked for more than (?P<time>\d+
+    +) seconds
+cause = {task}, which may use the GPU, waits in the kernel for more than {time} s: for the driver, for memory or for a
+    disk.
+remedy = Look above for lines of the driver (NVRM, Xid, NV_ERR_NO_MEMORY), and for the call trace below, if there is
+    one: nvidia, nfs or nvme in it says what it waits for; a task that waits on in the driver needs a reboot.
+
 [task-hung]
 keys = blocked for more than
 pattern = task (?P<task>\S+?):\d+ blocked for more than (?P<time>\d+) seconds
 cause = {task} waits in the kernel for more than {time} s: for a disk, a network file system, a driver or memory.
-remedy = Read the call trace below it: nfs, nvme or nvidia there says what it waits for; where memory was full, give the
-    host more room.
+remedy = Read the call trace below it, if there is one: nfs, nvme or nvidia there says what it waits for; where memory
+    was full, give the host more room.
 
 [processor-stalled]
 keys =

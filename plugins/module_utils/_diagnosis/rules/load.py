@@ -73,13 +73,28 @@ pattern = (libGL\.so\.1|libgthread-2\.0\.so\.0|libSM\.so\.6): cannot open shared
 cause = {found} of the desktop is missing, which OpenCV loads, as in a container without one.
 remedy = Install opencv-python-headless instead of opencv-python, or libgl1 and libglib2.0-0.
 
+[mpi-library-missing]
+keys = cannot open shared object file
+pattern = (lib(?:mpi|mpicxx|mpi_cxx|mpi_mpifh|open-rte|open-pal)\.so\.\d+): cannot open shared object file
+values =
+    whose of found: libmpi\.so\.40 => Open MPI 4 or 5 (apt install libopenmpi-dev)
+    whose of found: libmpi\.so\.12 => MPICH, Intel MPI or Open MPI 1.10
+    whose of found: . => the MPI that it was built for
+cause = The loader does not find {found} of the MPI for which mpi4py or the program was built: its directory is not on
+    the loader's path, or another MPI is installed.
+remedy = Find it (find / -name 'libmpi.so*') and add its directory to LD_LIBRARY_PATH (/usr/local/mpi/lib in NVIDIA's
+    images), or install {whose}; or build mpi4py for the MPI that is there (pip install --force-reinstall
+    --no-binary mpi4py mpi4py).
+source = NVIDIA/TensorRT-LLM#167
+
 [library-not-found]
 keys = cannot open shared object file
 pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
 unless = libibverbs: Warning
 facts = library
 cause = The shared library {found} is not found. {hint}
-remedy = Provide it{ways}; elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
+remedy = Install it{ways}, or if it is there add its directory to LD_LIBRARY_PATH; elf_closure_info lists everything
+    that is missing in one pass; the loader stops at the first.
 
 [libc-too-old]
 keys = not found (required by

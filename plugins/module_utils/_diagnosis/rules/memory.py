@@ -139,14 +139,30 @@ cause = A program got no memory ({found}).
 remedy = End the programs that hold memory (GPU processes hold it too), look for a limit (ulimit -v, the container's or
     the unit's MemoryMax) that is too low, and run again; a build also with fewer jobs or a higher memory_per_job.
 
+[hub-cache-full]
+keys =
+    -packages/huggingface_hub/
+    .cache/huggingface
+    Not enough free disk space to download
+pattern =
+    -packages/huggingface_hub/[^\n]*(?:\n[^\n]*){1,8}?\n\w*Error: \[Errno 28\] (No space left on device)
+    No space left on device: '(/[^'\n]*\.cache/huggingface[^'\n]*)
+    (?<![^\s'\":])(/[^\s'\":]*\.cache/huggingface[^\s'\":]*)['\"]?: No space left on device
+    Not enough free disk space to download[^\n]*? location (\S+) only has
+cause = The file system that holds Hugging Face's cache is full ({found}); without HF_HOME that is
+    ~/.cache/huggingface.
+remedy = Set HF_HOME to a directory on a file system with room (df -h shows it; mount it into a container), or remove
+    models from the cache that nobody uses any more; then run again.
+source =
+    huggingface/diffusers#4957
+    https://huggingface.co/docs/huggingface_hub/guides/manage-cache
+
 [no-space]
 keys =
     o space left on device
     Disk quota exceeded
     have enough free space in
-    Not enough free disk space to download
 pattern =
-    Not enough free disk space to download[^\n]*? location (\S+) only has
     [Nn]o space left on device
     Disk quota exceeded
     You don't have enough free space in (\S+?)\.?$

@@ -383,10 +383,18 @@ keys =
 pattern =
     satisfies the requirement (?P<package1>.*?) \(from versions: (?P<offered>[^)\n]*)\)
     (?:No matching distribution found for|satisfies the requirement) (?P<package2>\S+)
-cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[; it was offered: {offered}].
-remedy = See at the index which versions and wheels there are: mostly none is for aarch64, or none for this Python; take
-    a version that has one, the index that has it (--extra-index-url; index_url and find_links of this collection), or
-    build it from source.
+values =
+    advice of package: decord(?!2) => There is no decord for aarch64: install decord2 in its place, which has wheels for
+    + it, or build decord from a git checkout
+    advice of offered: none$ => The index has neither a wheel for this Python and machine nor a source archive, or does
+    + not know the name: check the spelling, take another Python or the index that has it (--extra-index-url; index_url
+    + and find_links of this collection), a package that replaces it, or build it from a git checkout
+    advice of package: . => See at the index which versions and wheels there are: usually there is none for aarch64, or
+    + none for this Python; take a version that has one, the index that has it (--extra-index-url; index_url and
+    + find_links of this collection), or build it from source
+cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[; the index offered {offered}].
+remedy = {advice}.
+source = efogdev/apollo#2
 
 [pyproject-invalid]
 keys =

@@ -110,13 +110,26 @@ source =
     pytorch/vision#8985
     pytorch/pytorch#62350
 
+[bitsandbytes-of-another-cuda]
+keys = Requested CUDA version
+pattern =
+    Requested CUDA version: +(?P<need>[\d.]+)\s[^\n]*\n[\s\S]{0,120}?Available pre-compiled versions:\s+(?:- [\d.]+\s+){
+    +0,40}- (?P<have>[\d.]+)
+cause = This bitsandbytes has no library for CUDA {need}, which PyTorch uses; the newest that it has is for CUDA {have}.
+remedy = Have it load one that it has of the same CUDA major version (export BNB_CUDA_VERSION=130 for 13.0), or install
+    a bitsandbytes release that has {need}.
+source = bitsandbytes-foundation/bitsandbytes#1848
+
 [bitsandbytes-without-cuda]
 keys = libbitsandbytes_cuda
 pattern = (libbitsandbytes_cuda\d+\.so)
-cause = This bitsandbytes has no {found}: it is older than the CUDA in use, or (before 0.46) has x86-64 libraries
-    alone.
-remedy = Install bitsandbytes 0.46 or newer, which has wheels for aarch64; the driver and the toolkit are not at
-    fault.
+values =
+    advice of found: \w+_cuda13[1-9] => Have it load its library for CUDA 13.0, where it has one (export
+    + BNB_CUDA_VERSION=130), or install a newer release
+    advice of found: . => Install a newer bitsandbytes: 0.46 and newer have wheels for aarch64, and it must know the
+    + CUDA of the installed PyTorch
+cause = This bitsandbytes has no {found}: it is older than the CUDA in use, or (before 0.46) has only x86-64 libraries.
+remedy = {advice}; the driver and the toolkit are not at fault.
 source =
     NVIDIA/workbench-example-mistral-finetune#4
     bitsandbytes-foundation/bitsandbytes#427
@@ -137,10 +150,23 @@ cause = A package refuses {version}: it takes {found}.
 remedy = Install a version in that range.
 source = sgl-project/sglang#27654
 
+[import-of-another-release]
+keys = , in <module>
+pattern =
+    -packages/(?P<importer>\w+)/[^'\n]*', line \d+, in <module>\n +(?:from|import) [^\n]*\n(?:[ ~^]+\n)?ImportError: can
+    +not import name '(?P<name>\w+)' from '(?P<module>(?!(?P=importer)\b)[\w.]+)'
+values =
+    advice of importer: peft => Upgrade peft (0.18 and newer fit Transformers 5), or install transformers<5
+    advice of importer: . => Upgrade the package that imports, where it is the older of the two, or install the other
+    + one in the version which that release names (pip show, its release notes)
+cause = The installed {importer} does not fit the installed {module}, which has no {name} (any more, or not yet).
+remedy = {advice}.
+source = opendatahub-io/distributed-workloads#931
+
 [import-name-missing]
 keys = cannot import name
 pattern = ImportError: cannot import name '(\w+)' from '(?P<module>[\w.]+)'
-cause = {module} has no {found}: the package is of another version than the one that the importing program was
+cause = {module} has no {found}: the package is a different version from the one that the importing program was
     written for.
 remedy = Install the version of that package which the program's release pins; for a model's own code
     (trust_remote_code) take a newer revision of the model.
@@ -159,9 +185,18 @@ source = Comfy-Org/Nvidia_RTX_Nodes_ComfyUI#9
 [torch-replaced]
 keys = which is incompatible
 pattern = (\S+ [\d.]\S*) requires (?P<needs>torch\w*\S*), but you have (?P<have>torch\w* \S+) which is incompatible
-cause = Another torch was installed than {found} was built for: it needs {needs}, and {have} is there.
-remedy = Install both in one command with versions that fit, or put the former torch back.
-source = vllm-project/vllm-ascend#8286
+values =
+    advice of needs: .*(?:\.nv\d|\+nv|\d\+git|a0\+) => No index has the torch that it needs, which is NVIDIA's in a
+    + container or was built here: start a new container of that image, or install that torch again, and build the
+    + package that replaced it from source against it (pip install --no-deps --no-build-isolation --no-binary NAME
+    + NAME), or give pip a constraint (pip freeze | grep ^torch > constraints.txt; pip install -c constraints.txt NAME)
+    advice of needs: . => Install both in one command with versions that fit, or put the former torch back
+cause = A package was installed that brought another torch than {found} was built for: it needs {needs}, and {have} is
+    there.
+remedy = {advice}.
+source =
+    vllm-project/vllm-ascend#8286
+    facebookresearch/xformers#802
 
 [module-shadowed]
 keys = partially initialized module
