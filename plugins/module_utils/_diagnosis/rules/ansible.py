@@ -132,7 +132,7 @@ keys =
 pattern =
     Could not match supplied host pattern, ignoring: (?P<group>\S+)(?s:.{0,300}?)no hosts to target
     leaves us with no hosts to target
-cause = Ansible has no host for the play[: its inventory knows no {group}].
+cause = Ansible has no host for the play[: its inventory has no {group}].
 remedy = Give the inventory (-i inventory/hosts.yml), compare the group's and the host's name with ansible-inventory
     --graph, and check --limit.
 

@@ -66,7 +66,7 @@ source = ansible/ansible#51218
 [apt-sha1]
 keys = SHA1 is not considered secure
 pattern = (?:Signing key on (?P<key>\w+) (?:(?s:.{0,400}?)))?SHA1 is not considered secure since (?P<day>[\d-]{10})
-cause = apt no longer accepts the repository's signing key[ {key}], which is itself signed with SHA-1 alone (its policy
+cause = apt no longer accepts the repository's signing key[ {key}], which is itself signed only with SHA-1 (its policy
     refuses that since {day}; apt of Ubuntu 24.04 only warns of it).
 remedy = Fetch the repository's key anew, since its owner may have signed it again with SHA-256, and put it where
     Signed-By of the source says (gpg --list-packets shows digest algo 2 for SHA-1); if it is the same, ask the owner,
@@ -192,7 +192,7 @@ source = aptly-dev/aptly#916
 [apt-login-page]
 keys = does the network require authentication
 pattern = (?P<url>https?://\S+)[^\n]*(?:\n[^\n]*)?does the network require authentication
-cause = Another server answered in place of the repository[ {url}], as the login page of a guest network does.
+cause = Another server answered in place of the repository[ {url}], such as the login page of a guest network.
 remedy = Log in to the network in a browser on the host, or set sparkforge_proxies, and run again.
 source = allinurl/goaccess#2850
 

@@ -50,8 +50,8 @@ keys =
 pattern =
     fatal error: '?((?:cuda/std|cub)/[\w/.]+)'?(?:: No such file| file not found)
     fatal error: '?(thrust/(?:device|host|sort|reduce|scan|transform|copy|complex|exec)[\w.]*)'?(?:: No such| file not)
-cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, and this build looks in include
-    alone.
+cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, and this build looks
+    only in include.
 remedy = Add the toolkit's include/cccl to CPATH in the unit's environment, or take a version of the source for CUDA
     13.
 source = microsoft/onnxruntime#26362
@@ -62,7 +62,7 @@ keys =
     "__Float
 pattern = identifier '(__(?:SV|Float\d+x)\w+)' is undefined
 cause = This nvcc cannot read the C library's headers on aarch64 ({found}): it is older than that of
-    CUDA 12.5, as the one of Ubuntu's nvidia-cuda-toolkit is.
+    CUDA 12.5, such as the one of Ubuntu's nvidia-cuda-toolkit.
 remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
     nvidia-cuda-toolkit.
 source =
@@ -183,7 +183,7 @@ keys =
     unable to find library -lcuda
 pattern = (?:cannot find|unable to find library) -l(cuda|nvidia-ml)(?::|$|\s)
 cause = The linker does not find lib{found}.so, which belongs to the driver: a container or host without it has none,
-    and a host mostly has lib{found}.so.1 alone.
+    and a host usually has only lib{found}.so.1.
 remedy = Put the CUDA toolkit's stubs on LIBRARY_PATH for the build (/usr/local/cuda/lib64/stubs); for Triton, which
     links when it runs, start the container with --gpus all, and run ldconfig.
 

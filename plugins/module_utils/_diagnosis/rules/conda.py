@@ -60,7 +60,7 @@ keys =
 pattern =
     (Run 'conda init' before 'conda activate')
     (shell has not been properly configured)
-cause = This shell was not set up for conda ({found}), as in a script, a unit or a Dockerfile.
+cause = This shell was not set up for conda ({found}), such as that of a script, a unit or a Dockerfile.
 remedy = Run conda init bash once and open a new shell; in a script source etc/profile.d/conda.sh of its installation
     first, or use conda run -n NAME.
 
@@ -79,7 +79,7 @@ remedy = Check the network and the proxy (proxy_servers in .condarc, ssl_verify 
 keys = Terms of Service have not been accepted
 pattern = Terms of Service have not been accepted[^\n]*(?:\n\W*(?P<channel>https?://\S+))?
 cause = The terms of Anaconda's channels[, {channel},] were not accepted on this host.
-remedy = Accept them (conda tos accept --override-channels --channel URL) if they fit your use, or use conda-forge alone
+remedy = Accept them (conda tos accept --override-channels --channel URL) if they fit your use, or use only conda-forge
     (Miniforge; channels and nodefaults in .condarc).
 
 [conda-not-writable]

@@ -63,7 +63,7 @@ source = NVIDIA-ISAAC-ROS/isaac_ros_common#163
 [hook-called-directly]
 keys = invoking the NVIDIA Container Runtime Hook directly
 pattern = invoking the NVIDIA Container Runtime Hook directly
-cause = NVIDIA's container toolkit is set to the mode cdi, in which Docker's --gpus alone does not work.
+cause = NVIDIA's container toolkit is set to the mode cdi, in which --gpus on its own does not work.
 remedy = Start the container with --runtime=nvidia or --device nvidia.com/gpu=all, or set the toolkit's mode back to
     auto.
 source = dstackai/dstack#2306
@@ -133,7 +133,7 @@ source =
 [docker-client-too-old]
 keys = is too old. Minimum supported API version
 pattern = client version (?P<client>[\d.]+) is too old\. Minimum supported API version is (?P<least>[\d.]+)
-cause = The program asks Docker with the API {client}, and this daemon takes {least} and newer alone (Docker 29
+cause = The program asks Docker with the API {client}, and this daemon takes only {least} and newer (Docker 29
     dropped those below 1.44).
 remedy = Update the program that asks (or its library); as a stopgap set DOCKER_API_VERSION={least} for it.
 source = docker/compose#13389
@@ -164,7 +164,7 @@ source = NVIDIA/nvidia-docker#1205
 [image-without-arm]
 keys = no matching manifest for
 pattern = no matching manifest for (\S+)
-cause = The image is published for other processors alone, and not for {found}.
+cause = The image is published only for other processors, not for {found}.
 remedy = Take a tag or an image that has {found}, or build it on the Spark.
 source = s0len/Playbook#151
 
@@ -383,7 +383,7 @@ source =
 [container-lost-gpu]
 keys = Failed to initialize NVML: Unknown Error
 pattern = Failed to initialize NVML: (Unknown Error)
-cause = NVML fails in a container ({found}) that had the GPU before: systemd read its units again and took the GPU's
+cause = NVML fails in a container ({found}) that had the GPU before: systemd reloaded (daemon-reload) and took the GPU's
     devices from the container's control group.
 remedy = Start the container again; CDI, or the links below /dev/char that NVIDIA describes, keep it from coming
     back.

@@ -26,8 +26,8 @@ source =
 keys = Unsupported gpu architecture 'compute_
 pattern = Unsupported gpu architecture '(compute_(?!20')(?:[1-6]\d|7[0-4])a?)'
 cause = This nvcc no longer knows {found}, which is too old: CUDA 13 begins at 7.5.
-remedy = Take it off the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs 12.0 or
-    12.1 alone.
+remedy = Take it off the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs only
+    12.0 or 12.1.
 source = laugh12321/TensorRT-YOLO#286
 
 [arch-is-cuda-version]
@@ -48,7 +48,7 @@ source = vllm-project/vllm#41477
 [ptxas-target-not-specific]
 keys = not supported on .target
 pattern = (?:Feature|Instruction) '([^'\n]+)' not supported on \.target '(?P<target>sm_\d+)'
-cause = {found} exists on the architecture-specific targets alone, and the build named the plain {target}.
+cause = {found} exists only on the architecture-specific targets, and the build named the plain {target}.
 remedy = Build for 121a (or 120a): CMAKE_CUDA_ARCHITECTURES=121a-real, TORCH_CUDA_ARCH_LIST=12.1a.
 source = ggml-org/llama.cpp#18363
 
@@ -81,7 +81,7 @@ source = ggml-org/llama.cpp#23224
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
 pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
-cause = The ptxas in use does not know {found}: it is older than CUDA 12.9, as the one that Triton 3.5 and older ship.
+cause = The ptxas in use does not know {found}: it is older than CUDA 12.9, like the one that Triton 3.5 and older ship.
 remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PATH for Triton 3.5 and older, by
     TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and by PATH or CUDA_HOME for others.
 source = triton-lang/triton#8539

@@ -89,9 +89,9 @@ pattern =
     API mismatch: the client has the version (?P<client>[\d.]*\d), but\s+(?:NVRM: +)?this kernel module has th
     +e version (?P<module>[\d.]*\d)
     Driver/library version mismatch
-cause = The loaded kernel module of the NVIDIA driver[, {module},] is of another version than its libraries[,
+cause = The loaded kernel module of the NVIDIA driver[, {module},] is a different version from its libraries[,
     {client}].
-remedy = Reboot the host; if it stays so, the modules' package (linux-modules-nvidia for this kernel) was not
+remedy = Reboot the host; if that does not help, the modules' package (linux-modules-nvidia for this kernel) was not
     upgraded with the libraries: upgrade it to the same version.
 source = ublue-os/bazzite#2668
 
@@ -177,7 +177,7 @@ source = sgl-project/sglang#27520
 keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)
 cause = The NVIDIA driver is loaded but could not initialise the GPU ({found}).
-remedy = Power the host off and on; if it stays so, compare the versions of driver and firmware with those that
+remedy = Power the host off and on; if that does not help, compare the versions of driver and firmware with those that
     support the GPU, and ask the vendor with these numbers.
 source = NVIDIA/gpu-operator#649
 
@@ -335,7 +335,7 @@ remedy = Install its further modules (linux-modules-extra-{kernel}, where Ubuntu
 [gpu-counters-not-permitted]
 keys = ERR_NVGPUCTRPERM
 pattern = (ERR_NVGPUCTRPERM)
-cause = The driver lets root alone read the GPU's performance counters ({found}).
+cause = The driver lets only root read the GPU's performance counters ({found}).
 remedy = Run the profiler with sudo (a container with --cap-add SYS_ADMIN), or set options nvidia
     NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot.
 

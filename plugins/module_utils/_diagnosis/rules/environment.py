@@ -68,8 +68,9 @@ pattern =
     externally-managed-environment
     This environment is externally managed
 cause = pip tried to install into the system's Python, which the distribution manages.
-remedy = Install into a virtual environment (python3 -m venv ~/venv && . ~/venv/bin/activate, or uv venv; in this
-    collection the role python_env), and a program with pipx; never with --break-system-packages.
+remedy = Install the distribution's package (apt install python3-NAME), or into a virtual environment (python3 -m venv
+    DIR and DIR/bin/pip, or uv venv; of Ansible's module pip the option virtualenv; in this collection the role
+    python_env), and a program with pipx; never with --break-system-packages.
 source =
     actions/runner-images#10781
     vllm-project/vllm#21677

@@ -107,7 +107,8 @@ keys = detected dubious ownership
 pattern = detected dubious ownership in repository at '([^'\n]+)'
 cause = git refuses {found}, because another user owns it.
 remedy = Change its owner to the account that runs git (chown -R), since an earlier run was root's or another's; for a
-    directory that you trust, as one that is mounted into a container, git config --global --add safe.directory {found}.
+    directory that you trust, such as one that is mounted into a container, git config --global --add safe.directory
+    {found}.
 source = casperdcl/git-fame#81
 
 [common-ops-not-loaded]

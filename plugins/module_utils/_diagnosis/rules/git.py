@@ -46,7 +46,7 @@ keys = Permission denied (publickey
 pattern = (?<![\w.@-])(?!git@)(?P<account>[\w.-]+@[\w.-]+): Permission denied \((?P<methods>publickey[^)\n]*)
 values =
     why of methods: .*(?:password|keyboard) => it accepted neither a key nor a password
-    why of methods: . => it takes keys alone, and this account has none that it knows
+    why of methods: . => it takes only keys, and accepted none of this account's
 cause = The other host did not let {account} in: {why}.
 remedy = Copy this account's public key there (ssh-copy-id {account}), and see that ssh {account} true works before
     mpirun, Ray or a script uses it; ssh in a container has only the keys that are mounted into it.

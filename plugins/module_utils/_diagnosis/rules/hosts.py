@@ -233,7 +233,7 @@ pattern =
     (?<![\w.-])([\w-]+\.local)\b:? [^\n]*(?:Name or service not known|Temporary failure in name resolution|not known)
     (?<![\w.-])([\w-]+\.local): Name or service not known
     Could not resolve host(?:name)?:? ([\w-]+\.local)\b
-cause = The name {found} is not answered in this network: mDNS reaches hosts of the same network alone, and needs Avahi
+cause = The name {found} is not answered in this network: mDNS reaches only hosts of the same network, and needs Avahi
     on both sides.
 remedy = Check avahi-daemon on that host, libnss-mdns here and port 5353/udp in the firewall (ufw), and compare the name
     with its hostname (a second host of that name is NAME-2.local); else use its address or /etc/hosts.
@@ -243,7 +243,7 @@ keys = Unable to negotiate with
 pattern =
     Unable to negotiate with (?P<host>\S+) port \d+: (?P<why>no matching [\w ]+) found\. Their offer: (?P<offer>\S+)
 cause = This ssh and {host} know no common algorithm ({why}): the other side, older, offers {offer}.
-remedy = Update the other side's ssh (a switch, a NAS); until then allow one for that host alone in ~/.ssh/config
+remedy = Update the other side's ssh (a switch, a NAS); until then allow one only for that host in ~/.ssh/config
     (HostKeyAlgorithms +ssh-rsa, or KexAlgorithms).
 
 [ssh-config-owner]

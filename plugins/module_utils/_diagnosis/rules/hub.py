@@ -65,7 +65,7 @@ keys =
 pattern = Data processing error: (?:File reconstruction error: )?(CAS [Ss]ervice [Ee]rror|CAS [Cc]lient [Ee]rror)
 cause = The hub's Xet transfer gave up ({found}): its server is not reached through this network or proxy, or the
     line broke.
-remedy = Run again, which keeps finished parts; if it stays so, set HF_HUB_DISABLE_XET=1 to download over plain
+remedy = Run again, which keeps finished parts; if that does not help, set HF_HUB_DISABLE_XET=1 to download over plain
     HTTP.
 source =
     meta-pytorch/torchforge#109

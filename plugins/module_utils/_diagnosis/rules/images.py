@@ -46,7 +46,7 @@ values =
     advice of program: nvidia-(smi|ctk) => Start the container with --gpus all (or --runtime=nvidia), which puts
     + nvidia-smi into it
     advice of program: new[ug]idmap => Install the package uidmap on the host, which Podman needs without root
-    advice of program: (/bin/|/usr/bin/)?bash$ => The image may have sh alone, or a program set as its entry point: try
+    advice of program: (/bin/|/usr/bin/)?bash$ => The image may have only sh, or a program set as its entry point: try
     + sh, or --entrypoint
     advice of why: permission => Make the file executable (chmod +x) before it is copied into the image
     advice of program: -|\w+= => Put docker's options before the name of the image, since what follows it is the program
@@ -107,7 +107,7 @@ pattern =
     bind source path does not exist: (\S+?)\.?$
     Error: stat(?:fs)? (/(?!dev/)\S+): no such file or directory
 cause = The container is to see {found} of the host, which does not exist there.
-remedy = Create the directory first, and write its full path; a Docker that is a snap sees the home directory alone, and
+remedy = Create the directory first, and write its full path; a Docker that is a snap sees only the home directory, and
     a remote daemon its own disk.
 source =
     docker/docs#4709
@@ -352,7 +352,7 @@ remedy = Leave --ulimit out, or raise the limit of the daemon itself (LimitMEMLO
 keys = Multi-platform build is not supported
 pattern = (Multi-platform build is not supported) for the docker driver
 cause = Docker's own builder makes images for one platform at a time ({found}).
-remedy = Build for linux/arm64 alone, or make a builder (docker buildx create --use --driver docker-container).
+remedy = Build only for linux/arm64, or make a builder (docker buildx create --use --driver docker-container).
 
 [docker-containerd]
 keys = failed to dial "/run/containerd

@@ -33,8 +33,8 @@ pattern =
     (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|nppc|nppif|nppig|nvjpeg)\.so\.1[12](?:\.\d)*)
     +: cannot open
     (lib(?:nvrtc-builtins\.so\.12\.\d+|cusolver\.so\.11|cufft\.so\.11)): cannot open
-cause = The package was built for CUDA 12 or older: it needs {found}, and a stack has the libraries of its one CUDA
-    (13) alone.
+cause = The package was built for CUDA 12 or older: it needs {found}, and a stack has only the libraries of its one
+    CUDA (13).
 remedy = Install the package's build for CUDA 13 (cu130), with a torch of cu130.
 source =
     vllm-project/vllm#36099
@@ -77,7 +77,7 @@ remedy = Install opencv-python-headless instead of opencv-python, or libgl1 and 
 keys = cannot open shared object file
 pattern = (lib(?:mpi|mpicxx|mpi_cxx|mpi_mpifh|open-rte|open-pal)\.so\.\d+): cannot open shared object file
 values =
-    whose of found: libmpi\.so\.40 => Open MPI 4 or 5 (apt install libopenmpi-dev)
+    whose of found: libmpi\.so\.40 => Open MPI 3 to 5 (apt install libopenmpi-dev)
     whose of found: libmpi\.so\.12 => MPICH, Intel MPI or Open MPI 1.10
     whose of found: . => the MPI that it was built for
 cause = The loader does not find {found} of the MPI for which mpi4py or the program was built: its directory is not on

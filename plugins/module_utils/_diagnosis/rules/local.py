@@ -129,8 +129,8 @@ keys =
 pattern =
     (?:Could not find the )?(ComfyUI frontend package)
     (comfyui-frontend-package) is not installed
-cause = A package of ComfyUI's requirements is missing in its environment ({found}), as after an update of its source
-    alone.
+cause = A package of ComfyUI's requirements is missing in its environment ({found}), as after an update
+    of only its source.
 remedy = Run pip install -r requirements.txt with ComfyUI's own Python, without replacing torch.
 
 [comfyui-model-unknown]

@@ -149,8 +149,8 @@ pattern =
     No space left on device: '(/[^'\n]*\.cache/huggingface[^'\n]*)
     (?<![^\s'\":])(/[^\s'\":]*\.cache/huggingface[^\s'\":]*)['\"]?: No space left on device
     Not enough free disk space to download[^\n]*? location (\S+) only has
-cause = The file system that holds Hugging Face's cache is full ({found}); without HF_HOME that is
-    ~/.cache/huggingface.
+cause = The file system to which huggingface_hub downloads is full ({found}): that of its cache (HF_HOME, or
+    ~/.cache/huggingface), unless a local directory was given.
 remedy = Set HF_HOME to a directory on a file system with room (df -h shows it; mount it into a container), or remove
     models from the cache that nobody uses any more; then run again.
 source =
@@ -178,7 +178,7 @@ source =
 keys = while creating mount source path
 pattern = error while creating mount source path '([^'\n]+)': mkdir \S+: (?P<why>read-only file system|[\w ]+)
 cause = Docker could not make the directory {found} that the container is to see ({why}); a Docker that is a snap has a
-    read-only system there, and sees the home directory alone.
+    read-only system there, and sees only the home directory.
 remedy = Create the directory first on a disk that is mounted writable; where docker is a snap (snap list docker), use a
     path below the home directory, or Docker's own packages.
 source =

@@ -214,8 +214,8 @@ source =
 [gloo-full-mesh]
 keys = connectFullMesh failed
 pattern = Gloo connectFullMesh failed with \[\S+\] (?:SO_ERROR: (?P<why>[^,\n]+), remote=\[(?P<remote>[^\]\n]+)\])?
-cause = The processes of Gloo on two hosts do not reach each other[: {why} at {remote}]; mostly one published an
-    address of itself alone, as 127.0.1.1 in /etc/hosts or docker0.
+cause = Gloo processes on two hosts do not reach each other[: {why} at {remote}]; mostly one published an address only
+    it can reach, such as 127.0.1.1 in /etc/hosts or that of docker0.
 remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, or put each host's real address
     behind its name in /etc/hosts.
 source =
@@ -238,7 +238,7 @@ source = huggingface/accelerate#2468
 keys = Failed to modify QP to RT
 pattern = Failed to modify QP to (?P<state>RT[RS]), check mtu, gid, peer lid, peer qp num: (?P<why>[\w ]+?)(?: \[|$)
 cause = The RDMA ports that were paired do not reach each other ({state}: {why}): they are in two networks, or the GID
-    that was chosen does not get there, as a link-local one (fe80).
+    that was chosen does not get there, such as a link-local one (fe80).
 remedy = Name on both hosts only the devices of one network, and the index of a RoCE v2 GID with an IPv4 address
     (show_gids lists them).
 source = kvcache-ai/Mooncake#204

@@ -268,7 +268,7 @@ pattern =
     (couldn't connect to 'https://huggingface\.co)
 cause = The model hub was not reached, and the file is not in the cache of this host ({found}).
 remedy = Check the network and the proxy (role network_access), or get the model elsewhere and copy the cache (HF_HOME);
-    with HF_HUB_OFFLINE=1 a program then asks the cache alone.
+    with HF_HUB_OFFLINE=1 a program then asks only the cache.
 source =
     Comfy-Org/ComfyUI#3840
     yuruotong1/autoMate#104
@@ -303,8 +303,8 @@ source =
 keys = annot assign requested address
 pattern = (Cannot assign requested address)
 cause = The program was to listen on, or come from, an address that this host does not have now ({found}).
-remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a container the host's addresses exist with
-    --network host alone.
+remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a container the host's addresses exist only
+    with --network host.
 
 [api-unreachable]
 keys =

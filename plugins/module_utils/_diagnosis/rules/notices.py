@@ -70,8 +70,10 @@ pattern =
     (Exited \(137\))
     (exit code 137)
 notice = yes
-cause = A container was ended by signal 9 ({found}): by docker stop or kill, or because memory ran out.
-remedy = Look at docker inspect (State.OOMKilled) and at Out of memory in the kernel's log (journalctl -k).
+cause = A container was ended by signal 9 ({found}): by its own program after an error, by docker stop or kill, or
+    because memory ran out.
+remedy = If the log has no error before it, look at docker inspect (State.OOMKilled) and at Out of memory in the
+    kernel's log (journalctl -k).
 
 [unit-restarts-too-often]
 keys = Start request repeated too quickly
@@ -88,8 +90,11 @@ cause = llama.cpp runs on the processor ({found}): it was built without CUDA, or
 remedy = Build it with -DGGML_CUDA=ON, and see that nvidia-smi works where it runs.
 
 [ollama-on-cpu]
-keys = library=cpu
-pattern = inference compute[^\n]*(library=cpu)
+keys =
+    discovering available GPUs
+    looking for compatible GPUs
+pattern =
+    GPUs(?:(?!skipping mismatch)[\s\S]){0,1200}?inference compute[^\n]*(library=cpu)
 notice = yes
 cause = Ollama found no GPU that it can use and runs on the processor ({found}).
 remedy = Make nvidia-smi work for its account (a container needs --gpus all), and update Ollama: it needs its cuda_v13
@@ -108,8 +113,8 @@ keys = No available shared memory broadcast block
 pattern = (No available shared memory broadcast block)
 notice = yes
 cause = A worker of vLLM did not answer for a while ({found}): it compiles, or hangs in a kernel or in NCCL.
-remedy = If the log goes on, nothing is to do; if not, look at what the other rank does, and swap pip's NCCL for the one
-    of DGX OS where two Sparks hang in an all-reduce.
+remedy = If the log goes on, there is nothing to do; if not, look at what the other rank does, and swap pip's NCCL for
+    the one of DGX OS where two Sparks hang in an all-reduce.
 source = vllm-project/vllm#41725
 
 [option-dropped]
@@ -159,17 +164,30 @@ keys =
     torch.cuda.is_available() False
     CUDA available: False
 pattern =
-    \b(torch[-= ]+\d[\w.]*\+cpu|\d+\.\d+\.\d+\+cpu)\b
-    (is_available\(\)|CUDA available:) False
+    \b(torch[-= (]+v?\d[\w.]*\+cpu)\b
+    (?i:\b(?:py)?torch(?!audio|vision|\w)[\w. ]{0,24}[:='\"| ]+)(\d+\.\d+\.\d+\+cpu)\b
+    ^[ >('\"]*(\d+\.\d+\.\d+\+cpu)\b
+    ((?:is_available\(\)|CUDA available:) False)
 notice = yes
-cause = A PyTorch without CUDA is in use ({found}), as in the package index's 2.9 and 2.10 wheels for aarch64.
-remedy = Install a build for CUDA (pip install torch --index-url https://download.pytorch.org/whl/cu130, or 2.11 or
-    newer), or the wheel that the role pytorch builds.
-source = pytorch/pytorch#168065
+values =
+    state of found: .*\+cpu => A PyTorch without CUDA is in use
+    state of found: . => PyTorch sees no CUDA: it is a build without it, or the driver is not reached
+    advice of found: .*\+cpu => Install a build for CUDA
+    advice of found: . => If torch.__version__ ends in +cpu, install a build for CUDA
+    end of found: .*\+cpu => the driver and the GPU are not why this PyTorch sees none
+    end of found: . => otherwise make nvidia-smi work where it runs
+cause = {state} ({found}); the package index's 2.9 and 2.10 wheels for aarch64 have no CUDA.
+remedy = {advice} (pip install torch --index-url https://download.pytorch.org/whl/cu130, or 2.11 or newer), or the wheel
+    that the role pytorch builds; in a uv project bind torch to that index in tool.uv.sources, since the next uv run
+    puts the locked build back; {end}.
+source =
+    pytorch/pytorch#168065
+    pollen-robotics/microduck_rl#2
+    https://docs.astral.sh/uv/guides/integration/pytorch/
 
 [prebuilt-wheel]
 keys = Guessing wheel URL
-pattern = Guessing wheel URL: +(\S+)
+pattern = Guessing wheel URL: +(\S+)$(?!\n[^\n]*Precompiled wheel not found)
 notice = yes
 cause = The source looks for a prebuilt wheel, which no hash verifies: {found}.
 remedy = Set the variable that forces a build: FLASH_ATTENTION_FORCE_BUILD=TRUE for flash-attention.
@@ -180,7 +198,8 @@ pattern = \[(NV_ERR_NO_MEMORY)\]
 notice = yes
 cause = The driver once found no memory for a request ({found}), which on a GB10 is the host's: runs that end well print
     it too.
-remedy = If something failed or hung then, leave more memory free (a lower share for the engine); else nothing is to do.
+remedy = If something failed or hung then, leave more memory free (a lower share for the engine); otherwise there is
+    nothing to do.
 source =
     NVIDIA/open-gpu-kernel-modules#1358
     NVIDIA/dgx-spark-playbooks#97
@@ -206,7 +225,7 @@ keys = The NVIDIA Driver was not detected
 pattern = The (NVIDIA Driver was not detected)
 notice = yes
 cause = The container was started without the GPU ({found}).
-remedy = If it is to have it, start it with --gpus all; in a compose file reserve a device of the driver nvidia.
+remedy = If it needs one, start it with --gpus all; in a compose file reserve a device of the driver nvidia.
 
 [apt-kept-back]
 keys = packages have been kept back
@@ -285,7 +304,7 @@ pattern =
     Could not match supplied host pattern, ignoring: (?P<group>\S+)
     skipping: no hosts matched
 notice = yes
-cause = A play of Ansible had no host[: its inventory knows no {group}].
+cause = A play of Ansible had no host[: its inventory has no {group}].
 remedy = If that is not meant, give the right inventory (-i), and compare the names with ansible-inventory --graph.
 
 [docker-config-not-readable]
@@ -345,7 +364,7 @@ pattern =
     +n]+)
 notice = yes
 cause = This onnxruntime has no CUDA (it has {have}), and runs on the CPU.
-remedy = On aarch64 take a build with CUDA (of the vendor, or your own); the index's onnxruntime-gpu is for x86 alone.
+remedy = On aarch64 take a build with CUDA (of the vendor, or your own); the index's onnxruntime-gpu is only for x86.
 
 [script-not-on-path]
 keys = which is not on PATH

@@ -26,7 +26,7 @@ keys = only has wheels with the following Python
 pattern =
     You're using (?P<python>[\w. ]+?) \('\w+'\), but '(?P<package>[\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels
     + with the following Python [\w ]+ tags?: (?P<tags>[^\n;]+)
-cause = {package} {version} has wheels for other Pythons than {python} alone: {tags}.
+cause = {package} {version} has wheels only for other Pythons than {python}: {tags}.
 remedy = Use a Python that is among them (uv venv --python), or a version of {package} that has a wheel for this one.
 source =
     google/oss-fuzz-gen#1226
@@ -80,7 +80,7 @@ pattern =
     there (?:is no version|are no versions) of (?P<package>[\w.-]+(?:\[[\w,.-]*\])?)(?:\{[^}\n]*\})?(?:==)?(?P<version>[
     +^\s,]+)?
 values =
-    advice of version: \S+\+cu\d+ => leave +cu out, for such versions are on PyTorch's index of that CUDA alone (cu130
+    advice of version: \S+\+cu\d+ => leave +cu out, for such versions are only on PyTorch's index of that CUDA (cu130
     + on a Spark)
     advice of package: . => take a version that the index has
 cause = The index from which uv takes {package} does not have it[ in version {version}]: uv takes each package from the
@@ -105,8 +105,8 @@ source = eugr/spark-vllm-docker#21
 keys = was not found in the package registry
 pattern = Because (?P<package>[\w.-]+(?:\[[\w,.-]*\])?) was not found in the package registry
 cause = The index from which uv takes packages has none called {package}.
-remedy = Correct the name, or give the index that has it (--index URL, tool.uv.sources); for a project on GitHub alone
-    write git+https://….
+remedy = Correct the name, or give the index that has it (--index URL, tool.uv.sources); for a project that is only on
+    GitHub write git+https://….
 source =
     astral-sh/uv#13099
     botingw/rulebook-ai#61
@@ -238,7 +238,7 @@ remedy = Run uv lock and commit the result, or check out the lock that belongs t
 [uv-no-environment]
 keys = No virtual environment found
 pattern = (No virtual environment found)
-cause = uv pip installs into a virtual environment alone, and found none ({found}).
+cause = uv pip installs only into a virtual environment, and found none ({found}).
 remedy = Run uv venv first (and uv pip in the same directory), activate one, or name it with --python; in a container
     image --system is right.
 
@@ -253,8 +253,9 @@ remedy = Run uv python install for that version (it needs the network, and pytho
 keys = Hash mismatch for
 pattern = Hash mismatch for '([^'\n]+)'
 cause = The file of {found} has another hash than the lock says.
-remedy = Find out why: the index may have another build of the same version, as a mirror or cu130 beside the package
-    index has; renew the lock for the index that is used (uv lock), and run uv cache clean if a download was cut off.
+remedy = Find out why: the index may have another build of the same version (a mirror's, or that of cu130 beside the
+    package index's); renew the lock for the index that is used (uv lock), and run uv cache clean if a download was cut
+    off.
 
 [uninstall-of-apt]
 keys =

@@ -295,8 +295,8 @@ values =
     advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
     advice of argument: . => Install the versions that the program's release pins; of a model's own code take the
     + revision for the installed Transformers
-cause = {function} does not know {argument}: the package that has it is of another version than the one that calls it
-    expects.
+cause = {function} does not know {argument}: the package that has it is a different version from the one that
+    the caller expects.
 remedy = {advice}.
 
 [attribute-missing]

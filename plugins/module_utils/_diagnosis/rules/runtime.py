@@ -101,7 +101,7 @@ source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 [cuda-host-memory]
 keys = CUDA error: out of memory
 pattern = (?:^|: |\) )(CUDA error: out of memory)
-cause = CUDA found no free memory ({found}): on a GB10 that is the host's own, and the page cache counts as used.
+cause = CUDA found no free memory ({found}): on a GB10 this is the host's memory, and the page cache counts as used.
 remedy = End what holds memory, drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), and start
     again; a smaller share for the engine does not help where its first call fails.
 source =

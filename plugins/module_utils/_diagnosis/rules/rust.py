@@ -42,8 +42,8 @@ values =
     need of what: rustc => a newer rustc
     need of what: . => a feature that this Cargo does not have
 cause = The installed Rust[, {version},] is older than a package needs: {need}.
-remedy = Install a newer Rust with rustup and put its bin before the distribution's on PATH, or take a release of the
-    package that has a wheel for this machine.
+remedy = Install a newer Rust with rustup and put its bin before the distribution's on PATH; where pip builds the
+    package, a release that has a wheel for this machine needs no Rust.
 source =
     huggingface/xet-core#386
     killercup/cargo-edit#927

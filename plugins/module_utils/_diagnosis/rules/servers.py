@@ -13,7 +13,7 @@ RULES = r"""
 [kernel-of-another-gpu]
 keys = This kernel only supports sm
 pattern = ^This kernel only supports (sm\w+)\.
-cause = A compiled kernel refused this GPU: it is for {found} alone, and what the log reports after it (unspecified
+cause = A compiled kernel refused this GPU: it is only for {found}, and what the log reports after it (unspecified
     launch failure) follows from that.
 remedy = Use another kernel for this quantization (of vLLM: the backend Marlin or Triton), or a build whose kernels
     name this GPU (12.1a, or 12.0f).
@@ -90,7 +90,7 @@ source =
 [flashinfer-versions-differ]
 keys = does not match flashinfer version
 pattern = (flashinfer-[\w-]+) version \((?P<other>[^)\n]+)\) does not match flashinfer version \((?P<own>[^)\n]+)\)
-cause = {found} is {other} beside flashinfer {own}, and flashinfer takes its own version alone.
+cause = {found} is {other} beside flashinfer {own}, and flashinfer takes only its own version.
 remedy = Install both in one version, {own}, or remove {found}.
 source =
     vllm-project/vllm#49804
@@ -109,7 +109,8 @@ source =
 [gemm-of-another-gpu]
 keys = occurred when running GEMM
 pattern = occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
-cause = The matrix kernel that was chosen is one of TensorRT-LLM for {found} alone, which a GB10 (12.1) cannot run.
+cause = The matrix kernel that was chosen is one of TensorRT-LLM that is only for {found}, which a GB10 (12.1) cannot
+    run.
 remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer_trtllm.
 source =
     vllm-project/vllm#43906
@@ -226,15 +227,22 @@ pattern =
     (?P<what4>No such option:? -\S+)
     error: (?P<what5>unexpected argument '[^'\n]+')
 cause = The program[ {program}] does not take what it was started with: {what}.
-remedy = Compare with its --help: the option is of another release, is misspelt, or needs another value; in a compose
-    file or unit each option and its value must be words of their own.
+remedy = Compare with its --help: the option belongs to another release, is misspelt, or needs another value; in a
+    compose file or unit each option and its value must be words of their own.
 
 [nvcc-not-at-run-time]
-keys = Could not find nvcc and default cuda_home
-pattern = (Could not find nvcc) and default cuda_home
-cause = flashinfer compiles kernels when it first needs them, and found no CUDA toolkit ({found}).
-remedy = Install the toolkit of the same CUDA (cuda-toolkit-13-0; role cuda_libraries) and set CUDA_HOME, use a -devel
-    image, or install flashinfer-cubin and flashinfer-jit-cache of the same version, which bring compiled kernels.
+keys =
+    Could not find nvcc and default cuda_home
+    assert cuda_home is not None
+pattern =
+    (Could not find nvcc) and default cuda_home
+    (assert cuda_home is not None)
+cause = A package that compiles kernels while a program runs, such as flashinfer or DeepGEMM, found no CUDA toolkit
+    ({found}).
+remedy = Install the toolkit of the same CUDA (cuda-toolkit-13-0; role cuda_libraries) and set CUDA_HOME to it before
+    the start (export CUDA_HOME=/usr/local/cuda, with its bin on PATH), or use a -devel image; of flashinfer,
+    flashinfer-cubin and flashinfer-jit-cache of the same version bring compiled kernels.
+source = sgl-project/sglang#13468
 
 [scaled-mm-not-compiled]
 keys =

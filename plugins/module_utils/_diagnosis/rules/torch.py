@@ -97,6 +97,15 @@ source =
     alipay/PainlessInferenceAcceleration#35
     OpenSpaceAI/DEST3D#2
 
+[gemm-shared-memory]
+keys = shared memory but device supports
+pattern = requires (?P<need>\d+) bytes (?:of )?shared memory but device supports (?P<limit>\d+)
+cause = A kernel of CUTLASS needs {need} bytes of shared memory for one block, and this GPU has {limit} (99 KiB, 101376
+    bytes, on a GB10): that is a part of the GPU itself, not the host's memory.
+remedy = Take a TensorRT-LLM (or another engine) with CUTLASS 4.4.2 or newer, or another backend for the MoE layers
+    (moe_config with backend TRITON); where only the autotuner reports it, the server runs on with slower kernels.
+source = NVIDIA/cutlass#3144
+
 [triton-fp8-old-gpu]
 keys = not supported in this architecture
 pattern = type (fp8\w+) not supported in this architecture

@@ -174,7 +174,7 @@ remedy = See jupyter server list, end the old ones, or choose --port; --ip 0.0.0
 [jupyter-kernel-unknown]
 keys = No such kernel
 pattern = No such kernel named (\S+)
-cause = Jupyter knows no kernel called {found}.
+cause = Jupyter has no kernel called {found}.
 remedy = See jupyter kernelspec list; in that environment run python -m ipykernel install --user --name {found}.
 
 [jupyter-kernel-died]
@@ -191,7 +191,7 @@ remedy = Run the same code with python in a terminal, which shows why; look for 
 [jupyter-host-refused]
 keys = Blocking request with non-local 'Host'
 pattern = Blocking request with non-local 'Host' (\S+)
-cause = Jupyter answers requests for localhost alone, and this one was for {found}.
+cause = Jupyter answers only requests for localhost, and this one was for {found}.
 remedy = Start it with --ip 0.0.0.0 and a password, or reach it through ssh -L 8888:localhost:8888.
 
 [database-locked]

@@ -141,7 +141,7 @@ def test_a_library_of_another_cuda_is_not_said_to_be_installed(soname: str) -> N
         ("flashinfer-versions-differ.fi-version", "Install both in one version, 0.6.16.post3"),
         (
             "driver-mismatch.nvrm-api-mismatch",
-            "of the NVIDIA driver, 570.144, is of another version than its libraries",
+            "of the NVIDIA driver, 570.144, is a different version from its libraries",
         ),
         ("docker-client-too-old.docker-api", "DOCKER_API_VERSION=1.44"),
         ("dkms-build-failed.dkms-bad-status", "nvidia-fs 2.26.6 for the kernel 6.17.0-1021-nvidia"),
