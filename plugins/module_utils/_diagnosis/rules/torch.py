@@ -42,8 +42,8 @@ pattern =
     Could not find '?(Python\.h)
     ^[ \t]+Could NOT find Python(?:3|Libs)?\s+\(missing:\s+(?![^)]*Interpreter)[^)]*?(\w+_INCLUDE_DIRS?|Development\.M
     +odule)
-cause = Python itself is there, but its headers are not installed ({found}): builds need them, and Triton and other
-    packages compile a C file with them when they first run.
+cause = The headers of this Python are not installed ({found}), though Python itself is there: builds need them, and
+    Triton and other packages compile a C file with them when they first run.
 remedy = Install them for the Python in use: sudo apt install python3-dev (python3.12-dev for 3.12), which the role
     build_toolchain does; a virtual environment has none, and a Python of uv brings its own; then start the program
     again.
