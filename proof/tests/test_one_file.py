@@ -99,8 +99,15 @@ def test_what_cannot_be_done_ends_with_one_sentence(
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, stop: signal.Signals) -> None:
     argv = [torch.environment() / "bin/python", "-I", file, "--cpu", "--check", "cpu.training.*"]
+    # A job in the background of a shell ignores Ctrl-C, and so would the command.
     with subprocess.Popen(
-        argv, cwd="/", env={"TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        argv,
+        cwd="/",
+        env={"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         assert process.stdout and process.stderr
         told = [process.stderr.readline(), process.stderr.readline()]

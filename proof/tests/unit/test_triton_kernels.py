@@ -78,8 +78,9 @@ def test_what_was_printed_before_is_not_blamed():
 # -- what is installed
 
 
-def test_what_is_not_installed_is_skipped():
-    with pytest.raises(Skipped, match="is not installed"):
+def test_what_is_not_installed_is_skipped(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(__version__="2.13.0+cpu"))
+    with pytest.raises(Skipped, match=r"is not installed.* -m pip install torch==2\.13\.0, which"):
         triton_kernels.installed("a_package_that_nobody_has")
 
 

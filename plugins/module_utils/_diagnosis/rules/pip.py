@@ -166,7 +166,7 @@ remedy = Install python3-venv and python3-pip with apt and make an environment (
 [wheel-invalid]
 keys = is invalid.
 pattern = Wheel '(?P<package>[^'\n]+)' located at (?P<file>\S+) is invalid
-cause = The wheel {file} of {package} is damaged, or none.
+cause = The wheel {file} of {package} is damaged, or is no wheel.
 remedy = Remove it (pip cache purge) and download or build it again; compare its size and sha256.
 
 [shell-glob]
