@@ -67,10 +67,8 @@ LINE_WIDTH = 300
 #: Different findings of notices that are kept.
 NOTICES = 20
 
-# Lines that are looked at for one key, and of those that differ in digits alone: a log of nothing but errors must not
-# take hours.
+# Lines that are looked at for one key: a log of nothing but errors must not take hours.
 _TRIES = 20_000
-_ALIKE = 500
 # Lines that are kept before one that may match (blank ones among them are not shown), and after: of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
@@ -196,12 +194,10 @@ _TRACEBACK = lines.TRACEBACK.encode()
 
 @functools.cache
 def _anchors() -> dict[bytes, tuple[tuple[bytes, bytes], ...]]:
-    """Return parts of the keys, and for each the keys that it is of, also without digits.
+    """Return parts of the keys, and for each the keys that it is of, with and without their digits.
 
-    A part is the longest that a single word without digits has.
-
-    A log has far fewer different words than words, and most have none of these, so that what has to be searched for
-    the keys is little.
+    A part is the longest that a single word without digits has. A log has far fewer different words than words, and
+    most have none of these, so that what has to be searched for the keys is little.
     """
     anchors: dict[bytes, list[tuple[bytes, bytes]]] = collections.defaultdict(list)
     for key in {*_BY_KEY, *lines.ERROR_KEYS}:
@@ -234,9 +230,8 @@ class _Scan:
         # Words that have none of the anchors, and those that have, with theirs.
         self._quiet: set[bytes] = set()
         self._loud: dict[bytes, list[bytes]] = {}
-        # By the hash of a line without its digits: the keys that it may have, and how often it was looked at.
+        # By the hash of a line without its digits: the keys that it may have.
         self._shapes: dict[int, tuple[bytes, ...]] = {}
-        self._alike: t.Counter[int] = collections.Counter()
         # Of each key the lines that have it, with their starts, in the part of the buffer that is searched.
         self._rows: dict[bytes, list[tuple[int, bytes]]] = {}
         # Lines without digits that report no error.
@@ -297,6 +292,7 @@ class _Scan:
             self._rows = self._index(low, high)
             self._search_rules(high)
             self._search_errors(high)
+            self._rows = {}
         # Keep what a later match shows before its line.
         start = high
         for _line in range(_AROUND):
@@ -315,18 +311,16 @@ class _Scan:
         hashes = list(map(hash, shapes))
         if len(self._shapes) > _SHAPES:
             self._shapes.clear()
-            self._alike.clear()
         self._add_shapes({number: shape for number, shape in zip(hashes, shapes) if number not in self._shapes})
+        del shapes
         rows: dict[bytes, list[tuple[int, bytes]]] = collections.defaultdict(list)
         start = low
         for row, number in zip(part.split(b"\n"), hashes):
-            keys = self._shapes[number]
-            if keys and self._alike[number] < _ALIKE:
-                self._alike[number] += 1
-                for key in keys:
-                    if self._tries[key] < _TRIES and key in row:
-                        self._tries[key] += 1
-                        rows[key].append((start, row))
+            line = start, row
+            for key in self._shapes[number]:
+                if self._tries[key] < _TRIES and key in row:
+                    self._tries[key] += 1
+                    rows[key].append(line)
             start += len(row) + 1
         return rows
 

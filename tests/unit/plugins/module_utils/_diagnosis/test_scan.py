@@ -300,6 +300,12 @@ def test_colours_carriage_returns_and_broken_utf_8_do_not_hide_an_error() -> Non
     assert diagnose(log).rule == "missing-python-headers"
 
 
+def test_line_is_seen_after_a_thousand_that_differ_in_digits_alone() -> None:
+    line = "Found GPU0 NVIDIA GB10 which is of cuda capability {}.\n"
+    log = line.format("8.6") * 1000 + line.format("12.1")
+    assert [notice.rule for notice in diagnose(log).notices] == ["capability-warning"]
+
+
 def test_each_key_can_be_found_by_a_word_that_is_looked_at() -> None:
     # Words without digits are what a log is searched for first, and of those not what may be a number in base 16.
     for anchor, keys in scan._anchors().items():
