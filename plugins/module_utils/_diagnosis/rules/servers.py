@@ -233,7 +233,7 @@ remedy = Compare with its --help: the option belongs to another release, is miss
 [nvcc-not-at-run-time]
 keys =
     Could not find nvcc and default cuda_home
-    assert cuda_home is not None
+    cuda_home is not None
 pattern =
     (Could not find nvcc) and default cuda_home
     (assert cuda_home is not None)
