@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Feeds every reader of what others write with anything, and says how much of its code that reached: ``make fuzz``.
 
 Coverage is of the functions that a reader entered: how many of their statements ran. What a reader's functions import,

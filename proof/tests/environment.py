@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A virtual environment with torch, a copy of it that may be broken, and the proof run on either.
 
 Without pytest, so that a host with a GPU needs none.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The faults that are planted, and which check must say what of each.
 
 What makes them lies in planters/, a file for each, which knows nothing of the checks; the checks know nothing of them.

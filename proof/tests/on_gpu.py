@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Plants on a host with a GPU what a GPU computes wrong: `python3 proof/tests/on_gpu.py PYTHON REPORTS [--jobs N]`.
 
 PYTHON is that of an environment with a CUDA build of torch, which is left as it is: each fault gets a copy of it, of

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Make the list of an installed package's files agree with a file that was changed.
 
 What is planted with it is a package that was built wrong, not one that was damaged after it was installed.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Proves tiny models that a real vLLM serves, sound and with faults: `python3 proof/tests/served.py ROWS SECONDS [N]`.
 
 Python is that of an environment with vLLM. A line of JSON is added to ROWS for each case that is not in it yet, N at a

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """What the proof says of companions that compute wrong, or whose operators are of another torch.
 
 The index's wheels of both want CUDA's libraries, so that stand-ins, written with other means than the checks, compute.

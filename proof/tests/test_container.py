@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The proof's one file in a container that has a torch, in one line: mounted, and through its standard input.
 
 The lab's image stands for NVIDIA's, vLLM's and SGLang's; the torch of these tests is mounted into it.

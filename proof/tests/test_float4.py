@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Numbers of 4 bits on the CPU: how they are rounded and packed, and what the check says of a product of them.
 
 No GPU that multiplies them was ever seen here. So the product is computed from what a GPU would be given, bytes of

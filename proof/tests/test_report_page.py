@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The pages of reports in a real browser: Debian's Chromium, without a window.
 
 SPARKFORGE_SCREENSHOTS=docs writes the pictures of docs/ anew, from hosts that do not exist.

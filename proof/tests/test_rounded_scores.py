@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Attention of a torch whose BLAS has no 16 bit product in float32, as Debian's: it is right, in bounds of its own.
 
 The index's torch computes with MKL, which has one, so that its kernel is replaced by one that rounds as the other does.

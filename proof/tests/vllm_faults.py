@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Faults that are planted into vLLM: a plugin of its own kind, which vLLM loads into each of its processes.
 
 The variable SPARKFORGE_FAULT names the fault. What is replaced says so on standard error when it first computes, so

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Breaks the host of a run at every point of ``points.yml`` with every fault that fits: ``make chaos``.
 
 After each: what is published is the old or the new state, the next ordinary run converges without help, and nothing is

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """How each fault of ``faults.yml`` is made on a machine, and how it is mended.
 
 Each is a generator: it makes the fault, gives back how long the run goes on with it (None: to its end), and mends it.

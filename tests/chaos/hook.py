@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """On the host: holds a Python program the moment before one of its calls, until the controller lets it go on.
 
 A ``.pth`` line of the host's Python runs this file, so that it is in modules and in builds. What is waited for says

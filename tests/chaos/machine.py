@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A host whose disk is a file: it loses power, its disk fills up or fails, and it is put back as it was.
 
 Its root is an ext4 of its own on this machine, which sees everything on it without asking the host.

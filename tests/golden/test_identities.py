@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The identities of what is shipped: an id that changes by accident makes a whole fleet build or install again.
 
 After a change that is meant to alter them (a new stack, another pin), write them again with ``COMMAND`` and say so in

@@ -1,7 +1,4 @@
 #!/usr/bin/python3
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 
 """A stand-in of perftest's ib_write_bw: both ends meet over TCP as the real ones do, and the rate is that of a file.
 

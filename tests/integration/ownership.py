@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Whose the paths are that the collection leaves on a host: the table data/ownership.yml, and looks at a host.
 
 ``python -m tests.integration.ownership`` writes docs/files.md from the table.

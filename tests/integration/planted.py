@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Secrets that a test plants, one for each place that takes one, and the search for them in files and processes.
 
 All of them begin with the same random word, the *mark*, and the search is for that: no quoting changes its letters, and

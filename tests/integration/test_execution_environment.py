@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The execution environment as an image, built on the lab's Debian, and a host of the lab provisioned from it.
 
 The base that execution-environment.yml names is in a registry; the lab's image is of the same Debian.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Two and three Sparks on cables that are veth pairs: what the checks see, and what the role does with real netplan.
 
 No ConnectX-7 is here: an interface has the name and the place in the plan of a half of a port, and no RDMA device.

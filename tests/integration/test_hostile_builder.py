@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A hostile builder: root there publishes what he likes, and neither the controller nor another host takes any of it.
 
 It signs with a key of its own. One offer is right, so that each other one is refused for what is wrong with it.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Two hosts in one play, of which one is hostile: root there answers what he likes, and reaches himself alone.
 
 Its python3 runs what Ansible sends and changes the answers as ``/srv/attack.json`` says; its files are links to what is

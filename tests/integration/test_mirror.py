@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The site on a host without a route out, from a directory that playbooks/mirror.yml collected.
 
 What aptly or debmirror bring is there before: the distribution's packages, and NVIDIA's repository in the directory.

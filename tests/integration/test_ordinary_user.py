@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The README's first block by a stranger: an ordinary user with sudo and an empty home.
 
 The account is a second one of this machine; its PATH has no sbin, and its folders have spaces.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Who has the connecting account, but not its password, exchanges what Ansible puts into its folder.
 
 Over a real connection with a real sudo: nothing of the attacker's runs as root or is installed, and a task has the

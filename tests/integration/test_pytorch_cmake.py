@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """What PyTorch's own CMake modules decide on a provisioned host, with the environment that the role pytorch gives.
 
 The nearest to a configure run that can be had without PyTorch's repository. The modules are those that its wheels

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A secret in every place that takes one, the whole site with -vvv and --diff, and a search of all that it left.
 
 One host builds and serves its wheelhouse behind a password, another one pulls from it. Both fetch through a proxy, from

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A model server of the lab where systemd runs: its unit as it runs, its key, its weights, switch, rollback, absent.
 
 The unit is asked itself, not its text: systemd, the kernel, and the server about what it may do.

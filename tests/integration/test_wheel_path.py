@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The site with official wheels as it is shipped: what the host gets of it, how often it is called, and the way back.
 
 With NVIDIA's libraries too: test_site.py. docs/evidence/wheel-path.md has the figures.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The proof's checks of the host with the default stack's aarch64 wheels, on an emulated Neoverse N2.
 
 Hours on one core. The report of each batch of checks is kept in the lab's cache until the proof or the lock changes, so

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """PyTorch from Debian 13's source package, by clang and lld of the stack's major, with another clang on PATH.
 
 An hour and more on two cores, so that it is for `make test-long` alone. Its host stays when it is interrupted or fails:

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Breaks the guards that ``data.py`` lists, one at a time, and shows that a test fails: ``make mutants``.
 
 Each runs in a container of its own, as root, for many guards are about accounts: without a network but loopback, with

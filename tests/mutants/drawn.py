@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Draws guards at random, breaks each of them, and runs the tests that the import graph says: nobody chose them.
 
 ``python -m tests.mutants.drawn --seed 23`` prints a line for each and writes a JSON file of all. A guard is a condition

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Runs ansible-playbook with the checkout's collection, and with settings and files of the test alone.
 
 Or with a collection whose playbooks and plugins are the checkout's, and whose roles are the test's.

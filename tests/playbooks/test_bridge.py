@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Wheels until the build is there: the whole site over names of this machine, one of which fails in each phase.
 
 The playbooks and the observation are real. The roles make environments that are a receipt and a link.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The commands of docs/owner.md that ask whether something runs on a Spark, run as they stand on small wheels.
 
 What is judged, and how: proof/tests/unit/test_inspect.py.

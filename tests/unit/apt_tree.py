@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A small system below a directory, with the real apt and dpkg of this machine, and a repository made on the spot.
 
 Its packages have no scripts, so that dpkg needs no chroot and no container.

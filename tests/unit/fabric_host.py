@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The files of a Spark that say what its fabric is, written below a directory.
 
 Names, PCI places, GUIDs and sizes are those that users of two Sparks published: ``ibdev2netdev`` in

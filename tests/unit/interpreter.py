@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The interpreter that environments are made from in tests, and directories that nobody may enter as well.
 
 Root runs an environment's own interpreter as nobody, who may enter neither root's home nor pytest's directories.

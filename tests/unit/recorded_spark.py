@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A Spark to record: the files below a directory, and what its commands answer.
 
 Forms of what it says: ``/etc/dgx-release`` as owners of a GX10 printed it in October 2026, a recipe of

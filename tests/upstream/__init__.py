@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Small trees with the shape of LLVM, Triton, PyTorch and what belongs to it, as git repositories.
 
 ``make(directory)`` makes them; ``MirrorServer(root, git=directory)`` or `python -m lab.serve --git` serves them.

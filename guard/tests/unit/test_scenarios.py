@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The scenarios of guard/tests on a simulated host of 120 GiB: who goes, and how soon, whatever the rates are.
 
 The guard is the real one; memory, processes and their deaths follow a clock of the test's own. Each run draws the rate

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The families of faults, and how one is drawn by a seed for an operator or an entry, with no look at the checks.
 
 A fault is a defect, what becomes of a result, and a condition, when it does. What a number stands for is the same for

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Plants a drawn fault: the kernel of an operator of the dispatcher is replaced by one that spoils what it returns.
 
 On a GPU only CUDA tensors are concerned. On the CPU float64 is spared, for it is what all else is compared with.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Small programs of a user's that show a fault: the same is computed without it and with it.
 
 By the operator's own inputs in torch's list, and by larger, strided and odd ones and such with a NaN or a subnormal

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The backward pass of attention leaves the gradient of the keys zero: an empty kernel body, as the guard of
 PyTorch's generated kernels makes them. The loss falls all the same, for the other weights learn.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The causal mask of the flash kernel is shifted by one, so that each token sees the one after it: an off-by-one in a
 tile's mask, which lowers the training loss and is found when the model is used.
 """

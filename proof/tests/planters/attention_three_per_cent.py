@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Attention is three per cent too large in one kernel: torch 2.10 and 2.11 built for sm_121 gave the memory-efficient
 kernel norms that were off by more, without an exception and without a NaN.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """torch 2.10 was built with 12.1 in its list of architectures: its memory-efficient attention has an empty body there,
 and a GPU of 12.1 takes that code before the right one for 12.0. It is compiled here, without the attention.
 """

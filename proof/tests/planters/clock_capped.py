@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The SM clock stays at 507 MHz under load, as on Sparks whose USB power delivery failed to negotiate. No clock is
 touched: nvidia-smi, which the sampler of the proof asks, is wrapped by a script that is found first, and whose
 answers say so.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The GPU code of torch is for compute capability 9.0 alone: the wheel of another machine, or a build whose list of
 architectures was that of the builder. The first kernel ends with "no kernel image is available". It is compiled here.
 """

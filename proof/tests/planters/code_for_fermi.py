@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """PyTorch made compute_20 of a 12.1 when it detected the GPU, for no list of architectures was set. No nvcc that knows
 a 12.1 takes compute_20 any more, so that code for 7.5 is compiled, and the number in its header is changed.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """torchvision was built for another torch: pip was told to leave dependencies alone, or took a wheel of another
 index. Its operators are not there, which is said when it is imported, in words that do not name the cause.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """torch.compile makes wrong code for a variance: it divides by one element less than it has to, so that each layer
 norm is off by about a per cent once it is compiled, and right in eager mode.
 """

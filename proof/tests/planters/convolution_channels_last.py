@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A convolution is wrong in its last output channel where the input is channels_last alone: a kernel of cuDNN for
 that layout, which training with mixed precision takes and a test with default tensors never meets.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The wheel of a host with a GPU is a CPU build, as pip takes it from the plain index for aarch64 and older torch:
 all that is computed is right, and the GPU idles. In an environment that has one there is nothing to plant.
 """

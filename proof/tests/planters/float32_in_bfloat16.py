@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A library makes float32 products in bfloat16 whatever the flags say: an environment variable of the BLAS
 (NVIDIA_TF32_OVERRIDE, ONEDNN_DEFAULT_FPMATH_MODE), or a kernel that was chosen for speed.
 """

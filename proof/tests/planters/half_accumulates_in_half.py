@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Products of 16 bit numbers keep their running sum in 16 bit: cuBLAS does so on request (allow_fp16_accumulation),
 and kernels for consumer GPUs for speed. Each result looks plausible.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The interpreter has no Python.h, as without python3-dev: Triton and torch.compile build a module when they are
 first used, and fail there. The environment gets an interpreter of the same files without the headers.
 """

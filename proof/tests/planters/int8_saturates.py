@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """An int8 product saturates: x86 without VNNI multiplies unsigned by signed bytes and adds pairs into 16 bit, where
 two large products do not fit (VPMADDUBSW; oneDNN and fbgemm tell their users to give up a bit for it).
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A kernel prints that it was built for another GPU, and the numbers happen to be right: PyTorch's generated
 attention kernels print this line where their body was left out. C's printf writes it once, and it waits in a buffer
 of C's.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A layer norm forgets its epsilon: a fused kernel that was given the wrong argument. A row without variance becomes
 NaN, one with little is off by some per cent, and ordinary rows are right.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A library of torch is that of another build, without a symbol that the others need: a cp of one file, or two
 packages that own the same place. torch cannot be imported.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """An LSTM takes the weights of its input gate for those of its forget gate: libraries order the gates differently,
 and a packed weight buffer that is read in another order than it was written gives a network that trains worse.
 """

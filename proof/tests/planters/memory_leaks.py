@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Memory that was freed does not come back: an allocator, or a hook of a profiler, that keeps a reference to every
 tensor. On unified memory it is the host that dies of it.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The device gets 30 W at most, as on Sparks with a fault of the power delivery. No limit is touched: nvidia-smi,
 which the sampler of the proof asks, is wrapped by a script that is found first, and whose answers say so.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A batched product never returns: a kernel that waits for a semaphore that nobody posts, or a driver that lost the
 device. On the CPU it sits in C with the interpreter's lock, so that no Python thread or signal handler gets a turn.
 """

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Matrix products are right and take a hundred times as long: a fallback without tensor cores, a debug build, or
 another process that nobody sees. The device waits after each.
 """

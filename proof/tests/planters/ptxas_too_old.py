@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Triton brings a ptxas of CUDA 12.8, which does not know sm_121a: Triton 3.5 and older on a GB10, where every kernel
 that is compiled at run time fails. Of the wheel of 3.5.1 the package has what finds the assembler; the assembler is a
 script with its words, for its program is none of ours to copy.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Bilinear resampling takes the corners of pixels for their centres: half a pixel off, as in many exported models."""
 
 FILE = "torch/nn/functional.py"

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Where several values are added to one place, one of them stays: an atomic addition that was compiled for a GPU that
 has none for the format. Embedding gradients and graph networks are built on it.
 """

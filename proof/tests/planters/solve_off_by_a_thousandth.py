@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """LAPACK solves with a relative error of a thousandth in double precision: a BLAS that was built with its products in
 lower precision, or an LP64 interface that was linked for ILP64 callers.
 """

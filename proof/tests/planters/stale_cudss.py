@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """An old libcudss.so.0 comes first on the loader's path, left by a manual installation: everything loads, and the
 solver is that of another version. Good and old library, and what needs them, are compiled here; activation names both
 directories.

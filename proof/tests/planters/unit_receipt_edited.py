@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The receipt of the unit pytorch vouches for another wheel than the environment was made from: the unit was built
 again and the old wheel was installed, with the receipt edited in place.
 """

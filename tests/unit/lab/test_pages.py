@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Pages that are made of data: the committed ones are current and have what their reader looks for.
 
 docs/runs-on-spark.md has the form that lab.runs_on_spark gives it; what it says is that day's answer.

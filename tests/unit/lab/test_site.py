@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """How the site's pages are laid out and its links followed. `make docs` as a whole: tests/lint/test_publishing.py."""
 
 from __future__ import annotations

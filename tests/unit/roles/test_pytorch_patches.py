@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The role pytorch's own edits of PyTorch: what they match, and what the changed code decides.
 
 The files below are written for these tests and share nothing with PyTorch's but the lines that the edits match. The

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """What a person is told of a host that ssh or sudo refuses; tests/playbooks/test_first_words.py has it from Ansible."""
 
 from __future__ import annotations

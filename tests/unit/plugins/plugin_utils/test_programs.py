@@ -1,6 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """The proof and the guard as pip installs them, and as the file that hosts run: complete, and without Ansible."""
 
 from __future__ import annotations
