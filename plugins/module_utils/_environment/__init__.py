@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Environments: made beside the one in use, checked, switched to, gone back from."""
+"""Python environments: created beside the current one, tested, switched to, rolled back."""

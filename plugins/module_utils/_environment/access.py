@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The accounts that may enter the environments of one name: a group and its members, or everybody."""
+"""The accounts that may use the environments with one name: the members of a group, or everybody."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .model import Options, Paths, Run
 
 
 def is_wrong(options: Options) -> bool:
-    """Tell whether somebody may enter who must not, or may not who must."""
-    absent = missing_members(options)  # refuses whom nobody can add, also where all else is to be made first
+    """Tell whether the permissions or the group members differ from the options."""
+    absent = missing_members(options)  # refuses accounts that cannot be added, even if everything else is still missing
     try:
         status = os.stat(options.paths.directory)
     except FileNotFoundError:
@@ -35,7 +35,7 @@ def is_wrong(options: Options) -> bool:
 
 
 def missing_members(options: Options) -> list[str]:
-    """Return who is to be added to the group."""
+    """Return the accounts to add to the group."""
     if not options.group:
         return []
     made = observation.made(options.paths)
@@ -53,7 +53,7 @@ def group_that_may_enter(paths: Paths) -> str | None:
 
 
 def correct(options: Options, receipt: Receipt, run: Run) -> None:
-    """Let those in who may enter; what is made for it is added to ``receipt``."""
+    """Correct group and permissions; record the changes in ``receipt``."""
     group, directory = options.group, options.paths.directory
     if not group:
         os.chmod(directory, 0o755)  # noqa: S103 - everybody may use it
@@ -80,7 +80,7 @@ def correct(options: Options, receipt: Receipt, run: Run) -> None:
 
 
 def remove(paths: Paths, made: Made, run: Run) -> None:
-    """Remove the members and the group that this environment made, where nobody and no other one needs them."""
+    """Remove the members and the group that this environment added, unless another environment or user needs them."""
     for group, names in made["members_added"].items():
         if _is_used_by_another(paths, group):
             continue
@@ -96,7 +96,7 @@ def remove(paths: Paths, made: Made, run: Run) -> None:
 
 
 def _is_used_by_another(paths: Paths, group: str) -> bool:
-    """Tell whether an environment of another name is for that group."""
+    """Tell whether an environment with another name uses that group."""
     directory = os.path.join(paths.root, "receipts")
     return any(
         (receipts.load(os.path.join(directory, file)) or {}).get("group") == group

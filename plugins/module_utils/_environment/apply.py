@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Carries out a plan: makes the environment, imports from it, switches, records, and removes what nobody needs."""
+"""Carry out a plan: create the environment, test its imports, switch to it, record it, and remove unneeded files."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from .plan import Plan, check_cuda
 from .render import has_ipykernel, triton_links
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
-ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
+ROLLBACK_WAIT = 10.0  # seconds; a rollback does not wait for a download
 _BRING_ANEW = "Use the wheel that the lock names; remove {} so that it is sent again."
 
 
 _MARK = "@sparkforge "
-#: Run in the finished environment. Says which module it is about to import, so that a crash has a name too.
+#: Run in the finished environment. Prints each module's name before importing it, so that a crash can be attributed.
 _PROBE = """
 import importlib, json, sys
 def say(**words):
@@ -61,7 +61,7 @@ for name in sys.argv[1:]:
 class Apply:
     """One run that changes the host.
 
-    :param sent: sha256 -> path of the wheels that the action plugin sent.
+    :param sent: sha256 -> path of each wheel that the action plugin sent.
     """
 
     options: Options
@@ -74,17 +74,17 @@ class Apply:
         return self.options.paths
 
     def carry_out(self, plan: Plan, make: t.Callable[[], Plan]) -> Plan:
-        """Do what has to be done, while no other run does, and return the plan that was carried out.
+        """Take the plan's actions while holding the lock, and return the plan that was carried out.
 
-        :param plan: as it was before the lock was held.
-        :param make: plans again: another run may have done it while this one waited.
-        :raises SparkforgeError: with the host as it was, but for what was downloaded when the network failed.
+        :param plan: the plan made before the lock was held.
+        :param make: makes the plan again, because another run may have done the work while this one waited.
+        :raises SparkforgeError: with the host unchanged, except for downloads that a network failure interrupted.
         """
         paths = self.paths
         directories = [paths.directory, *(os.path.join(paths.root, name) for name in ("bin", "receipts", "wheels"))]
         if paths.kernel in plan.files:
             directories.append(os.path.dirname(paths.kernel))
-        # Also those that an earlier call made, whose download was not finished.
+        # Include the directories that an earlier call with an unfinished download created.
         earlier = (receipts.load(paths.of(observation.DOWNLOADING)) or {}).get("directories", [])
         new = list(dict.fromkeys([*earlier, *_missing_directories(directories)]))
         try:
@@ -138,14 +138,14 @@ class Apply:
             receipts.write(self.paths.root, self.paths.receipt_name, receipt)
 
     def _write_own(self, plan: Plan, own: Own) -> None:
-        """Write the receipt in the environment, which is one from then on, and keeps its wheels."""
+        """Write the receipt into the environment. It makes the directory a valid environment and keeps its wheels."""
         path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
         text = text_of(own)
         if not tree.holds(path, text, 0o644):
             disk.write_file(path, text.encode())
 
     def _make(self, plan: Plan) -> Own:
-        """Return the receipt in the environment, once that is made and imports."""
+        """Return the receipt in the environment, after creating it and testing its imports if necessary."""
         receipt = plan.receipt
         own = observation.own_receipt(self.paths, plan.environment_id)
         if own is None or any(action.startswith("repair") for action in plan.actions):
@@ -163,7 +163,7 @@ class Apply:
         self.installer.install(partial, plan.identity)
         tree.relocate(partial, partial, environment)
         _make_links(triton_links(partial, receipt["environment"]))
-        # One call, not one for each of a torch's 20,000 files.
+        # One call instead of one for each of torch's 20,000 files.
         if self.run(["sync", "--file-system", partial])[0] != 0:
             os.sync()
         if os.path.lexists(environment):
@@ -187,18 +187,18 @@ class Apply:
             "library_paths": receipt["library_paths"],
             "environment": receipt["environment"],
             "host_packages": self._host_packages(receipt),
-            # For the next run, should this one end before the receipt of the host is there.
+            # For the next run, in case this one dies before it writes the host's receipt.
             "made": {"directories": receipt["directories"]},
             "installed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
 
     def _host_packages(self, receipt: Receipt) -> dict[str, str]:
-        """Return the packages of the host that the environment takes something from, and their versions."""
+        """Return the host packages that the environment uses, and their versions."""
         environment, version = receipt["paths"]["environment"], receipt["python"]["version"]
         return fit.needed(environment, version, receipt["library_paths"], receipt["environment"].values())
 
     def _store(self, wheels: t.Iterable[Wheel]) -> None:
-        """Bring the wheels to where nobody but root can change them, and verify them there."""
+        """Copy the wheels to a directory that only root can change, and verify them there."""
         for wheel in wheels:
             if not wheel.is_here:
                 _copy_verified(wheel, self.sent.get(wheel.sha256, ""), wheel.path)
@@ -211,7 +211,7 @@ class Apply:
 
     def _write_files(self, plan: Plan) -> None:
         kernel, receipt = self.paths.kernel, plan.receipt
-        # ipykernel may have come as a dependency that only the finished environment shows, or not at all.
+        # Only the finished environment shows whether ipykernel was installed as a dependency.
         if kernel in plan.files and not has_ipykernel(receipt["packages"]):
             del plan.files[kernel]
             receipt["files"] = sorted(plan.files)
@@ -233,7 +233,7 @@ class Apply:
     def _clean_up(self, plan: Plan, error: BaseException) -> None:
         with contextlib.suppress(OSError):
             disk.remove(self.paths.of(f".{plan.environment_id}.partial"))
-            # The next call continues with what was fetched by now, or when the network failed.
+            # After a time slice or a network failure, the next call continues the download.
             if isinstance(error, UnfinishedError) or http.is_transient(error):
                 made = {"directories": plan.receipt["directories"]}
                 disk.write_file(self.paths.of(observation.DOWNLOADING), json.dumps(made).encode(), 0o600)
@@ -243,10 +243,10 @@ class Apply:
 
 
 def prove(options: Options, receipt: Receipt, sandbox: Sandbox) -> Facts:
-    """Import the modules of the options and return what was found of each.
+    """Import the modules in the options and return the facts about each.
 
-    :param receipt: says where the environment is, and with what libraries and variables it is used.
-    :raises SparkforgeError: for the first that fails, with all of them in ``failed_imports``.
+    :param receipt: the paths, libraries and variables of the environment.
+    :raises SparkforgeError: for the first failed import, with all failures in ``failed_imports``.
     """
     for path in receipt["library_paths"]:
         if not os.path.isdir(path):
@@ -282,9 +282,9 @@ def prove(options: Options, receipt: Receipt, sandbox: Sandbox) -> Facts:
 
 
 def _judged(line: str, imports: t.Sequence[str]) -> Facts:
-    """Return what one line of the probe says; a package may print one that looks like it.
+    """Parse one line of the probe's output; a package may print a line that looks similar.
 
-    :raises SparkforgeError: if the probe says no such thing.
+    :raises SparkforgeError: if the line is not from the probe.
     """
     entry = None
     with contextlib.suppress(ValueError, RecursionError):
@@ -307,9 +307,9 @@ def _is_of_the_probe(entry: Facts) -> bool:
 
 
 def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
-    """Copy a wheel while its sha256 is computed: what is at ``source`` may be another account's to change.
+    """Copy a wheel and compute its sha256 in the same pass, because another account may be able to change ``source``.
 
-    :raises SparkforgeError: it is not there, is no plain file, or has another sha256.
+    :raises SparkforgeError: if it is missing, is not a regular file, or has a different sha256.
     """
     disk.make_directories(os.path.dirname(kept))
     temporary = disk.beside(kept)
@@ -331,7 +331,7 @@ def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
 
 
 def verify(wheel: Wheel, path: str, name: str, remedy: str) -> None:
-    """Refuse a file whose sha256 is not the wheel's; ``name`` is what a person knows it by."""
+    """Refuse a file whose sha256 is not the wheel's; ``name`` is its name in the message."""
     actual = digests.of_file(path)
     if actual != wheel.sha256:
         raise _another_sha256(wheel, actual, name, remedy)
@@ -343,7 +343,7 @@ def _another_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> Sparkf
 
 
 def remove_file(path: str, *, directory: bool) -> None:
-    """Remove a file, and its ``directory`` where that is asked for and nothing else is in it."""
+    """Remove a file, and with ``directory`` also its directory if that becomes empty."""
     disk.unlink(path)
     if directory:
         with contextlib.suppress(OSError):
@@ -351,7 +351,7 @@ def remove_file(path: str, *, directory: bool) -> None:
 
 
 def remove_unused_wheels(paths: Paths) -> None:
-    """Remove the wheels that no environment of any name was made from."""
+    """Remove the wheels that are not part of any environment, under any name."""
     if not os.path.isdir(paths.wheels):
         return
     used = set()
@@ -362,16 +362,16 @@ def remove_unused_wheels(paths: Paths) -> None:
             receipt = receipts.load(os.path.join(directory, entry, "receipt.json")) or {}
             used |= {wheel.sha256 for wheel in installed_wheels(receipt)}
             if entry.endswith(".partial") and name != paths.name:
-                return  # another environment is being made and may need any of them
+                return  # another environment is being created and may need any of them
     for digest in os.listdir(paths.wheels):
         if SHA256.fullmatch(digest) and digest not in used:
             disk.remove(os.path.join(paths.wheels, digest))
 
 
 def _remove_leftover(path: str) -> None:
-    """Remove what a killed run left, after ending a pip of that run that still writes there."""
+    """Remove the leftovers of a killed run, after killing a pip from that run that still writes there."""
     if path.endswith(".partial"):
-        # Under an emulator the program is not the first word of its command line.
+        # Under an emulator the program is not the first argument on its command line.
         pattern = re.escape(path)
         ours = re.compile(rf"(^| ){pattern}/bin/\S+ |venv.* {pattern}$", re.DOTALL)
         for _attempt in range(50):
@@ -386,7 +386,7 @@ def _remove_leftover(path: str) -> None:
 
 
 def _remove_environment(paths: Paths, entry: str) -> None:
-    # The receipt first: what is left of a removal that was cut short is debris.
+    # Remove the receipt first, so that an interrupted removal leaves only debris.
     path, aside = paths.of(entry), paths.of(f".{entry}.removed")
     disk.unlink(os.path.join(path, "receipt.json"))
     disk.remove(aside)
@@ -401,7 +401,7 @@ def _make_links(links: t.Mapping[str, str]) -> None:
 
 
 def _missing_directories(paths: t.Iterable[str]) -> list[str]:
-    """Return the directories that do not exist of ``paths`` and their parents, the outermost first."""
+    """Return the missing directories among ``paths`` and their parents, outermost first."""
     missing: dict[str, None] = {}
     for path in paths:
         chain = []

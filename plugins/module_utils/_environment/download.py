@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fetches the wheels of an environment before anything is installed: found by their hashes, resumed, verified.
+"""Download the wheels of an environment before installing any: select them by hash, resume, verify.
 
 ::
 
-    <root>/envs/<name>/.download/                    for its owner alone, until the environment is made
+    <root>/envs/<name>/.download/                    accessible only to its owner, until the environment exists
     <root>/envs/<name>/.download/<sha256>/<file>     a wheel
-    <root>/envs/<name>/.download/<sha256>/partial    what has arrived of one
+    <root>/envs/<name>/.download/<sha256>/partial    an unfinished download
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from .._wheel.names import normalised
 from .._wheel.requirement import Requirement, short
 from .model import ENGLISH, Facts, Options, Run
 
-#: Downloads, and pages of an index, that are fetched side by side.
+#: The number of parallel downloads, and of index pages fetched in parallel.
 DOWNLOADS, PAGES = 3, 8
-#: Seconds after which a call begins no further file, so that the controller can say how far the download is.
+#: Seconds after which a call starts no further file, so that the controller can report progress.
 SLICE = 15.0
 PARTIAL = "partial"
 SETTINGS = "python_env_index_url, python_env_find_links or sparkforge_wheelhouse_url (with its user name and password)"
 
-#: Run with the interpreter of the environment and the copy of packaging in its pip, which have the last word on
-#: markers, versions and tags. It reads lines and file names, and prints of each line the fitting files, the best one
-#: first, or null where its marker excludes this host.
+#: Run with the environment's interpreter and the copy of packaging in its pip, whose rules for markers, versions and
+#: tags apply. It reads requirement lines and file names and prints the matching files for each line, best first, or
+#: null if the line's marker excludes this host.
 _CHOOSE = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -72,9 +72,9 @@ print(json.dumps(chosen))
 
 
 class UnfinishedError(Exception):
-    """The time of this call is over, and wheels are still to be fetched: the next call goes on.
+    """This call's time slice is over and downloads remain; the next call continues.
 
-    :param progress: as :meth:`Download.fetch` returns it.
+    :param progress: the second result of :meth:`Download.fetch`.
     """
 
     def __init__(self, progress: Facts) -> None:
@@ -84,10 +84,10 @@ class UnfinishedError(Exception):
 
 @dataclasses.dataclass
 class Download:
-    """The download of the wheels of one environment.
+    """The download of one environment's wheels.
 
-    :param python: the interpreter of the environment.
-    :param pip: the path of its wheel of pip.
+    :param python: the environment's interpreter.
+    :param pip: the path of its pip wheel.
     """
 
     options: Options
@@ -97,7 +97,7 @@ class Download:
     begun: float = dataclasses.field(default_factory=time.monotonic)
     finished: list[Facts] = dataclasses.field(default_factory=list)
     errors: list[SparkforgeError] = dataclasses.field(default_factory=list)
-    #: Servers that do not answer.
+    #: Servers that did not respond.
     silent: set[str] = dataclasses.field(default_factory=set)
 
     @functools.cached_property
@@ -109,11 +109,11 @@ class Download:
         return self.options.paths.of(".download")
 
     def fetch(self, sent: t.Container[str]) -> tuple[list[str], Facts]:
-        """Return the paths of the wheels of the requirements, and how the download went.
+        """Return the paths of the required wheels, and the progress of the download.
 
-        :param sent: sha256 of the wheels that need not be fetched.
-        :raises UnfinishedError: if some are left for the next call.
-        :raises SparkforgeError: if one is not to be had.
+        :param sent: the sha256 of wheels that need no download.
+        :raises UnfinishedError: if downloads remain for the next call.
+        :raises SparkforgeError: if a wheel is unavailable.
         """
         with contextlib.suppress(FileExistsError):
             os.mkdir(self.directory, 0o700)
@@ -121,7 +121,7 @@ class Download:
         paths_by_pin = {pinned.line: self._here(pinned) for pinned in pins}
         lacking = {pinned.line: pinned for pinned in pins if not paths_by_pin[pinned.line]}
         links = self._links(list(lacking.values())) if lacking else {}
-        # The smaller ones first: how fast the others will be is known by then.
+        # Start with the smallest, so that the download rate is known before the large ones.
         rows = sorted(((lacking[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
         left = sum(max(0, (link.size or 0) - self._arrived(link)) for _one, link in rows)
         disk.check_space(self.directory, left, f"The download of the environment {self.options.paths.name}")
@@ -138,7 +138,7 @@ class Download:
             "files": len(paths),
             "of_files": len(paths) + len(waiting),
             "bytes": here + sum(map(self._arrived, waiting)),
-            # Not every index says what its files have.
+            # Not every index reports file sizes.
             "of_bytes": None if None in sizes else here + sum(filter(None, sizes)),
             "seconds": round(time.monotonic() - self.begun, 1),
             "next": [link.file for link in waiting][:DOWNLOADS],
@@ -148,20 +148,20 @@ class Download:
         return paths, progress
 
     def _here(self, pinned: Requirement) -> str | None:
-        """Return the path of a wheel that an earlier call fetched."""
+        """Return the path of a wheel that an earlier call downloaded."""
         directories = [os.path.join(self.directory, sha256) for sha256 in pinned.hashes]
         return next(
             (os.path.join(kept, name) for kept in directories for name in disk.names(kept) if name != PARTIAL), None
         )
 
     def _arrived(self, link: Link) -> int:
-        """Return the bytes of a wheel that are here already."""
+        """Return the number of bytes of a wheel that have been downloaded."""
         with contextlib.suppress(OSError):
             return os.path.getsize(os.path.join(self.directory, link.sha256 or "", PARTIAL))
         return 0
 
     def _one(self, pinned: Requirement, link: Link) -> str | None:
-        """Return the path of a wheel, which is there then; None if its turn does not come in this call."""
+        """Download a wheel and return its path, or None if the time slice is over."""
         if self.errors or (self.finished and time.monotonic() - self.begun > SLICE):
             return None
         pin, url = link.sha256, index.authorized(link.url, self.known)
@@ -188,12 +188,12 @@ class Download:
         self.finished.append({"file": link.file, "size": os.path.getsize(kept)})
         return kept
 
-    # -- where the wheels are
+    # -- locating the wheels
 
     def _links(self, pins: t.Sequence[Requirement]) -> dict[str, Link | None]:
-        """Return where the wheel of each line is; None of one whose marker excludes this host.
+        """Return the link to the wheel for each line, or None if its marker excludes this host.
 
-        :raises SparkforgeError: if one is nowhere.
+        :raises SparkforgeError: if a wheel cannot be found.
         """
         indexes, sources = self._places()
         listed = [link for source in sources for link in self._listed(source)]
@@ -212,7 +212,7 @@ class Download:
         return links
 
     def _listed(self, source: str) -> list[Link]:
-        """Return what a place lists; why it lists nothing is in ``errors``, for another one may have the wheels."""
+        """Return the wheels that a source lists; failures go to ``errors``, as another source may have the wheels."""
         server = urllib.parse.urlsplit(source).netloc
         if server in self.silent:
             return []
@@ -227,7 +227,7 @@ class Download:
             return []
 
     def _chosen(self, pins: t.Sequence[Requirement], listed: t.Sequence[Link]) -> dict[str, Link | None]:
-        """Return which link has the wheel of each line, as ``_links`` does, but nothing of what is not listed."""
+        """Return the link for each line like ``_links``, but leave out lines without a matching wheel."""
         names = {pinned.name for pinned in pins}
         links = [link for link in listed if _name(link) in names]
         asked = json.dumps([[pinned.pin for pinned in pins], [link.file for link in links]])
@@ -265,7 +265,7 @@ class Download:
         )
 
     def _places(self) -> tuple[list[str], list[str]]:
-        """Return the indexes and the other places to look at; without index_url, as the host's pip is configured."""
+        """Return the indexes and the other sources to search; without index_url, use the host's pip configuration."""
         url, links = self.options.index_url, list(self.options.find_links)
         indexes = [url] if url and url.strip().lower() != "none" else []
         if url is None:
@@ -285,7 +285,7 @@ def _name(link: Link) -> str:
 
 
 def _hashed(link: Link) -> Link:
-    """Return the link with its sha256 where it leads to a file of this host."""
+    """Return the link with its sha256 if it points to a local file."""
     with contextlib.suppress(OSError, ValueError):
         if link.sha256 is None and link.url.startswith("file:"):
             path = urllib.request.url2pathname(urllib.parse.urlsplit(link.url).path)

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which packages of apt an environment was made on, and whether those of today still fit it.
+"""The apt packages that an environment was created with, and whether the installed ones still fit it.
 
-An environment provides its wheels. What it takes from the host besides is its interpreter and, where it was built here,
-the libraries of CUDA, cuDNN, NCCL and cuSPARSELt. These are recorded when it is made and compared when somebody goes
-back to it.
+An environment brings its own wheels. From the host it uses its interpreter and, if its packages were built here, the
+libraries of CUDA, cuDNN, NCCL and cuSPARSELt. Their versions are recorded at creation and compared at a rollback.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .._core.errors import SparkforgeError
 from .._host.dpkg import DPKG, packages
 from .._host.reader import Host
 
-#: Packages that may bring what an environment loads. The driver's are the vendor's, and every proof looks at them.
+#: Packages that may provide libraries for an environment. The driver's are excluded, because every proof checks them.
 PACKAGES = re.compile(
     r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(fatbin|jitlink|jpeg|pl|ptxcompiler|shmem|vm)"
     r"|libnpp|libnccl|nvpl-|sparkforge-"
@@ -29,16 +28,16 @@ PACKAGES = re.compile(
 
 
 class Misfit(t.NamedTuple):
-    """The differences between recorded packages and those of today, each in words."""
+    """The differences between the recorded and the installed packages, each as a sentence."""
 
     wrong: list[str]
     newer: list[str]
 
 
 def series(version: str) -> tuple[str, str]:
-    """Return what must stay the same of a version: its major number, and the major number of CUDA where it names one.
+    """Return the parts of a version that must stay the same: its major number, and the major number of CUDA, if given.
 
-    Below 1.0 the minor number counts as the major one.
+    Before 1.0, the minor number counts as part of the major number.
 
     >>> series("2.28.3-1+cuda13.0"), series("0.8.1.1-1")
     (('2', '13'), ('0.8', ''))
@@ -51,10 +50,10 @@ def series(version: str) -> tuple[str, str]:
 
 
 def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
-    """Compare the packages that an environment was made on with those of today.
+    """Compare the packages that an environment was created with to those installed now.
 
-    One that is gone, older, or of another major version does not fit. A newer one of the same major version does:
-    NVIDIA keeps these libraries compatible so far, and the proof that follows has the last word.
+    A package that is missing, older, or of a different major version does not fit. A newer package with the same major
+    version does: NVIDIA has kept these libraries compatible so far, and the following proof decides.
     """
     wrong, newer = [], []
     for name, before in sorted(recorded.items()):
@@ -71,17 +70,17 @@ def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
 
 
 def installed(root: str = "/") -> dict[str, str]:
-    """Return every package that is installed and its version, from dpkg's own file: no process is started."""
+    """Return every installed package and its version from dpkg's status file, without starting a process."""
     return packages(Host(root)).versions
 
 
 def needed(environment: str, python: str, library_paths: t.Sequence[str], values: t.Iterable[str]) -> dict[str, str]:
-    """Return the packages, with their versions, that an environment takes something from.
+    """Return the packages that an environment uses, with their versions.
 
-    :param environment: where it is.
-    :param python: its interpreter's version, ``3.12``.
-    :param library_paths: what it finds through ``LD_LIBRARY_PATH``.
-    :param values: of the variables that its activation sets; some name a program of the toolkit.
+    :param environment: its path.
+    :param python: its Python version, ``3.12``.
+    :param library_paths: the directories in its ``LD_LIBRARY_PATH``.
+    :param values: the values of its activation variables, some of which are paths of toolkit programs.
     """
     from .._elf.closure import Closure
 
@@ -93,7 +92,7 @@ def needed(environment: str, python: str, library_paths: t.Sequence[str], values
     try:
         closure = Closure(paths=[environment], search=library_paths, driver=True, ignore_absent=True).result()
     except SparkforgeError:
-        # The proof says so; nothing of it is a reason not to go back one day.
+        # The proof reports this error; it must not prevent a later rollback.
         return packages
     files = {*closure["resolved"].values(), *(value for value in values if value.startswith("/"))}
     files_used = {os.path.realpath(path) for path in files if not path.startswith(environment + os.sep)}

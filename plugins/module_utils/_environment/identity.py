@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which environment is asked for: its interpreter, its wheels, and the id that follows from them."""
+"""The identity of the requested environment: its interpreter, its wheels, and the resulting id."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .._wheel.wheel import Wheel
 from . import observation
 from .model import ENGLISH, Options, Run
 
-#: The oldest interpreter whose venv and pip this package was written for.
+#: The oldest interpreter whose venv and pip are supported.
 OLDEST_PYTHON = (3, 9)
 
 
 class UndeterminedError(Exception):
-    """In check mode: what an earlier step would bring is not there, so that no id can be told."""
+    """In check mode, the id depends on an earlier step that has not run."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """The environment that is asked for.
+    """The identity of the requested environment.
 
-    :ivar version: of the interpreter; not known of an environment that is already there.
+    :ivar version: the version of the interpreter; unknown for an existing environment.
     """
 
     environment_id: str
@@ -42,11 +42,11 @@ class Identity:
 
 
 def identify(options: Options, run: Run) -> Identity:
-    """Return what is asked for.
+    """Return the identity of the requested environment.
 
-    With a ``environment_id`` and nothing to install, it is an environment that is already there: a rollback.
+    An ``environment_id`` with nothing to install refers to an existing environment: a rollback.
 
-    :raises SparkforgeError: if that is not there, or the interpreter or a wheel cannot be used.
+    :raises SparkforgeError: if that environment is missing, or the interpreter or a wheel is unusable.
     :raises UndeterminedError: in check mode.
     """
     asked = options.environment_id
@@ -65,7 +65,7 @@ def identify(options: Options, run: Run) -> Identity:
     python, version = _find_python(options, run)
     wheels = _read_wheels(options, version)
     pins = options.requirements
-    # A wheel that a requirement's hash names adds nothing: the same from an index is the same environment.
+    # A wheel whose hash a requirement lists adds nothing: the same wheel from an index gives the same environment.
     own = (
         wheel.sha256
         for wheel in wheels
@@ -76,7 +76,7 @@ def identify(options: Options, run: Run) -> Identity:
 
 
 def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
-    """Find the interpreter and its version, from its file name where that says it."""
+    """Find the interpreter and its version, taken from its file name if possible."""
     asked = options.python
     if "/" in asked:
         path: str | None = asked if os.access(asked, os.X_OK) and os.path.isfile(asked) else None
@@ -118,7 +118,7 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
     wheels = []
     for item in options.wheels:
         entry = {"path": item} if isinstance(item, str) else dict(item)
-        # Only its name: the path on the controller, which sends it, says nothing here.
+        # Use only the file name; the path is one on the controller, which sends the file.
         path, digest = str(entry.get("path") or entry.get("file") or ""), str(entry.get("sha256") or "").lower()
         if set(entry) not in ({"path"}, {"path", "sha256"}, {"file", "sha256"}) or not path:
             raise SparkforgeError(

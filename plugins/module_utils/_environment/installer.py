@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes an environment at a path: with the interpreter's own venv and pip, from wheels that are on the host.
+"""Create an environment at a path with the interpreter's own venv and pip, from wheels on the host.
 
-Root never runs what a wheel provides. pip, a copy of the interpreter's own, only unpacks, and without a network; the
-interpreter that the environment is made from compiles the bytecode, and what starts the finished one has no rights.
+Root never runs code from a wheel. pip, a copy of the interpreter's own, only unpacks files, without network access. The
+base interpreter compiles the bytecode, and the finished environment runs only without privileges.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from . import download
 from .identity import Identity
 from .model import ENGLISH, Facts, Options, Run
 
-#: Makes an environment without packages and prints the interpreter's wheel of pip. ensurepip would have that
-#: installed and compiled by three processes of its own, which takes as long as all the rest. The places are those of
-#: ensurepip (PEP 453); Debian's is not among the variables of all its releases.
+#: Creates an environment without packages and prints the path of the interpreter's pip wheel. ensurepip would need
+#: three processes to install and compile it, which takes as long as everything else. The directories are those of
+#: ensurepip (PEP 453); some Debian releases do not list Debian's among the config variables.
 _VENV = """
 import glob, os, sys, sysconfig
 prompt, place = sys.argv[1:]
@@ -52,7 +52,7 @@ _RULES = load(memory, python_rules, pip_rules, facts=FACTS)
 
 
 class Installer:
-    """Makes environments; ``fetched`` says how the download went."""
+    """Create environments; ``fetched`` is the progress of the download."""
 
     def __init__(self, options: Options, run: Run, sandbox: Sandbox) -> None:
         self.options = options
@@ -61,11 +61,11 @@ class Installer:
         self.fetched: Facts = {}
 
     def install(self, environment: str, identity: Identity) -> None:
-        """Make an environment at ``environment``, which is not there yet, of exactly what is asked for.
+        """Create a new environment at ``environment`` with exactly the requested packages.
 
         :raises UnfinishedError: if the download takes longer than one call.
         """
-        # Without a prompt it would be the name of the directory, which does not stay.
+        # The default prompt would be the name of the directory, which is temporary.
         venv = [identity.python, "-I", "-c", _VENV, self.options.paths.name, environment]
         rc, out, err = self.run(venv, environ_update=ENGLISH)
         pip = out.rstrip("\n")
@@ -76,13 +76,13 @@ class Installer:
         self._fill(environment, identity, pip, [*wheels, *(wheel.path for wheel in identity.wheels)])
 
     def _fill(self, environment: str, identity: Identity, pip: str, wheels: t.Sequence[str]) -> None:
-        """Install the wheels, and pip from its own.
+        """Install the wheels, and pip from its bundled wheel.
 
-        :raises SparkforgeError: if that fails, or if what was installed does not fit together.
+        :raises SparkforgeError: if the installation fails or the installed packages conflict.
         """
         requirements = os.path.join(environment, ".requirements.txt")
         temporary = os.path.join(environment, ".tmp")
-        # pip imports parts of itself when it has installed already: by then those may be a wheel's.
+        # pip still imports parts of itself after installing, and by then they could come from one of the wheels.
         with zipfile.ZipFile(pip) as archive:
             archive.extractall(temporary)
         names = [parse_wheel_name(path) for path in wheels]
@@ -96,13 +96,13 @@ class Installer:
         disk.check_space(environment, sum(map(_unpacked, wheels)), f"The environment {self.options.paths.name}")
         argv = [*_own_pip(environment), "--no-cache-dir", "install", "--no-index", "--no-deps", "--require-hashes"]
         argv += ["--only-binary=:all:", "--progress-bar=off", "--no-compile", "--requirement", requirements]
-        # Next to the environment: /tmp is often a small file system in memory.
+        # Next to the environment, because /tmp is often a small tmpfs.
         variables = {**ENGLISH, "PIP_CONFIG_FILE": os.devnull, "TMPDIR": temporary}
         rc, out, err = self.run(argv, environ_update=variables, cwd=environment)
         if rc != 0:
             raise pip_failure(f"{out}\n{err}")
         if self.options.compile:
-            # A file that is no Python of this version is left as it is, as pip does.
+            # Like pip, skip files that are not valid for this Python version.
             self.run([identity.python, "-I", "-m", "compileall", "-q", os.path.join(environment, "lib")])
         activity = f"pip check in the environment {self.options.paths.name}"
         rc, out, err = self.sandbox.run([*_own_pip(environment), "check"], ENGLISH, activity, environment)
@@ -118,32 +118,32 @@ class Installer:
         disk.remove(temporary)
 
     def _is_override(self, complaint: str) -> bool:
-        """Whether pip complains that a package is of another version, which is what was asked for."""
+        """Tell whether pip complains about a version that was overridden on purpose."""
         match = re.search(r" has requirement ([A-Za-z0-9._-]+)", complaint)
         return match is not None and normalised(match[1]) in map(normalised, self.options.override)
 
 
 def _own_pip(environment: str) -> list[str]:
-    """Return the start of a command of the pip that the environment began with."""
+    """Return the first arguments for running the pip that the environment started with."""
     runner = os.path.join(environment, ".tmp", "pip", "__pip-runner__.py")
     python = os.path.join(environment, "bin", "python")
     return [python, "-I", runner, "--isolated", "--no-input", "--disable-pip-version-check"]
 
 
 def _unpacked(wheel: str) -> int:
-    """Return the bytes of what is in a wheel; a damaged one is pip's to refuse."""
+    """Return the unpacked size of a wheel in bytes; pip itself refuses a damaged one."""
     with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(wheel) as archive:
         return sum(info.file_size for info in archive.infolist())
     return 0
 
 
 def _sha256(wheel: str) -> str:
-    """Return the sha256 of a wheel, by which its directory is called."""
+    """Return the sha256 of a wheel, which is the name of its directory."""
     return os.path.basename(os.path.dirname(wheel))
 
 
 def pip_failure(output: str) -> SparkforgeError:
-    """Return the one cause and remedy behind what pip wrote when it failed."""
+    """Return the cause and remedy for the output of a failed pip."""
     details = {"pip_output": "\n".join(output.strip().splitlines()[-25:])}
     known = explain(output, _RULES)
     if known is not None:
@@ -154,7 +154,7 @@ def pip_failure(output: str) -> SparkforgeError:
 
 
 def venv_failure(python: str, version: tuple[int, int], output: str) -> SparkforgeError:
-    """Return the cause and remedy behind what making a virtual environment wrote when it failed."""
+    """Return the cause and remedy for the output of a failed virtual environment creation."""
     details = {"stderr": "\n".join(output.strip().splitlines()[-10:])}
     if "No space left on device" in output:
         return SparkforgeError(
@@ -176,7 +176,7 @@ def venv_failure(python: str, version: tuple[int, int], output: str) -> Sparkfor
 
 
 def import_failure(module: str, error: str, machine: str = "aarch64") -> SparkforgeError:
-    """Return the cause and remedy of an import that failed in the finished environment."""
+    """Return the cause and remedy for an import that failed in the finished environment."""
     match = re.search(r"(lib[\w+.-]+\.so[\w.]*): cannot open shared object file", error)
     remedy = "The environment was not activated; correct the lock, or install the missing library, and run again."
     if match:

@@ -2,19 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of one environment, checked, and where its files lie.
+"""The validated options of one environment, and the paths of its files.
 
 ::
 
-    <root>/envs/<name>/<environment id>/            one environment, never changed once it is proven
-    <root>/envs/<name>/<environment id>/receipt.json   written when every import succeeded; without it, debris
+    <root>/envs/<name>/<environment id>/            one environment, immutable once proven
+    <root>/envs/<name>/<environment id>/receipt.json   written after all imports succeed; without it, debris
     <root>/envs/<name>/current -> <environment id>
     <root>/envs/<name>/previous -> <environment id>
-    <root>/envs/<name>/staged -> <environment id>   made and imported, not yet switched to
-    <root>/envs/<name>/.<environment id>.partial/   where an environment is made
-    <root>/wheels/<sha256>/<file>            wheels that came from the controller
+    <root>/envs/<name>/staged -> <environment id>   created and tested, not yet current
+    <root>/envs/<name>/.<environment id>.partial/   an environment being created
+    <root>/wheels/<sha256>/<file>            wheels from the controller
     <root>/bin/activate-<name>, <name>-python
-    <root>/receipts/env-<name>.json          last
+    <root>/receipts/env-<name>.json          written last
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .._core.redact import redact
 from .._wheel import requirement
 from .._wheel.environment import check_name
 
-#: Set for every program that is started, so that its words can be read.
+#: Set for every program that is started, so that its output can be parsed.
 ENGLISH = {"LC_ALL": "C.UTF-8"}
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -39,13 +39,13 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
 
 Facts = dict[str, t.Any]
-#: ``AnsibleModule.run_command``: argv and, by name, ``environ_update`` and ``cwd`` to status, output and errors.
+#: ``AnsibleModule.run_command``: takes argv, ``environ_update`` and ``cwd``, and returns status, stdout and stderr.
 Run = t.Callable[..., tuple[int, str, str]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """The paths that belong to the environments of one name (:func:`paths_of`)."""
+    """The paths for the environments with one name (:func:`paths_of`)."""
 
     root: str
     name: str
@@ -78,9 +78,9 @@ def paths_of(root: str, name: str, kernel_dir: str = "/usr/local/share/jupyter/k
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """The options of ``python_env``, as its argument spec has them, and on what host they are meant.
+    """The options of ``python_env``, as in its argument spec, and facts about the host.
 
-    :ivar login: the account that Ansible connected as, which is to be a member of the group.
+    :ivar login: the account that Ansible connected as, which should be a member of the group.
     """
 
     paths: Paths
@@ -111,16 +111,16 @@ class Options:
 
     @property
     def installs(self) -> bool:
-        """Whether there is something to make an environment from; otherwise it must be there."""
+        """Whether the options allow creating an environment; otherwise it must already exist."""
         return bool(self.requirements or self.wheels)
 
 
 def read(
     parameters: t.Mapping[str, t.Any], *, check_mode: bool, machine: str | None = None, login: str | None = None
 ) -> Options:
-    """Check the options of the module; what is not given, or null, is as the argument spec has it.
+    """Validate the module's options; missing or null options get the defaults from the argument spec.
 
-    :raises SparkforgeError: for the first that cannot be.
+    :raises SparkforgeError: for the first invalid option.
     """
     name = check_name(parameters["name"], "name")
     root = os.path.abspath(parameters["root"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of the environments of one name on a host, from their receipts and a few directory listings."""
+"""The state of a host's environments with one name, from their receipts and a few directory listings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .._wheel.environment import LINKS, Made, Own, Receipt, own_of, upgraded
 from .._wheel.wheel import installed_wheels
 from .model import Facts, Paths
 
-#: The directories that earlier calls created, whose download continues.
+#: The directories created by earlier calls whose download is unfinished.
 DOWNLOADING = ".download/directories.json"
 
 
 def link(paths: Paths, name: str) -> str | None:
-    """Return what ``current``, ``previous`` or ``staged`` names, whether that is there or not."""
+    """Return the target of ``current``, ``previous`` or ``staged``, whether it exists or not."""
     try:
         return os.readlink(paths.of(name))
     except OSError:
@@ -28,12 +28,12 @@ def link(paths: Paths, name: str) -> str | None:
 
 
 def own_receipt(paths: Paths, entry: str) -> Own | None:
-    """Return the receipt in an environment; None where it is debris."""
+    """Return the receipt in an environment, or None if the directory is debris."""
     return own_of(paths.of(entry))
 
 
 def last_receipt(paths: Paths) -> Receipt:
-    """Return the receipt of the current environment; nothing if there is none."""
+    """Return the receipt of the current environment, empty if there is none."""
     return upgraded(receipts.read(paths.root, paths.receipt_name) or {})
 
 
@@ -46,10 +46,10 @@ def environments(paths: Paths) -> list[str]:
 
 
 def made(paths: Paths) -> Made:
-    """Return what the environments of this name made beside themselves: ``directories``, a group, if any, and
-    ``members_added``, who was added to which group.
+    """Return everything else that was created for the environments with this name: ``directories``, a group, if any,
+    and ``members_added``, the accounts added to each group.
 
-    Before the first switch only the staged one's own receipt says so, and before that the download.
+    Before the first switch, only the receipt in the staged environment records this, and before that the download.
     """
     owns = (own_receipt(paths, entry) or {} for entry in environments(paths))
     records: list[Made] = [last_receipt(paths), *(own.get("made") or {} for own in owns)]
@@ -80,7 +80,7 @@ def members_of(name: str | None) -> list[str]:
 
 
 def shown(paths: Paths) -> Facts:
-    """Return what a diff shows of the host as it is now."""
+    """Return the host's current state, for the diff."""
     current, previous, staged = (link(paths, name) for name in LINKS)
     receipt = last_receipt(paths)
     if current is None and not receipt and staged is None:

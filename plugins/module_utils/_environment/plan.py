@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plans the changes that make an environment of a host match the options.
+"""Plan the changes that make a host's environment match the options.
 
-Nothing is written. If both agree, no process is started and nothing is fetched: a converged environment is recognised
-from its receipts and a few directory listings.
+Planning writes nothing. If nothing has to change, it also starts no process and downloads nothing: receipts and a few
+directory listings are enough to recognize a converged environment.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from . import access, observation, render, tree
 from .identity import Identity, identify
 from .model import Options, Run
 
-#: Compares the host's packages with those in a receipt: (misfits, newer ones), see ``fit``.
+#: Compares the host's packages with a receipt and returns (misfits, newer packages), see ``fit``.
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
 
 
 @dataclasses.dataclass
 class Plan:
-    """The actions, computed before any of them is taken; without actions nothing changes."""
+    """The actions, computed before the first one is taken; without actions nothing changes."""
 
     identity: Identity
     previous: str | None = None
-    #: The environments that ``current`` and ``staged`` name once this is done.
+    #: The targets of ``current`` and ``staged`` after the actions.
     current: str | None = None
     staged: str | None = None
     actions: list[str] = dataclasses.field(default_factory=list)
     missing_wheels: list[Wheel] = dataclasses.field(default_factory=list)
-    #: The receipt in the environment, but for what only making it shows.
+    #: The receipt in the environment, except for facts that only an installation shows.
     own: Own = dataclasses.field(default_factory=Own)
     receipt: Receipt = dataclasses.field(default_factory=Receipt)
     files: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
@@ -47,7 +47,7 @@ class Plan:
     in_use: dict[str, list[int]] = dataclasses.field(default_factory=dict)
     leftovers: list[str] = dataclasses.field(default_factory=list)
     warnings: list[str] = dataclasses.field(default_factory=list)
-    #: The group's members once this is done.
+    #: The group's members after the actions.
     members: list[str] = dataclasses.field(default_factory=list)
 
     @property
@@ -56,17 +56,17 @@ class Plan:
 
     @property
     def stages(self) -> bool:
-        """Whether the environment is made and not switched to."""
+        """Whether the environment is created but not switched to."""
         return self.staged == self.environment_id
 
 
 def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
-    """Compare what is asked for with what is there.
+    """Compare the requested environment with the host.
 
-    :param run: starts an interpreter whose file name does not say its version; nothing else is run.
-    :param misfit: without it, the host's packages are not compared.
-    :raises SparkforgeError: if it cannot be had.
-    :raises UndeterminedError: in check mode, where what an earlier step would bring is not there.
+    :param run: starts an interpreter if its file name does not contain its version; it runs nothing else.
+    :param misfit: compares the host's packages; None skips that.
+    :raises SparkforgeError: if the request cannot be fulfilled.
+    :raises UndeterminedError: in check mode, if the plan depends on an earlier step that has not run.
     """
     paths = options.paths
     plan = Plan(identify(options, run))
@@ -122,9 +122,9 @@ def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
 
 
 def check_cuda(options: Options, modules: t.Mapping[str, t.Any]) -> None:
-    """Refuse a torch without CUDA where one with it is required.
+    """Refuse a torch without CUDA if CUDA is required.
 
-    :param modules: what was found of each module that was imported.
+    :param modules: the facts about each imported module.
     """
     torch = modules.get("torch")
     if options.require_cuda and torch and torch.get("cuda") is None:
@@ -136,7 +136,7 @@ def check_cuda(options: Options, modules: t.Mapping[str, t.Any]) -> None:
 
 
 def _plan_links(plan: Plan, options: Options, environments: list[str]) -> None:
-    """Say what the three links are to name. One that names what is not there counts as none."""
+    """Set the targets of the three links; a link whose target is missing counts as absent."""
     current, previous, staged = (observation.link(options.paths, name) for name in LINKS)
     if not options.switch and current != plan.environment_id:
         plan.current = current if current in environments else None
@@ -164,7 +164,7 @@ def _plan_files(
     environment = paths.of(plan.environment_id)
     activation = os.path.join(environment, "bin", "activate-sparkforge")
     plan.files = {activation: (render.render_activation(environment, paths.name, libraries, values), 0o644)}
-    # The others are of the current environment.
+    # The other files belong to the current environment.
     if not plan.stages:
         plan.files[paths.activate] = (render.render_stable_activation(paths.name, paths.current), 0o644)
         plan.files[paths.launcher] = (render.render_launcher(paths.name, paths.current), 0o755)
@@ -175,7 +175,7 @@ def _plan_files(
                 kernel = render.render_kernel(environment, paths.name, plan.environment_id, libraries, values)
                 plan.files[paths.kernel] = (kernel, 0o644)
         elif not own:
-            # Said once, when the environment is made: a converged run has nothing to say.
+            # Warn only when the environment is created, so that converged runs stay quiet.
             plan.warnings.append(
                 f"The environment {paths.name} has no ipykernel, so no Jupyter kernel was written; "
                 "add ipykernel to the requirements or set jupyter to false."
@@ -192,7 +192,7 @@ def _plan_files(
 
 
 def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> None:
-    """Choose what nobody needs: debris, older environments beyond ``keep``, never one that is used."""
+    """Select debris and the older environments beyond ``keep`` for removal, except those in use."""
     paths = options.paths
     linked = (plan.environment_id, plan.current, plan.previous, plan.staged)
     others = [entry for entry in environments if entry not in linked]
@@ -215,9 +215,9 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
 
 
 def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit | None) -> list[str]:
-    """Refuse an environment that the host's libraries no longer fit; return what is newer than it was.
+    """Refuse an environment that no longer fits the host's libraries; return the libraries that are newer than before.
 
-    :raises SparkforgeError: naming each library that does not fit.
+    :raises SparkforgeError: names each library that does not fit.
     """
     recorded = own.get("host_packages") or {}
     worse, newer = misfit(recorded) if recorded and misfit else ([], [])
@@ -235,7 +235,7 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
 
 
 def _new(identity: Identity, options: Options) -> Own:
-    """Return the receipt of an environment that is to be made, as far as it is known before."""
+    """Return the receipt of an environment to be created, as far as it is known beforehand."""
     own = Own(
         schema=SCHEMA,
         environment_id=identity.environment_id,
@@ -250,12 +250,12 @@ def _new(identity: Identity, options: Options) -> Own:
         stack=dict(options.stack or {}),
         host_packages={},
     )
-    # Only where there is one, so that receipts of older versions are still as they would be.
+    # Add the key only if needed, so that it does not change receipts from older versions.
     return {**own, "override": sorted(options.override)} if options.override else own
 
 
 def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[str, str]) -> Receipt:
-    """Return the receipt of the current environment as it will be, but for what only making it shows."""
+    """Return the future receipt of the current environment, except for facts that only an installation shows."""
     paths, made = options.paths, observation.made(options.paths)
     environment = paths.of(plan.environment_id)
     kept = t.cast("Receipt", {key: value for key, value in plan.own.items() if key not in OWN_ALONE})
@@ -278,6 +278,6 @@ def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[st
             "kernel": paths.kernel if paths.kernel in plan.files else None,
         },
         "files": sorted(plan.files),
-        # The directories that this environment created, which are removed with it, the outermost first.
+        # The directories that were created for this environment and are removed with it, outermost first.
         "directories": made["directories"],
     }

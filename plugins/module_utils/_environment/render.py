@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files with which people use an environment: activation, launcher, Jupyter kernel, and CUDA tools for Triton."""
+"""The files for using an environment: activation, launcher, Jupyter kernel, and CUDA tools for Triton."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .tree import site_packages
 def render_activation(
     environment: str, name: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
 ) -> str:
-    """Return the script ``bin/activate-sparkforge`` of one environment: POSIX sh, sound under ``set -eu``."""
+    """Return the script ``bin/activate-sparkforge`` of one environment: POSIX sh that works under ``set -eu``."""
     names = sorted(variables)
-    # The role fabric writes this file; NCCL reads the one that this variable names (2.23 and newer).
+    # The `fabric` role writes this file; NCCL 2.23 and newer reads it through NCCL_CONF_FILE.
     fabric = shlex.quote(
         os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(environment))), "fabric/nccl.env")
     )
@@ -65,7 +65,7 @@ def render_stable_activation(name: str, current: str) -> str:
 
 
 def render_launcher(name: str, current: str) -> str:
-    """Return ``<root>/bin/<name>-python``, which runs the resolved interpreter, never ``current``'s."""
+    """Return ``<root>/bin/<name>-python``, which runs the resolved interpreter instead of going through ``current``."""
     return (
         "#!/bin/sh\n"
         f"# Python of the environment {name} as it is now; a later switch leaves what it runs alone.\n"
@@ -83,7 +83,7 @@ def has_ipykernel(packages: t.Iterable[str]) -> bool:
 def render_kernel(
     environment: str, name: str, environment_id: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
 ) -> str:
-    """Return the Jupyter kernel specification of one environment, by its resolved path."""
+    """Return the Jupyter kernel specification of one environment, with its resolved path."""
     values = {"VIRTUAL_ENV": environment, **variables}
     if library_paths:
         values["LD_LIBRARY_PATH"] = ":".join(library_paths)
@@ -98,7 +98,7 @@ def render_kernel(
     return json.dumps(specification, indent=2, sort_keys=True) + "\n"
 
 
-#: Path below ``backends/nvidia`` of Triton's package -> the variable that names another path, and the file below that.
+#: Path in Triton's ``backends/nvidia`` -> the variable that overrides it, and the file relative to that variable.
 _TRITON_TOOLS = {
     "bin/ptxas": ("TRITON_PTXAS_PATH", ""),
     "bin/ptxas-blackwell": ("TRITON_PTXAS_BLACKWELL_PATH", ""),
@@ -109,10 +109,10 @@ _TRITON_TOOLS = {
 
 
 def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, str]:
-    """Return the links, to what, by which Triton finds the tools of ``variables`` where nobody sets these.
+    """Return the links (path -> target) that let Triton find the tools in ``variables`` even if those are not exported.
 
-    A Triton that is built here provides neither ptxas nor cuda.h, and who starts ``bin/python`` itself has no
-    activation. What the wheel provides is left alone, and so are links that are right.
+    A locally built Triton includes neither ptxas nor cuda.h, and running ``bin/python`` directly skips the activation.
+    Files from the wheel and correct links are left unchanged.
     """
     try:
         tools = os.path.join(site_packages(environment), "triton", "backends", "nvidia")

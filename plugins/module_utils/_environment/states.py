@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The states that an environment can be asked to be in: present, previous and absent, and the module's result.
+"""The possible states of an environment (present, previous and absent) and the module's result.
 
-Nothing of what travels with a module is compiled, so what only a change needs is imported where something is changed.
+Modules are recompiled on every call, so code that only a change needs is imported only when something changes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .tree import processes_using
 
 
 def apply_state(options: Options, run: Run) -> Facts:
-    """Bring about the wanted state and return the module's result.
+    """Apply the requested state and return the module's result.
 
-    :returns: with ``missing_wheels`` where the controller has to send wheels first, and ``unfinished`` where it has to
-        call again.
-    :raises SparkforgeError: the only way in which this fails.
+    :returns: includes ``missing_wheels`` if the controller must send wheels first, and ``unfinished`` if it must call
+        again.
+    :raises SparkforgeError: for every failure.
     """
     try:
         if options.state == "absent":
@@ -44,11 +44,11 @@ def apply_state(options: Options, run: Run) -> Facts:
 
 
 def back(options: Options) -> Options:
-    """Return the options of the environment before the current one, or of the one that ``environment_id`` names.
+    """Return the options of the previous environment, or of the one with ``environment_id``.
 
-    With them links, the kernel and the receipt change. Nothing is installed, imported, fetched or removed.
+    Applying them changes links, the kernel and the receipt. Nothing is installed, imported, downloaded or removed.
 
-    :raises SparkforgeError: if there is none.
+    :raises SparkforgeError: if there is no such environment.
     """
     paths = options.paths
     target = options.environment_id or _before_current(paths)
@@ -65,13 +65,13 @@ def back(options: Options) -> Options:
         state="previous",
         environment_id=target,
         group=known["group"] if "group" in known else access.group_that_may_enter(paths),
-        # The receipt of an environment without ipykernel names no kernel, although one was requested.
+        # The receipt of an environment without ipykernel has no kernel path, even if one was requested.
         jupyter=known.get("jupyter", bool((known.get("paths") or {}).get("kernel"))),
     )
 
 
 def _before_current(paths: Paths) -> str:
-    """Return the environment before the current one, also where a switch was cut short."""
+    """Return the environment before the current one, even after an interrupted switch."""
     current, environments = observation.link(paths, "current"), observation.environments(paths)
     known = observation.last_receipt(paths)
     for entry in (observation.link(paths, "previous"), known.get("environment_id"), known.get("previous")):
@@ -92,7 +92,7 @@ def _known(paths: Paths) -> str:
 
 
 def present(options: Options, run: Run) -> Facts:
-    """Make the environment what is asked for, and current unless it is only to be staged."""
+    """Create or update the environment as requested, and make it current unless it is only staged."""
     before = observation.shown(options.paths)
 
     def make() -> plan.Plan:
@@ -174,7 +174,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
 
 
 def absent(options: Options, run: Run) -> Facts:
-    """Remove every environment of the name and all that came with it.
+    """Remove all environments with this name and everything that was created for them.
 
     :raises SparkforgeError: if a process uses one of them.
     """

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads the state of a host's stack from files: environments, units, builds and the last proof. Nothing is run.
+"""Read the state of a host's stack from files: environments, units, builds and the last proof. Nothing is run.
 
-If the environment is described, it is compared by the plan of ``python_env`` itself, so that the answer is what that
-module would do.
+If a requested environment is given, it is compared by ``python_env``'s own plan, so the answer matches that module.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from . import model, observation, plan, tree
 from .identity import UndeterminedError
 from .model import Facts
 
-#: The path of systemd's timer of the proof.
+#: The path of the systemd timer for the proof.
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
 
-#: The states of an environment, the likeliest to be asked for first.
+#: The states of an environment, in the order of the report.
 STATES = ("current", "staged", "previous", "older")
 
 
 class StackStatus:
-    """One look at a host.
+    """One reading of a host's state.
 
     :param options: the module's options.
-    :param run_command: starts an interpreter whose file name does not say its version; nothing else is run.
+    :param run_command: starts an interpreter if its file name does not contain its version; it runs nothing else.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], run_command: model.Run) -> None:
@@ -46,7 +45,7 @@ class StackStatus:
         self.run_command = run_command
 
     def observe(self) -> Facts:
-        """Return what there is, and what ``python_env`` would do where that was asked."""
+        """Return the current state and, if requested, the plan of ``python_env``."""
         built = builds.observe_all(self.root)
         links = {link: observation.link(self.paths, link) for link in LINKS}
         return {
@@ -77,7 +76,7 @@ class StackStatus:
     # -- environments
 
     def _environments(self, links: t.Mapping[str, str | None]) -> list[Facts]:
-        """Return what the receipt in each environment says of it; a directory without one is no environment."""
+        """Return the facts from each environment's receipt; a directory without a receipt is not an environment."""
         rows = []
         for entry in observation.environments(self.paths):
             directory = os.path.join(self.paths.directory, entry)
@@ -99,10 +98,10 @@ class StackStatus:
     # -- the proof
 
     def _proofs(self) -> dict[str, Facts | None]:
-        """Return the last report on the current environment, in short, and the last on the one that is staged.
+        """Return summaries of the last report on the current environment and of the last report on the staged one.
 
-        A report that names no environment is taken for one on the current environment, and so is the last of all where
-        none is on it. A damaged report counts as none.
+        A report without an environment counts for the current one. If there is no report on either environment, the
+        last report of all counts for the current one. Damaged reports are ignored.
         """
         current, staged = observation.link(self.paths, "current"), observation.link(self.paths, "staged")
         proofs: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
@@ -124,12 +123,12 @@ class StackStatus:
     # -- servers
 
     def _stopped(self) -> list[str]:
-        """Return why each server is off that systemd gave up (roles/serving/files/sparkforge_unit.py wrote it)."""
+        """Return why systemd gave up on each stopped server (roles/serving/files/sparkforge_unit.py wrote it)."""
         reasons = []
         for name in disk.names(os.path.join(self.root, "serving")):
             with contextlib.suppress(OSError), disk.open_regular(f"{self.root}/serving/{name}/stopped") as stream:
                 reasons.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
-        # The units that the role guard keeps off after a boot in which the machine went down, and that it did.
+        # Add the units that the `guard` role keeps stopped after a boot in which the machine went down, and that event.
         return reasons + guarded.said((guarded.BRAKED, guarded.DOWN))
 
     # -- what would change
@@ -152,7 +151,7 @@ def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
     keys = ("verdict", "scope", "started", "stack", "lock", "environment_id", "summary", "driver", "kernel")
     return {
         **{key: report.get(key) for key in keys},
-        # One that a report of an earlier version does not have is not known.
+        # Leave out fields that a report from an earlier version lacks: they are unknown.
         **{key: report[key] for key in ("firmware", "packages") if key in report},
         "failed": [check["name"] for check in report.get("checks") or [] if check["status"] == "fail"],
         "accepted": [check["name"] for check in report.get("checks") or [] if check.get("accepted")],

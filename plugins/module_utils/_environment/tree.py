@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files of an environment: moved to another path, read, and who uses them."""
+"""The files of an environment: relocating them, reading them, and finding the processes that use them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .._wheel.environment import Own
 
 
 def relocate(environment: str, old: str, new: str) -> None:
-    """Rewrite ``old`` to ``new`` in the scripts of an environment, which venv and pip give absolute paths.
+    """Replace ``old`` with ``new`` in an environment's scripts, to which venv and pip give absolute paths.
 
-    Also corrects the hashes of these scripts in each RECORD, so that a later check of RECORD holds.
+    Also update the hashes of these scripts in each RECORD, so that a later check of RECORD passes.
 
-    :param environment: where the environment is now.
+    :param environment: the current path of the environment.
     """
     rewritten: dict[str, bytes] = {}
     candidates = [os.path.join(environment, "pyvenv.cfg")]
@@ -36,7 +36,7 @@ def relocate(environment: str, old: str, new: str) -> None:
             continue
         with open(path, "rb") as stream:
             content = stream.read()
-        # A binary has its paths at fixed lengths; none that pip installs names the environment.
+        # Paths in a binary have a fixed length; no binary that pip installs contains the environment's path.
         if os.fsencode(old) not in content or b"\0" in content:
             continue
         content = content.replace(os.fsencode(old), os.fsencode(new))
@@ -73,7 +73,7 @@ def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None
 
 
 def site_packages(environment: str) -> str:
-    """Return the directory of an environment that its packages lie in.
+    """Return the site-packages directory of an environment.
 
     :raises FileNotFoundError: if there is none.
     """
@@ -86,7 +86,7 @@ def site_packages(environment: str) -> str:
 
 
 def installed_packages(environment: str) -> dict[str, str]:
-    """Return name -> version of every distribution that has a ``dist-info`` in the environment."""
+    """Return name -> version of every distribution with a ``dist-info`` directory in the environment."""
     packages: dict[str, str] = {}
     directory = site_packages(environment)
     for entry in sorted(os.listdir(directory)):
@@ -99,11 +99,11 @@ def installed_packages(environment: str) -> dict[str, str]:
 
 
 def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, dict[int, str]]:
-    """Return, for each directory of ``paths``, the processes that use it: pid -> command line.
+    """Return the processes that use each directory of ``paths``: pid -> command line.
 
-    A process uses an environment whose files it runs, has mapped, or works in, or whose path is in its
-    command line or environment: the interpreter itself is a symlink to the system's, so that its executable
-    and its maps need not name the environment.
+    A process uses an environment if it runs, maps or works in one of its files, or has its path in its command line or
+    environment variables. The latter are needed because the environment's interpreter is a symlink to the system's, so
+    its executable and maps need not show the environment.
     """
     patterns = {path: re.compile(re.escape(os.fsencode(path)) + rb"(?=[/\0:;\n \"']|$)") for path in paths}
     users: dict[str, dict[int, str]] = {path: {} for path in patterns}
@@ -131,7 +131,7 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
 
 
 def lacking(environment: str, receipt: Own) -> list[str]:
-    """Return what an environment no longer has of what its receipt vouches for, judged by two listings."""
+    """Return the files from the receipt that an environment lacks, judged by two directory listings."""
     if not os.access(os.path.join(environment, "bin", "python"), os.X_OK):
         return ["bin/python"]
     try:

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What comes over the network: files, repositories, archives, and how they are unpacked."""
+"""Downloads: files, repositories and archives, and how they are unpacked."""

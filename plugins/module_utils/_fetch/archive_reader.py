@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tar archives read within bounds of memory: some hundred bytes can stand for gigabytes of names."""
+"""Read tar archives with bounded memory: a few hundred bytes can expand to gigabytes of names."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import typing as t
 
 from .._core import zip_archive
 
-#: Bytes that the headers of one member may have: long names, pax records and the map of a sparse file among them.
+#: The maximum size in bytes of one member's headers, including long names, pax records and the map of a sparse file.
 HEADER_LIMIT = 128 << 10
 
-#: pax records that may hold for all members; ``git archive`` writes one.
+#: The maximum number of global pax records; ``git archive`` writes one.
 RECORDS_LIMIT = 100
 
-#: Bytes that may follow the last member; tar fills up the last of its records, which have 10 KiB as a rule.
+#: The maximum number of bytes after the last member; tar pads its last record, usually to 10 KiB.
 TRAILING_LIMIT = 16 << 20
 
-#: Bytes that decompressing may take; ``xz -9`` takes 65 MiB, and a header may ask for 4 GiB.
+#: The maximum memory in bytes for decompression; ``xz -9`` takes 65 MiB, and a header may ask for 4 GiB.
 MEMORY_LIMIT = 256 << 20
 
 #: The errors that these libraries raise for damaged archives.
@@ -34,7 +34,7 @@ _BLOCK = 1 << 20
 
 
 class _Xz:
-    """Reads a file that is compressed with xz; ``lzma.open`` knows no bound."""
+    """Read an xz-compressed file with bounded memory, which ``lzma.open`` does not support."""
 
     def __init__(self, path: str) -> None:
         self.decoder = _decoder()
@@ -47,11 +47,11 @@ class _Xz:
         self.file.close()
 
     def read(self, size: int) -> bytes:
-        """Return some bytes, ``size`` at most; none at the end."""
+        """Return up to ``size`` bytes; empty at the end of the file."""
         while True:
             block = b""
             if self.decoder.eof:  # pylint: disable=using-constant-test
-                # Another stream may follow, after zeros (xz's file format, 2.2).
+                # Another stream may follow, after padding zeros (.xz file format, section 2.2).
                 block = (self.decoder.unused_data or self.file.read(_BLOCK)).lstrip(b"\0")
                 if not block:
                     return b""
@@ -69,25 +69,25 @@ def _decoder() -> lzma.LZMADecompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, MEMORY_LIMIT)
 
 
-#: The first bytes of a compressed file -> what reads it.
+#: The first bytes of a compressed file -> its reader.
 COMPRESSED: t.Final[dict[bytes, t.Callable[[str], t.Any]]] = {
     b"\xfd7zXZ\x00": _Xz,
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
 }
-#: What ``form`` returns for a tar archive that is not compressed.
+#: The result of ``form`` for an uncompressed tar archive.
 TAR = b"ustar"
 
 
 def form(head: bytes) -> bytes:
-    """Return the format of the archive whose first bytes are ``head``; nothing for an unknown one."""
+    """Return the format of the archive that starts with ``head``, or empty bytes if it is unknown."""
     compressed = next((magic for magic in COMPRESSED if head.startswith(magic)), b"")
     return compressed or (TAR if head[257:262] == TAR else b"")
 
 
 @contextlib.contextmanager
 def opened(path: str, kind: bytes) -> t.Iterator[Members]:
-    """Open an archive of a format that ``form`` returned.
+    """Open an archive with a format returned by ``form``.
 
     :raises Exception: one of ``DAMAGED``, or an OSError.
     """
@@ -100,7 +100,7 @@ def _plain(path: str) -> t.IO[bytes]:
 
 
 class _Reader:
-    """What tarfile reads from: forward only, and no more of a header than a header may have."""
+    """The input for tarfile: it only moves forward, and limits the size of headers."""
 
     def __init__(self, stream: t.Any) -> None:
         self.stream = stream
@@ -126,7 +126,7 @@ class _Reader:
         return b"".join(blocks)
 
     def finish(self) -> None:
-        """Read what follows the last member, so that a file that is truncated is told: zeros, and few of them."""
+        """Read the trailing zeros after the last member, within a limit, so that a truncated file raises an error."""
         left = TRAILING_LIMIT
         while True:
             block = self.stream.read(_BLOCK)
@@ -147,9 +147,9 @@ class _Reader:
 
 
 class Members:
-    """The members of a tar archive, one after the other; each is forgotten when the next one is read.
+    """The members of a tar archive, one after the other; each is dropped when the next one is read.
 
-    :param stream: what the archive is read from, decompressed.
+    :param stream: the decompressed archive.
     """
 
     def __init__(self, stream: t.Any) -> None:

@@ -21,14 +21,14 @@ from .git_errors import GitError, Kind, Patience, Retry, Say, explained
 from .git_tree import check_out, submodules
 from .urls import Remote, Wanted, make_wanted
 
-#: Files that are asked for at once on a network that breaks off: some MB.
+#: The number of files per request on an unreliable network: a few MB.
 PIECE = 2000
-#: Seconds to wait for another build that fetches from the same URL.
+#: Seconds to wait for another build that is fetching from the same URL.
 LOCK_SECONDS = 6 * 3600.0
-#: Submodules that one source may have, nested ones included; PyTorch has about 70.
+#: The maximum number of submodules of a source, including nested ones; PyTorch has about 70.
 SUBMODULES_LIMIT = 1000
 
-#: Names a commit all of whose objects have arrived: git writes a ref only then.
+#: The refs of commits whose objects have all arrived: git writes a ref only then.
 _COMPLETE = "refs/sparkforge/commits/"
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -37,9 +37,9 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 class Git:
     """A commit of a repository.
 
-    :param repo: ``https://``, ``http://``, ``ssh://``, ``git://`` or ``file://`` URL, ``user@host:path``, or an
+    :param repo: an ``https://``, ``http://``, ``ssh://``, ``git://`` or ``file://`` URL, ``user@host:path``, or an
         absolute path on the host.
-    :param version: the commit, 40 hexadecimal digits; ``resolve`` makes one of a tag or a branch.
+    :param version: the commit, 40 hexadecimal digits; ``resolve`` turns a tag or a branch into one.
     """
 
     repo: str
@@ -48,7 +48,7 @@ class Git:
 
 
 class Repositories:
-    """Gets a commit and its submodules into the store, and a tree out of it."""
+    """Fetch a commit and its submodules into the store, and check out a tree from it."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Repositories:
                 "Resolve the tag or branch first: playbooks/lock.yml writes the commit to the lock.",
             )
         first = make_wanted(source.repo, commit, self.rewrite)
-        # All is fetched before anything is checked out: what the network does is over by then.
+        # Fetch everything before the first checkout, so that a network failure comes first.
         found = self.fetched(first, source.submodules)
         os.mkdir(directory)
         os.chmod(directory, 0o755)  # noqa: S103 - sources are no secret
@@ -82,7 +82,7 @@ class Repositories:
         return {"commit": commit, "submodules": {wanted.path: wanted.commit for wanted in found[1:]}}
 
     def fetched(self, first: Wanted, recursive: bool) -> list[Wanted]:
-        """Bring ``first`` and what is below it into the store; return them, each after its superproject."""
+        """Fetch ``first`` and its nested submodules into the store; return them, each after its superproject."""
         found: list[Wanted] = []
         waiting = [first]
         while waiting:
@@ -98,7 +98,7 @@ class Repositories:
         return found
 
     def using(self, wanted: Wanted, work: t.Callable[[str], t.Any]) -> t.Any:
-        """Call ``work`` with the repository in the store once it has the commit; fix a damaged one once.
+        """Call ``work`` with the repository in the store once it has the commit; repair a damaged repository once.
 
         :raises SparkforgeError: for every failure.
         """
@@ -121,12 +121,12 @@ class Repositories:
                     disk.remove(f"{store}.pieces")
         raise AssertionError("unreachable: the second round returns or raises")
 
-    # The methods from here on are called with the lock of the store held.
+    # The caller of the following methods holds the lock of the store.
 
     def obtain(self, wanted: Wanted, store: str) -> None:
-        """Make sure that ``store`` has all objects of the commit; ask the network only for what it lacks.
+        """Make sure that ``store`` has all objects of the commit; contact the network only for missing ones.
 
-        :raises GitError: if the store is damaged or the commit cannot be had.
+        :raises GitError: if the store is damaged or the commit is unavailable.
         """
         self.make_repository(store)
         if self.has(wanted, store):
@@ -146,7 +146,7 @@ class Repositories:
         except GitError as error:
             _sweep(store)
             if error.kind is Kind.UNKNOWN:
-                # Perhaps the store is to blame: it tells, or what git said stands.
+                # The store may be at fault: then fsck fails with its own error, otherwise git's original error stands.
                 self.git.local("--git-dir", store, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
             if error.kind is not Kind.UNADVERTISED or not self.fetch_walking(wanted, store):
                 raise
@@ -154,7 +154,7 @@ class Repositories:
             raise GitError(Kind.CORRUPT, f"{wanted.commit} is missing after the fetch")
 
     def make_repository(self, store: str) -> None:
-        """Make the bare repository, or tidy up what a killed run left in it."""
+        """Create the bare repository, or clean up after a killed run."""
         whole = os.path.isfile(os.path.join(store, "HEAD")) and os.path.isdir(os.path.join(store, "objects"))
         if whole and os.path.isdir(os.path.join(store, "refs")):
             _sweep(store)
@@ -165,7 +165,7 @@ class Repositories:
     def has(self, wanted: Wanted, store: str) -> bool:
         """Tell whether all objects of the commit have arrived.
 
-        :raises GitError: if its ref says so and the commit cannot be read.
+        :raises GitError: if its ref exists but the commit cannot be read.
         """
         ref = os.path.join(store, _COMPLETE, wanted.commit)
         try:
@@ -187,10 +187,10 @@ class Repositories:
         self.ask(wanted, store, ["--depth=1", wanted.remote.url, f"+{wanted.commit}:{_COMPLETE}{wanted.commit}"])
 
     def fetch_walking(self, wanted: Wanted, store: str) -> bool:
-        """Fetch a commit that a ref names without its history, from a server of plain files: whether it was there.
+        """Fetch a commit that a ref names, without its history, from a plain file server; tell whether that succeeded.
 
-        git walks from object to object there, and ends where it takes history for truncated. So it does in what
-        playbooks/mirror.yml collects, which has no more of it.
+        git's walk over objects on such a server stops at commits that it takes for shallow. It does so in repositories
+        from playbooks/mirror.yml too, which contain no more history.
         """
         if not wanted.remote.url.lower().startswith(("http://", "https://")):
             return False
@@ -212,9 +212,9 @@ class Repositories:
         return True
 
     def fetch_pieces(self, wanted: Wanted, store: str) -> None:
-        """Fetch the commit's directories, then its files some thousand at a time; what has arrived is kept.
+        """Fetch the commit's directories, then its files in batches; completed batches are kept.
 
-        git itself begins a transfer that broke off again. A server that does not filter gives all in one answer.
+        git itself restarts an interrupted transfer. A server without filter support sends everything in one response.
         """
         pieces = f"{store}.pieces"
         ref = f"+{wanted.commit}:{_COMPLETE}{wanted.commit}"
@@ -228,7 +228,7 @@ class Repositories:
             ("remote.origin.partialCloneFilter", "blob:none"),
         ):
             self.git.local("--git-dir", pieces, "config", key, value)
-        # Files of another version that was fetched before count as there.
+        # Files from an earlier version in the store count as present.
         os.makedirs(os.path.join(pieces, "objects", "info"), exist_ok=True)
         with open(os.path.join(pieces, "objects", "info", "alternates"), "w", encoding="utf-8") as stream:
             stream.write(os.path.join(store, "objects") + "\n")
@@ -246,15 +246,15 @@ class Repositories:
         disk.remove(pieces)
 
     def missing(self, wanted: Wanted, pieces: str) -> list[str]:
-        """Return the names of the objects of the commit that have not arrived."""
+        """Return the names of the commit's objects that have not arrived yet."""
         names = self.git.local(
             "--git-dir", pieces, "rev-list", "--objects", "--missing=print", "--no-object-names", wanted.commit
         )
         return [line[1:] for line in names.decode("ascii").split() if line.startswith("?")]
 
     def ask(self, wanted: Wanted, repository: str, arguments: t.Sequence[str], data: bytes = b"") -> None:
-        """Call ``git fetch`` once."""
-        # "noop" asks for the objects by name without telling what is there.
+        """Run ``git fetch`` once."""
+        # "noop" requests the objects by name without listing the existing ones.
         settings = ["-c", "fetch.negotiationAlgorithm=noop"] if "--stdin" in arguments else []
         options = ["--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--progress"]
         self.git.remote(
@@ -266,7 +266,7 @@ class Repositories:
 
 
 def _sweep(repository: str) -> None:
-    """Remove what a killed git leaves: locks, and packs that are not whole."""
+    """Remove leftovers of a killed git: locks and incomplete packs."""
     objects = os.path.join(repository, "objects")
     for directory, names, files in os.walk(repository):
         if directory == objects:

@@ -2,12 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Calls of git, which gets no configuration but ours.
+"""Run git with no configuration but ours: no hooks, filters, credential helpers or prompts; only allowed protocols."""
 
-No hook, no filter, no credential helper, no prompt, no protocol that was not meant.
-"""
-
-# Runs in the detached worker too, where there is no module to run commands.
+# This also runs in the detached worker, which has no AnsibleModule to run commands.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from .._core.errors import SparkforgeError
 from .git_errors import Say, of_local, of_remote
 from .urls import Remote
 
-#: Seconds between two lines about a transfer that continues.
+#: Seconds between two progress lines for a running transfer.
 PROGRESS_SECONDS = 10.0
 
 _SETTINGS: t.Final[tuple[tuple[str, str], ...]] = (
@@ -39,23 +36,23 @@ _SETTINGS: t.Final[tuple[tuple[str, str], ...]] = (
     ("advice.detachedHead", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("submodule.recurse", "false"),
-    # One pack for each fetch, whole or absent; loose objects could be half of one.
+    # Write one pack per fetch, which is complete or absent; a loose object could be truncated.
     ("fetch.unpackLimit", "1"),
-    # The tree of a running build shares the packs: nothing is packed again behind its back.
+    # The tree of a running build shares the packs, so nothing may repack them meanwhile.
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("protocol.version", "2"),
-    # A connection on which nothing arrives is given up; a server that still counts sends a byte now and then.
+    # Give up a silent connection; a server that is still counting objects sends an occasional byte.
     ("http.lowSpeedLimit", "1"),
     ("http.lowSpeedTime", "120"),
 )
 
-#: How git is called. Python ignores SIGXFSZ; git must too, so that it says what is wrong instead of dying of it.
+#: Arguments for every git call. Python ignores SIGXFSZ, and git inherits that: it reports an error instead of dying.
 _CALL: t.Final[dict[str, t.Any]] = {"cwd": "/", "umask": 0o022, "restore_signals": False}
 
 
 class Commands:
-    """Calls git, with an environment in which nothing but our settings counts."""
+    """Run git in an environment in which only our settings count."""
 
     def __init__(self, environment: t.Mapping[str, str]) -> None:
         kept = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_SSL_CAINFO")
@@ -65,7 +62,7 @@ class Commands:
             if (not key.startswith("GIT_") or key in kept) and key not in ("SSH_ASKPASS", "LANGUAGE", "DISPLAY")
         }
         self.environment.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
-        # libcurl, unlike its command, reads neither of these.
+        # Unlike the curl command, libcurl reads neither of these.
         for ours, gits in (("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSL_CERT_DIR", "GIT_SSL_CAPATH")):
             if environment.get(ours):
                 self.environment.setdefault(gits, environment[ours])
@@ -93,7 +90,7 @@ class Commands:
         self.git = git
 
     def local(self, *arguments: str) -> bytes:
-        """Call git for what needs no network and return its output.
+        """Run git without network access and return its output.
 
         :raises GitError: if it fails.
         """
@@ -113,17 +110,17 @@ class Commands:
         data: bytes = b"",
         say: Say | None = None,
     ) -> bytes:
-        """Call git for what needs the network and return its output.
+        """Run git with network access and return its output.
 
         :param data: its standard input.
-        :param say: gets a line now and then about how far the transfer is.
+        :param say: a function that receives occasional progress lines.
         :raises GitError: if it fails.
         """
         settings = list(_SETTINGS)
         if remote.header is not None:
             parts = urllib.parse.urlsplit(remote.url)
             settings.append((f"http.{parts.scheme}://{parts.netloc}/.extraHeader", remote.header))
-            # git gives the header to whatever host it is redirected to.
+            # git would send the header to any host that it is redirected to.
             settings.append(("http.followRedirects", "false"))
         environment = self._with(settings)
         environment["GIT_ALLOW_PROTOCOL"] = remote.protocols
@@ -134,7 +131,7 @@ class Commands:
         try:
             watcher = _Watcher(t.cast(t.BinaryIO, process.stderr), say)
             watcher.start()
-            # A git that ends at once reads nothing.
+            # If git exits at once, it reads no input.
             with contextlib.suppress(BrokenPipeError):
                 t.cast(t.BinaryIO, process.stdin).write(data)
             with contextlib.suppress(BrokenPipeError):
@@ -164,7 +161,7 @@ class Commands:
 
 
 class _Watcher(threading.Thread):
-    """Reads what git says: keeps the end of it, and passes on how far the transfer is."""
+    """Read git's stderr: keep the end of it and report the progress."""
 
     _PROGRESS = re.compile(r"(?:Receiving objects|Resolving deltas|Updating files): +\d+%[^\r\n]*")
 
@@ -188,6 +185,6 @@ class _Watcher(threading.Thread):
 
     @property
     def text(self) -> str:
-        """What git said, without the lines about progress."""
+        """git's messages without the progress lines."""
         text = self.tail.decode("utf-8", "replace")
         return re.sub(r"(?:remote: )?[A-Z][a-z]+ [a-z]+: +(?:\d+%|\d+)[^\r\n]*[\r\n]?", "", text)

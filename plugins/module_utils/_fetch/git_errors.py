@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a failure of git means: whose fault it is, how long it is waited for, and what the user is told."""
+"""The meaning of a git failure: its cause and remedy, and how long to retry."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .._core.redact import redact
 from . import http_errors
 from .urls import Wanted
 
-#: Seconds for which a lost network is waited for; the last attempt comes after them.
+#: Seconds to wait for a lost network; the last attempt comes after them.
 RETRY_SECONDS = 600.0
 #: The longest pause between two attempts, in seconds.
 LONGEST_PAUSE = 60.0
-#: Attempts where a transfer begins and breaks off each time, and after an error that nothing is known of.
+#: The maximum number of attempts if each transfer starts and breaks off, and after an unknown error.
 BROKEN_ATTEMPTS = 10
 UNKNOWN_ATTEMPTS = 3
 
@@ -31,7 +31,7 @@ Say = t.Callable[[str], None]
 
 @dataclasses.dataclass(frozen=True)
 class Patience:
-    """How long a lost network is waited for; tests give a clock of their own."""
+    """How long to wait for a lost network; tests supply their own clock."""
 
     seconds: float = RETRY_SECONDS
     sleep: t.Callable[[float], None] = time.sleep
@@ -45,11 +45,11 @@ _UNREACHABLE = (
 
 
 class Kind(enum.Enum):
-    """What a failure of git means: a pattern of its messages, and the cause and the remedy that a person is told.
+    """The meaning of a git failure: a pattern for its messages, and the cause and the remedy for the user.
 
-    Tried in this order: what is certain first, for "the remote end hung up" ends many a message. The texts are those of
-    git 2.34 to 2.51, libcurl 7.81 to 8.14 and OpenSSH 8.9 to 10, in the C locale. {what} is the repository at the
-    beginning of a sentence, {inside} within one.
+    The order matters: specific patterns come first, because many messages end with "the remote end hung up". The texts
+    are those of git 2.34 to 2.51, libcurl 7.81 to 8.14 and OpenSSH 8.9 to 10 in the C locale. {what} is the repository
+    at the start of a sentence, {inside} within a sentence.
     """
 
     def __init__(self, pattern: str, cause: str, remedy: str) -> None:
@@ -59,7 +59,7 @@ class Kind(enum.Enum):
 
     SPACE = (
         r"no space left on device|disk quota exceeded|file too large|died of signal 25\b"
-        # git does not say why, and there is hardly another reason.
+        # git does not report the reason, but there is hardly any other.
         r"|unable to write (?:file|new index|pack|sha1)|cannot store (?:pack|index) file",
         "{what} cannot be stored in {place}: {line}{free}.",
         "Free some space there and run again: completed downloads are kept.",
@@ -128,7 +128,7 @@ class Kind(enum.Enum):
         "{what} does not exist: {line}.",
         "Correct the URL, or the mirror, which must have the repository at that path.",
     )
-    BROKEN = (  # a transfer that began and broke off
+    BROKEN = (  # a transfer that started and broke off
         r"early eof|unexpected disconnect|index-pack (?:failed|died)|invalid index-pack output|transfer closed with|"
         r"curl (?:16|18|28|52|55|56|92)\b|operation too slow|bytes of body are still expected|http/2 stream|"
         r"unexpected flush|pack has .* unresolved|bad line length|expected flush after|the remote end hung up upon|"
@@ -160,37 +160,37 @@ class Kind(enum.Enum):
     )
 
 
-#: Characters of what git said that are kept, the last ones.
+#: The number of characters to keep from the end of git's output.
 KEPT = 4000
 
 
 class GitError(Exception):
-    """A command of git that failed."""
+    """A git command that failed."""
 
     def __init__(self, kind: Kind, output: str) -> None:
         super().__init__(output)
         self.kind = kind
-        #: The directory that was written, where that is not the store.
+        #: The directory that git wrote to, if it is not the store.
         self.place = ""
-        #: The end of what git said, without credentials.
+        #: The end of git's output, without credentials.
         self.output = redact(output).strip()[-KEPT:]
 
     @property
     def line(self) -> str:
-        """The line that says most, without the full stop."""
+        """The most informative line, without the full stop."""
         lines = [line.strip() for line in re.split(r"[\r\n]+", self.output) if line.strip()]
         pattern = self.kind.pattern
         telling = [line for line in lines if pattern and re.search(pattern, line, re.I)]
         spoken = [line for line in lines if line.startswith(("fatal:", "error:", "ssh:", "remote:"))]
         chosen = (telling or spoken or lines or ["no output from git"])[0]
-        # The URL is in our own sentence.
+        # Our own sentence already contains the URL.
         return re.sub(
             r"^(?:(?:fatal|error|ssh|remote|remote error): ?|unable to access '[^']*': )+", "", chosen
         ).rstrip(".")
 
 
 def of_remote(output: str, status: int) -> GitError:
-    """Return what a git that ended with ``status`` failed of."""
+    """Return the error for a git command that contacted a remote and exited with ``status``."""
     if status == -signal.SIGXFSZ:
         return GitError(Kind.SPACE, output or "the limit on the size of a file was reached")
     kind = next(kind for kind in Kind if re.search(kind.pattern, output, re.I))
@@ -198,7 +198,7 @@ def of_remote(output: str, status: int) -> GitError:
 
 
 def of_local(output: str, status: int) -> GitError:
-    """Return the same without a network: then the disk is to blame, or what is on it."""
+    """Return the error for a git command without network access, which blames the disk or the data on it."""
     error = of_remote(output, status)
     error.kind = error.kind if error.kind in (Kind.SPACE, Kind.STORE, Kind.CHECKOUT) else Kind.CORRUPT
     return error
@@ -211,7 +211,7 @@ _LOST_COMMIT = (
 
 
 def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeError:
-    """Map a failure of git to a cause and a remedy."""
+    """Map a git failure to a cause and a remedy."""
     remedy = _LOST_COMMIT if wanted.path and error.kind is Kind.COMMIT else error.kind.remedy
     place = error.place or store or "the store"
     cause = error.kind.cause.format(
@@ -222,17 +222,17 @@ def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeErr
 
 
 class Retry:
-    """Calls until it works, for as long as only the network is to blame."""
+    """Repeat a call until it succeeds, as long as only the network is at fault."""
 
     def __init__(self, patience: Patience, say: Say) -> None:
         self.patience = patience
         self.say = say
 
     def __call__(self, wanted: Wanted, attempt: t.Callable[[], t.Any], give_way: t.Container[Kind] = ()) -> t.Any:
-        """Return what ``attempt`` returns.
+        """Return the result of ``attempt``.
 
-        :param give_way: failures that the caller answers with another way instead of with another attempt.
-        :raises GitError: for these, and for what waiting does not fix.
+        :param give_way: kinds of failure that the caller handles with a different method instead of another attempt.
+        :raises GitError: for these kinds, and for failures that waiting does not fix.
         :raises SparkforgeError: if the network stays lost.
         """
         lost: float | None = None
@@ -244,7 +244,7 @@ class Retry:
                 if error.kind in give_way or error.kind not in (Kind.NETWORK, Kind.BROKEN, Kind.UNKNOWN):
                     raise
                 now = self.patience.clock()
-                # A transfer that broke off had begun, so the network was there.
+                # A broken transfer had started, so the network was up.
                 lost = now if lost is None or error.kind is Kind.BROKEN else lost
                 failures.append(error.kind)
                 if failures.count(Kind.UNKNOWN) >= UNKNOWN_ATTEMPTS:
@@ -252,7 +252,7 @@ class Retry:
                 left = self.patience.seconds - (now - lost)
                 if left <= 0 or failures.count(Kind.BROKEN) >= BROKEN_ATTEMPTS:
                     raise self.lost(wanted, error, len(failures), now - lost) from error
-                # The pauses end with the patience, so that an outage of just that length is survived.
+                # Limit the pause so that the last attempt comes right at the end of the patience.
                 pause = min(2.0 ** min(len(failures) - 1, 10), LONGEST_PAUSE, max(left, 1.0))
                 self.say(f"{wanted.label}: {error.line}; attempt {len(failures) + 1} in {pause:.0f} s")
                 self.patience.sleep(pause)

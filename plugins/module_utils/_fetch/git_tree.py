@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tree of a commit: its submodules, and its files checked out of the store."""
+"""The tree of a commit: its submodules, and its files checked out from the store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .urls import Wanted, absolute_url, clean, make_wanted
 
 
 def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str, str], say: Say) -> list[Wanted]:
-    """Return the submodules that the commit itself has, in the order of their paths."""
+    """Return the direct submodules of the commit, sorted by path."""
     listing = git.local("--git-dir", store, "ls-tree", "-r", "-z", "--full-tree", wanted.commit)
     links, has_modules = {}, False
     for entry in listing.split(b"\0"):
@@ -53,7 +53,7 @@ def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str
 
 
 def _modules(wanted: Wanted, store: str, git: Commands) -> dict[str, dict[str, str]]:
-    """Return what ``.gitmodules`` says: path -> its settings."""
+    """Return the settings in ``.gitmodules`` for each path."""
     try:
         listing = git.local("--git-dir", store, "config", "--blob", f"{wanted.commit}:.gitmodules", "--null", "--list")
     except GitError as error:
@@ -73,9 +73,9 @@ def _modules(wanted: Wanted, store: str, git: Commands) -> dict[str, dict[str, s
 
 
 def check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
-    """Put the commit's files where they belong in the tree, with a repository that needs the store no more.
+    """Check the commit's files out into the tree, with a repository that no longer needs the store.
 
-    :raises GitError: with the directory that was full, where one was.
+    :raises GitError: names the directory that git failed to write.
     """
     try:
         _check_out(wanted, directory, store, git, say)
@@ -86,12 +86,12 @@ def check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Sa
 
 def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
     tree = os.path.join(directory, wanted.path) if wanted.path else directory
-    # Made by the superproject's checkout, which git lets through no symlink; a tree that says otherwise is a trap.
+    # git creates this directory in the superproject's checkout and follows no symlink; any other result is malicious.
     if os.path.realpath(tree) != os.path.join(os.path.realpath(directory), wanted.path).rstrip("/"):
         raise SparkforgeError(f"{wanted.label} would be checked out through a symlink.", "Do not build this source.")
     if not os.path.isdir(tree):
         raise GitError(Kind.CORRUPT, f"the checkout created no directory {wanted.path}")
-    for name in os.listdir(tree):  # of a checkout that was in vain
+    for name in os.listdir(tree):  # left by a failed checkout
         disk.remove(os.path.join(tree, name))
     metadata = os.path.join(tree, ".git")
     git.local("init", "--quiet", "--template=", tree)
@@ -100,7 +100,7 @@ def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: S
         shutil.copyfile(os.path.join(store, "shallow"), os.path.join(metadata, "shallow"))
     at = ("--git-dir", metadata, "--work-tree", tree)
     _verify(at, git)
-    # Where it came from, not through which mirror: builds write it into what they make.
+    # Record the original URL instead of the mirror's, because builds embed it in their output.
     for key, value in (("gc.auto", "0"), ("remote.origin.url", clean(wanted.url))):
         git.local(*at, "config", key, value)
     git.local(*at, "update-ref", "--no-deref", "HEAD", wanted.commit)
@@ -109,7 +109,7 @@ def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: S
     if head != wanted.commit:
         raise GitError(Kind.CORRUPT, f"{head} was checked out instead of {wanted.commit}")
     if wanted.path and not re.search(r"[\x00-\x1f]", wanted.name):
-        # As `git submodule init` has it: the superproject knows that the submodule is there.
+        # Like `git submodule init`, register the submodule in the superproject.
         config = os.path.join(directory, wanted.parent, ".git", "config")
         for key, value in (("active", "true"), ("url", clean(wanted.url))):
             git.local("config", "--file", config, f"submodule.{wanted.name}.{key}", value)
@@ -117,9 +117,9 @@ def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: S
 
 
 def _verify(at: t.Sequence[str], git: Commands) -> None:
-    """Read every object and compare it with its name: whatever was built here before could write to the store.
+    """Read every object and compare it with its hash, because an earlier build here could have written to the store.
 
-    :raises GitError: for one that is another; what git finds odd about an old project's objects is none of it.
+    :raises GitError: for a mismatch; git's complaints about the format of old objects are ignored.
     """
     try:
         git.local(*at, "fsck", "--full", "--no-reflogs", "--no-dangling", "--no-progress")
@@ -140,7 +140,7 @@ def _warn_of_lfs(wanted: Wanted, tree: str, say: Say) -> None:
 
 
 def _share(source: str, target: str) -> None:
-    """Give ``target`` the objects of ``source``: the same files under a second name; copies on another file system."""
+    """Hard-link the objects of ``source`` into ``target``, or copy them if the file systems differ."""
     for directory, names, files in os.walk(source):
         names[:] = [name for name in names if not name.startswith(("tmp_", "incoming-"))]
         below = os.path.join(target, os.path.relpath(directory, source))

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Downloads that end as a verified file or as one cause and one remedy.
+"""Downloads that result in a verified file, or in one error with cause and remedy.
 
-Proxies and the CA come from the environment, as every tool on the host reads them: ``http_proxy``,
-``https_proxy``, ``no_proxy``, ``SSL_CERT_FILE``. TLS is verified always; there is no way to turn it off.
+Proxies and the CA come from the usual environment variables: ``http_proxy``, ``https_proxy``, ``no_proxy``,
+``SSL_CERT_FILE``. TLS certificates are always verified; there is no option to turn that off.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .._core.errors import SparkforgeError, UnreachableError
 from .._core.redact import redact
 from . import http_errors
 
-#: Bytes per read: large enough that Python's share of a download does not show.
+#: Bytes per read: large enough to make Python's overhead negligible.
 BLOCK = 1 << 20
 
-#: HTTP states that lead elsewhere, and how many of them are followed.
+#: HTTP status codes that redirect, and the maximum number of redirections.
 REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
 HOPS = 10
 
-#: Bytes of a download of which nobody says how large it is; the largest that NVIDIA publishes have some 5 GB.
+#: The size limit in bytes for a download of unknown size; NVIDIA's largest archives have about 5 GB.
 SIZE_LIMIT = 16 << 30
-#: Bytes of a document and of an index's page, which are in memory as a whole.
+#: Size limits in bytes for a document and for an index page, which are held in memory.
 DOCUMENT_LIMIT, PAGE_LIMIT = 16 << 20, 64 << 20
 
-#: Seconds that a server may take for nothing, and bytes a second that it must send beyond these.
+#: Seconds before the minimum rate applies, and the minimum rate in bytes per second after that.
 GRACE = 600.0
 RATE = 16384
 
@@ -52,11 +52,11 @@ _HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+htm
 
 @dataclasses.dataclass
 class _Sink:
-    """A seekable file that knows the size and the sha256 of what was written to it.
+    """A seekable file that tracks the size and the sha256 of the data written to it.
 
-    :ivar directory: that the file is in; empty for one in memory.
-    :ivar pinned: its sha256 is known, so that bytes of two answers need no other proof that they are of one file.
-    :ivar url: where the last answer came from, after redirections.
+    :ivar directory: the directory of the file; empty if it is in memory.
+    :ivar pinned: whether the sha256 is known, so parts from two responses need no other proof of identity.
+    :ivar url: the URL of the last response, after redirections.
     """
 
     stream: t.BinaryIO
@@ -71,7 +71,7 @@ class _Sink:
     sha256: t.Any = dataclasses.field(default_factory=hashlib.sha256)
 
     def take_over(self) -> None:
-        """Go on behind what the stream has from an earlier run."""
+        """Read the data that an earlier run left in the stream, and continue after it."""
         for block in iter(lambda: self.stream.read(BLOCK), b""):
             self._count(block)
 
@@ -94,7 +94,7 @@ class _Sink:
 
 
 class _Pace:
-    """How fast an answer comes. The timeout is for silence: a byte now and then would keep a host waiting for ever."""
+    """The rate of a response. The timeout covers only silence: an occasional byte would keep a host waiting forever."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -110,7 +110,7 @@ class _Pace:
             raise self.too_slow()
 
     def within(self, ask: t.Callable[[], t.Any]) -> t.Any:
-        """Return what ``ask`` returns, or give up waiting for it: headers may drip too."""
+        """Return the result of ``ask``, or stop waiting for it when the time is up: headers may trickle in too."""
         try:
             return deadline.within(self.left(), ask)
         except TimeoutError:
@@ -124,7 +124,7 @@ class _Pace:
 
 
 def is_html(head: bytes) -> bool:
-    """Tell whether ``head``, the first bytes of a body, begins an HTML page (a login or an error page)."""
+    """Tell whether ``head``, the first bytes of a body, starts an HTML page (a login or an error page)."""
     return _HTML.match(head) is not None
 
 
@@ -141,18 +141,18 @@ def fetch(
 ) -> str:
     """Download ``url`` into a temporary file in ``directory`` and return that file's path.
 
-    The file is complete, verified and synced to the disk; the caller moves or removes it. Nothing is left in
-    ``directory`` after a failure, except ``partial``. A broken connection is resumed with a Range request.
+    The file is complete, verified and synced to disk; the caller moves or removes it. A failure leaves nothing in
+    ``directory`` except ``partial``. A broken connection is resumed with a Range request.
 
     :param url: an ``http://``, ``https://`` or ``file://`` URL.
-    :param directory: an existing directory, on the file system where the file will end.
+    :param directory: an existing directory, on the file system of the file's final path.
     :param sha256: the pin, 64 hexadecimal digits; None leaves the verification to the caller.
-    :param timeout: seconds without a byte after which an attempt is given up.
-    :param retries: attempts after the first one.
-    :param setting: what a person sets the URL by, for the remedies.
-    :param max_bytes: what the file has, where that is known; a larger one is refused as soon as that shows.
-    :param partial: the name in ``directory`` of the temporary file, in a directory that nobody else may write. What it
-        has from an earlier call is not fetched again, and it stays if the connection fails. It needs a pin.
+    :param timeout: seconds without data before an attempt is abandoned.
+    :param retries: attempts after the first.
+    :param setting: the user's setting that contains the URL, for the remedies.
+    :param max_bytes: the size of the file, if known; a larger file is refused as soon as the excess shows.
+    :param partial: the name for the temporary file, in a directory that nobody else can write. Data from an earlier
+        call is not downloaded again, and the file stays if the connection fails. It requires a pin.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     pin = None if sha256 is None else _checked_pin(url, sha256)
@@ -173,7 +173,7 @@ def fetch(
             sink.take_over()
             resumed = sink.sha256.hexdigest() != pin and _receive(url, sink, timeout, retries)
             if pin is not None and sink.sha256.hexdigest() != pin and resumed:
-                # The server changed the file between two attempts: only a whole download tells.
+                # The file may have changed on the server between two attempts; only a fresh download can tell.
                 sink.restart()
                 _receive(url, sink, timeout, 0)
             _verify(url, sink, pin)
@@ -191,7 +191,7 @@ def fetch(
 
 
 def is_transient(error: BaseException) -> bool:
-    """Tell whether a download failed at the network, after every attempt: later it may succeed."""
+    """Tell whether a download failed because of the network, after all attempts; it may succeed later."""
     return isinstance(error, UnreachableError) or (isinstance(error, SparkforgeError) and "attempts" in error.details)
 
 
@@ -205,8 +205,8 @@ def fetch_bytes(
 ) -> bytes:
     """Download a small document (a manifest, a key, an index) and return its bytes.
 
-    :param limit: bytes; a larger document is refused, since this one is in memory.
-    :param html: True where the document is meant to be HTML.
+    :param limit: the maximum size in bytes, because the document is held in memory.
+    :param html: True if the document is supposed to be HTML.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     buffer = io.BytesIO()
@@ -218,9 +218,9 @@ def fetch_bytes(
 
 
 def fetch_page(url: str, accept: str, setting: str) -> tuple[bytes, str]:
-    """Download a page and return its bytes, and its URL after redirections, which its links start from.
+    """Download a page and return its bytes and its URL after redirections, the base for its links.
 
-    :param accept: the header of that name.
+    :param accept: the Accept header.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     buffer = io.BytesIO()
@@ -259,7 +259,7 @@ def _verify(url: str, sink: _Sink, pin: str | None) -> None:
 
 
 def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
-    """Fill ``sink`` and tell whether more than one answer of the server went into it."""
+    """Fill ``sink`` and tell whether it contains data from more than one response."""
     parts = _parts(url)
     if parts is not None and parts.scheme == "file":
         _read_local(url, urllib.request.url2pathname(parts.path), sink)
@@ -273,13 +273,13 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
     attempt, most = 0, sink.size
     while True:
         if sink.size and validator is None and not sink.pinned:
-            # Without an ETag or a date two answers cannot be told to be of the same file.
+            # Without an ETag or a date, two responses cannot be matched to the same file.
             sink.restart()
         try:
             appended, validator = _attempt(url, sink, validator, timeout)
         except http_errors.TransientError as error:
             if sink.size >= most + BLOCK:
-                # A connection that breaks now and then brings a large file too.
+                # Progress resets the attempts, so that a large file arrives despite occasional disconnects.
                 attempt, most = 0, sink.size
             if attempt == retries:
                 error.final.details.setdefault("attempts", attempt + 1)
@@ -293,7 +293,7 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
 
 
 def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tuple[bool, str | None]:
-    """Ask once; append to what ``sink`` has where the server agrees to go on, else begin again."""
+    """Send one request; append to ``sink`` if the server resumes there, otherwise start over."""
     headers = {"Accept-Encoding": "identity", "Accept": sink.accept}
     if sink.size:
         headers["Range"] = f"bytes={sink.size}-"
@@ -330,7 +330,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         # A weak ETag (W/...) must not be used with If-Range (RFC 9110, 13.1.5).
         strong = etag if etag is not None and not etag.startswith("W/") else response.headers.get("Last-Modified")
         try:
-            # Not read(), which waits until the block is full.
+            # Use read1, because read() waits until the block is full.
             for block in iter(lambda: response.read1(BLOCK), b""):
                 sink.write(block)
                 pace.check(len(block))
@@ -346,11 +346,11 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
 
 
 def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str, t.Any]:
-    """Ask for ``url`` and go where it leads; return where that was, with the answer.
+    """Request ``url``, follow its redirections, and return the final URL with the response.
 
-    Each hop is its own request: what was meant for one server, such as root's netrc, is not told to the next.
+    Each hop is a separate request, so credentials for one server, such as those in root's netrc, do not reach the next.
     """
-    # It provides a third of what a module call imports, and most calls fetch nothing.
+    # This import accounts for a third of a module call's imports, and most calls download nothing.
     from ansible.module_utils.urls import open_url
 
     asked = url
@@ -358,7 +358,7 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
         try:
             return asked, open_url(
                 asked, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
-                # At once: what answers a challenge is the process's, and downloads run side by side.
+                # Send credentials at once: the handler for challenges is process-wide, and downloads run in parallel.
                 follow_redirects="none", force_basic_auth=True,
             )  # fmt: skip
         except urllib.error.HTTPError as error:
@@ -374,12 +374,12 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
 
 
 def _redirected(url: str, asked: str, place: str) -> str:
-    """Return the URL that ``asked``, one of the hops from ``url``, leads to.
+    """Return the redirection target of ``asked``, one of the hops from ``url``.
 
-    :raises SparkforgeError: if it is none, or leaves TLS.
+    :raises SparkforgeError: if it is not a valid URL, or leaves TLS.
     """
     with contextlib.suppress(ValueError):
-        # As urllib.request has it: some servers send spaces and umlauts.
+        # Quote like urllib.request: some servers send spaces and umlauts.
         place = urllib.parse.urljoin(asked, urllib.parse.quote(place, encoding="iso-8859-1", safe=string.punctuation))
     parts, before = _parts(place), urllib.parse.urlsplit(asked)
     if parts is None or parts.scheme not in ("http", "https"):
@@ -398,11 +398,11 @@ def _redirected(url: str, asked: str, place: str) -> str:
 
 
 def _parts(url: str) -> urllib.parse.SplitResult | None:
-    """Return the parts of a URL; None for one that cannot be fetched."""
+    """Return the parts of a URL, or None if it cannot be fetched."""
     try:
         parts = urllib.parse.urlsplit(url)
         sound = parts.scheme == "file" or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
-    except ValueError:  # an address or a port that is none
+    except ValueError:  # an invalid address or port
         return None
     return parts if sound and not re.search(r"[\x00-\x1f\x7f]", url) and " " not in parts.netloc else None
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a failed download means, with cause and remedy, and whether a later attempt may help."""
+"""Errors for failed downloads, with cause and remedy, and whether to retry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import urllib.request
 from .._core.errors import SparkforgeError, UnreachableError
 from .._core.redact import redact
 
-#: HTTP states that a later attempt may find changed (RFC 9110, RFC 6585).
+#: HTTP status codes that may be different on a later attempt (RFC 9110, RFC 6585).
 TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -33,8 +33,8 @@ PROXY_REMEDY = "Correct sparkforge_proxies (address, user and password), or add 
 class TransientError(Exception):
     """A failure that is worth another attempt.
 
-    :param final: what to raise once no attempt is left.
-    :param validator: the ETag or date of the file whose first bytes have arrived.
+    :param final: the error to raise if no attempt is left.
+    :param validator: the ETag or date of the partially downloaded file.
     """
 
     def __init__(self, final: SparkforgeError, validator: str | None = None) -> None:
@@ -44,7 +44,7 @@ class TransientError(Exception):
 
 
 def explained(url: str, error: Exception, timeout: float, setting: str) -> Exception:
-    """Map what the HTTP library raised to a cause and a remedy."""
+    """Map an exception of the HTTP library to a cause and a remedy."""
     name = redact(url)
     via = proxy_of(url)
     through = f" through the proxy {via}" if via else ""
@@ -158,7 +158,7 @@ def too_large(url: str, limit: int, size: int) -> SparkforgeError:
 
 
 def free_space(directory: str) -> str:
-    """Return how much space is left there, as the end of a sentence."""
+    """Return the free space in a directory, formatted as the end of a sentence."""
     try:
         numbers = os.statvfs(directory)
     except OSError:
@@ -167,7 +167,7 @@ def free_space(directory: str) -> str:
 
 
 def not_written(what: str, place: str, error: OSError) -> SparkforgeError:
-    """Map what the disk refused to a cause and a remedy; ``what`` begins the cause."""
+    """Map a write error to a cause and a remedy; ``what`` is the start of the cause."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     while not os.path.isdir(place) and place != "/":
         place = os.path.dirname(place) or "/"

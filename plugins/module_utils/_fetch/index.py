@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where wheels are: package indexes, pages and directories that list them, and the credentials that servers ask for.
+"""Package indexes, pages and directories that list wheels, and the credentials for their servers.
 
-The simple repository API as JSON (PEP 691, with sizes: PEP 700) or HTML (PEP 503).
+Supports the simple repository API as JSON (PEP 691, with sizes: PEP 700) or HTML (PEP 503).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5, */*;q=0.1"
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A wheel that is listed somewhere.
+    """A wheel in a listing.
 
-    :ivar sha256: None where the list does not say it.
-    :ivar size: bytes; None where the list does not say it.
+    :ivar sha256: None if the listing does not include it.
+    :ivar size: bytes; None if the listing does not include it.
     """
 
     file: str
@@ -44,9 +44,9 @@ class Link:
 
 
 def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
-    """Return user name and password of each server, as a URL has them, by the server's name.
+    """Return ``user:password``, URL-encoded, for each server name.
 
-    :raises SparkforgeError: for an entry that names no server or lacks a value.
+    :raises SparkforgeError: for an entry without a server, user name or password.
     """
     found: dict[str, str] = {}
     for number, entry in enumerate(entries, 1):
@@ -70,7 +70,7 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
 
 
 def pip_settings(listing: str) -> dict[str, str]:
-    """Return what ``pip config list`` printed, by the options' names; variables come before files."""
+    """Return the output of ``pip config list`` keyed by option; environment variables override files."""
     rows = [re.fullmatch(r"(global|install|:env:)\.([a-z-]+)=(.*)", line) for line in listing.splitlines()]
     found: dict[str, str] = {}
     for section in ("global", "install", ":env:"):
@@ -79,7 +79,7 @@ def pip_settings(listing: str) -> dict[str, str]:
 
 
 def authorized(url: str, known: t.Mapping[str, str]) -> str:
-    """Return a URL with the user name and password of its server, unless it has its own."""
+    """Return a URL with the user name and password for its server, unless it has its own."""
     parts = urllib.parse.urlsplit(url)
     user = known.get(parts.hostname or "")
     if user and parts.username is None and parts.scheme in ("http", "https"):
@@ -88,10 +88,10 @@ def authorized(url: str, known: t.Mapping[str, str]) -> str:
 
 
 def listed(place: str, known: t.Mapping[str, str], setting: str) -> list[Link]:
-    """Return the wheels that a directory of this host, or a page of an index, lists.
+    """Return the wheels in a local directory or on an index page.
 
     :param place: an absolute path or a URL.
-    :param setting: what a person sets the place by.
+    :param setting: the user's setting that contains the path or URL.
     :raises SparkforgeError: if it cannot be read, or is a page without any wheel.
     """
     local = urllib.request.url2pathname(urllib.parse.urlsplit(place).path) if place.startswith("file:") else place
@@ -120,7 +120,7 @@ def _url(path: str) -> str:
 
 
 class _Anchors(html.parser.HTMLParser):
-    """Collects where the links of a page lead."""
+    """Collect the targets of a page's links."""
 
     def __init__(self, base: str) -> None:
         super().__init__()
@@ -137,13 +137,13 @@ class _Anchors(html.parser.HTMLParser):
 
 
 def read_page(text: str, url: str) -> list[Link]:
-    """Return the wheels that a page lists, but none less protected than the page, nor of the host that reads it.
+    """Return the wheels on a page, except links that are less secure than the page or lead from it to local files.
 
-    :param url: of the page; what it lists may be relative to it, and be behind the same user name and password.
+    :param url: the URL of the page, the base for relative links; its credentials also apply to links to its server.
     """
     rows: t.Iterable[tuple[t.Any, t.Any, t.Any]] = []
     base = url
-    # AssertionError: html.parser, of a marked section that it does not know.
+    # html.parser raises AssertionError for an unknown marked section.
     with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, AssertionError):
         if text.startswith("{"):
             files = json.loads(text)["files"]

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""NVIDIA's redistributable archives on a host: versioned directory, symlink, loader entry, receipt.
+"""Install NVIDIA's redistributable archives on a host: versioned directory, symlink, loader entry, receipt.
 
-On a host, ``<prefix>/<component>/<version>[-<variant>]`` is one unpacked archive, and
-``<prefix>/<component>/current`` the symlink that says which one is in use. All archives of a call are
-fetched, verified and unpacked before the first symlink is switched: a bad one leaves the host as it was.
+On a host, ``<prefix>/<component>/<version>[-<variant>]`` is one unpacked archive, and the symlink
+``<prefix>/<component>/current`` selects the version in use. A call downloads, verifies and unpacks all of its archives
+before it switches the first symlink, so a bad archive leaves the host unchanged.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .._core.redact import redact
 from .._elf import reader
 from . import http, redist_plan as _plan, unpack
 
-#: An xz archive of libraries unpacks to three or four times its size; beside it is the archive itself.
+#: An xz archive of libraries unpacks to three or four times its size; the archive itself also takes space.
 DISK_FACTOR = 5
 
 _LOCK = "redist"
 
-#: The e_machine in the ELF header of a platform's libraries (linux-aarch64 is Tegra).
+#: The e_machine value in the ELF header of each platform's libraries (linux-aarch64 is Tegra).
 MACHINES = {"linux-sbsa": 183, "linux-aarch64": 183, "linux-x86_64": 62, "linux-ppc64le": 21}
 
 Run = t.Callable[[list[str]], tuple[int, str, str]]
@@ -37,7 +37,7 @@ Run = t.Callable[[list[str]], tuple[int, str, str]]
 
 @dataclasses.dataclass
 class Step:
-    """What is to be done for one archive, and why; ``reason`` is empty where there is nothing to do."""
+    """The action planned for one archive and its reason; ``reason`` is empty if nothing has to be done."""
 
     archive: _plan.Archive
     receipt: dict[str, t.Any] | None
@@ -53,7 +53,7 @@ class Step:
 
 
 def describe(steps: list[Step], prefix: str) -> dict[str, t.Any]:
-    """Return the module's result of steps that were taken, or planned."""
+    """Return the module's result for completed or planned steps."""
     rows, before, after = [], [], []
     for step in steps:
         old = step.receipt or {}
@@ -78,10 +78,10 @@ def _result(
 
 
 class RedistArchives:
-    """Brings a host to the wanted archives, or takes them away.
+    """Install the requested archives on a host, or remove them.
 
-    :param options: of the module ``redist_archive``.
-    :param run: runs an argument list and returns status, stdout, stderr; None where ldconfig must not run.
+    :param options: the options of the module ``redist_archive``.
+    :param run: a function that runs an argument list and returns status, stdout, stderr; None to skip ldconfig.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class RedistArchives:
         self.ldconfig = list(ldconfig)
         self.run = run
 
-    # Methods that both states share
+    # Methods for both states
 
     def loader_file(self, component: str) -> str:
         return _plan.loader_path(self.loader_directory, component)
@@ -125,9 +125,9 @@ class RedistArchives:
     # state: present
 
     def present(self) -> dict[str, t.Any]:
-        """Install what is missing or different, and return the module's result.
+        """Install missing or outdated archives and return the module's result.
 
-        :raises SparkforgeError: with the host as it was, unless ldconfig itself failed.
+        :raises SparkforgeError: with the host unchanged, unless ldconfig itself failed.
         """
         steps = self.plan()
         if self.check_mode or not any(step.reason for step in steps):
@@ -140,7 +140,7 @@ class RedistArchives:
         return describe(steps, self.prefix)
 
     def plan(self) -> list[Step]:
-        """Compare the host with what is wanted; reads receipts and lstats files, asks no server."""
+        """Compare the host with the requested archives; this reads receipts and lstats files but contacts no server."""
         steps = []
         for archive in self.archives:
             receipt = receipts.read(self.root, f"redist-{archive.component}")
@@ -207,7 +207,7 @@ class RedistArchives:
             self._record(step)
 
     def _resolve(self, steps: list[Step]) -> None:
-        """Read each manifest once and check every pin, before the first archive is downloaded."""
+        """Read each manifest once and check every pin before the first archive is downloaded."""
         manifests: dict[str, dict[str, t.Any]] = {}
         for step in steps:
             archive = step.archive
@@ -220,7 +220,7 @@ class RedistArchives:
             step.resolved = _plan.resolve(manifests[url], archive, redact(url))
 
     def _stage(self, step: Step) -> None:
-        """Download, verify and unpack one archive into a directory that nothing refers to."""
+        """Download, verify and unpack one archive into a directory that nothing refers to yet."""
         archive, resolved = step.archive, step.resolved
         if resolved is None:
             return
@@ -250,7 +250,7 @@ class RedistArchives:
         if step.staged is not None:
             disk.make_directories(os.path.dirname(record["path"]))
             aside = os.path.join(self.prefix, f".replaced-{component}-{secrets.token_hex(4)}")
-            if os.path.lexists(record["path"]):  # damaged, or left by a run that was killed
+            if os.path.lexists(record["path"]):  # damaged, or left by a killed run
                 os.rename(record["path"], aside)
             try:
                 os.rename(step.staged, record["path"])
@@ -272,7 +272,7 @@ class RedistArchives:
             disk.unlink(path)
 
     def _record(self, step: Step) -> None:
-        """Write the receipt, then the loader entry's last line, then remove what is no longer kept."""
+        """Write the receipt, add the identity line to the loader entry, and remove versions that are no longer kept."""
         record = step.record
         others = [row for row in _plan.generations(step.receipt) if row.get("path") != record["path"]]
         previous = next((row for row in others if row.get("prefix") == self.prefix), None)
@@ -312,14 +312,14 @@ class RedistArchives:
         paths += [self.loader_file(component), receipts.path_of(self.root, f"redist-{component}")]
         return receipt, sorted({path for path in paths if os.path.lexists(path)})
 
-    # A receipt that somebody edited does not decide what is removed, nor does a link.
+    # Neither an edited receipt nor a link may decide which paths are removed.
 
     def _versions(self, component: str, receipt: t.Mapping[str, t.Any] | None) -> list[str]:
-        """Return where versions of ``component`` are said to lie, as far as they may."""
+        """Return the recorded directories of ``component`` that have a valid version path."""
         paths = [str(record.get("path")) for record in _plan.generations(receipt)]
         current = _plan.current_path(self.prefix, component)
         if os.path.islink(current):
-            # Also where a run was killed before it wrote its receipt.
+            # This also finds the version of a run that was killed before it wrote its receipt.
             paths.append(os.path.join(os.path.dirname(current), os.readlink(current)))
         return [path for path in paths if _plan.is_version(path, component)]
 
@@ -336,14 +336,14 @@ class RedistArchives:
 
 
 def _remove_stale_staging(prefix: str) -> None:
-    # The lock is held: whatever a run left here was killed.
+    # This run holds the lock, so these files are from a killed run.
     for name in os.listdir(prefix):
         if name.startswith((".staging-", ".fetch-", ".replaced-")):
             disk.remove(os.path.join(prefix, name))
 
 
 def _remove_version(path: str, component: str) -> None:
-    """Remove an unpacked version, and its component and prefix directories where that empties them."""
+    """Remove an unpacked version, and its component and prefix directories if they become empty."""
     if not _plan.is_version(path, component):
         return
     disk.remove(path)
@@ -361,9 +361,9 @@ def _remove_empty(prefix: str, component: str) -> None:
 
 
 def fetch_manifest(url: str, archive: _plan.Archive) -> dict[str, t.Any]:
-    """Return the manifest of the release that ``archive`` is of.
+    """Return the manifest of the release that ``archive`` belongs to.
 
-    :raises SparkforgeError: if there is none, or it is not a JSON object.
+    :raises SparkforgeError: if it does not exist, or is not a JSON object.
     """
     try:
         content = http.fetch_bytes(url)
@@ -381,9 +381,9 @@ def fetch_manifest(url: str, archive: _plan.Archive) -> dict[str, t.Any]:
 def record_of(
     archive: _plan.Archive, resolved: _plan.Resolved, unpacked: unpack.Unpacked, staged: str, prefix: str
 ) -> dict[str, t.Any]:
-    """Return the record of an archive that was unpacked at ``staged`` and is to lie below ``prefix``.
+    """Return the record of an archive that was unpacked at ``staged`` and will be moved into ``prefix``.
 
-    :raises SparkforgeError: if it has not the SONAME that the stack pins.
+    :raises SparkforgeError: if it does not have the SONAME that the stack pins.
     """
     version = resolved.version + (f"-{archive.variant}" if archive.variant else "")
     path = os.path.join(prefix, archive.component, version)
@@ -410,7 +410,7 @@ def record_of(
 
 
 def _sonames(directory: str, platform: str) -> list[str]:
-    """Return the SONAMEs under which the loader finds a library of the right machine in ``directory``."""
+    """Return the SONAMEs of the libraries in ``directory`` that the loader can find and that match the platform."""
     found = set()
     for name in os.listdir(directory):
         path = os.path.join(directory, name)

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wanted of NVIDIA's redistributable archives, and how it differs from what a host has; no call touches either.
+"""Plan NVIDIA's redistributable archives and compare them with the host's; nothing here downloads or changes a host.
 
-The layout of the vendor's tree, as developer.download.nvidia.com/compute has it:
-``<product>/redist/redistrib_<release>.json`` is the manifest; each ``relative_path`` in it is next to it.
-Plans on the controller read this file in every worker that a task forks, so it imports nothing that fetches.
+The vendor's tree on developer.download.nvidia.com/compute has the manifest in
+``<product>/redist/redistrib_<release>.json``; each ``relative_path`` in it is relative to the manifest's directory.
+Plans on the controller load this module in every forked worker, so it imports no download code.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ import typing as t
 from .._core import versions
 from .._core.errors import SparkforgeError
 
-#: Where NVIDIA's archives keep libraries; the first that exists counts.
+#: The library directories in NVIDIA's archives; the first that exists counts.
 LIBRARY_DIRECTORIES = ("lib", "lib64")
 
 LOADER_DIRECTORY = "/etc/ld.so.conf.d"
 
-#: The name of a version's directory, perhaps with a variant; never that of the symlink beside it.
+#: Valid names for a version's directory, including an optional variant; they never match the symlink next to it.
 VERSION = re.compile(r"[0-9][A-Za-z0-9._+-]{0,127}")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
-# --- where archives lie on a host ---
+# --- paths on a host ---
 
 
 def current_path(prefix: str, component: str) -> str:
-    """Return the symlink that says which version of a component is in use."""
+    """Return the symlink that selects the active version of a component."""
     return os.path.join(prefix, component, "current")
 
 
 def is_version(path: str, component: str) -> bool:
-    """Tell whether ``path`` is where a version of ``component`` may lie, below whatever prefix."""
+    """Tell whether ``path`` is a valid directory for a version of ``component``, under any prefix."""
     above, name = os.path.split(path)
     sound = os.path.isabs(path) and os.path.normpath(path) == path and os.path.basename(above) == component
     return sound and VERSION.fullmatch(name) is not None
 
 
 def loader_path(loader_directory: str, component: str) -> str:
-    """Return where the loader entry of a component is."""
+    """Return the path of a component's loader entry."""
     return os.path.join(loader_directory, f"sparkforge-{component}.conf")
 
 
 def loader_entry(record: t.Mapping[str, t.Any], *, identity: bool) -> str:
     """Return the text of the loader entry.
 
-    Its first line names what is installed, so that an observer of /etc alone can tell. That line is written
-    after the receipt and so proves that the installation came to its end.
+    Its first line identifies the installed version for observers that read only /etc. That line is written after the
+    receipt, so it proves that the installation finished.
     """
     head = ""
     if identity:
@@ -64,18 +64,18 @@ def loader_entry(record: t.Mapping[str, t.Any], *, identity: bool) -> str:
     return f"{head}{os.path.join(record['current'], record['library_directory'])}\n"
 
 
-# --- what is wanted, and what the manifest of a release says of it ---
+# --- the requested archives, and the manifest of a release ---
 
 
 def label_of(record: t.Mapping[str, t.Any]) -> str:
-    """Return what messages call an archive, wanted or installed."""
+    """Return the name of a requested or installed archive for messages."""
     build = ", ".join(filter(None, (record.get("platform"), record.get("variant"))))
     return f"{record.get('component')} {record.get('version') or 'of release ' + str(record.get('release'))} ({build})"
 
 
 @dataclasses.dataclass(frozen=True)
 class Archive:
-    """One archive that is wanted. ``version``, ``sha256`` and ``soname`` are pins where they are not None."""
+    """One requested archive. ``version``, ``sha256`` and ``soname`` are pins unless they are None."""
 
     component: str
     product: str = ""
@@ -92,7 +92,7 @@ class Archive:
 
 
 class Resolved(t.NamedTuple):
-    """What the manifest says of an archive."""
+    """The manifest's data about an archive."""
 
     version: str
     relative_path: str
@@ -102,9 +102,9 @@ class Resolved(t.NamedTuple):
 
 
 def archives_from(options: t.Sequence[t.Mapping[str, t.Any]], platform: str, variant: str, state: str) -> list[Archive]:
-    """Check the module's ``archives`` and complete them with the call's platform and variant.
+    """Validate the module's ``archives`` and fill in the platform and variant of the call.
 
-    :raises SparkforgeError: for a missing or impossible value, naming the entry.
+    :raises SparkforgeError: for a missing or invalid value, with the number of the entry.
     """
     archives: list[Archive] = []
     for number, entry in enumerate(options):
@@ -141,8 +141,8 @@ def archives_from(options: t.Sequence[t.Mapping[str, t.Any]], platform: str, var
 def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Resolved:
     """Find ``archive`` in a manifest.
 
-    :param url: the manifest's, for messages.
-    :raises SparkforgeError: if the manifest lacks it, naming what it has, or contradicts a pin.
+    :param url: the URL of the manifest, for messages.
+    :raises SparkforgeError: if the manifest lacks the archive, listing the alternatives, or contradicts a pin.
     """
     entry = manifest.get(archive.component)
     if not isinstance(entry, dict):
@@ -197,7 +197,7 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
 
 
 def parsed(content: bytes, url: str) -> dict[str, t.Any]:
-    """Return the manifest that ``content`` is; ``url`` is for messages."""
+    """Parse a manifest; ``url`` is for messages."""
     try:
         manifest = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -216,11 +216,11 @@ def listed(names: t.Sequence[str]) -> str:
     return ", ".join(names) if names else "none"
 
 
-# --- what is installed ---
+# --- the installed archives ---
 
 
 def differs(receipt: t.Mapping[str, t.Any], archive: Archive, prefix: str) -> str:
-    """Say in what the installed archive differs from the wanted one; '' where it is the wanted one."""
+    """Return how the installed archive differs from the requested one, or '' if it does not."""
     for key in ("product", "release", "version", "platform", "variant", "sha256", "prefix"):
         value = prefix if key == "prefix" else getattr(archive, key)
         if value is not None and receipt.get(key) != value:
@@ -229,9 +229,9 @@ def differs(receipt: t.Mapping[str, t.Any], archive: Archive, prefix: str) -> st
 
 
 def damage(record: t.Mapping[str, t.Any]) -> str:
-    """Compare an unpacked archive with its record by names, sizes and link targets; '' where it is whole.
+    """Return how an unpacked archive differs from its record in names, sizes and link targets, or '' if it is intact.
 
-    Sizes cost one lstat a file; a change that keeps the size is not seen.
+    Each file costs one lstat; a change that keeps the size goes undetected.
     """
     path = str(record.get("path"))
     if not os.path.isdir(path):
@@ -254,7 +254,7 @@ def damage(record: t.Mapping[str, t.Any]) -> str:
 
 
 def generations(receipt: t.Mapping[str, t.Any] | None) -> list[dict[str, t.Any]]:
-    """Return the installed version and the previous one, each without what is before it."""
+    """Return the records of the installed version and the previous one, without their own ``previous`` entries."""
     if receipt is None:
         return []
     previous = receipt.get("previous")

@@ -4,10 +4,10 @@
 
 """The phase fetch: a pristine source tree, from a git repository with its submodules or from an archive.
 
-What was fetched stays in a store that all builds of a host share: a bare repository for each URL, and each archive
-under its sha256. What the store has is not asked for again, so a build whose commit was fetched before needs no
-network. A tree from git is a checkout as git itself makes it, each submodule with a ``.git`` of its own: builds ask
-git for their version, and ``git submodule update`` in a ``setup.py`` finds nothing to do.
+Downloads stay in a store that all builds on a host share: a bare repository for each URL, and each archive under its
+sha256. Nothing in the store is downloaded again, so a build whose commit is there needs no network. A git tree is a
+regular checkout in which each submodule has its own ``.git``: builds ask git for their version, and ``git submodule
+update`` in a ``setup.py`` finds nothing to do.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .git_command import Commands
 from .git_errors import GitError, Patience, Retry, Say, explained
 from .urls import Wanted, make_wanted, rewritten
 
-#: Seconds for which a lost network is waited for where a person waits for the answer.
+#: Seconds to wait for a lost network while a user is waiting for the answer.
 RESOLVE_SECONDS = 60.0
 
 
@@ -57,18 +57,18 @@ def fetch(
     rewrite: t.Mapping[str, str] | None = None,
     patience: Patience | None = None,
 ) -> dict[str, t.Any]:
-    """Make ``destination`` the pristine tree of ``source`` and return what it is.
+    """Make ``destination`` the pristine tree of ``source`` and return its identity.
 
-    The tree is made beside and renamed: ``destination`` is the whole tree, or what it was before, or absent. Whoever
-    counts on it after a power loss syncs it.
-    One process at a time may write one destination; the store may be shared.
+    The tree is created next to ``destination`` and renamed, so ``destination`` is always complete, unchanged or absent.
+    A caller that relies on it after a power loss must sync it. Only one process at a time may write a destination; the
+    store may be shared.
 
     :param store: a directory on the file system of ``destination``, so that trees share the store's objects.
-    :param environment: of git, which takes proxies and CA from it (``https_proxy``, ``SSL_CERT_FILE`` …).
-    :param rewrite: the beginning of a URL -> what is in its place, a site's mirror; the longest one counts, as with
-        git's ``url.<base>.insteadOf``. Relative URLs of submodules are resolved before.
+    :param environment: the environment for git, including proxies and the CA (``https_proxy``, ``SSL_CERT_FILE`` …).
+    :param rewrite: URL prefix -> its replacement, such as a site's mirror. The longest prefix wins, as with git's
+        ``url.<base>.insteadOf``. Relative submodule URLs are resolved first.
     :returns: ``{"commit": …, "submodules": {path: commit}}`` or ``{"sha256": …}``.
-    :raises SparkforgeError: for every failure; what has arrived stays in the store.
+    :raises SparkforgeError: for every failure; completed downloads stay in the store.
     """
     destination = os.path.abspath(destination)
     parent, name = os.path.split(destination)
@@ -79,7 +79,7 @@ def fetch(
             disk.make_directories(directory)
             if not os.access(directory, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), directory)
-        # Left by a run that was killed.
+        # Left by a killed run.
         disk.remove(partial)
         disk.remove(old)
         try:
@@ -127,7 +127,7 @@ def _archive_tree(
             disk.remove(kept)
         if not os.path.isfile(kept):
             say(f"fetching {label}")
-            # As many attempts as fit into the patience, with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
+            # As many attempts as fit into the patience with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
             retries = 3 + math.ceil(patience.seconds / 8)
             with _proxies(environment):
                 arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")
@@ -140,7 +140,7 @@ def _archive_tree(
 
 @contextlib.contextmanager
 def _proxies(environment: t.Mapping[str, str]) -> t.Iterator[None]:
-    """Let Python's own HTTP see the proxies and the CA of ``environment``, and no others."""
+    """Expose the proxies and the CA of ``environment``, and no others, to Python's own HTTP client."""
     names = [f"{scheme}_proxy" for scheme in ("http", "https", "ftp", "all", "no")]
     names = [*names, *(name.upper() for name in names), "SSL_CERT_FILE", "SSL_CERT_DIR"]
     before = {name: os.environ.pop(name) for name in names if name in os.environ}
@@ -161,10 +161,10 @@ def resolve(
     rewrite: t.Mapping[str, str] | None = None,
     patience: Patience | None = None,
 ) -> str:
-    """Return the commit that ``version`` names in ``repo``: a tag (before a branch of that name), a branch, a full
-    ref (``refs/pull/7/head``), ``HEAD``, or a commit, for which nothing is asked.
+    """Return the commit of a tag (preferred to a branch with the same name), a branch, a full ref
+    (``refs/pull/7/head``), ``HEAD``, or a commit, which needs no request.
 
-    :raises SparkforgeError: if there is none, with the tags and branches that are spelt alike.
+    :raises SparkforgeError: if ``version`` does not exist, with tags and branches of similar spelling.
     """
     if COMMIT.fullmatch(version.lower()):
         return version.lower()
@@ -184,7 +184,7 @@ def resolve(
         commit, _tab, ref = line.partition("\t")
         refs[ref] = commit
     for ref in (version,) if exact else (f"refs/tags/{version}", f"refs/heads/{version}"):
-        # An annotated tag is its own object; ^{} is the commit that it is on.
+        # An annotated tag is a separate object; ^{} is the commit that it points to.
         commit = refs.get(f"{ref}^{{}}", refs.get(ref, ""))
         if COMMIT.fullmatch(commit):
             return commit
@@ -192,9 +192,9 @@ def resolve(
 
 
 def build_backend(pyproject: str) -> str | None:
-    """Return the build backend that the text of a ``pyproject.toml`` names, None where it names none.
+    """Return the build backend from the text of a ``pyproject.toml``, or None if it names none.
 
-    Python before 3.11 has no reader of TOML.
+    Python before 3.11 has no TOML parser.
     """
     section = re.search(r"^[ \t]*\[build-system\][^\n]*\n(.*?)(?=^[ \t]*\[|\Z)", f"{pyproject}\n", re.M | re.S)
     found = re.search(r"^[ \t]*build-backend[ \t]*=[ \t]*([\"'])(.+?)\1", section[1] if section else "", re.M)
@@ -202,12 +202,12 @@ def build_backend(pyproject: str) -> str | None:
 
 
 def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: bool = True) -> None:
-    """Refuse a tree that cannot be that of the unit, before hours go into it.
+    """Refuse a tree that cannot belong to the unit, before hours are spent on building it.
 
-    :param label: what the tree is from, for messages.
-    :param submodules: whether those that the source names must be there. A folder that is not there at all was left
-        out on purpose; an empty one is what ``git archive`` leaves.
-    :raises SparkforgeError: if what the build begins with, or a submodule, is not in it.
+    :param label: the origin of the tree, for messages.
+    :param submodules: whether the submodules of the source must be present. A missing directory was left out on
+        purpose; an empty directory is a sign of ``git archive``.
+    :raises SparkforgeError: if the project file of the build or a submodule is missing.
     """
     needs = ("CMakeLists.txt",) if kind == "cmake" else ("pyproject.toml", "setup.py")
     place = os.path.join(tree, subdirectory)

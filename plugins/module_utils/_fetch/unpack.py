@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Unpack an archive, or refuse it and leave the host as it was.
+"""Unpack an archive, or refuse it and leave the host unchanged.
 
-An archive is read once, member by member, into a directory that nothing refers to yet. Each member is judged
-before it is written; the first bad one ends the work and takes the directory with it. What tarfile's own
-filters check is checked here, for Python before 3.12 may lack them, and more: no path twice, no set-user-ID bits,
-bounds for counts, depths, names and sizes.
+An archive is read once, member by member, into a directory that nothing refers to yet. Each member is checked before it
+is written; the first bad member aborts the extraction and removes the directory. The checks of tarfile's own filters
+are repeated here, because Python before 3.12 may lack them. This module also refuses duplicate paths and set-user-ID
+bits and limits counts, depths, names and sizes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .._core import disk
 from .._core.errors import SparkforgeError
 from . import archive_reader
 
-#: Bytes that stay free on the file system, whatever an archive claims to need.
+#: Bytes that must stay free on the file system, whatever size an archive claims.
 RESERVE = 64 << 20
 
-#: Directories that a path may have, and characters that all paths may have together.
+#: The maximum number of directories in a path, and of characters in all paths together.
 DEPTH_LIMIT = 100
 NAMES_LIMIT = 128 << 20
 
@@ -40,12 +40,12 @@ _KNOWN_OTHERS: t.Final[tuple[tuple[bytes, str], ...]] = (
 
 
 class Kind(t.NamedTuple):
-    """What an archive is expected to be.
+    """The expected kind of an archive.
 
-    :ivar name: what a file of another kind is not; ``damaged`` is what a damaged archive may not be.
-    :ivar formats: the first bytes of the formats that are read.
-    :ivar limit: files, links and directories, those that are only implied among them.
-    :ivar one_top: whether all must be in one directory.
+    :ivar name: the noun phrase for the message "is not …"; ``damaged`` is the same for "is damaged or not …".
+    :ivar formats: the first bytes of the accepted formats.
+    :ivar limit: the maximum number of files, links and directories, including implied directories.
+    :ivar one_top: whether everything must be in one top-level directory.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Kind(t.NamedTuple):
     one_top: bool
 
 
-#: The largest that NVIDIA publishes have some thousands of members.
+#: NVIDIA's largest archives have several thousand members.
 VENDOR = Kind(
     "a tar archive compressed with xz, gzip or bzip2",
     "a tar archive",
@@ -65,7 +65,7 @@ VENDOR = Kind(
     200_000,
     one_top=True,
 )
-#: LLVM's has about 180,000.
+#: LLVM's archive has about 180,000 members.
 SOURCES = Kind(
     "a source archive",
     "a tar archive",
@@ -78,7 +78,7 @@ SOURCES = Kind(
 
 @dataclasses.dataclass
 class Unpacked:
-    """What was written: paths below the archive's top directory, if all was in one: then it is stripped.
+    """The extracted files. If all are in one top-level directory, that directory is stripped from the paths.
 
     :param top: the name of that directory.
     :param files: path -> size in bytes.
@@ -91,14 +91,14 @@ class Unpacked:
 
 
 def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = VENDOR) -> Unpacked:
-    """Unpack ``archive`` into the new ``directory``, without the single directory at its top.
+    """Unpack ``archive`` into the new ``directory``, without its single top-level directory.
 
-    Files get mode 0644, or 0755 where anybody may execute them; directories 0755; the owner is who runs this.
+    Files get mode 0644, or 0755 if anybody may execute them, and directories 0755; the owner is the calling user.
 
-    :param archive: already verified.
-    :param directory: must not exist, its parent must; it is removed again on every failure.
-    :param label: how messages call the archive (its URL); its path where this is None.
-    :raises SparkforgeError: for a file that is not an archive, is damaged, or would write where it must not.
+    :param archive: a verified archive.
+    :param directory: a path that must not exist in an existing parent; it is removed again on every failure.
+    :param label: the name of the archive in messages (its URL); defaults to its path.
+    :raises SparkforgeError: for a file that is not an archive, is damaged, or would write outside the directory.
     """
     name, complete = label or archive, f"{directory}.unpacked"
     with open(archive, "rb") as stream:
@@ -108,7 +108,7 @@ def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = 
         others = [text for magic, text in _KNOWN_OTHERS if head.startswith(magic)]
         it_is = f"it is {others[0]}" if others else f"it begins with {head[:16]!r}" if head else "it is empty"
         raise SparkforgeError(f"{name} is not {kind.name}: {it_is}.", kind.remedy)
-    disk.remove(complete)  # left by a run that was killed
+    disk.remove(complete)  # left by a killed run
     os.mkdir(complete, 0o700)
     try:
         with archive_reader.opened(archive, form) as members:
@@ -116,7 +116,7 @@ def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = 
         os.chmod(complete, 0o755)  # noqa: S103 - libraries and sources are for everybody
         os.rename(os.path.join(complete, unpacked.top), directory)
     except BaseException as error:
-        # gzip and bz2 report bad data as an OSError without a number.
+        # gzip and bz2 report bad data as an OSError without errno.
         if isinstance(error, archive_reader.DAMAGED) or (isinstance(error, OSError) and error.errno is None):
             reason = (str(error) or type(error).__name__).rstrip(".")
             raise SparkforgeError(f"{name} is damaged or not {kind.damaged}: {reason}.", kind.remedy) from error
@@ -152,7 +152,7 @@ class _Extraction:
         top = next(iter(self.tops))
         if len(self.tops) > 1 or top not in self.directories:
             return Unpacked("", self.files, self.links)
-        # The directory at the top will be stripped: what leads from within it to beside it would leave the tree.
+        # The top-level directory will be stripped, so links from inside it to a sibling would leave the tree.
         for path, target in self.links.items():
             if _climbs(target)[0] >= path.count("/"):
                 raise self.refusal(f"contains the symlink {path!r} to {target!r}, outside the archive's directory")
@@ -171,7 +171,7 @@ class _Extraction:
         if len(self.tops) > 1 and self.kind.one_top:
             first, second = list(self.tops)[:2]
             raise self.refusal(f"has more than one top-level directory: {first!r} and {second!r}")
-        if member.isdir():  # "./" too, as `tar -C directory .` writes it
+        if member.isdir():  # also "./", as written by `tar -C directory .`
             self.add_directory(path)
             return
         if not path or ("/" not in path and self.kind.one_top):
@@ -193,7 +193,7 @@ class _Extraction:
             raise self.refusal(f"contains {member.name!r} of the unknown type {member.type!r}")
 
     def normalized(self, name: str, what: str) -> str:
-        """Return where ``name`` belongs; '' for the archive itself."""
+        """Return the normalized path of ``name``, or '' for the archive's root."""
         if name.startswith("/"):
             raise self.refusal(f"contains {what} {name!r}, which is absolute")
         parts = [part for part in name.split("/") if part not in ("", ".")]
@@ -204,7 +204,7 @@ class _Extraction:
         return "/".join(parts)
 
     def count(self, *names: str) -> None:
-        """Count an entry, which takes an inode, and memory here."""
+        """Count an entry, because each takes an inode, and memory here."""
         self.entries += 1
         self.names += sum(map(len, names))
         if self.entries > self.kind.limit:
@@ -230,8 +230,8 @@ class _Extraction:
     def add_symlink(self, path: str, member: tarfile.TarInfo) -> None:
         target = member.linkname
         climbs, rest = _climbs(target)
-        # Behind another name '..' would be taken from wherever that name's link leads: only leading ones are
-        # sure to be counted from a real directory.
+        # '..' after another component is resolved from wherever that component's link leads. Only leading '..' surely
+        # start from a real directory.
         if not target or target.startswith("/") or climbs > path.count("/") or ".." in rest:
             raise self.refusal(f"contains the symlink {member.name!r} to {target!r}, outside the archive")
         os.symlink(target, self.absolute(path))
@@ -262,7 +262,7 @@ class _Extraction:
             os.fchmod(target.fileno(), mode)
         if size != member.size:
             raise tarfile.ReadError(f"{member.name!r} has {size} of {member.size} bytes")
-        # The vendor's times stay, so that unpacking the same version again rebuilds nothing that uses it.
+        # Keep the vendor's mtimes, so that unpacking the same version again does not rebuild its dependents.
         stamp = min(max(int(member.mtime), 0), int(time.time()))
         os.utime(self.absolute(path), (stamp, stamp))
         self.files[path] = size
@@ -278,7 +278,7 @@ class _Extraction:
 
 
 def _climbs(target: str) -> tuple[int, list[str]]:
-    """Return how many directories the target of a symlink leads up, and what is behind that."""
+    """Return how many directories the target of a symlink climbs, and its remaining components."""
     rest = target.split("/")
     climbs = 0
     while rest and rest[0] in ("..", ".", ""):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs of repositories as git may use them: with mirrors instead of their beginning, and without secrets."""
+"""Repository URLs for git, with mirror prefixes applied and credentials removed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SCP = re.compile(r"(?:[A-Za-z0-9._~-]+@)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za
 
 @dataclasses.dataclass(frozen=True)
 class Remote:
-    """How git gets at a URL.
+    """How git reaches a URL.
 
-    :param url: without user name and password, for ``ps`` shows what git is called with.
-    :param protocols: what ``GIT_ALLOW_PROTOCOL`` allows, redirections included.
-    :param header: the HTTP header that has the credentials.
+    :param url: the URL without user name and password, because ``ps`` shows git's arguments.
+    :param protocols: the value for ``GIT_ALLOW_PROTOCOL``, which also covers redirections.
+    :param header: the HTTP header with the credentials.
     """
 
     url: str
@@ -38,13 +38,13 @@ class Remote:
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """A commit and where it is.
+    """A commit and its location.
 
-    :param url: as the project gives it; names the repository in the store, and is what relative URLs start from.
-    :param remote: where the bytes are, perhaps a mirror.
-    :param path: of the submodule in the tree; '' for the source itself.
+    :param url: the project's own URL. It determines the repository in the store and is the base for relative URLs.
+    :param remote: the location to download from, possibly a mirror.
+    :param path: the path of the submodule in the tree; '' for the source itself.
     :param parent: the path of its superproject in the tree.
-    :param name: of the submodule in the superproject's ``.gitmodules``; mostly its path there.
+    :param name: the name of the submodule in the superproject's ``.gitmodules``, usually its path there.
     """
 
     url: str
@@ -64,7 +64,7 @@ class Wanted:
 
     @property
     def inside(self) -> str:
-        """The label where a sentence does not begin with it."""
+        """The label for use inside a sentence."""
         return f"t{self.label[1:]}"
 
     @property
@@ -80,8 +80,8 @@ def make_wanted(
 ) -> Wanted:
     """Return the commit of the repository ``url``.
 
-    :param superproject: one that is not local may not lead to a local repository: what is on the host is none of its
-        business (CVE-2022-39253).
+    :param superproject: the parent commit. Unless it is local itself, its submodules must not refer to repositories on
+        the host (CVE-2022-39253).
     """
     what = f"The submodule {path}" if path else "The source"
     actual = rewritten(url, rewrite)
@@ -98,7 +98,7 @@ def rewritten(url: str, rewrite: t.Mapping[str, str]) -> str:
     for base in sorted(rewrite, key=len, reverse=True):
         if base and url.startswith(base):
             actual = rewrite[base] + url[len(base) :]
-            # The mirror's password is for the mirror: "https://host" is the beginning of "https://host.evil" too.
+            # The password must go only to the mirror: "https://host" is also a prefix of "https://host.evil".
             if _authority(rewrite[base]) in ("", _authority(actual)):
                 return actual
     return url
@@ -114,13 +114,13 @@ def is_local(url: str) -> bool:
 
 
 def clean(url: str) -> str:
-    """Return ``url`` without the credentials that HTTP takes; ssh's user name is part of the address."""
+    """Return ``url`` without HTTP credentials; the user name of an ssh URL is part of the address."""
     return redact(url) if url.lower().startswith(("http://", "https://")) else url
 
 
 def read_remote(url: str, what: str) -> Remote:
     scheme = _SCHEME.match(url)
-    # A helper of git such as ext:: runs whatever the URL says.
+    # A git remote helper such as ext:: runs any command in the URL.
     sound = not re.search(r"[\x00-\x1f\x7f]", url) and not url.startswith("-") and not re.match(r"[^/:]*::", url)
     if sound and url.startswith("/"):
         return Remote(url, "file")
@@ -131,7 +131,7 @@ def read_remote(url: str, what: str) -> Remote:
         with contextlib.suppress(ValueError):
             parts = urllib.parse.urlsplit(url)
             host = parts.hostname or ""
-            # A host of ssh that begins with '-' would be an option (CVE-2017-1000117).
+            # ssh would parse a host that begins with '-' as an option (CVE-2017-1000117).
             if host and not host.startswith("-") and protocol in ("ssh", "git"):
                 if parts.password is not None:
                     raise SparkforgeError(
@@ -145,7 +145,7 @@ def read_remote(url: str, what: str) -> Remote:
                     user, password = (urllib.parse.unquote(text or "") for text in (parts.username, parts.password))
                     token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
                     header = f"Authorization: Basic {token}"
-                # A transfer that begins with TLS keeps to TLS, redirections included.
+                # A transfer that begins with TLS stays on TLS, including redirections.
                 return Remote(clean(url), "https" if protocol == "https" else "http:https", header)
     elif sound and _SCP.fullmatch(url):
         return Remote(url, "ssh")
@@ -156,9 +156,9 @@ def read_remote(url: str, what: str) -> Remote:
 
 
 def absolute_url(base: str, url: str) -> str:
-    """Return the URL of a submodule whose ``.gitmodules`` says ``url``, in a repository at ``base``.
+    """Return the absolute URL of a submodule with the ``.gitmodules`` URL ``url`` in a repository at ``base``.
 
-    As git does it (``relative_url`` in its remote.c): only ``./`` and ``../`` at the beginning are relative.
+    Like git (``relative_url`` in its remote.c), treat only leading ``./`` and ``../`` as relative.
 
     :raises SparkforgeError: if it climbs above the host.
     """

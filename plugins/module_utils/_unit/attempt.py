@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One attempt to finish a build: what its phases share."""
+"""One attempt to finish a build: the data that its phases share."""
 
-# Runs in the detached worker, where there is no module to run commands or log.
+# This runs in the detached worker, which has no AnsibleModule to run commands or log.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .._fetch import sources
 from . import model
 from .state_file import State
 
-#: Bytes that a receipt and the state want beside an artefact.
+#: Space in bytes for the receipt and the state, in addition to the artefact.
 _ROOM = 1 << 20
 
 
@@ -34,7 +34,7 @@ class Attempt:
         self.request = request
         self.unit = model.Unit.from_options(request["unit"])
         self.paths = model.Paths(**request["paths"])
-        #: The host's tools; those that the requirements bring are found on PATH.
+        #: The host's tools; tools from the requirements are found on PATH.
         self.tools: t.Mapping[str, str] = request["tools"]
         self.state = State(self.paths.inside("state.json"))
         self.checkpointed = time.monotonic()
@@ -42,15 +42,15 @@ class Attempt:
         self._earlier = float(self.state.data.get("elapsed") or 0)
 
     def say(self, text: str) -> None:
-        """Put a line into the log."""
+        """Write a line to the log."""
         print(text, flush=True)
 
     def elapsed(self) -> float:
-        """Return the seconds that all attempts took so far."""
+        """Return the total seconds of all attempts so far."""
         return round(self._earlier + time.monotonic() - self._began, 1)
 
     def checkpoint(self) -> None:
-        """Sync what is there, and remember the time before that: files older than it survive a power loss."""
+        """Sync the file system and record the time just before: files older than that survive a power loss."""
         moment = time.time()
         done = subprocess.run(
             ["sync", "--file-system", self.paths.build_directory],
@@ -64,23 +64,23 @@ class Attempt:
         self.state.update(checkpoint=moment)
 
     def need_room(self, size: int) -> None:
-        """Refuse to write ``size`` bytes where there is no room for them.
+        """Refuse to write ``size`` bytes if they do not fit on the disk.
 
-        :raises SparkforgeError: with what is needed and what there is.
+        :raises SparkforgeError: with the required and the available space.
         """
         remedy = "Free space, or set sparkforge_root to a larger file system, and run again: only this is repeated."
         disk.check_space(self.paths.builds, size, f"The packaging of {self.paths.name}", remedy, _ROOM)
 
-    # --- places ------------------------------------------------------------------------------------------------
+    # --- paths -------------------------------------------------------------------------------------------------
 
     def files(self, *names: str) -> t.Iterator[str]:
-        """Yield the files of sources and objects, all of them or those of these names; links are not followed."""
+        """Yield the source and object files, all of them or only those with these names; links are not followed."""
         for tree in (self.paths.inside("source"), self.paths.inside("build")):
             for directory, _directories, files in os.walk(tree):
                 yield from (os.path.join(directory, name) for name in files if not names or name in names)
 
     def clamp_mtimes(self, moment: float) -> int:
-        """Give files that are younger than ``moment`` that time; return how many there were."""
+        """Set the mtime of files newer than ``moment`` to that time; return how many there were."""
         moved = 0
         for path in self.files():
             with contextlib.suppress(OSError):
@@ -95,11 +95,11 @@ class Attempt:
 
     @property
     def staged(self) -> str:
-        """The directory into which ``cmake --install`` put the prefix."""
+        """The directory into which ``cmake --install`` puts the prefix."""
         return self.paths.inside("out", "staged") + self.paths.prefix
 
     def expanded(self, text: str) -> str:
-        """Return ``text`` with the paths that its placeholders stand for."""
+        """Return ``text`` with its placeholders replaced by paths."""
         paths = {name: self.paths.inside(name) for name in ("source", "build", "environment")}
         paths.update(root=self.paths.root, prefix=self.paths.prefix)
         paths.update({f"depends.{name}.prefix": depend["prefix"] for name, depend in self.request["depends"].items()})
@@ -120,7 +120,7 @@ class Attempt:
         return self.unit.ccache and "ccache" in self.tools
 
     def backend(self) -> str:
-        """Return the build backend that pyproject.toml names, setuptools where it names none (PEP 517)."""
+        """Return the build backend from pyproject.toml, or setuptools if it names none (PEP 517)."""
         try:
             with open(os.path.join(self.project, "pyproject.toml"), encoding="utf-8") as stream:
                 text = stream.read()

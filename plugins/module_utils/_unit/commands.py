@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The commands of a build: the environment that each is given whole, the launchers on its PATH, and how one is run."""
+"""The commands of a build: their environment, the launchers on their PATH, and how to run them."""
 
-# Runs in the detached worker, where there is no module to run commands.
+# This runs in the detached worker, which has no AnsibleModule to run commands.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from .._core.errors import SparkforgeError
 from . import jobs as _jobs, progress as _progress
 from .attempt import Attempt
 
-#: Seconds between two looks at the log of a command that runs; each is followed by a write of the state.
+#: Seconds between two reads of a running command's log; each is followed by a write of the state.
 _LOOK = 2.0
-#: Seconds between two synced checkpoints of the objects.
+#: Seconds between two checkpoints that sync the objects to disk.
 _CHECKPOINT = 300.0
-#: The diagnoses of a command that needs the network and has none.
+#: The diagnoses of a command that needs the network but has no access.
 _NETWORK = ("download-in-build", "proxy", "host-unknown", "connection-failed")
 
 # --- environment -----------------------------------------------------------------------------------------------
 
 
 def base_environment(attempt: Attempt) -> dict[str, str]:
-    """Return the environment of every command: given whole, never inherited."""
+    """Return the base environment of every command, which inherits no variables."""
     paths = attempt.paths
     for name in ("home", "tmp"):
         os.makedirs(paths.inside(name), exist_ok=True)
@@ -51,7 +51,7 @@ def base_environment(attempt: Attempt) -> dict[str, str]:
 
 
 def network_environment(attempt: Attempt) -> dict[str, str]:
-    """Return proxies, certificates and pip's index: perhaps a password, so that the file is the account's alone."""
+    """Return proxies, certificates and pip's index. The file may hold a password, so only the account can read it."""
     try:
         with open(attempt.paths.inside("network.json"), encoding="utf-8") as stream:
             return dict(json.load(stream))
@@ -60,7 +60,7 @@ def network_environment(attempt: Attempt) -> dict[str, str]:
 
 
 def build_environment(attempt: Attempt, jobs: int) -> dict[str, str]:
-    """Return the environment of what compiles, having made the launchers."""
+    """Return the compile environment, after creating the launchers."""
     paths, tools, unit = attempt.paths, attempt.tools, attempt.unit
     environment = base_environment(attempt)
     directories = [paths.inside("environment", "bin"), _launchers(attempt)]
@@ -71,13 +71,13 @@ def build_environment(attempt: Attempt, jobs: int) -> dict[str, str]:
     if "nvcc" in tools:
         environment["CUDACXX"] = tools["nvcc"]
         if "cxx" in tools:
-            # CMake reads the one; nvcc itself the other, which is weaker than its option.
+            # CMake reads CUDAHOSTCXX. nvcc reads NVCC_CCBIN, which has lower precedence than its command-line option.
             environment["CUDAHOSTCXX"] = environment["NVCC_CCBIN"] = tools["cxx"]
     if attempt.has_ccache:
         environment.update(
             CCACHE_DIR=os.path.join(paths.builds, ".ccache"),
             CCACHE_MAXSIZE=unit.ccache_size,
-            # Two fingerprints of a unit lie in two directories; their objects are the same all the same.
+            # Two fingerprints of a unit are built in different directories but should share their objects.
             CCACHE_BASEDIR=paths.build_directory,
             CCACHE_NOHASHDIR="1",
             CMAKE_CUDA_COMPILER_LAUNCHER=tools["ccache"],
@@ -95,10 +95,10 @@ def _launcher(attempt: Attempt, tool: str) -> str:
 
 
 def _launchers(attempt: Attempt) -> str:
-    """Return a directory for PATH in which each tool has its name, so that what the receipt names is what runs.
+    """Return a directory for PATH with a launcher for each tool, so that exactly the tools in the receipt run.
 
-    ccache is told the compiler's path. Called by a compiler's name it would take the next of that name on PATH,
-    which on a host with two of them is another one.
+    ccache gets the compiler's path. If called by the compiler's name, it would run the next compiler with that name on
+    PATH, which may be a different one.
     """
     directory = attempt.paths.inside("launchers")
     os.makedirs(directory, exist_ok=True)
@@ -111,7 +111,7 @@ def _launchers(attempt: Attempt) -> str:
             with open(f"{launcher}.new", "w", encoding="utf-8") as stream:
                 stream.write(f'#!/bin/sh\nexec {command} "$@"\n')
             os.chmod(f"{launcher}.new", 0o700)
-            # A second ccache around it, as PyTorch's CMake puts there, knows a compiler by its time and size.
+            # PyTorch's CMake wraps the launcher in a second ccache, which identifies a compiler by its mtime and size.
             moment = os.stat(path).st_mtime_ns
             os.utime(f"{launcher}.new", ns=(moment, moment))
             os.replace(f"{launcher}.new", launcher)
@@ -130,17 +130,17 @@ def run(
     progress: bool = False,
     environment: t.Mapping[str, str] | None = None,
 ) -> None:
-    """Run a command, its output in the log.
+    """Run a command and write its output to the log.
 
-    :param network: whether it gets at what is not on this host; the unit may say that all of its commands do.
-    :raises SparkforgeError: with the diagnosis of what it printed, where it fails.
+    :param network: whether the command can access the network; the unit can enable it for all of its commands.
+    :raises SparkforgeError: if the command fails, with the diagnosis of its output.
     """
     paths, unit = attempt.paths, attempt.unit
     network = network or unit.network
     variables = {**build_environment(attempt, jobs), **(environment or {})}
     if network:
-        # Empty, it is as if it were not set: pip reads what the host has in /etc. A virtual environment is no place
-        # for packages of a user's.
+        # An empty value counts as unset, so pip reads the host's configuration in /etc. User-level packages do not
+        # belong in a virtual environment.
         variables.update({"PIP_CONFIG_FILE": "", "PIP_USER": "0", **network_environment(attempt)})
     attempt.say(f"+ {' '.join(argv)}")
     start = size_of(paths.log)
@@ -160,7 +160,7 @@ def run(
     code = _follow(attempt, child, start, progress)
     if code == 0:
         return
-    # A build that goes well does without the table.
+    # A successful build does not need the rules.
     from .._diagnosis import scan
 
     diagnosis = scan.diagnose_file(paths.log, start)
@@ -184,10 +184,10 @@ def run(
 
 
 def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progress: bool) -> int:
-    """Wait for ``child``; keep the state true meanwhile."""
+    """Wait for ``child`` and keep the state up to date meanwhile."""
     ninja = _progress.Ninja()
     estimate = _progress.Estimate(attempt.state.data.get("rate") if progress else None)
-    # The log is read from beside, so that a killed engine does not break the pipe of a compiler.
+    # Read the log file instead of a pipe: if the engine is killed, a broken pipe cannot disturb the compiler.
     with open(attempt.paths.log, "rb") as log:
         log.seek(start)
         code = None
@@ -197,7 +197,7 @@ def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progre
             if progress:
                 ninja.feed(log.read())
                 estimate.update(ninja.done, ninja.total, time.monotonic())
-            # On a full disk an older state stays, and the command says itself what it lacked.
+            # On a full disk the old state remains, and the command itself reports the lack of space.
             with contextlib.suppress(OSError):
                 attempt.state.update(
                     done=ninja.done,
@@ -213,7 +213,7 @@ def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progre
 
 
 def size_of(path: str) -> int:
-    """Return the size of a file, 0 if there is none."""
+    """Return the size of a file, or 0 if it does not exist."""
     try:
         return os.stat(path).st_size
     except FileNotFoundError:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The work of ``source_build`` on the host: compare the fingerprint, start the worker, report its progress.
+"""The host side of ``source_build``: compare the fingerprint, start the worker, report its progress.
 
-One call is one decision: the artefact of these inputs is there, or it is being built, or it has to be built. The work
-itself is the worker's, which outlives the call.
+Each call decides between three cases: the artefact for these inputs exists, it is being built, or it has to be built.
+The worker does the building and outlives the call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .._fetch import sources
 from . import model, outcome, patching, receipt as sealing, start, state_file, toolchain
 
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
-#: The variables of the task's environment that a fetch needs; the build itself gets none of them.
+#: The variables from the task's environment that a fetch needs; the build itself gets none of them.
 _NETWORK = re.compile(
     r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|(REQUESTS|CURL)_CA_BUNDLE"
     r"|PIP_(CERT|CLIENT_CERT|CONFIG_FILE|(EXTRA_)?INDEX_URL|TRUSTED_HOST)"
@@ -33,7 +33,7 @@ class Engine:
     """One unit on this host.
 
     :param options: the options of ``source_build``.
-    :param environment: of the task: proxies and certificates are taken from it.
+    :param environment: the environment of the task, from which proxies and certificates are taken.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class Engine:
     # --- present -----------------------------------------------------------------------------------------------
 
     def apply(self) -> dict[str, t.Any]:
-        """Return what is the case, having started the worker where the artefact is not there.
+        """Return the status of the unit, after starting the worker if the artefact does not exist.
 
-        :raises SparkforgeError: if the unit cannot be built as asked; nothing was started then.
+        :raises SparkforgeError: if the unit cannot be built as requested; nothing has been started then.
         """
         unit = model.Unit.from_options(self.options)
         with self.account.acting():
@@ -68,7 +68,7 @@ class Engine:
         if self.check_mode:
             return result
         if receipt is not None:
-            # While another one is made the one that is there is still used, and not vouched for.
+            # While a replacement is being built, the existing artefact stays in use but is not trusted.
             if not running:
                 outcome.take_receipt(plan.paths, receipt)
             return result
@@ -80,7 +80,7 @@ class Engine:
         return {**result, **progress, "changed": True, "changes": result["changes"]}
 
     def _plan(self, unit: model.Unit) -> start.Plan:
-        """Return everything that the fingerprint stands for."""
+        """Return all inputs of the fingerprint."""
         commands = {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain}
         tools = toolchain.observe(
             {name: command for name, command in commands.items() if name not in unit.brings},
@@ -90,7 +90,7 @@ class Engine:
         )
         for name, minimum in unit.minimum.items():
             if name in unit.brings:
-                # The worker judges it, once it is there.
+                # The worker checks it once the tool is installed.
                 continue
             if name not in tools.tools:
                 raise SparkforgeError(
@@ -112,7 +112,7 @@ class Engine:
         return start.Plan(unit, tools, depends, commit, inputs, paths)
 
     def _identity(self, unit: model.Unit) -> tuple[str | None, dict[str, str]]:
-        """Return the commit, and what identifies the source."""
+        """Return the commit and the identity of the source."""
         source = unit.source
         if not unit.is_git:
             return None, {"sha256": source["sha256"]}
@@ -121,7 +121,7 @@ class Engine:
         return commit, {"commit": commit}
 
     def _depend(self, unit: model.Unit, depend: model.Depend) -> dict[str, t.Any]:
-        """Return fingerprint, prefix and wheels of a unit that this one depends on.
+        """Return fingerprint, prefix and wheels of a unit that this unit depends on.
 
         :raises SparkforgeError: if it was not built on this host.
         """
@@ -136,7 +136,7 @@ class Engine:
                     "wheels": outcome.wheels(receipt, directory),
                 }
         if self.check_mode and depend.fingerprint:
-            # It would be built first.
+            # Outside check mode it would be built first.
             return {"fingerprint": depend.fingerprint, "prefix": "", "wheels": []}
         raise SparkforgeError(
             f"The unit {unit.name} depends on {depend.name}, which was not built on this host.",
@@ -144,7 +144,7 @@ class Engine:
         )
 
     def _compare(self, plan: start.Plan, running: bool) -> tuple[sealing.Receipt | None, dict[str, t.Any]]:
-        """Return the receipt, where the artefact is there, and the result as far as it is known without building."""
+        """Return the receipt if the artefact exists, and the result as far as it is known without building."""
         unit, paths = plan.unit, plan.paths
         receipt = None
         if running or not self.options["rebuild"]:
@@ -184,7 +184,7 @@ class Engine:
     # --- absent ------------------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
-        """End the unit's builds and remove its trees, artefacts, receipts and logs."""
+        """Stop the unit's builds and remove its trees, artefacts, receipts and logs."""
         name = self.options["name"]
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise SparkforgeError(f"{name!r} is not a valid unit name.", "Use lower-case letters, digits and '_'.")
@@ -200,20 +200,20 @@ class Engine:
         leftovers = [path for path in leftovers if os.path.lexists(path)]
         if leftovers and not self.check_mode:
             for fingerprint in disk.names(os.path.join(builds, name)):
-                # Any other name that the account put there names no systemd unit.
+                # The account may have created directories with other names, which do not belong to a systemd unit.
                 if not re.fullmatch(r"[0-9a-f]{16}", fingerprint):
                     continue
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")
                 detached.stop(paths.service, paths.marker, self.account)
             for path in leftovers:
-                # In its own directory it is the account that removes, with its rights alone.
+                # The account removes its own directory itself, so that only its rights apply.
                 with self.account.acting() if path.startswith(builds) else contextlib.nullcontext():
                     disk.remove(path)
             self._remove_shared()
         return {"changed": bool(leftovers), "name": name, "status": "absent", "removed": leftovers}
 
     def _remove_shared(self) -> None:
-        """Remove what builds share once no unit is left, and directories that have become empty."""
+        """Remove the shared build files once no unit is left, and directories that have become empty."""
         builds = os.path.join(self.root, "builds")
         with self.account.acting():
             if not [name for name in disk.names(builds) if not name.startswith(".")]:

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How many jobs a build may run, from the memory that is there and not from the cores.
+"""Choose the number of build jobs from the available memory rather than from the number of cores.
 
-A compiler process of PyTorch's CUDA files takes 3 to 8 GiB, and on a GB10 the GPU's programs take theirs from the
-same memory: a job for each core has made hosts unreachable for hours.
+A compiler process for PyTorch's CUDA files takes 3 to 8 GiB, and on a GB10, GPU programs use the same memory. One job
+per core has made hosts unreachable for hours.
 
-What a process may use is the least of the host's memory and of the limits of its control groups, its own and
-those around it (``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst`` of the kernel).
+A process may use the smallest of the host's memory and the limits of its control group and all parent groups
+(``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst`` in the kernel).
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from .._host.reader import Host, run_command
 from . import model
 
 MEMORY_PER_JOB_MIB = 4096
-#: The memory to leave to the host: a share of all memory, and MiB. Below 64 GiB those would be most of a host,
-#: and a quarter of it does.
+#: The memory to reserve for the host: at least this share of all memory and this many MiB. Below 64 GiB that would be
+#: most of a host, so a quarter is reserved instead.
 RESERVE_SHARE = 0.15
 RESERVE_MIB = 16 * 1024
 SMALL_RESERVE_SHARE = 0.25
-#: Beside GPU processes a build goes ahead while at least this share of its jobs still fits.
+#: A build proceeds beside GPU processes if at least this share of its jobs still fits.
 ENOUGH_SHARE = 0.25
 
 _MIB = 1 << 20
-# A v1 limit that nobody set is the largest number of whole pages.
+# cgroup v1 reports "no limit" as the largest number of whole pages.
 _UNLIMITED = 1 << 60
 
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory that a process here may use, in MiB.
+    """The memory that a process may use here, in MiB.
 
-    :ivar limit: the control group that allows less than the host has, None where none does.
+    :ivar limit: the control group that allows less than the host has, or None.
     """
 
     total_mib: int
@@ -54,13 +54,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Jobs:
-    """How many jobs, and one sentence that says why."""
+    """The number of jobs, and one sentence that explains it."""
 
     count: int
     why: str
 
 
-#: A process that holds memory through the GPU: ``pid``, ``name``, ``used_mib`` (None where the driver does not tell).
+#: A process that holds memory through the GPU: ``pid``, ``name``, ``used_mib`` (None if the driver does not report it).
 GpuProcess = t.Mapping[str, t.Any]
 
 
@@ -73,13 +73,13 @@ def size(
     requested: int = 0,
     gpu: t.Sequence[GpuProcess] = (),
 ) -> Jobs:
-    """Say how many jobs fit: ``min(cores, (available - reserve) / memory per job)``.
+    """Return the number of jobs that fit: ``min(cores, (available - reserve) / memory per job)``.
 
-    :param reserve_mib: what the host keeps; 0 for what :func:`reserve` says.
-    :param requested: the most jobs that are wanted, instead of the cores; 0 leaves it to them. Memory limits them
-        all the same: who wants more says that a job needs less.
-    :param gpu: what :func:`gpu_memory_processes` returned.
-    :raises SparkforgeError: if not one job fits, or where GPU processes leave too little for the build.
+    :param reserve_mib: the memory to leave for the host; 0 for the default from :func:`reserve`.
+    :param requested: the maximum number of jobs, in place of the number of cores; 0 uses the cores. Memory still limits
+        it: to get more jobs, lower the memory per job.
+    :param gpu: the result of :func:`gpu_memory_processes`.
+    :raises SparkforgeError: if not even one job fits, or if GPU processes leave too little memory for the build.
     """
     kept = reserve_mib or reserve(total_mib)
     desired = requested or max(1, cores)
@@ -102,9 +102,9 @@ def size(
 
 
 def size_for(unit: model.Unit, memory: Memory, at_most: int = 0) -> Jobs:
-    """Return how many jobs the host allows ``unit`` now, ``at_most`` at most where it is not 0.
+    """Return how many jobs the host allows ``unit`` now, limited to ``at_most`` unless that is 0.
 
-    :raises SparkforgeError: if there is no room for one, or GPU processes hold it.
+    :raises SparkforgeError: if not even one job fits, or if GPU processes hold the memory.
     """
     limits = [number for number in (unit.jobs, at_most) if number]
     return size(
@@ -119,18 +119,18 @@ def size_for(unit: model.Unit, memory: Memory, at_most: int = 0) -> Jobs:
 
 
 def reserve(total_mib: int) -> int:
-    """Return what a host with so much memory keeps where nobody says it."""
+    """Return the default memory reserve for a host of this size."""
     least = min(RESERVE_MIB, math.ceil(total_mib * SMALL_RESERVE_SHARE))
     return max(least, math.ceil(total_mib * RESERVE_SHARE))
 
 
 def _check_gpu(gpu: t.Sequence[GpuProcess], desired: int, free_mib: int, most_mib: int, per_job_mib: int) -> None:
-    """Refuse where so much is held through the GPU that less than a quarter of the jobs is left.
+    """Refuse to build if GPU processes hold so much memory that less than a quarter of the jobs would fit.
 
-    A model that is being served may grow at any time, so that what is left is not sure to stay.
+    A served model may grow at any time, so the remaining memory may not stay free.
 
-    :param free_mib: what is left for jobs.
-    :param most_mib: what would be were the host empty; taken where the driver does not tell what is held.
+    :param free_mib: the memory left for jobs.
+    :param most_mib: the memory for jobs on an idle host; used if the driver does not report a process's memory.
     """
     held = [process["used_mib"] for process in gpu]
     without = most_mib if None in held else min(most_mib, free_mib + sum(mib or 0 for mib in held))
@@ -153,20 +153,20 @@ def _gib(mib: int) -> str:
     return f"{mib / 1024:.1f} GiB".replace(".0 GiB", " GiB")
 
 
-# -- what the host says
+# -- observing the host
 
 
 def live() -> Host:
-    """Return the host that this process runs on; a program on it may be run."""
+    """Return the host that this process runs on; programs may be run there."""
     return Host(run=run_command)
 
 
 def memory(host: Host | None = None, service: str = "") -> Memory:
-    """Return what memory is there for a process in this process's control group.
+    """Return the memory available to a process in this process's control group.
 
-    :param service: the build's own systemd unit, whose limit is the host's memory less the reserve. It is passed
-        over, for whoever asks takes the reserve off.
-    :raises SparkforgeError: if the kernel does not tell.
+    :param service: the build's own systemd unit, whose limit already excludes the reserve. It is skipped because the
+        caller subtracts the reserve.
+    :raises SparkforgeError: if the kernel does not report the memory.
     """
     host = host or live()
     values = dict(re.findall(r"^(\w+): +(\d+) kB$", host.read("/proc/meminfo") or "", re.MULTILINE))
@@ -190,7 +190,7 @@ def memory(host: Host | None = None, service: str = "") -> Memory:
 
 
 def cores(host: Host | None = None) -> int:
-    """Return how many cores a process may use: its affinity, and the quota of its control groups rounded up."""
+    """Return how many cores a process may use: its CPU affinity, limited by the CPU quota of its groups, rounded up."""
     host = host or live()
     count: float = len(os.sched_getaffinity(0)) if host.live else _online(host)
     for group in _groups(host, "cpu"):
@@ -209,14 +209,14 @@ def _online(host: Host) -> int:
 
 
 class _Group(t.NamedTuple):
-    """A control group: the directory of its files, and which of the two interfaces they have."""
+    """A control group: the directory of its files, and the version of their interface."""
 
     path: str
     version: int
 
 
 def _groups(host: Host, controller: str) -> list[_Group]:
-    """Return this process's control group of a controller and those around it, the inner ones first."""
+    """Return this process's control group for a controller, followed by its parents, innermost first."""
     own: dict[int, str] = {}
     for line in (host.read("/proc/self/cgroup") or "").splitlines():
         number, _colon, rest = line.partition(":")
@@ -238,14 +238,14 @@ def _groups(host: Host, controller: str) -> list[_Group]:
 
 
 def _up(mount: str, root: str, path: str, version: int) -> list[_Group]:
-    """Return the groups from ``path`` up to the mounted one; in a container ``path`` may not be below ``root``."""
+    """Return the groups from ``path`` up to the mounted one; in a container ``path`` may be outside ``root``."""
     inner = posixpath.relpath(path, root) if path == root or path.startswith(root.rstrip("/") + "/") else "."
     parts = [] if inner == "." else inner.split("/")
     return [_Group(posixpath.join(mount, *parts[:count]), version) for count in range(len(parts), -1, -1)]
 
 
 def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
-    """Return (limit, bytes that cannot be had back) of a group; None for the limit if there is none."""
+    """Return (limit, bytes in use that cannot be reclaimed) for a group; the limit is None if there is none."""
     if group.version == 2:
         names, usage = ["memory.max", "memory.high"], "memory.current"
         cached = r"^(?:in)?active_file (\d+)$"
@@ -255,25 +255,25 @@ def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
     limits = [host.number(f"{group.path}/{name}") for name in names]
     limit = min((value for value in limits if value is not None and value < _UNLIMITED), default=None)
     used = host.number(f"{group.path}/{usage}") or 0
-    # As for MemAvailable, what files have in the cache is given back when it is needed.
+    # As in MemAvailable, the page cache does not count because the kernel reclaims it when needed.
     pages = sum(int(value) for value in re.findall(cached, host.read(f"{group.path}/memory.stat") or "", re.MULTILINE))
     return limit, max(0, used - pages)
 
 
 def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
-    """Return the processes that hold memory through a GPU which shares the host's; none where it has its own."""
+    """Return the processes that hold memory through a GPU with unified memory; empty if the GPU has its own memory."""
     observed = Gpu(host or live()).observe()
     return observed["processes"] if observed["unified_memory"] else []
 
 
-# -- what ended a build
+# -- why a build stopped
 
 
 def oom_kills(host: Host | None = None) -> int | None:
-    """Return how many processes the kernel has killed for memory, in this control group or else on this host.
+    """Return how many processes the OOM killer has killed in this control group, or else on this host.
 
-    None where the kernel does not count them. Version 1 of control groups counts without the groups below one's
-    own, so that the host's number is taken there.
+    None if the kernel does not count them. cgroup v1 does not count kills in child groups, so the host's counter is
+    used there.
     """
     host = host or live()
     files = [f"{group.path}/memory.events" for group in _groups(host, "memory") if group.version == 2]
@@ -292,13 +292,13 @@ def killed_for_memory(
 ) -> bool:
     """Tell whether a build failed because memory ran out.
 
-    A signal 9 in the log, or as the build's own end, counts unless the kernel counts its kills and counts none
-    more than before: then somebody else sent it. A program that was refused memory counts always.
+    Signal 9, whether in the log or as the exit status, counts unless the kernel's counter has not increased: then
+    somebody else sent it. A program whose allocation failed always counts.
 
-    :param log_tail: the log of the attempt that failed, or its last part.
-    :param status: how the build ended, as :attr:`subprocess.Popen.returncode` has it or a shell.
+    :param log_tail: the log of the failed attempt, or its last part.
+    :param status: the exit status of the build, in the form of :attr:`subprocess.Popen.returncode` or of a shell.
     """
-    # A build that goes well does without the table.
+    # A successful build does not need the rules.
     from .._diagnosis import scan
 
     diagnosis = scan.diagnose(log_tail)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A unit: one thing built from source, what identifies it, and where everything of it is.
+"""A unit is one package built from source: its options, its identity and its paths.
 
-Identity is a fingerprint over every input that can change the artefact. What cannot (where the bytes come from, how
-many jobs compile, what is checked afterwards) is no input, so that changing it builds nothing again.
+The fingerprint covers every input that can change the artefact. Options that cannot change it (mirrors, the number of
+jobs, the checks afterwards) are not inputs, so changing them triggers no rebuild.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._core import digests
 from .._core.errors import SparkforgeError
 from .._wheel import requirement
 
-#: Raised when the meaning of the inputs changes: every unit is then built again.
+#: Raise this when the meaning of the inputs changes. Every unit is then rebuilt.
 FORMAT = 1
 KINDS = ("wheel", "cmake")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -27,9 +27,9 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a-z][a-z0-9_]*)\.prefix)\}")
-#: Tools that are packages of the index too, by the same name.
+#: Tools that are also packages on the index, under the same name.
 _BROUGHT = frozenset({"cmake", "ninja"})
-#: Intermediate directories of a build, which can be created again.
+#: Intermediate build directories, which can be recreated.
 TREES = ("source", "build", "environment", "out", "home", "tmp", "launchers")
 #: Variables that only the engine may set, and the options to use instead.
 _RESERVED = {
@@ -69,12 +69,12 @@ _EXPECT = {
 
 
 def _option(kind: str, layers: str = "", without: t.Any = None, **spec: t.Any) -> t.Any:
-    """Return a field of ``Unit``: an option of ``source_build``, as its specification has it.
+    """Return a field of ``Unit``: an option of ``source_build`` and its specification.
 
     :param kind: the option's type.
-    :param layers: how what role, stack and user say of it combines (see ``plans.units``): ``merge`` mappings key by
-        key, ``add`` up lists, or ``replace``. Empty for what belongs to a site or a run: the stack cannot set it.
-    :param without: what is where none of them has it.
+    :param layers: how to combine the values from role, stack and user (see ``plans.units``): ``merge`` mappings key by
+        key, ``add`` (concatenate) lists, or ``replace``. Empty for a site's or run's own options.
+    :param without: the value if no layer sets the option.
     :param spec: the rest of its specification.
     """
     empty: dict[str, t.Any] = {"dict": {"default_factory": dict}, "list": {"default": ()}}
@@ -85,7 +85,7 @@ def _option(kind: str, layers: str = "", without: t.Any = None, **spec: t.Any) -
 
 @dataclasses.dataclass(frozen=True)
 class Depend:
-    """A unit that must be built before; ``fingerprint`` None stands for the newest one on the host."""
+    """A unit that must be built first; if ``fingerprint`` is None, the newest build on the host is used."""
 
     name: str
     fingerprint: str | None = None
@@ -93,7 +93,7 @@ class Depend:
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """The paths of one fingerprint of a unit; see docs/concepts.md."""
+    """The paths that belong to one fingerprint of a unit; see docs/concepts.md."""
 
     root: str
     log_root: str
@@ -103,7 +103,7 @@ class Paths:
 
     @property
     def builds(self) -> str:
-        """The builds of every unit, and what they share."""
+        """The directory that holds the builds of all units and the files that they share."""
         return os.path.join(self.root, "builds")
 
     @property
@@ -111,7 +111,7 @@ class Paths:
         return os.path.join(self.builds, self.name, self.fingerprint)
 
     def inside(self, *parts: str) -> str:
-        """Return a path in the build directory."""
+        """Return a path inside the build directory."""
         return os.path.join(self.build_directory, *parts)
 
     @property
@@ -136,7 +136,7 @@ class Paths:
 
     @property
     def marker(self) -> str:
-        """The mark that every process of the build has in its environment."""
+        """The value of the marker variable in the environment of every process of the build."""
         return f"{self.name}/{self.fingerprint}"
 
     @property
@@ -147,10 +147,10 @@ class Paths:
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """The checked options of ``source_build``.
+    """The validated options of ``source_build``.
 
-    A new option is a field here and a paragraph in the module's documentation, and if a stack may set it, an entry in
-    stack.schema.json. A test compares them. Module, plans and action plugin take the option from here.
+    A new option needs a field here, a paragraph in the module's documentation and, if a stack may set it, an entry in
+    stack.schema.json. A test compares the three. Module, plans and action plugin read the option from here.
     """
 
     name: str = dataclasses.field(metadata={"layers": "", "spec": {"type": "str", "required": True}})
@@ -184,7 +184,7 @@ class Unit:
     def from_options(cls, options: t.Mapping[str, t.Any]) -> Unit:
         """Return the unit that the module's options describe.
 
-        :raises SparkforgeError: for the first option that contradicts itself or another.
+        :raises SparkforgeError: for the first option that is invalid or contradicts another.
         """
         known = {field.name for field in dataclasses.fields(cls)}
         values = {key: value for key, value in options.items() if key in known and value is not None}
@@ -201,9 +201,9 @@ class Unit:
         return unit
 
     def check(self) -> None:
-        """Refuse what cannot be built whatever the host is.
+        """Refuse options that cannot work on any host.
 
-        :raises SparkforgeError: naming the option.
+        :raises SparkforgeError: names the option.
         """
         if not _NAME.fullmatch(self.name):
             raise SparkforgeError(f"{self.name!r} is not a valid unit name.", "Use lower-case letters, digits and '_'.")
@@ -253,7 +253,7 @@ class Unit:
 
     @property
     def brings(self) -> frozenset[str]:
-        """The build tools that the requirements bring: they build instead of the host's, and their pins are inputs."""
+        """The build tools that the requirements install. They replace the host's tools, and their pins are inputs."""
         return frozenset(_BROUGHT.intersection(_by_name(self.requirements)))
 
     def inputs(
@@ -265,13 +265,13 @@ class Unit:
         depends: t.Mapping[str, str],
         digest: t.Mapping[str, str],
     ) -> dict[str, t.Any]:
-        """Return everything that can change the artefact, as the fingerprint and ``--diff`` take it.
+        """Return everything that can change the artefact, for the fingerprint and for ``--diff``.
 
-        :param identity: of the source: its ``commit`` or its ``sha256``. Not the URL: a mirror has the same.
+        :param identity: the ``commit`` or ``sha256`` of the source. The URL is left out: mirrors have the same.
         :param tools: ``_toolchain.Toolchain.identity()``.
         :param platform: for example ``ubuntu24.04-aarch64``.
-        :param depends: the fingerprint of each unit that this one depends on.
-        :param digest: ``patching.contents_digest()``: a name and sha256 of each patch and edit.
+        :param depends: the fingerprint of each unit that this unit depends on.
+        :param digest: ``patching.contents_digest()``: a name and a sha256 for each patch and edit.
         """
         return {
             "format": FORMAT,
@@ -285,14 +285,14 @@ class Unit:
             "changes": dict(digest),
             "environment": dict(self.environment),
             "requirements": _by_name(self.requirements),
-            # No other input stands for the files that the build fetches itself.
+            # No other input represents the files that the build itself downloads.
             **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),
-            # Constants of every fingerprint, which only another FORMAT may change.
+            # Constant in every fingerprint; only a new FORMAT may change them.
             "targets": [],
             "build_tag": "",
             "toolchain": dict(tools),
-            # The requested version, not the found one: a newer one of the same SONAME is no reason to build for hours.
+            # Use the requested version, not the installed one: a newer library of the same SONAME justifies no rebuild.
             **({"libraries": asked} if (asked := self._libraries("version")) else {}),
             "platform": platform,
             "depends": dict(depends),
@@ -300,14 +300,14 @@ class Unit:
 
     @property
     def found_libraries(self) -> dict[str, str]:
-        """Return the version of each library that the host has, for the receipt."""
+        """Return the host's version of each library, for the receipt."""
         return self._libraries("found")
 
     def _libraries(self, key: str) -> dict[str, str]:
         return {name: row[key] for name, row in sorted(self.libraries.items()) if row.get(key)}
 
     def as_request(self) -> dict[str, t.Any]:
-        """Return the unit as JSON has it; ``from_options`` reads it."""
+        """Return the unit as a JSON-serializable dict, which ``from_options`` reads."""
         return {
             **dataclasses.asdict(self),
             "depends": [dataclasses.asdict(depend) for depend in self.depends],
@@ -315,17 +315,17 @@ class Unit:
 
 
 def argument_spec() -> dict[str, dict[str, t.Any]]:
-    """Return the options of a unit as a module's specification has them."""
+    """Return the argument specification for the options of a unit."""
     return {field.name: dict(field.metadata["spec"]) for field in dataclasses.fields(Unit)}
 
 
 def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
-    """Return the 16 hexadecimal digits that stand for ``inputs``."""
+    """Return a 16-digit hexadecimal fingerprint of ``inputs``."""
     return digests.of_data(inputs)[:16]
 
 
 def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
-    """Return each input that differs, by name: ``environment.USE_CUFILE: 0 -> 1``."""
+    """Return one line for each input that differs: ``environment.USE_CUFILE: 0 -> 1``."""
     before, after = dict(_flat(old)), dict(_flat(new))
     lines = []
     for key in sorted({*before, *after}):
@@ -336,9 +336,9 @@ def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]
 
 
 def expand(text: str, paths: t.Mapping[str, str]) -> str:
-    """Replace ``{source}``, ``{depends.llvm.prefix}`` … by paths; other braces stay as they are.
+    """Replace ``{source}``, ``{depends.llvm.prefix}`` … with paths and leave other braces unchanged.
 
-    :param paths: the path for each placeholder without its braces.
+    :param paths: the path for each placeholder, keyed by its name without braces.
     """
     return _PLACEHOLDER.sub(lambda match: paths.get(match[1], match[0]), text)
 
@@ -348,7 +348,7 @@ def _flat(value: t.Any, path: str = "") -> t.Iterator[tuple[str, str]]:
         for key, item in value.items():
             yield from _flat(item, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):
-        # By content, so that one more argument is one line and not a shift of all that follow.
+        # Key list items by content, so that an added argument shows as one line instead of shifting all later ones.
         for item in value:
             yield f"{path}[{item}]", "given"
     else:
@@ -364,10 +364,10 @@ def _shown(value: str | None) -> str:
 
 
 def _by_name(requirements: t.Iterable[str]) -> dict[str, str]:
-    """Return requirement lines by the name of their package, so that ``--diff`` says which one changed."""
+    """Return requirement lines keyed by package name, so that ``--diff`` can name the package that changed."""
     by_name: dict[str, str] = {}
     for line in requirements:
-        # Hashes say which file of a version it is: one more platform in the lock is no other version.
+        # Leave the hashes out: they identify files, and another platform in the lock does not change the version.
         requirement_line = requirement.split(line)
         name, rest = requirement_line.written.lower(), requirement_line.pin[len(requirement_line.written) :].strip()
         by_name[name] = " ".join(sorted([*by_name[name].split(), rest])) if name in by_name else rest
@@ -413,7 +413,7 @@ def _environment(variables: t.Mapping[str, t.Any]) -> dict[str, str]:
             continue
         if isinstance(value, (dict, list)):
             raise SparkforgeError(f"The environment variable {key} is not a string.", "Give a string.")
-        # YAML makes a boolean of `yes` and `true`; builds know 1 and 0.
+        # YAML turns `yes` and `true` into booleans, but builds expect 1 and 0.
         environment[str(key)] = str(int(value)) if isinstance(value, bool) else str(value)
     return environment
 

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report on a build: its progress or its end, and whether its receipt can be trusted.
+"""The report on a build: its progress or result, and whether its receipt can be trusted.
 
-Apart from ``_unit.engine``, which it does without: whoever follows a build asks for this alone, and what a call
-imports is compiled each time.
+Separate from ``_unit.engine`` because a poll needs only this module, and every call recompiles what it imports.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .._core.errors import SparkforgeError
 from .._wheel.wheel import built
 from . import model, receipt as sealing, state_file
 
-#: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
+#: A file system with fewer free bytes than this is full: a file of a few blocks does not fit.
 _NO_ROOM = 64 << 10
 _STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
 
@@ -31,17 +30,17 @@ def observe(
     seen: t.Mapping[str, t.Any] | None,
     warnings: list[str],
 ) -> dict[str, t.Any]:
-    """Return how the build goes, after ``_unit.state_file.observe``, or how it ended.
+    """Return the progress of the build, after ``_unit.state_file.observe``, or its result.
 
-    :param seen: the news that are known; None to look once.
-    :param warnings: gets what the user should know.
-    :raises SparkforgeError: if the build failed: the cause and remedy that the worker found.
+    :param seen: the last known news, or None to look once.
+    :param warnings: the list to which warnings for the user are added.
+    :raises SparkforgeError: if the build failed: with the cause and remedy that the worker recorded.
     """
     with account.acting():
         state = state_file.observe(paths.build_directory, seen)
         if state is not None:
             return {**_describe(paths, state), "status": "running"}
-        # Its last words may have come after the look.
+        # The worker may have written its last state after the poll.
         state = state_file.state(paths.build_directory)
         receipt = find_receipt(paths, warnings)
         result = {**_describe(paths, state), "status": _STATES.get(str(state.get("status")), "lost")}
@@ -55,7 +54,7 @@ def observe(
         more = {key: value for key, value in error.items() if key not in ("msg", "cause", "remedy")}
         raise SparkforgeError(error["cause"], error["remedy"], **{**more, **brief})
     if shutil.disk_usage(paths.root).free < _NO_ROOM:
-        # Not even its last words had a place.
+        # The disk was too full even for the worker's error message.
         raise SparkforgeError(
             f"No space left on the file system of {paths.root}; the build of {paths.name} has ended.",
             "Free space, or set sparkforge_root to a larger file system; the next run resumes.",
@@ -69,7 +68,7 @@ def observe(
 
 
 def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return what is said of every build, and where everything of it is."""
+    """Return the fields that every report on a build has, including its paths."""
     return {
         "name": paths.name,
         "fingerprint": paths.fingerprint,
@@ -85,10 +84,10 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.A
 
 
 def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | None:
-    """Return the receipt where it and what it names are there: root's own, or else the one beside the artefact.
+    """Return the receipt if it is valid and its outputs exist: root's own, or else the copy next to the artefact.
 
-    Of the latter the account that builds is the author. It counts where root started the build, for then there is the
-    log, in a directory of root's.
+    The build account writes the copy. It counts only if root started the build, which the log in a root-owned directory
+    shows.
     """
     receipt = sealing.read(paths.receipt)
     if receipt is None:
@@ -115,11 +114,11 @@ def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | N
 
 
 def take_receipt(paths: model.Paths, receipt: sealing.Receipt) -> None:
-    """Keep what ``find_receipt`` returned as root's: what happens to the artefact from now on differs from it."""
+    """Save the receipt as a root-owned file, so that later changes to the artefact show as differences."""
     if sealing.read(paths.receipt) != receipt:
         disk.write_file(paths.receipt, sealing.text_of(receipt))
 
 
 def wheels(receipt: sealing.Receipt | None, artefact: str) -> list[dict[str, t.Any]]:
-    """Return the wheels that the receipt names, each with the path where it is."""
+    """Return the wheels that the receipt lists, each with its path."""
     return [wheel.as_result() for wheel in built(receipt, artefact)] if receipt else []

@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phase patch: unified diffs by ``git apply``, and replacements of exact text.
+"""The patch phase: unified diffs through ``git apply``, and exact-text replacements.
 
-``git apply`` accepts no fuzz, stays in the tree, and does all of a diff or nothing. Edits are written once all of them
-fit. Where a later one does not, the patches before it stay: the next attempt fetches the sources again
+``git apply`` accepts no fuzz, stays inside the tree, and applies a diff completely or not at all. Edits are written
+once all of them match. If one fails, the patches before it remain applied; the next attempt fetches the sources again
 (``_unit.resume``).
 """
 
-# Runs in the detached worker too, where there is no module to run commands.
+# This also runs in the detached worker, which has no AnsibleModule to run commands.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import typing as t
 from .._core import disk
 from .._core.errors import SparkforgeError
 
-#: Matches whose lines an error names.
+#: The maximum number of matches whose line numbers an error lists.
 SHOWN_MATCHES = 10
 
 
@@ -37,12 +37,12 @@ def apply(
     edits: t.Sequence[t.Mapping[str, t.Any]],
     say: t.Callable[[str], None],
 ) -> list[dict[str, t.Any]]:
-    """Change the files of ``tree`` and return what was done to which of them.
+    """Change the files in ``tree`` and return which patch or edit changed which file.
 
     :param patches: ``{name, content}``, unified diffs whose paths begin with ``a/`` and ``b/`` (-p1).
-    :param edits: ``{path, match, replace}``, and ``count`` (1): how often ``match`` must be found, and ``name``.
+    :param edits: ``{path, match, replace}`` and optionally ``count`` (1), how often ``match`` must occur, and ``name``.
     :returns: ``{"patch": name, "file": path}`` and ``{"edit": name, "file": path, "matches": count}``.
-    :raises SparkforgeError: for the first that does not fit.
+    :raises SparkforgeError: for the first patch or edit that does not apply.
     """
     tree = os.path.realpath(tree)
     done: list[dict[str, t.Any]] = []
@@ -82,7 +82,7 @@ def contents_digest(
         add(f"patch {patch['name']}", _bytes(patch["content"]))
     for edit in edits:
         checked = _Edit.of(edit)
-        # The edit's name is not an input. The last item is a constant, so that fingerprints stay.
+        # The edit's name is not an input. The last item is a constant that keeps existing fingerprints unchanged.
         content = json.dumps([checked.path, checked.match, checked.replace, checked.count, False])
         add(f"edit {checked.name}", content.encode("ascii"))
     if len(digests) > 1:
@@ -93,13 +93,13 @@ def contents_digest(
 def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) -> list[str]:
     """Apply a unified diff and return the files that it changes.
 
-    :raises SparkforgeError: if it is none, or does not fit.
+    :raises SparkforgeError: if it is not a unified diff, or does not apply.
     """
-    # YAML and Ansible's file lookup remove line ends at the end, and with them an empty line of context or the one
-    # that ends a binary diff; more of them do no harm.
+    # YAML and Ansible's file lookup strip trailing newlines, and with them an empty context line or the empty line that
+    # terminates a binary diff. Extra newlines do no harm.
     content = _bytes(text + ("\n" if text.endswith("\n") else "\n\n"))
     listed = _git(tree, content, "--numstat", "-z")
-    # git skips a binary diff that is damaged, says so, and ends with 0.
+    # git skips a damaged binary diff with a message but exits with 0.
     if listed.returncode or re.search(rb"^(?:error|fatal):", listed.stderr, re.M):
         raise SparkforgeError(
             f"The patch {name} is not a unified diff: {_line(listed.stderr)}.",
@@ -124,7 +124,7 @@ def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) 
         remedy += " Its paths must start with a/ and b/ (-p1), relative to the top of the source."
     if b"\r\n" in content:
         remedy += " It has Windows line endings (CRLF), but the source may not."
-    # git shows the lines that it looked for.
+    # The output of git includes the lines that it looked for.
     raise SparkforgeError(f"The patch {name} does not apply: {reason}.", remedy, output=shown[-4000:])
 
 
@@ -135,8 +135,8 @@ def _git(tree: str, content: bytes, *options: str) -> subprocess.CompletedProces
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
-        # Settings and attributes of a repository, be it the sources' own, must not count; and below the top of one git
-        # would silently skip what the patch changes elsewhere.
+        # Ignore the settings and attributes of any repository, including the sources' own. In a subdirectory of a
+        # repository, git would also silently skip changes to files outside that subdirectory.
         "GIT_DIR": os.devnull,
     }
     try:
@@ -162,9 +162,9 @@ class _Edit:
 
     @classmethod
     def of(cls, options: t.Mapping[str, t.Any]) -> _Edit:
-        """Check what was given.
+        """Return the edit that ``options`` describe.
 
-        :raises SparkforgeError: if it can fit no file.
+        :raises SparkforgeError: if it cannot match in any file.
         """
         path, match, replace = (options.get(key) for key in ("path", "match", "replace"))
         name = str(options.get("name") or path)
@@ -182,9 +182,9 @@ class _Edit:
         return cls(name, str(path), str(match), str(replace), count)
 
     def file_in(self, tree: str) -> str:
-        """Return the path of its file below ``tree``, links followed.
+        """Return the path of the edited file relative to ``tree``, with links resolved.
 
-        :raises SparkforgeError: if it is no file of the source's own.
+        :raises SparkforgeError: if it is not a file of the source.
         """
         file = os.path.realpath(os.path.join(tree, self.path))
         path = posixpath.relpath(file, tree)
@@ -205,13 +205,13 @@ class _Edit:
         return path
 
     def apply(self, tree: str, contents: dict[str, bytes]) -> dict[str, t.Any]:
-        """Replace in ``contents``, which has what edits before made of files, and return what was done."""
+        """Apply the edit to ``contents``, which includes the results of earlier edits, and return a summary."""
         label = f"The edit {self.name}"
         path = self.file_in(tree)
         if path not in contents:
             with open(os.path.join(tree, path), "rb") as stream:
                 contents[path] = stream.read()
-        # Lossless, whatever the bytes are.
+        # Lossless for any bytes.
         text = contents[path].decode("utf-8", "surrogateescape")
         matches = list(re.finditer(re.escape(self.match), text))
         if len(matches) != self.count:
@@ -249,7 +249,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _line(output: bytes) -> str:
-    """Return the first line of git's that says what is wrong."""
+    """Return the first error line of git's output."""
     text = output.decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.startswith(("error:", "fatal:"))] or text.splitlines()
     return re.sub(r"^(?:error|fatal): ", "", lines[0] if lines else "no output from git").rstrip(".")

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How far a build is, how long it will take, and the line that a person reads of it.
+"""The progress of a build, its remaining time, and the status line for users.
 
-:class:`Ninja` reads a build's log, and :class:`Estimate` watches the steps go by. Neither knows where a log or a clock
-is.
+:class:`Ninja` parses a build's log, and :class:`Estimate` computes the rate. Neither opens a log or reads a clock.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ import collections
 import re
 import typing as t
 
-# The status at the start of a line, as Ninja's default (``[%f/%t] ``) and most others' NINJA_STATUS print it; pip
-# indents it, and a terminal's colours may stand before it.
+# The status at the start of a line, in the format of Ninja's default (``[%f/%t] ``) and most projects' NINJA_STATUS.
+# pip indents it, and terminal colour codes may precede it.
 _STATUS = re.compile(rb"^(?:[ \t]|\x1b\[[0-9;?]*[ -/]*[@-~])*\[ *(\d{1,7})/(\d{1,7})\b[^\]\n]{0,40}\]", re.MULTILINE)
-# A status is at the start of its line: what of an unfinished line is kept until the next chunk.
+# A status is at the start of its line, so the start of an unfinished line is kept until the next chunk.
 _TAIL = 256
 
 
 class Ninja:
-    """Count the steps of the run of ninja that a build's log is at; a resumed one has only what was left to do.
+    """Count the steps of the current ninja run in a build's log; a resumed run counts only the remaining steps.
 
     :ivar done: finished steps.
-    :ivar total: all steps; 0 until a status was seen.
+    :ivar total: all steps; 0 before the first status line.
     """
 
     def __init__(self) -> None:
@@ -43,54 +42,54 @@ class Ninja:
 
 
 class Estimate:
-    """Tell from the steps seen so far how long the rest takes.
+    """Estimate from the steps so far how long the rest takes.
 
-    Steps are not alike, and their kinds come in blocks (small files first, CUDA kernels last): the rate is that
-    of the later half of the steps seen, which follows such a change and still averages over many steps.
+    Steps differ in length, and similar steps come in blocks (small files first, CUDA kernels last). The rate is
+    therefore that of the later half of the steps: it follows such a change and still averages over many steps.
 
-    :ivar rate: steps per minute; None until enough were seen.
-    :ivar remaining: seconds, None likewise.
+    :ivar rate: steps per minute; None until there are enough samples.
+    :ivar remaining: seconds; None until there are enough samples.
     """
 
-    #: Steps and seconds that must have been seen before anything is said.
+    #: The minimum number of steps and seconds before an estimate.
     STEPS = 5
     SECONDS = 5.0
 
     def __init__(self, rate: float | None = None) -> None:
-        """:param rate: what an earlier attempt at the same build reached; it holds until this one knows better."""
+        """:param rate: the rate of an earlier attempt at the same build, used until there are enough samples."""
         self.rate = rate
         self.remaining: float | None = None
-        #: When the first status was seen, and what was done then.
+        #: The time of the first status, and its number of finished steps.
         self._first = (0.0, 0)
-        #: When so many steps were done: the later half of what was seen.
+        #: (time, finished steps) for the later half of the steps.
         self._samples: collections.deque[tuple[float, int]] = collections.deque()
 
     def update(self, done: int, total: int, now: float) -> None:
-        """Take in that ``done`` of ``total`` steps are finished.
+        """Record that ``done`` of ``total`` steps are finished.
 
-        :param now: seconds of any clock that runs steadily.
+        :param now: seconds on a monotonic clock.
         """
         samples = self._samples
         if samples and done < samples[-1][1]:
-            # Another run of ninja.
+            # A new run of ninja has started.
             samples.clear()
             self.rate = None
         if not samples:
             self._first = now, done
         if not samples or done > samples[-1][1]:
             samples.append((now, done))
-        # The compiler cache answers hundreds of steps at once: less than a second is no measure.
+        # The compiler cache finishes hundreds of steps at once, so keep at least one second of samples.
         while len(samples) > 1 and samples[1][1] <= (self._first[1] + done) / 2 and samples[1][0] <= now - 1.0:
             samples.popleft()
         began, steps = samples[0]
         if done - self._first[1] >= self.STEPS and now - self._first[0] >= self.SECONDS:
-            # Until the next step ends the rate falls, so that a last long step does not seem to be done at once.
+            # The rate falls until the next step finishes, so that a long last step does not seem almost done.
             self.rate = 60.0 * (done - steps) / (now - began)
         self.remaining = 60.0 * (total - done) / self.rate if self.rate and total else None
 
 
 def describe(state: t.Mapping[str, t.Any]) -> str:
-    """Return the line that a person reads: ``pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, …``.
+    """Return the status line for users: ``pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, …``.
 
     :param state: keys, of which any may be missing or None: ``name``, ``phase``; ``done`` and ``total`` (steps);
         ``elapsed`` and ``remaining`` (seconds); ``jobs``; ``available_mib`` (memory).
@@ -114,7 +113,7 @@ def _count(state: t.Mapping[str, t.Any]) -> str:
     done, total = state.get("done"), state.get("total")
     if done is None or not total:
         return ""
-    # 100 % means finished, and nothing else does.
+    # Show 100 % only for a finished build.
     percent = 100 if done >= total else min(99, round(100 * done / total))
     return f"{done}/{total} ({percent} %)"
 
@@ -124,7 +123,7 @@ def _left(seconds: float) -> str:
 
 
 def _hours(duration: float, seconds: bool) -> str:
-    """Return ``1:02:11``, or ``1:02`` without the seconds (minutes rounded up: a promise is better kept)."""
+    """Return ``1:02:11``, or ``1:02`` without the seconds, with minutes rounded up so as not to promise too much."""
     total = max(0, int(duration))
     if not seconds:
         minutes = -(-total // 60)

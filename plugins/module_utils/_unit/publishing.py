@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Publishing what was built: the artefact with its receipt under its final name, and older trees removed."""
+"""Publish a build: move the artefact and its receipt to their final name, and remove old trees."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .state_file import now
 
 
 def publish(attempt: Attempt) -> None:
-    """Move the artefact, with its receipt, to its final name. Root takes the receipt from there."""
+    """Move the artefact and its receipt to their final name. Root reads the receipt from there."""
     partial = os.path.join(os.path.dirname(attempt.paths.artefact), f".{attempt.paths.fingerprint}.partial")
     disk.remove(partial)
     try:
@@ -34,13 +34,13 @@ def publish(attempt: Attempt) -> None:
 
 
 def _publish_by(attempt: Attempt, partial: str) -> None:
-    """Publish, by way of the directory ``partial``."""
+    """Publish by way of the directory ``partial``."""
     paths, target = attempt.paths, attempt.paths.artefact
     disk.make_directories(partial)
     outputs: list[dict[str, t.Any]] = []
     if attempt.unit.kind == "cmake":
         if not os.path.isdir(attempt.staged):
-            # An attempt that was cut short had moved it.
+            # An interrupted attempt had already moved it.
             package.package(attempt)
         os.rename(attempt.staged, os.path.join(partial, "prefix"))
         tree = artefact.tree_digest(os.path.join(partial, "prefix"))
@@ -62,7 +62,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     disk.fsync_directory(os.path.dirname(target))
     _prune(attempt)
     attempt.say(f"== {paths.name} {paths.fingerprint}: published in {target}")
-    # If the artefact gets lost, a build of the same inputs continues from the rest of the tree.
+    # If the artefact is lost, a build with the same inputs can reuse the rest of the tree.
     known = attempt.state.data["phases"] if os.path.isdir(paths.inside("source")) else {}
     phases = {name: value for name, value in known.items() if name not in ("package", "check")}
     attempt.state.update(
@@ -101,7 +101,7 @@ def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.
 
 
 def _prune(attempt: Attempt) -> None:
-    """Remove the trees of this unit's builds but the newest ``keep``: PyTorch's is tens of GB."""
+    """Remove this unit's build trees except the newest ``keep``: PyTorch's takes tens of GB."""
     paths, keep = attempt.paths, attempt.unit.keep
     with os.scandir(os.path.dirname(paths.build_directory)) as entries:
         others = [entry for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name != paths.fingerprint]
@@ -110,6 +110,6 @@ def _prune(attempt: Attempt) -> None:
         if number >= keep and not state_file.is_running(entry.path):
             disk.remove(entry.path)
     if keep == 0:
-        # The state stays: it says that the build is done.
+        # Keep the state, which records that the build is done.
         for name in model.TREES:
             disk.remove(paths.inside(name))

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The receipt of a build, which tells whether anybody changed it since, and which builds a host has.
+"""The receipt of a build, which shows whether it was modified since, and the list of a host's builds.
 
-Apart from what makes them, because whoever only looks needs no engine.
+Separate from the code that builds, because listing builds does not need the engine.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import typing as t
 from .._core import digests
 from . import state_file
 
-#: The names in an artefact's directory: wheels, or the prefix of an installation.
+#: Valid names in an artefact's directory: wheels, or the prefix of an installation.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 
 class Receipt(t.TypedDict, total=False):
     """The record of a build: inputs, outputs, seconds and host; ``seal`` is the digest of all other fields.
 
-    ``outputs`` are wheels (``_wheel.wheel`` reads their rows) or one tree: its ``path`` beside the receipt, ``sha256``,
-    ``files`` and ``size``. ``inputs`` are those of the fingerprint; ``applied`` the patches; times are UTC, as ISO 8601
-    has them.
+    ``outputs`` are wheels (``_wheel.wheel`` reads their rows) or one tree: its ``path`` relative to the receipt,
+    ``sha256``, ``files`` and ``size``. ``inputs`` are those of the fingerprint; ``applied`` lists the patches; times
+    are ISO 8601 in UTC.
     """
 
     format: int
@@ -56,23 +56,23 @@ class Receipt(t.TypedDict, total=False):
 
 
 def sealed(receipt: Receipt) -> Receipt:
-    """Return the receipt with the digest of its own content, by which a changed one is told."""
+    """Return the receipt with a digest of its own content, which reveals later changes."""
     return {**receipt, "seal": digests.seal(receipt)}
 
 
 def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether nobody changed the receipt since it was written."""
+    """Tell whether the receipt is unchanged since it was written."""
     return digests.seal(receipt) == receipt.get("seal")
 
 
 def read(path: str) -> Receipt | None:
-    """Return the receipt at ``path``, or None if there is none, or one that was changed after it was written."""
+    """Return the receipt at ``path``, or None if it is missing or was changed after it was written."""
     receipt = t.cast("Receipt | None", state_file.read(path))
     return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None
 
 
 def receipts_of(root: str, name: str | None = None) -> tuple[list[Receipt], list[str]]:
-    """Return the intact receipts of a unit or of all, the newest first, and the paths of those that were changed."""
+    """Return the intact receipts of one unit or all units, newest first, and the paths of modified receipts."""
     receipts, changed = [], []
     form = re.compile((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json")
     for file in sorted(glob.glob(os.path.join(glob.escape(root), "receipts", "units", "*.json"))):
@@ -86,7 +86,7 @@ def receipts_of(root: str, name: str | None = None) -> tuple[list[Receipt], list
 
 
 def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
-    """Return the receipts, the builds that run and those that did not end."""
+    """Return the receipts, the running builds and the unfinished builds."""
     receipts, changed = receipts_of(root, name)
     done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
     running, unfinished = [], []
@@ -110,7 +110,7 @@ def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
 
 
 def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether it has what its readers rely on: the account that builds may have written anything."""
+    """Tell whether the receipt has the fields that its readers rely on: the build account may have written anything."""
     texts = [receipt.get(key) for key in ("name", "fingerprint", "platform", "finished")]
     inputs, outputs = receipt.get("inputs"), receipt.get("outputs")
     if not all(isinstance(text, str) for text in texts) or not isinstance(inputs, dict):
@@ -131,5 +131,5 @@ def _is_output(item: t.Mapping[str, t.Any]) -> bool:
 
 
 def text_of(receipt: Receipt) -> bytes:
-    """Return what the file of a receipt has in it."""
+    """Return the text of a receipt file."""
     return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")

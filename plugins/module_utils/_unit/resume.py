@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Takes stock after an interruption or a power loss, so that an attempt continues from files that can be trusted."""
+"""Take stock after an interruption or a power loss, so that an attempt continues only from trustworthy files."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .._core import detached, disk
 from . import model
 from .attempt import Attempt
 
-#: ninja trusts these over what is on the disk, and reads around what a power loss cut off in them.
+#: ninja trusts these records over the files on disk, and skips parts that a power loss truncated.
 _NINJA_RECORDS = (".ninja_log", ".ninja_deps")
 
 
 def take_stock(attempt: Attempt) -> None:
-    """Mark as not done what has to be done again, and remove what must not be trusted."""
+    """Mark phases that must be repeated as not done, and remove files that cannot be trusted."""
     state = attempt.state
     if not state.data["attempts"] or not os.path.isdir(attempt.paths.inside("source")):
-        # A power loss took the state, the unit is to be built again from the beginning, or the sources are elsewhere.
+        # A power loss destroyed the state, a rebuild from scratch was requested, or the sources are missing.
         _begin_anew(attempt)
     elif state.data.get("boot_id") != detached.boot_id():
         _after_power_loss(attempt, float(state.data.get("checkpoint") or 0))
@@ -35,13 +35,13 @@ def take_stock(attempt: Attempt) -> None:
         )
     failed = state.data.get("failed_phase")
     if failed == "check":
-        # CMake remembers what it did not find, so its cache goes; the objects stay.
+        # CMake remembers failed searches, so remove its cache; the objects stay.
         for path in attempt.files("CMakeCache.txt"):
             os.unlink(path)
         state.undo("configure", "build", "package", "check")
     elif failed == "configure":
         state.undo("prepare")
-    # A tree is fetched and changed in one go: changes on top of changes cannot be told from a failure.
+    # Fetch and patch run as a pair, because patches cannot be applied twice to the same tree.
     if not state.is_done("patch"):
         state.undo("fetch")
     state.update(failed_phase=None)
@@ -54,7 +54,7 @@ def _begin_anew(attempt: Attempt) -> None:
 
 
 def _after_power_loss(attempt: Attempt, checkpoint: float) -> None:
-    """Remove what was written after the last synced checkpoint: ninja would trust a file full of zeros."""
+    """Remove files written after the last synced checkpoint: ninja would trust a file full of zeros."""
     state = attempt.state
     state.undo("build", "package", "check")
     if not checkpoint:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starting the worker: room, rights, its code and request beside the build, and the wait until it is there."""
+"""Start the worker: check disk space and rights, copy its code and request to the build directory, and wait for it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import jobs, model, state_file, toolchain, worker
 
-#: The receipt of the account, where the engine made it.
+#: The name of the receipt for the build account, if the engine created that account.
 ACCOUNT = "builds-account"
 
 
 class Plan(t.NamedTuple):
-    """Everything that the fingerprint stands for."""
+    """All inputs of the fingerprint."""
 
     unit: model.Unit
     tools: toolchain.Toolchain
@@ -38,25 +38,25 @@ def start(
 ) -> None:
     """Start the worker.
 
-    :param options: of ``source_build``.
-    :param network: what a fetch needs of the task's environment.
-    :raises SparkforgeError: if it cannot be; then the next call tries again.
+    :param options: the options of ``source_build``.
+    :param network: the variables from the task's environment that a fetch needs.
+    :raises SparkforgeError: if it cannot start; the next call tries again.
     """
     unit, paths = plan.unit, plan.paths
     _check_room(unit, paths.root)
     memory = jobs.memory()
-    # The worker sizes its jobs again; this refuses before anything is written.
+    # The worker computes its jobs again; this check refuses before anything is written.
     jobs.size_for(unit, memory)
     if account.create(paths.builds):
         _receipt.write(paths.root, ACCOUNT, {"name": account.name})
     account.check_interpreter(sys.executable)
     platform = os.path.dirname(os.path.dirname(paths.artefact))
     for directory in (os.path.dirname(platform), platform):
-        # Root's: behind a link, what the account gets below would lie elsewhere.
+        # Root must own these: if the account could replace one with a link, the files inside would land elsewhere.
         build_account.own(directory, 0, 0)
     for directory in (paths.builds, os.path.dirname(paths.artefact)):
         account.own(directory)
-    # It vouches for what is there now; what replaces that is another artefact.
+    # The receipt vouches for the current artefact, which the build will replace.
     with contextlib.suppress(FileNotFoundError):
         os.unlink(paths.receipt)
     try:
@@ -67,15 +67,15 @@ def start(
             f"The log {paths.log} cannot be written: {error.strerror}.",
             "Set become for this task, or the option log_root.",
         ) from error
-    # Read before: the account may not read what Ansible sent.
+    # Read the code first, as root: the account may not be able to read the files that Ansible sent.
     code = bundle.files(worker.__name__, ansible=True)
     with account.acting():
         disk.make_directories(paths.build_directory)
         if options["rebuild"]:
-            # The worker makes the tree again, for it alone knows that no other one is at it.
+            # The worker recreates the tree, because only it can be sure that no other worker uses it.
             disk.remove(paths.inside("state.json"))
         attempts = state_file.state(paths.build_directory).get("attempts", 0)
-        # Beside the build: what Ansible sent is gone when the call ends.
+        # Copy the code to the build directory, because Ansible deletes its own copy when the call returns.
         engine = paths.inside("engine")
         disk.remove(engine)
         bundle.write(engine, code)
@@ -90,11 +90,11 @@ def start(
         marker=paths.marker,
         log=paths.log,
         directory=paths.build_directory,
-        # Not its directories one by one: each would be its own mount, from which nothing is renamed to another.
+        # Do not list the subdirectories: each would become its own mount, and files cannot be renamed across mounts.
         writable=[paths.root],
         memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
     )
-    # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
+    # Until the worker has the lock, the state is that of an earlier attempt. A short build may already be over by then.
     detached.await_start(
         lambda: (
             state_file.is_running(paths.build_directory)
@@ -127,6 +127,6 @@ def _write_request(plan: Plan, options: t.Mapping[str, t.Any], network: t.Mappin
         "shown_source": redact(str(source)),
         "override": options.get("override"),
     }
-    # Both may hold the password of an index or a proxy.
+    # Both files may contain the password for an index or a proxy.
     disk.write_file(paths.inside("request.json"), json.dumps(request).encode("ascii"), 0o600)
     disk.write_file(paths.inside("network.json"), json.dumps(network).encode("ascii"), 0o600)

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of one build on the disk, for readers at any time: ``state.json``, and the lock of its worker.
+"""The state of one build on disk, readable at any time: ``state.json``, and the worker's lock.
 
-The worker writes the state as the account that builds. A reader may be root and trusts nothing in it.
+The worker writes the state as the build account. A reader may run as root, so it trusts none of the content.
 """
 
-# Runs in the detached worker too, where there is no module to log.
+# This also runs in the detached worker, which has no AnsibleModule to log.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from .._core.errors import SparkforgeError
 
 #: The format of ``state.json`` and of receipts.
 FORMAT = 1
-#: The account that builds may put a link there, which is not followed, or a pipe, at which opening would wait.
+#: The build account may have put a link here, which must not be followed, or a FIFO, on which opening would block.
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-#: Bytes of a state or a receipt; what is longer is none.
+#: The maximum size in bytes of a state or a receipt; anything longer is invalid.
 _LONGEST = 16 << 20
-#: The keys of a state, by the types that the worker writes; numbers are finite and no larger than any real one.
+#: The keys of a state, by type; numbers must be finite and no larger than any realistic value.
 _WORDS = frozenset({"name", "phase", "status", "failed_phase", "log", "host", "fingerprint", "started"})
 _NUMBERS = frozenset({"attempts", "done", "total", "elapsed", "remaining", "jobs", "available_mib", "rate"})
 _MOST = 1e15
-#: Seconds that one look at a running build waits for news.
+#: Seconds that one poll of a running build waits for news.
 LONG_POLL = 30.0
-#: Seconds between two glances at the state meanwhile, as long as the end of a build may go unnoticed.
+#: Seconds between two reads of the state during a poll, and so the longest that a finished build can go unnoticed.
 _GLANCE = 0.2
 
 
 def read(path: str) -> dict[str, t.Any] | None:
-    """Return the state or receipt that is at ``path``, or None if there is none that can be read."""
+    """Return the state or receipt at ``path``, or None if it is missing or unreadable."""
     try:
         descriptor = os.open(path, _FLAGS)
         with os.fdopen(descriptor, "rb") as stream:
@@ -51,12 +51,12 @@ def read(path: str) -> dict[str, t.Any] | None:
 
 
 def state(directory: str) -> dict[str, t.Any]:
-    """Return what the state in ``directory`` soundly says, empty where there is none."""
+    """Return the valid entries of the state in ``directory``, empty if there is none."""
     return sound(read(os.path.join(directory, "state.json")) or {})
 
 
 def sound(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return a state without what no worker writes: its author is the account that builds, which may write anything."""
+    """Return a state without entries that no worker would write, because the build account can write anything there."""
 
     def fits(key: str, value: t.Any) -> bool:
         if key in _WORDS:
@@ -73,9 +73,9 @@ def sound(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 
 def is_running(directory: str) -> bool:
-    """Tell whether a worker is at the build in ``directory``, whoever started it: it holds the lock there.
+    """Tell whether a worker, no matter who started it, is building in ``directory`` and so holds the lock.
 
-    What the account may have put in the lock's place, a link, a socket or a file that cannot be read, nobody holds.
+    If the account has replaced the lock with a link, a socket or an unreadable file, it does not count as held.
     """
     try:
         descriptor = os.open(os.path.join(directory, "lock"), _FLAGS)
@@ -84,7 +84,7 @@ def is_running(directory: str) -> bool:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return False
-        # A shared lock: two that look at once do not see each other.
+        # Take a shared lock, so that two simultaneous readers do not mistake each other for a worker.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
@@ -94,15 +94,15 @@ def is_running(directory: str) -> bool:
 
 
 def news(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return what ends a long poll when it changes."""
+    """Return the entries whose change completes a long poll."""
     return {key: state.get(key) for key in ("phase", "status", "attempts")}
 
 
 def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
-    """Return the state of the build in ``directory`` once its ``news`` are other than ``seen``, or after half a minute.
+    """Return the state of the build in ``directory`` once its ``news`` differ from ``seen``, or after half a minute.
 
-    :param seen: None to look once.
-    :return: None where it is over, however it ended.
+    :param seen: the last known news, or None to look once.
+    :return: None if the build is over, for whatever reason.
     """
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
     while is_running(directory):
@@ -116,7 +116,7 @@ def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.A
 class State:
     """The state of one build.
 
-    :param path: of the file; what it says already continues.
+    :param path: the file to write; an existing state is continued.
     """
 
     def __init__(self, path: str) -> None:
@@ -129,18 +129,18 @@ class State:
         }
 
     def update(self, **values: t.Any) -> None:
-        """Take ``values`` over and write the file."""
+        """Merge ``values`` into the state and write the file."""
         self.data.update(values)
         self.data["updated"] = time.time()
         temporary = f"{self.path}.{os.getpid()}"
         with open(temporary, "w", encoding="ascii") as stream:
-            # Not json.dump, which does not use the encoder that is written in C.
+            # json.dump would not use the encoder written in C.
             stream.write(json.dumps(self.data, sort_keys=True))
-        # No fsync: after a power loss an older state is as good, and this is written every few seconds.
+        # No fsync: after a power loss an older state is good enough, and this is written every few seconds.
         os.replace(temporary, self.path)
 
     def note(self, text: str) -> None:
-        """Keep a sentence for the result, once."""
+        """Add a sentence to the notes of the result, unless it is there already."""
         if text not in self.data["notes"]:
             self.update(notes=[*self.data["notes"], text])
 
@@ -152,14 +152,14 @@ class State:
         self.update(phases={name: value for name, value in self.data["phases"].items() if name not in phases})
 
     def fail(self, error: SparkforgeError) -> None:
-        """Put the failure into the state and the log; a full disk must not keep it from being told."""
+        """Write the failure to the state and the log; even a full disk must not suppress it."""
         with contextlib.suppress(OSError):
             print(f"== failed in {self.data.get('phase')}: {error}", flush=True)
         values = {"status": "failed", "failed_phase": self.data.get("phase"), "error": error.as_result()}
         try:
             self.update(**values)
         except OSError:
-            # In place and no longer than before, which takes no block that a full disk does not have.
+            # Overwrite in place with a text no longer than before, which needs no new blocks on a full disk.
             self.data.update(values)
             text = json.dumps({**self.data, "notes": [], "applied": []}, sort_keys=True)
             with contextlib.suppress(OSError), open(self.path, "r+", encoding="ascii") as stream:
@@ -168,5 +168,5 @@ class State:
 
 
 def now() -> str:
-    """Return the time as state and receipt have it."""
+    """Return the current time in the format of state and receipt."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The compilers and build tools of a host, and the facts about them that identify a build.
+"""The host's compilers and build tools, and the facts about them that identify a build.
 
-Of a version only that goes into a fingerprint which changes what is built: the major of a C compiler, the minor of
-nvcc, CMake and Ninja, the ABI of Python. The rest is told, and rebuilds on request.
+A fingerprint includes only the part of a version that changes the artefact: the major version of a C compiler, the
+minor version of nvcc, CMake and Ninja, the ABI of Python. The rest is reported; a rebuild can be requested.
 """
 
-# A private core without a module: its caller is tested without one.
+# Independent of AnsibleModule, so that its caller can be tested without one.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .._core import platforms, versions
 from .._core.errors import SparkforgeError
 from .._host.reader import Host
 
-#: Seconds within which ``--version`` must answer; under emulation the slowest takes some.
+#: The timeout in seconds for ``--version``; under emulation the slowest tool needs several.
 ANSWER_LIMIT = 120.0
-#: Tools that do not change what is built: they are recorded and never fingerprinted.
+#: Tools that do not change the artefact: they are recorded but not part of the fingerprint.
 _UNFINGERPRINTED = frozenset({"ccache"})
 
-# Not after '-', '.' or a word: of "gcc-4.9" the number is part of the name.
+# Not after '-', '.' or a word: in "gcc-4.9" the number is part of the name.
 _VERSION = re.compile(r"(?<![\w.-])\d+(?:\.\d+)+")
 _NVCC = re.compile(r"release (\d+\.\d+), V(\d+(?:\.\d+)+)")
 _PROBE = (
@@ -40,13 +40,13 @@ _PROBE = (
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool of the host.
+    """One tool on the host.
 
-    :ivar name: what it is for: ``cc``, ``cxx``, ``cmake``, ``ninja``, ``nvcc``, ``ccache``, ``python``.
-    :ivar path: absolute, as it was found: what a symlink is called may decide what it does (clang++, ccache).
-    :ivar version: the full one, ``13.3.0``.
-    :ivar line: the line of ``--version`` that has it.
-    :ivar identity: what of it goes into a fingerprint: ``gcc 13``, ``13.0``, ``cp312``.
+    :ivar name: its purpose: ``cc``, ``cxx``, ``cmake``, ``ninja``, ``nvcc``, ``ccache``, ``python``.
+    :ivar path: the absolute path, with links unresolved: some programs depend on their name (clang++, ccache).
+    :ivar version: the full version, ``13.3.0``.
+    :ivar line: the line of the ``--version`` output that contains it.
+    :ivar identity: its part of the fingerprint: ``gcc 13``, ``13.0``, ``cp312``.
     """
 
     name: str
@@ -58,12 +58,12 @@ class Tool:
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The tools that were observed, by name."""
+    """The observed tools, by name."""
 
     tools: t.Mapping[str, Tool]
 
     def identity(self) -> dict[str, str]:
-        """Return what goes into the fingerprint: ``{"cc": "gcc 13", "nvcc": "13.0", "python": "cp312", …}``."""
+        """Return the tools' part of the fingerprint: ``{"cc": "gcc 13", "nvcc": "13.0", "python": "cp312", …}``."""
         return {name: tool.identity for name, tool in self.tools.items() if name not in _UNFINGERPRINTED}
 
     def versions(self) -> dict[str, str]:
@@ -77,13 +77,13 @@ def observe(
     *,
     optional: t.Mapping[str, str] | None = None,
 ) -> Toolchain:
-    """Find the tools and return what they are.
+    """Find the tools and return their paths and versions.
 
-    :param commands: for each tool's name a command or an absolute path.
-    :param python: the interpreter that the build is for, a command or an absolute path, or None if there is none.
-    :param path: directories to look for commands in, as PATH has them.
-    :param optional: as ``commands``; those that are not there are left out.
-    :raises SparkforgeError: for a tool that is not there or does not work.
+    :param commands: a command or an absolute path for each tool's name.
+    :param python: the target interpreter of the build, a command or an absolute path, or None.
+    :param path: the directories to search for commands, in the format of PATH.
+    :param optional: like ``commands``, but missing tools are left out.
+    :raises SparkforgeError: for a tool that is missing or does not work.
     """
     tools = {}
     maybe = {name: command for name, command in (optional or {}).items() if name not in commands}
@@ -103,10 +103,10 @@ def observe(
 
 
 def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
-    """Refuse a tool that is older than ``minimum``, which is compared number by number: 3.9 is older than 3.28.
+    """Refuse a tool that is older than ``minimum``; versions are compared number by number, so 3.9 is older than 3.28.
 
-    :param remedy: what to do about it, where the tool is not the host's.
-    :raises SparkforgeError: if it is, or where ``minimum`` is no version.
+    :param remedy: the remedy for the error, if the tool is not the host's.
+    :raises SparkforgeError: if the tool is older, or if ``minimum`` is not a version.
     """
     if not re.fullmatch(r"\d+(\.\d+)*", minimum):
         raise SparkforgeError(
@@ -124,16 +124,16 @@ def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
 def patch_level_changes(old: t.Mapping[str, str], new: t.Mapping[str, str]) -> list[str]:
     """Return each tool whose full version differs: ``cc: 13.2.0 -> 13.3.0``.
 
-    :param old: ``versions()`` of the receipt; a tool that only one of the two has is no change of version.
-    :param new: ``versions()`` of now.
+    :param old: ``versions()`` from the receipt; tools that only one side has are ignored.
+    :param new: the current ``versions()``.
     """
     return [f"{name}: {old[name]} -> {new[name]}" for name in sorted({*old} & {*new}) if old[name] != new[name]]
 
 
 def platform(root: str = "/") -> str:
-    """Return ``<os id><os version>-<machine>`` of this host, ``ubuntu24.04-aarch64``; os-release(5) says the first two.
+    """Return ``<os id><os version>-<machine>`` of this host, such as ``ubuntu24.04-aarch64``, from os-release(5).
 
-    :param root: below which ``etc/os-release`` is.
+    :param root: the directory that contains ``etc/os-release``.
     """
     host = Host(root)
     values = platforms.release(host.read("/etc/os-release") or host.read("/usr/lib/os-release") or "")
@@ -146,7 +146,7 @@ def platform(root: str = "/") -> str:
 def _find(command: str, path: str) -> str | None:
     """Return the absolute path of an executable.
 
-    A link to ccache is skipped: its file stays the same when the compiler behind it changes.
+    Skip a link to ccache: its target stays the same when the compiler behind it changes.
     """
     if "/" in command:
         program = os.path.abspath(command)
@@ -184,7 +184,7 @@ def _option(name: str) -> str:
 
 
 def _ask(name: str, program: str, path: str) -> Tool:
-    """Start ``<tool> --version``.
+    """Run ``<tool> --version``.
 
     :raises SparkforgeError: if it fails or prints no version.
     """
@@ -194,7 +194,7 @@ def _ask(name: str, program: str, path: str) -> Tool:
         line = next(line for line in output.splitlines() if release[0] in line)
         return Tool(name, program, release[2], line.strip(), release[1])
     for line in output.splitlines():
-        # The text in parentheses is the package's version, whose number may come before the compiler's own.
+        # The text in parentheses is the package version, whose number may precede the compiler's own.
         number = _VERSION.search(re.sub(r"\([^()]*\)", " ", line))
         if number:
             return Tool(name, program, number[0], line.strip(), _tool_identity(name, number[0], output))
@@ -204,7 +204,7 @@ def _ask(name: str, program: str, path: str) -> Tool:
 def _tool_identity(name: str, version: str, output: str) -> str:
     parts = version.split(".")
     if name in ("cc", "cxx"):
-        # GCC says its name only where it was called by it; its copyright line is always the same.
+        # GCC prints the name that it was called by, but its copyright line is always the same.
         family = "clang" if "clang" in output else "gcc" if "Free Software Foundation" in output else output.split()[0]
         return f"{family} {parts[0]}"
     return ".".join(parts[:2])
@@ -216,7 +216,7 @@ def _ask_python(program: str, path: str) -> Tool:
     if len(fields) != 5:
         raise _useless("python", program, "did not report its version", output)
     implementation, version, major, minor, free_threaded = fields
-    # As wheel tags have it.
+    # The format of wheel tags.
     begin = "cp" if implementation == "CPython" else implementation.lower()
     tag = f"{begin}{major}{minor}{free_threaded.strip('-')}"
     return Tool("python", program, version, f"{implementation} {version}", tag)

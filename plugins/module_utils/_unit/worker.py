@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The process that builds one unit, detached from whoever asked for it.
+"""The process that builds one unit, detached from its caller.
 
-It goes through the phases, keeps ``state.json`` true, and publishes the artefact and its receipt last. Killed at any
-point and started again it continues where it was: a finished phase is not done again, an interrupted build continues
-from its objects. Nothing of it needs Ansible: ``_unit.start`` starts it with a copy of these files.
+It runs the phases, keeps ``state.json`` up to date, and publishes the artefact and its receipt at the end. After being
+killed at any point it resumes: finished phases are skipped, and an interrupted build reuses its objects. It does not
+need Ansible: ``_unit.start`` starts it with a copy of these files.
 """
 
-# Its own process, detached: there is no module to exit.
+# A separate, detached process, which has no AnsibleModule to exit through.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .attempt import Attempt
 from .phases import build, package, prepare, sources
 from .state_file import State, now
 
-#: In their order.
+#: The phases, in order.
 PHASES: dict[str, t.Callable[[Attempt], None]] = {
     "fetch": sources.fetch,
     "patch": sources.patch,
@@ -43,9 +43,9 @@ PHASES: dict[str, t.Callable[[Attempt], None]] = {
 
 
 def run(attempt: Attempt) -> None:
-    """Go through the phases that are not done.
+    """Run the phases that are not done yet.
 
-    :raises SparkforgeError: if one fails; what is done stays done.
+    :raises SparkforgeError: if a phase fails; finished phases stay done.
     """
     resume.take_stock(attempt)
     paths, state = attempt.paths, attempt.state
@@ -71,26 +71,26 @@ def run(attempt: Attempt) -> None:
         attempt.say(f"== {paths.name} {paths.fingerprint}: {phase}, attempt {state.data['attempts']}")
         go_through(attempt)
         if phase == "configure":
-            # Sync the compilers' input. That takes minutes; after a power loss before this it is created again.
+            # Sync the compiler's input. That takes minutes; if power is lost before this, it is recreated.
             attempt.checkpoint()
         phases = dict(state.data["phases"])
         seconds = time.monotonic() - began + float(phases.get(phase, {}).get("seconds") or 0)
         phases[phase] = {"done": True, "seconds": round(seconds, 1)}
         state.update(phases=phases, elapsed=attempt.elapsed())
-    # As far as whoever waits is concerned; a failure here is not the check's.
+    # For the reader this counts as packaging, because a failure here is not a failure of the check.
     state.update(phase="package")
     publishing.publish(attempt)
 
 
 def main(directory: str) -> int:
-    """Build what ``<directory>/request.json`` says; return the exit status.
+    """Build the unit in ``<directory>/request.json`` and return the exit status.
 
-    A second worker on the same directory ends at once, for the first one holds the lock.
+    A second worker on the same directory exits at once, because the first holds the lock.
     """
     lock = detached.Lock(os.path.join(directory, "lock"))
     deadline = time.monotonic() + 5
     while not lock.take():
-        # A process that only looks holds the lock for an instant.
+        # A process that only checks for a worker holds the lock for an instant.
         if time.monotonic() > deadline:
             return 0
         time.sleep(0.05)

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phases of a build, a module each with one function ``run``; ``_unit.worker`` has their order."""
+"""The phases of a build: one module each with one function ``run``, in the order given by ``_unit.worker``."""

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phases configure and build: with as many jobs as memory allows, and with half of them where it was killed for
-memory."""
+"""The phases configure and build: run as many jobs as memory allows, and halve them after an out-of-memory kill."""
 
-# Runs in the detached worker, where there is no module to run commands.
+# This runs in the detached worker, which has no AnsibleModule to run commands.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def configure(attempt: Attempt) -> None:
 
 
 def build(attempt: Attempt) -> None:
-    """Compile, from the objects that are there."""
+    """Compile, reusing existing objects."""
     jobs = _size(attempt, 0)
     before = _ccache_counts(attempt)
     for halving in range(_HALVINGS + 1):
@@ -76,7 +75,7 @@ def _command(attempt: Attempt, jobs: int) -> list[str]:
     build = attempt.paths.inside("build")
     if attempt.unit.kind == "cmake":
         return [attempt.cmake, "--build", build, "-j", str(jobs)]
-    # scikit-build-core builds in a temporary directory, from which nothing can go on, unless it is told one.
+    # By default scikit-build-core builds in a temporary directory, from which a build cannot resume.
     fixed = [f"--config-settings=build-dir={build}"] if "scikit" in attempt.backend() else []
     return [
         attempt.python, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation",
@@ -91,7 +90,7 @@ def _tail(path: str, start: int, limit: int = 1 << 20) -> str:
 
 
 def _ccache_counts(attempt: Attempt) -> dict[str, int]:
-    """Return ccache's counters, empty where it is not used."""
+    """Return ccache's counters, empty if ccache is not used."""
     if not attempt.has_ccache:
         return {}
     done = subprocess.run(
@@ -103,7 +102,7 @@ def _ccache_counts(attempt: Attempt) -> dict[str, int]:
 
 
 def _record_ccache(attempt: Attempt, before: t.Mapping[str, int]) -> None:
-    """Put hits and misses since ``before`` into the state."""
+    """Add the hits and misses since ``before`` to the state."""
     if not before:
         return
     after = _ccache_counts(attempt)

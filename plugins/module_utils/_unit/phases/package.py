@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phases package and check: the prefix or the wheels, and whether what was asked for is in them."""
+"""The phases package and check: create the prefix or the wheels, and check that they have the requested features."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..attempt import Attempt
 
 
 def package(attempt: Attempt) -> None:
-    """Make of what was built what is published.
+    """Turn the build results into the files to publish.
 
-    :raises SparkforgeError: if there is no wheel, or no room.
+    :raises SparkforgeError: if there is no wheel, or not enough space.
     """
     paths, unit = attempt.paths, attempt.unit
     if unit.kind == "cmake":
@@ -25,7 +25,7 @@ def package(attempt: Attempt) -> None:
         try:
             commands.run(attempt, [attempt.cmake, "--install", paths.inside("build")], environment={"DESTDIR": staged})
         except SparkforgeError:
-            # Half of it is worth nothing, and takes the room that may be what is missing.
+            # A partial tree is useless and takes up space, which may be what is missing.
             disk.remove(staged)
             raise
         return
@@ -37,7 +37,7 @@ def package(attempt: Attempt) -> None:
 
 
 def check(attempt: Attempt) -> None:
-    """Assert that what was asked for is in the artefact: CMake continues without what it did not find."""
+    """Check that the artefact has the requested features: CMake continues without those that it did not find."""
     expect = dict(attempt.unit.expect)
     if not expect:
         return

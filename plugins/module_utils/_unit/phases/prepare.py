@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phase prepare: the virtual environment that the build runs in."""
+"""The phase prepare: the virtual environment for the build."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")
 
 
 def run(attempt: Attempt) -> None:
-    """Make the environment that the build runs in, from pinned requirements and the units it depends on."""
+    """Create the build environment from pinned requirements and the units it depends on."""
     paths, unit = attempt.paths, attempt.unit
     if unit.kind == "cmake" and not unit.requirements:
         return
@@ -28,8 +28,8 @@ def run(attempt: Attempt) -> None:
     commands.run(attempt, [unit.python, "-m", "venv", directory])
     pip = [attempt.python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off"]
     if unit.requirements:
-        # In a file of the account's alone, not among the arguments, which ps and the log show: a URL may have a
-        # password.
+        # Put the requirements into a file that only the account can read, because arguments appear in ps and in the
+        # log, and a URL may contain a password.
         listed = paths.inside("requirements.txt")
         lines = [requirement.place_option("find_links", link) for link in unit.find_links]
         if unit.index_url is None:
@@ -38,7 +38,7 @@ def run(attempt: Attempt) -> None:
             lines.append(requirement.place_option("index_url", unit.index_url) if unit.index_url else "--no-index")
         disk.write_file(listed, "\n".join([*lines, *unit.requirements, ""]).encode("utf-8"), 0o600)
         hashed = ["--require-hashes"] if all("--hash=" in line for line in unit.requirements) else []
-        # --no-deps: the requirements are the whole closure, and nothing comes in that no pin names.
+        # --no-deps: the requirements are already the full closure, so nothing unpinned gets installed.
         commands.run(attempt, [*pip, *hashed, "--no-deps", "-r", listed], network=True)
     wheels = [wheel["path"] for depend in attempt.request["depends"].values() for wheel in depend["wheels"]]
     if wheels:
@@ -54,7 +54,7 @@ def run(attempt: Attempt) -> None:
 
 
 def _check_pip_configuration(attempt: Attempt) -> None:
-    """Refuse a configuration of pip that the account may not read: pip would pass it over without a word."""
+    """Refuse a pip configuration that the account cannot read, because pip would ignore it silently."""
     named = commands.network_environment(attempt).get("PIP_CONFIG_FILE", os.devnull)
     for path in [*filter(os.path.exists, _PIP_CONFIGURATIONS), named]:
         if not os.access(path, os.R_OK):

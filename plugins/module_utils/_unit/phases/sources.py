@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phases fetch and patch: the sources, and what the unit changes of them."""
+"""The phases fetch and patch: the sources, and the unit's changes to them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..attempt import Attempt
 
 
 def fetch(attempt: Attempt) -> None:
-    """Fetch the sources, from upstream, a mirror or an archive."""
+    """Fetch the sources from upstream, a mirror or an archive."""
     paths, unit = attempt.paths, attempt.unit
     tree = paths.inside("source")
     disk.remove(tree)
-    # Remove objects of sources that an earlier attempt had fetched; their times may be younger than these.
+    # Remove objects built from sources of an earlier attempt, which may have newer mtimes than the new sources.
     disk.remove(paths.inside("build"))
     store = os.path.join(paths.builds, ".sources")
     source: t.Any
@@ -37,7 +37,7 @@ def fetch(attempt: Attempt) -> None:
 
 
 def patch(attempt: Attempt) -> None:
-    """Change the sources as the unit says, and remember how."""
+    """Apply the unit's patches and edits, and record them."""
     tree, unit = attempt.paths.inside("source"), attempt.unit
     applied = patching.apply(tree, unit.patches, unit.edits, attempt.say)
     label = attempt.request["shown_source"]
