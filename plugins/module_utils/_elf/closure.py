@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All that a list of files and directories needs, and what of it the loader does not find."""
+"""The libraries that a list of files and directories needs, and those that the loader cannot find."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .filesystem import FileSystem
 from .gap import Gap, off_path, other_versions
 from .loader import Load, Loader
 
-#: What needs the libraries that a stack names.
+#: The user to report for the libraries in the stack.
 OF_THE_STACK = "the stack"
 
 
 class Closure:
-    """Everything that a list of files and directories needs, and what of it the loader cannot find.
+    """The dependencies of a list of files and directories, and those that the loader cannot find.
 
     :param paths: absolute paths or shell patterns, inside ``root``.
-    :param search: directories of ``LD_LIBRARY_PATH``.
-    :param sonames: libraries that a program opens by name, beside what the paths need.
-    :param driver: count the driver's libraries as there when they are absent.
+    :param search: the directories in ``LD_LIBRARY_PATH``.
+    :param sonames: libraries that a program opens by name, in addition to the dependencies of the paths.
+    :param driver: count the driver's libraries as present even if they are missing.
     :param ignore_absent: report a path that does not exist instead of failing.
-    :param cuda_version: names the packages, ``13.0``.
-    :param deadline: for all of its reading.
+    :param cuda_version: the CUDA version in package names, ``13.0``.
+    :param deadline: the time limit for all reading.
     """
 
     def __init__(
@@ -70,8 +70,7 @@ class Closure:
     def result(self) -> dict[str, t.Any]:
         """Examine everything and return the module's result.
 
-        :raises SparkforgeError: a path does not exist, or a file that was named is no ELF file, damaged or
-            static.
+        :raises SparkforgeError: if a path does not exist, or a named file is damaged, static or not ELF.
         """
         for load, optional in self._loads():
             self._record(load, optional)
@@ -103,11 +102,10 @@ class Closure:
         }
 
     def _loads(self) -> t.Iterator[tuple[Load, str]]:
-        """Yield each load that counts and, for an optional plug-in, why it is one.
+        """Yield each relevant load and, for an optional plug-in, the reason why it is optional.
 
-        A file that was named is always its own load. A file of a directory that another file of these
-        directories brings in is judged there: it inherits that one's RPATH, as the libraries beside
-        libtorch.so do.
+        Each named file is a load of its own. A file in a directory that another file there loads is judged as part of
+        that load, because it inherits the RPATH, as the libraries next to libtorch.so do.
         """
         named: list[str] = []
         walked: list[str] = []
@@ -135,7 +133,7 @@ class Closure:
             if load.loaded[0].identity not in brought:
                 reached.update(library.identity for library in load.loaded)
                 yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
-        # The rest is a circle, or depends on one: each of its files loads the others.
+        # The remaining files are in a dependency cycle or depend on one.
         for load in loads:
             if load.loaded[0].identity not in reached:
                 reached.update(library.identity for library in load.loaded)
@@ -145,7 +143,7 @@ class Closure:
             yield self.loader.load(os.path.realpath(sys.executable), self.sonames, OF_THE_STACK), ""
 
     def _load_walked(self, path: str) -> Load | None:
-        """Load a file that a directory holds; None for what the loader has nothing to do with."""
+        """Load a file from a directory; return None if the loader would never load it."""
         try:
             file = self.loader.open(path)
             if file.kind not in (reader.ET_EXEC, reader.ET_DYN) or not file.dynamic:
@@ -158,9 +156,9 @@ class Closure:
             return None
 
     def _expand(self, path: str) -> list[str]:
-        """Return what a path or pattern stands for.
+        """Expand a path or pattern.
 
-        :raises SparkforgeError: it is not there, and that was not allowed.
+        :raises SparkforgeError: if it matches nothing and ``ignore_absent`` is not set.
         """
         if os.path.lexists(self.files.outside(path)):
             if os.path.exists(self.files.outside(path)):
@@ -178,10 +176,10 @@ class Closure:
         return matches
 
     def _walk(self, directory: str) -> list[str]:
-        """Return the regular files below a directory that may be ELF, as paths inside the root.
+        """Return the regular files in a directory tree that may be ELF, as paths inside the root.
 
-        Links to directories are not followed. A link to a file counts unless the file is below the
-        directory too: libx.so, libx.so.1 and libx.so.1.2 are one library.
+        Links to directories are not followed. A link to a file counts only if the file is outside the directory:
+        libx.so, libx.so.1 and libx.so.1.2 are one library.
         """
         top = self.files.outside(directory)
         plain: list[str] = []
@@ -225,7 +223,7 @@ class Closure:
                 gap.optional = ""
             needed_by = self._tidy(need.needed_by)
             identity = self.files.identity(needed_by)
-            # The stack's libraries are found by other names than those in the directories.
+            # The same file may be found under different names in the stack and in the directories.
             if needed_by not in gap.needed_by and identity not in map(self.files.identity, gap.needed_by):
                 gap.needed_by.append(needed_by)
             for rejected in need.rejected:
@@ -233,7 +231,7 @@ class Closure:
             gap.directories.extend(directory for directory in need.directories if directory not in gap.directories)
 
     def _tidy(self, path: str) -> str:
-        """Take ``lib/../lib`` out of a path where that names the same file."""
+        """Normalize a path such as ``lib/../lib`` if the result is still the same file."""
         tidy = os.path.normpath(path)
         return tidy if tidy == path or self.files.identity(tidy) == self.files.identity(path) else path
 

@@ -2,15 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which GPU architectures a file has code for, without ``cuobjdump``, which a host with only a driver does not have.
+"""Read the GPU architectures in a file without ``cuobjdump``, which hosts with only a driver lack.
 
-nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each holds
-containers: 16 bytes of header (magic, version, header size, size of what follows), then entries of a header (64 bytes
-or more) and a body, which may be compressed. The architecture is in the entry's header, so that no body is ever
-read or decompressed: of a library of a gigabyte a megabyte is read.
+nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each
+contains containers: a header of 16 bytes (magic, version, header size, size of the rest), then entries with a header
+(64 bytes or more) and a body, which may be compressed. The architecture is in the entry's header, so bodies are neither
+read nor decompressed: for a library of a gigabyte, a megabyte is read.
 
-NVIDIA documents none of this; the layout is that of fatbinary of CUDA 13.0, found by compiling for known targets, and
-agrees with ``cuobjdump --list-elf --list-ptx -all`` on NVIDIA's own libraries.
+NVIDIA does not document the format. This layout is that of fatbinary in CUDA 13.0, found by compiling for known
+targets. It agrees with ``cuobjdump --list-elf --list-ptx -all`` on NVIDIA's own libraries.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _ACCELERATED, _FAMILY = 1 << 20, 1 << 21
 
 _HEADER = struct.Struct("<40xQ10xHHH")
 _MACHINE = struct.Struct("<18xH28xI")
-#: The first architecture that CUDA has names for, and bytes of a cubin that are searched for its notes.
+#: The first architecture that CUDA has names for, and the number of bytes of a cubin to search for its notes.
 _OLDEST, _NOTES_LIMIT = 20, 1 << 20
 _SECTION = struct.Struct("<IIQQQQII")
 _SHT_NOBITS = 8
 _SHN_XINDEX = 0xFFFF
-#: Bytes that are searched at a time.
+#: The number of bytes to search at a time.
 _BLOCK = 1 << 16
-#: Bytes of the names of sections and of their headers; those of an object with a section for each function take some
-#: megabytes.
+#: Size limits in bytes for the section names and the section headers; an object with one section per function has
+#: several megabytes of each.
 _NAMES_LIMIT = _HEADERS_LIMIT = 64 << 20
-#: Containers and entries of one file, what only looks like one included; cuBLAS and cuFFT have some ten thousand.
+#: The maximum number of containers and entries in a file, including false matches; cuBLAS has about ten thousand.
 _ENTRIES_LIMIT = 1_000_000
 
 _ARCHITECTURE = re.compile(r"(\d+)\.(\d)([af]?)")
@@ -53,10 +53,10 @@ _ARCHITECTURE = re.compile(r"(\d+)\.(\d)([af]?)")
 
 @dataclass(frozen=True)
 class Embedded:
-    """Code for GPUs.
+    """The GPU code in a file.
 
-    :ivar cubins: machine code: ``12.0``, ``12.1a`` (that capability alone), ``12.0f`` (its family).
-    :ivar ptx: what the driver compiles when it is loaded, named alike.
+    :ivar cubins: its machine code's architectures: ``12.0``, ``12.1a`` (only that capability), ``12.0f`` (its family).
+    :ivar ptx: the architectures of its PTX code, which the driver compiles when loading it.
     """
 
     cubins: frozenset[str] = frozenset()
@@ -69,20 +69,21 @@ class Embedded:
         return Embedded(self.cubins | other.cubins, self.ptx | other.ptx)
 
     def __str__(self) -> str:
-        """Return it in words: ``9.0, 12.0 and PTX of 12.0``."""
+        """Return a summary: ``9.0, 12.0 and PTX of 12.0``."""
         cubins = ", ".join(sorted(self.cubins, key=_order))
         ptx = "PTX of " + ", ".join(sorted(self.ptx, key=_order)) if self.ptx else ""
         return " and ".join(part for part in (cubins, ptx) if part) or "no GPU code"
 
     def runs_on(self, capability: str) -> bool:
-        """Say whether a GPU of this compute capability (``12.1``) can run it."""
+        """Tell whether a GPU with this compute capability (``12.1``) can run the code."""
         return bool(self.used_on(capability))
 
     def used_on(self, capability: str) -> str:
-        """Return the architecture whose code a GPU of this compute capability takes, empty if it can run none.
+        """Return the architecture whose code a GPU with this compute capability uses, or '' if it can run none.
 
-        A cubin runs on its major and an equal or higher minor, PTX on anything not older; with ``a`` only on exactly
-        that capability, with ``f`` on its major from that minor on (CUDA C++ Programming Guide, Compute Capabilities).
+        A cubin runs on its major version with an equal or higher minor version, PTX on any capability that is not
+        older; with ``a`` only on that capability, with ``f`` on its major from that minor on (CUDA C++ Programming
+        Guide).
         """
         device = _order(capability)[:2]
         for names, is_ptx in ((self.cubins, False), (self.ptx, True)):
@@ -100,38 +101,38 @@ class Embedded:
 
 
 def listed(text: str) -> Embedded:
-    """Return for what a TORCH_CUDA_ARCH_LIST (``12.0;12.1a+PTX``) has code compiled; other words stand for none."""
+    """Return the architectures in a TORCH_CUDA_ARCH_LIST (``12.0;12.1a+PTX``); unknown words are ignored."""
     words = [word.partition("+") for word in re.split(r"[;,\s]+", text)]
     known = [(name, bool(ptx)) for name, ptx, _rest in words if is_architecture(name)]
     return Embedded(frozenset(name for name, _ptx in known), frozenset(name for name, ptx in known if ptx))
 
 
 def number(name: str) -> int:
-    """Return the number of an architecture in the names of compilers: 121 of ``12.1a``."""
+    """Return the number that compilers use for an architecture: 121 for ``12.1a``."""
     major, minor, _suffix = _order(name)
     return major * 10 + minor
 
 
 def is_architecture(text: str) -> bool:
-    """Say whether ``text`` names an architecture as this module does: ``12.0``, ``12.1a``."""
+    """Tell whether ``text`` is an architecture in this module's notation: ``12.0``, ``12.1a``."""
     return _ARCHITECTURE.fullmatch(text) is not None
 
 
 def architectures(
     path: str, shown: str | None = None, everywhere: bool = False, deadline: Deadline = NEVER
 ) -> Embedded:
-    """Return what an ELF file, a cubin among them, or a ``.fatbin`` has code for.
+    """Return the GPU code in an ELF file (including a cubin) or a ``.fatbin``.
 
-    Of a file linked from relocatable device code that which was linked and that which it was linked from both count:
-    the driver links the latter again where the former does not fit (nvcc manual, JIT Linking).
+    In a file linked from relocatable device code, both the linked code and its inputs count: the driver links the
+    inputs again if the linked code does not fit (nvcc manual, JIT Linking).
 
     :param path: the file to open.
-    :param shown: the name that messages give it.
-    :param everywhere: look for containers outside nvcc's sections too, where cuobjdump does not: cuFFT 12 has its
-        kernels in ``.rodata``, one in each. The whole file is read for it.
-    :raises UnreadableFileError: there is no such file, or it may not be read.
-    :raises NotElfError: it is something else.
-    :raises CorruptElfError: its headers promise what is not there.
+    :param shown: its name in messages.
+    :param everywhere: also search for containers outside nvcc's sections, unlike cuobjdump: cuFFT 12 has its kernels in
+        ``.rodata``, one per container. This reads the whole file.
+    :raises UnreadableFileError: if the file does not exist or is not readable.
+    :raises NotElfError: if it is something else.
+    :raises CorruptElfError: if its headers refer to missing data.
     """
     shown = shown or path
     try:
@@ -145,7 +146,7 @@ def architectures(
             os.close(descriptor)
     except OSError as error:
         raise reader.unreadable(shown, error) from error
-    reader.read_elf(path, shown)  # says what it is instead
+    reader.read_elf(path, shown)  # raises the error that fits the file
     raise AssertionError("unreachable: an ELF file is read above")
 
 
@@ -157,7 +158,7 @@ def _order(name: str) -> tuple[int, int, str]:
 
 
 def _read(window: _Window) -> Embedded | None:
-    """Return None for a file of another kind."""
+    """Return the GPU code in a file, or None if it is neither ELF nor a container."""
     start = window.at(0, min(8, window.size), "the beginning")
     if start.startswith(reader.MAGIC):
         return _of_elf(window)
@@ -165,9 +166,9 @@ def _read(window: _Window) -> Embedded | None:
 
 
 class _Window:
-    """An open file; every offset that comes out of the file is checked against its size.
+    """An open file; every offset from the file is checked against its size.
 
-    Read by ``pread`` for the reason that :mod:`_elf` gives.
+    It is read with ``pread`` for the reason given in :mod:`_elf.reader`.
     """
 
     def __init__(self, descriptor: int, size: int, shown: str, deadline: Deadline) -> None:
@@ -178,16 +179,16 @@ class _Window:
         self.entries = 0
 
     def count(self) -> None:
-        """Count a container, an entry, or a block of what is between them.
+        """Count a container, an entry, or a block of data between them.
 
-        :raises CorruptElfError: there are too many of them.
+        :raises CorruptElfError: if there are too many.
         """
         self.entries += 1
         if self.entries > _ENTRIES_LIMIT:
             raise self.corrupt(f"it has more than {_ENTRIES_LIMIT} entries of GPU code")
 
     def at(self, offset: int, length: int, what: str) -> bytes:
-        """Return exactly ``length`` bytes or say that they are not there."""
+        """Return exactly ``length`` bytes, or raise an error if they are missing."""
         self.deadline.check()
         if offset < 0 or offset + length > self.size:
             raise self.corrupt(f"{what} would end at byte {offset + length} of {self.size}")
@@ -209,7 +210,7 @@ def _of_elf(window: _Window) -> Embedded:
     if len(ident) < 16:
         raise window.corrupt(f"it has {window.size} bytes, less than an ELF header")
     if ident[4:6] != b"\x02\x01":
-        # CUDA 13 makes files for 64-bit little-endian hosts alone.
+        # CUDA 13 supports only 64-bit little-endian hosts.
         return Embedded()
     machine, flags = _MACHINE.unpack(window.at(0, _MACHINE.size, "the ELF header"))
     if reader.MACHINES.get(machine) == "cuda":
@@ -220,7 +221,7 @@ def _of_elf(window: _Window) -> Embedded:
     if entry != 64:
         raise window.corrupt(f"its section headers claim {entry} bytes each")
     if count == 0 or names == _SHN_XINDEX:
-        # More than 16 bits can say: the numbers then stand in the first section header (gABI, chapter 4).
+        # Too many for 16 bits: the numbers are then in the first section header (gABI, chapter 4).
         first = _SECTION.unpack_from(window.at(table, 64, "the first section header"))
         count, names = count or first[5], first[6] if names == _SHN_XINDEX else names
     if entry * count > _HEADERS_LIMIT:
@@ -243,10 +244,10 @@ def _of_elf(window: _Window) -> Embedded:
 
 
 def _of_cubin(window: _Window, version: int, flags: int) -> str:
-    """Return what a bare cubin is for: the number is in its header, the letter in what ptxas says of itself.
+    """Return the architecture of a bare cubin: the number is in its header, the suffix in the notes by ptxas.
 
-    The number is in the lowest byte of the flags, and from version 8 of the ABI on in the next one (LLVM,
-    ``BinaryFormat/ELF.h``); ptxas 13.0 writes the latter for each architecture.
+    The number is in the lowest byte of the flags, or in the next byte from ABI version 8 on (LLVM,
+    ``BinaryFormat/ELF.h``). ptxas 13.0 uses the latter for every architecture.
     """
     number = flags >> 8 & 0xFF if version >= 8 or flags & 0xFF < _OLDEST else flags & 0xFF
     notes = window.at(0, min(window.size, _NOTES_LIMIT), "the cubin")
@@ -256,7 +257,7 @@ def _of_cubin(window: _Window, version: int, flags: int) -> str:
 
 
 def _of_containers(window: _Window, position: int, end: int) -> Embedded:
-    """Walk over the containers between two offsets; the linker pads between them with zeros."""
+    """Read the containers between two offsets, skipping the linker's padding with zeros."""
     cubins: set[str] = set()
     ptx: set[str] = set()
     while True:
@@ -282,19 +283,19 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
                 ptx.add(_name(architecture, flags))
             elif kind in (_CUBIN, _CUBIN_OF_MERCURY):
                 cubins.add(_name(architecture, flags))
-            # Anything else (the intermediate code of link-time optimisation) cannot be run as it is.
+            # Other kinds (the intermediate code for link-time optimization) cannot run as they are.
             position += header + size
     return Embedded(frozenset(cubins), frozenset(ptx))
 
 
 def _scattered(window: _Window) -> Embedded:
-    """Return what every container of a file has code for, wherever it is; what only looks like one has none."""
+    """Return the code in all containers of a file, wherever they are; false matches are ignored."""
     found, position = Embedded(), 0
     begin, data = 0, b""
     while True:
         start = data.find(MAGIC, position - begin)
         if start < 0:
-            # One that the end of the block cuts in two is in the next block.
+            # Keep the last bytes of the block, because a magic number may cross the boundary.
             position = max(position, begin + len(data) - len(MAGIC) + 1)
             if position + _CONTAINER.size > window.size:
                 return found
@@ -314,7 +315,7 @@ def _scattered(window: _Window) -> Embedded:
 
 
 def _skip_zeros(window: _Window, position: int, end: int) -> int:
-    # A container follows at once, or after the padding up to an alignment: rarely more than this.
+    # The next container follows immediately or after alignment padding, which is rarely longer than this.
     step = 256
     while position < end:
         window.count()

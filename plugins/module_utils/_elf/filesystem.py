@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A root file system as a process in it sees it: this host's, or one below a directory.
+"""A root file system as its own processes see it: this host's, or one in a directory.
 
-Whoever made one below a directory may have made it for its reader: links that lead out of it, pipes where files are
-expected, files and directories without end. All of it is read by a :class:`FileSystem`, which has bounds.
+Whoever created a root in a directory may have prepared traps: links that lead out of it, FIFOs instead of files,
+endless files and directories. A :class:`FileSystem` therefore limits all its reads.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from .._core import disk
 from .._core.deadline import NEVER, Deadline
 from .._core.errors import SparkforgeError
 
-#: Directories within each other. Environments in an image have some twelve; no tree of node modules has fifty.
+#: The maximum nesting of directories. Environments in an image have twelve levels, no node_modules tree has fifty.
 DEPTH_LIMIT = 100
-#: Names in one directory. Data sets that are one directory have a million.
+#: The maximum number of names in a directory. Data sets in a single directory have a million.
 NAMES_LIMIT = 2_000_000
-#: Bytes of a file that is read whole: ld.so.cache of a desktop with everything has 200 KB.
+#: The size limit in bytes for a file that is read at once; the ld.so.cache of a full desktop has 200 KB.
 SMALL_LIMIT = 16 << 20
-#: Files that ld.so.conf includes; a host with all of CUDA has a dozen.
+#: The maximum number of files included by ld.so.conf; a host with all of CUDA has a dozen.
 INCLUDES_LIMIT = 200
 
 
 class LinkLoopError(SparkforgeError):
-    """Symbolic links lead to each other."""
+    """Symbolic links form a loop."""
 
 
 class FileSystem:
-    """A root file system, this host's or one that is below a directory.
+    """A root file system: this host's, or one in a directory.
 
-    Symbolic links are followed inside of it: ``/etc/alternatives/x`` in a chroot is the chroot's.
+    Symbolic links are resolved inside the root: ``/etc/alternatives/x`` in a chroot means the chroot's.
 
-    :param deadline: for all of its reading.
+    :param deadline: the time limit for all reading.
     """
 
     def __init__(self, root: str = "/", deadline: Deadline = NEVER) -> None:
@@ -51,8 +51,8 @@ class FileSystem:
     def outside(self, path: str) -> str:
         """Return the path under which this process reaches ``path``.
 
-        :raises LinkLoopError: the links form a loop.
-        :raises SparkforgeError: the time is over.
+        :raises LinkLoopError: if the links form a loop.
+        :raises SparkforgeError: if the time limit is exceeded.
         """
         self.deadline.check()
         if self.root == "/":
@@ -70,7 +70,7 @@ class FileSystem:
             here = os.path.join(self.root, *reached, part)
             try:
                 target = os.readlink(here)
-            except (OSError, ValueError):  # ValueError: a name with a zero byte
+            except (OSError, ValueError):  # ValueError: a name with a NUL byte
                 reached.append(part)
                 continue
             links += 1
@@ -86,19 +86,19 @@ class FileSystem:
         return os.path.join(self.root, *reached)
 
     def inside(self, path: str) -> str:
-        """Return the path inside this root of one that ``outside`` gave."""
+        """Return the path inside this root for a result of ``outside``."""
         if self.root == "/":
             return path
         return "/" + os.path.relpath(path, self.root)
 
     def real(self, path: str) -> str:
-        """Return ``path`` with every symbolic link followed, inside this root."""
+        """Return ``path`` with all symbolic links resolved, inside this root."""
         if self.root == "/":
             return os.path.realpath(path)
         return self.inside(self.outside(path))
 
     def names(self, directory: str) -> frozenset[str]:
-        """Return the names in a directory, none if it cannot be read. Each directory is read once."""
+        """Return the names in a directory, empty if it is unreadable. Each directory is read only once."""
         known = self._listings.get(directory)
         if known is None:
             try:
@@ -117,9 +117,9 @@ class FileSystem:
         return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
     def open(self, path: str) -> t.BinaryIO:
-        """Open a regular file of this root, wherever links within it lead.
+        """Open a regular file in this root, following links within the root.
 
-        :raises OSError: there is none, or somebody led elsewhere meanwhile.
+        :raises OSError: if it does not exist, or was meanwhile redirected outside the root.
         :raises LinkLoopError: see ``outside``.
         """
         if self.root == "/":
@@ -131,7 +131,7 @@ class FileSystem:
         return open(descriptor, "rb")
 
     def read_bytes(self, path: str, limit: int = SMALL_LIMIT) -> bytes | None:
-        """Return a small file's content, or None if it cannot be read or has more than ``limit`` bytes."""
+        """Return a small file's content, or None if it is unreadable or has more than ``limit`` bytes."""
         try:
             with self.open(path) as stream:
                 content = stream.read(limit + 1)
@@ -142,11 +142,11 @@ class FileSystem:
     def walk(
         self, top: str, refused: t.Callable[[OSError], object] | None = None
     ) -> t.Iterator[tuple[str, list[str], list[str]]]:
-        """Yield what os.walk does, in the order of the names: links are not followed, nor is there recursion.
+        """Yield the same as os.walk, sorted by name, without following links and without recursion.
 
-        :param top: a directory as this process reaches it; so are those that are yielded.
-        :param refused: told of directories that cannot be read.
-        :raises SparkforgeError: directories lie too deep, or a directory has too many names.
+        :param top: a directory as this process reaches it; the yielded paths are of the same kind.
+        :param refused: called with the error for each unreadable directory.
+        :raises SparkforgeError: if directories are nested too deeply, or a directory has too many names.
         """
         waiting = [(top, 0)]
         while waiting:
@@ -171,7 +171,7 @@ class FileSystem:
             waiting += [(os.path.join(base, name), depth + 1) for name in reversed(folders)]
 
     def _entries(self, directory: str) -> t.Iterator[tuple[str, bool]]:
-        """Yield each name in a directory, and whether it is a directory's."""
+        """Yield each name in a directory, and whether it is a directory."""
         with os.scandir(directory) as entries:
             for number, entry in enumerate(entries):
                 self.deadline.check()
@@ -182,7 +182,7 @@ class FileSystem:
                 yield entry.name, entry.is_dir(follow_symlinks=False)
 
     def glob(self, pattern: str) -> list[str]:
-        """Return what a shell pattern matches, sorted, as paths inside this root."""
+        """Return the matches of a shell pattern, sorted, as paths inside this root."""
         if self.root == "/":
             return sorted(glob.glob(pattern))
         found = ["/"]
@@ -199,10 +199,10 @@ class FileSystem:
 
 
 def configured_directories(files: FileSystem, start: str = "/etc/ld.so.conf") -> list[str]:
-    """Return the directories that ``ld.so.conf`` and what it includes name, in order, each once.
+    """Return the directories listed in ``ld.so.conf`` and its included files, in order, without duplicates.
 
-    The syntax is ldconfig(8)'s: one directory a line, ``#`` begins a comment, ``include`` takes patterns
-    relative to the file that it is in, ``hwcap`` lines are history, a directory may end in ``=TYPE``.
+    The syntax is ldconfig(8)'s: one directory per line, ``#`` starts a comment, ``include`` takes patterns relative to
+    the including file, ``hwcap`` lines are obsolete, and a directory may end with ``=TYPE``.
     """
     found: list[str] = []
     seen: set[str] = set()

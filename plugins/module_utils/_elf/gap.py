@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A library that the loader does not find: who needs it, and what on the host comes near it."""
+"""A library that the loader cannot find: the files that need it, and similar files on the host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .loader import TRIPLETS, Loader
 
 @dataclass
 class Gap:
-    """A SONAME that some need of some file did not get."""
+    """A missing SONAME and the files that need it."""
 
     soname: str
     architecture: reader.Architecture
@@ -29,9 +29,9 @@ class Gap:
 
 
 def _nearby(gap: Gap, loader: Loader) -> list[str]:
-    """Return directories that may hold the library though the loader passes them by.
+    """Return directories that may contain the library but that the loader does not search.
 
-    Those where the loader did look come last.
+    The directories that it did search come last.
     """
     triplet = TRIPLETS.get((gap.architecture[2], gap.architecture[0]), "*")
     patterns = [pattern.format(triplet=triplet) for pattern in providers.OFF_PATH_DIRECTORIES]
@@ -48,11 +48,11 @@ def _fits(path: str, gap: Gap, loader: Loader) -> reader.ElfFile | None:
 
 
 def off_path(gap: Gap, loader: Loader) -> list[str]:
-    """Return the files of that SONAME on the host that the loader does not look at."""
+    """Return the host's files with that SONAME in directories that the loader does not search."""
     found: dict[tuple[int, int] | None, str] = {}
     for directory in _nearby(gap, loader):
         for name in sorted(loader.files.names(directory)):
-            # libx.so.1.2 whose SONAME is libx.so.1 counts: the link that ldconfig makes is missing.
+            # libx.so.1.2 with the SONAME libx.so.1 counts too: only the link that ldconfig creates is missing.
             if not name.startswith(gap.soname):
                 continue
             path = os.path.join(directory, name)
@@ -65,9 +65,9 @@ def off_path(gap: Gap, loader: Loader) -> list[str]:
 
 
 def other_versions(gap: Gap, loader: Loader) -> list[dict[str, t.Any]]:
-    """Return the libraries of the same name and another SONAME version.
+    """Return the libraries with the same name but a different SONAME version.
 
-    For libcudss.so.0 that is libcudss.so.1.
+    For example, libcudss.so.1 for libcudss.so.0.
     """
     stem = re.match(r"(.+?\.so)(?:\.\d+)*$", gap.soname)
     if stem is None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ldconfig writes: the entries of ``ld.so.cache``."""
+"""The entries of ``ld.so.cache``, which ldconfig writes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from .._core.errors import SparkforgeError
 
 CACHE_MAGIC = b"glibc-ld.so.cache1.1"
-# Bit 62 of a cache entry's hwcap: it is for some processors alone, beside one for all of them (glibc-hwcaps).
+# Bit 62 of a cache entry's hwcap: the library is only for some processors (glibc-hwcaps); a generic one exists too.
 CACHE_HWCAP_EXTENSION = 1 << 62
 
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """One line of ``ldconfig -p``.
+    """One line in the output of ``ldconfig -p``.
 
-    :ivar flags: the entry's flags; the low byte is the kind of library, the next one the architecture.
+    :ivar flags: the entry's flags; the low byte is the kind of library, the next byte the architecture.
     """
 
     soname: str
@@ -29,9 +29,9 @@ class CacheEntry:
 
 
 def parse_cache(data: bytes) -> list[CacheEntry]:
-    """Read ``/etc/ld.so.cache`` in the format that glibc's ldconfig writes since 2.33: what is for every processor.
+    """Parse ``/etc/ld.so.cache`` in the format of glibc's ldconfig since 2.33, without processor-specific entries.
 
-    :raises SparkforgeError: it is in another, or is damaged.
+    :raises SparkforgeError: if it has a different format, or is damaged.
     """
     try:
         return _parse_cache(data)

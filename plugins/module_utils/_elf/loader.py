@@ -2,27 +2,27 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where glibc's loader finds each library that a file needs, without running anything.
+"""Resolve the libraries that a file needs as glibc's loader does, without running anything.
 
-By hand, because ``ldd`` may run the file that it is asked about, knows this machine's architecture and root alone, and
-does not say where it looked.
+``ldd`` is unsuitable: it may run the file, works only for this machine's architecture and root, and does not report
+where it searched.
 
-The rules are those of ld.so(8) and of glibc's ``elf/dl-load.c`` (``_dl_map_object``), ``elf/dl-deps.c``
-(breadth first) and ``elf/dl-cache.c``. For one need of one library they are, in order:
+The rules are those of ld.so(8) and of glibc's ``elf/dl-load.c`` (``_dl_map_object``), ``elf/dl-deps.c`` (breadth first)
+and ``elf/dl-cache.c``. A dependency of a library is looked up in this order:
 
 1. a library that is already loaded under that name or has it as its SONAME;
-2. the RPATH of the library, then of what loaded it, up to the program; skipped if the library has a RUNPATH;
+2. the RPATH of the library, then of its loaders up to the program; skipped if the library has a RUNPATH;
 3. ``LD_LIBRARY_PATH``;
 4. the RUNPATH of the library itself, never that of its ancestors;
 5. ``/etc/ld.so.cache``;
 6. the default directories.
 
-A candidate of another class or machine is skipped; one that is no ELF file ends the search.
+A candidate for another class or machine is skipped; a candidate that is not an ELF file ends the search.
 
-Left out, because the answer does not depend on it here: ``LD_PRELOAD``, ``/etc/ld.so.preload``,
-``DT_AUXILIARY`` and ``DT_FILTER``, ``-z nodefaultlib``, glibc-hwcaps directories, which hold a second build of a
-library for some processors, symbol versions, and the relative or empty elements of a search path,
-which mean the working directory of a process that does not exist yet.
+The following are ignored because they do not affect the result here: ``LD_PRELOAD``, ``/etc/ld.so.preload``,
+``DT_AUXILIARY`` and ``DT_FILTER``, ``-z nodefaultlib``, symbol versions, glibc-hwcaps directories (which hold a second
+build of a library for some processors), and relative or empty elements of a search path (which refer to the working
+directory of a future process).
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from .._core.errors import SparkforgeError
 from . import filesystem, ldcache, reader
 from .filesystem import FileSystem
 
-# The loader's own file by (machine, bits): the ABI fixes these paths.
+# The path of the loader for each (machine, bits), as fixed by the ABI.
 INTERPRETERS = {(62, 64): "/lib64/ld-linux-x86-64.so.2", (183, 64): "/lib/ld-linux-aarch64.so.1"}
 
-# Debian's multiarch names, which its glibc puts into the default directories and into $LIB.
+# Debian's multiarch names, which its glibc uses in the default directories and in $LIB.
 TRIPLETS = {(62, 64): "x86_64-linux-gnu", (183, 64): "aarch64-linux-gnu"}
 
-# Architecture part (0xff00) of a cache entry's flags, glibc sysdeps/generic/ldconfig.h.
+# Architecture part (0xff00) of a cache entry's flags, from glibc's sysdeps/generic/ldconfig.h.
 CACHE_ARCHITECTURES = {(62, 64): 0x0300, (183, 64): 0x0A00}
 
 
 @dataclass
 class Loaded:
-    """One library in a process that is being put together.
+    """One library in the simulated process.
 
     :ivar path: the path under which it was opened; ``$ORIGIN`` is its directory.
-    :ivar loader: what needed it first; its RPATH is inherited.
+    :ivar loader: the library that needed it first, whose RPATH it inherits.
     """
 
     file: reader.ElfFile
@@ -61,7 +61,7 @@ class Loaded:
     origin: str
 
     def chain(self) -> t.Iterator[Loaded]:
-        """Yield this library and what loaded it, up to the program."""
+        """Yield this library and its loaders, up to the program."""
         link: Loaded | None = self
         while link is not None:
             yield link
@@ -70,7 +70,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A file of the right name that the loader does not take."""
+    """A file with the right name that the loader does not accept."""
 
     path: str
     reason: str
@@ -78,7 +78,7 @@ class Rejected:
 
 @dataclass
 class Need:
-    """One need of one library: which file the loader takes for it, if any."""
+    """One dependency of one library, and the file that the loader picks for it, if any."""
 
     soname: str
     needed_by: str
@@ -89,7 +89,7 @@ class Need:
 
 @dataclass
 class Load:
-    """What loading one file provides into the process."""
+    """The libraries and dependencies that loading one file adds to the process."""
 
     root: str
     file: reader.ElfFile
@@ -98,10 +98,10 @@ class Load:
 
 
 class Loader:
-    """Answers what loading a file would bring in.
+    """Determine which libraries would be loaded with a file.
 
     :param files: the root file system.
-    :param search: directories of ``LD_LIBRARY_PATH``.
+    :param search: the directories in ``LD_LIBRARY_PATH``.
     """
 
     def __init__(self, files: FileSystem | None = None, search: t.Sequence[str] = ()) -> None:
@@ -122,7 +122,7 @@ class Loader:
         return len(self._read)
 
     def open(self, path: str) -> reader.ElfFile:
-        """Read a file's headers, each file once.
+        """Read a file's headers, at most once per file.
 
         :raises SparkforgeError: see :func:`_elf.read_elf`.
         """
@@ -143,14 +143,13 @@ class Loader:
         return known
 
     def load(self, path: str, opened: t.Sequence[str] = (), opener: str = "") -> Load:
-        """Put together the process that loading ``path`` would make, breadth first as the loader does.
+        """Simulate the process that loading ``path`` would create, breadth first like the loader.
 
-        A library counts as opened by a program that has no RPATH of its own, which is what ``dlopen`` from
-        Python is.
+        A library is treated as opened by a program without an RPATH, as with ``dlopen`` from Python.
 
-        :param opened: SONAMEs that it opens by name, beside what it needs.
-        :param opener: what is said to need these.
-        :raises SparkforgeError: the file is not ELF, damaged, static, an object file, or not there.
+        :param opened: SONAMEs that the file opens by name, in addition to its dependencies.
+        :param opener: the name to report as the user of these libraries.
+        :raises SparkforgeError: if the file is missing, damaged, static, an object file, or not ELF.
         """
         file = self.open(path)
         if file.kind not in (reader.ET_EXEC, reader.ET_DYN):
@@ -170,8 +169,7 @@ class Loader:
                 f"{path} is statically linked: it has no dynamic section and needs no library.",
                 "Name a dynamically linked executable or a shared library.",
             )
-        # The kernel resolves links before it starts a program; a library's $ORIGIN is the path as it was
-        # opened.
+        # The kernel resolves links before it starts a program, but a library's $ORIGIN is its path as opened.
         origin = os.path.dirname(self.files.real(path) if file.interpreter else path)
         identity = self.files.identity(path) or (0, 0)
         root = Loaded(file, path, None, identity, origin)
@@ -210,7 +208,7 @@ class Loader:
     def _preload_interpreter(
         self, load: Load, names: dict[str, Loaded], identities: dict[tuple[int, int], Loaded]
     ) -> None:
-        """The loader itself is part of every process and satisfies needs of its own SONAME."""
+        """Add the loader itself, which is part of every process and satisfies dependencies on its own SONAME."""
         root = load.loaded[0]
         path = root.file.interpreter or INTERPRETERS.get((root.file.machine, root.file.bits))
         identity = self.files.identity(path) if path else None
@@ -222,7 +220,7 @@ class Loader:
             return
         if file.architecture != root.file.architecture or not file.soname:
             return
-        # It comes last: it needs nothing, and the order of the others stays the loader's.
+        # Add it last: it has no dependencies, and this keeps the loader's order for the other libraries.
         interpreter = Loaded(file, path, root, identity, os.path.dirname(path))
         names[file.soname] = names[path] = interpreter
         identities[identity] = interpreter
@@ -230,7 +228,7 @@ class Loader:
     def _find(
         self, soname: str, current: Loaded, root: Loaded
     ) -> tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]:
-        """Return the file that satisfies a need, the candidates skipped, and where was looked."""
+        """Return the file that satisfies a dependency, the skipped candidates, and the searched directories."""
         if "/" in soname:
             path = self._expand(soname, current)
             if not path.startswith("/"):
@@ -270,16 +268,16 @@ class Loader:
     def _places(
         self, soname: str, before: list[str], architecture: reader.Architecture, searched: list[str]
     ) -> t.Iterator[str]:
-        """Yield the files that the loader tries, in its order; ``searched`` gets the directories meanwhile."""
+        """Yield the files that the loader tries, in order, and add each searched directory to ``searched``."""
         yield from self._candidates(soname, before, searched)
         kind = CACHE_ARCHITECTURES.get((architecture[2], architecture[0]), 0)
         fitting = [entry.path for entry in self.cache.get(soname, ()) if entry.flags & 0xFFFF in (kind | 1, kind | 3)]
-        # An entry whose file is gone is skipped, as the loader does.
+        # Like the loader, skip an entry whose file is missing.
         if fitting and self.files.identity(fitting[0]):
             yield fitting[0]
         after = list(self.default_directories(architecture))
         if not self._has_cache:
-            # Ask what ldconfig would put into it.
+            # Search the directories that ldconfig would cache.
             after = self.configured + after
         yield from self._candidates(soname, after, searched)
 
@@ -293,7 +291,7 @@ class Loader:
                     yield path
 
     def _verify(self, path: str, architecture: reader.Architecture) -> tuple[Rejected, bool] | None:
-        """Return None for a file that the loader takes, else why not and whether that ends its search."""
+        """Return None for a file that the loader accepts, otherwise the reason and whether it ends the search."""
         try:
             file = self.open(path)
         except SparkforgeError as error:
@@ -310,7 +308,7 @@ class Loader:
         return None
 
     def default_directories(self, architecture: reader.Architecture) -> tuple[str, ...]:
-        """Return the directories that the loader of this root file system has built in."""
+        """Return the built-in directories of the loader in this root file system."""
         triplet = TRIPLETS.get((architecture[2], architecture[0]))
         if triplet and (self.files.names(f"/lib/{triplet}") or self.files.names(f"/usr/lib/{triplet}")):
             return (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib", "/usr/lib")
@@ -330,7 +328,7 @@ class Loader:
         triplet = TRIPLETS.get((architecture[2], architecture[0]))
         lib = f"lib/{triplet}" if triplet and self.files.names(f"/lib/{triplet}") else "lib64"
         values = {"ORIGIN": library.origin, "LIB": lib, "PLATFORM": library.file.machine_name}
-        # ".." stays as it is written: the kernel resolves it after the links before it.
+        # Keep "..", which the kernel resolves after following the links in front of it.
         expanded = re.sub(
             r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)(?![A-Za-z0-9_]))",
             lambda match: values[match.group(1) or match.group(2)],

@@ -2,15 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which role, package and archive provides a shared library.
+"""The role, package and archive that provides each shared library.
 
-Only names that somebody has seen are here. Where a package's name was never seen, the entry says so by
-leaving it out; a library that no entry matches is unknown, and the answer says that.
+The table includes only names that have been observed. If a package's name is unknown, the entry leaves it out; a
+library without an entry is reported as unknown.
 
-Where the facts come from: NVIDIA's package names were read from ``dpkg -l`` of a DGX Spark and of an Ubuntu
-24.04 host with CUDA 13.0, and from recipes that install them; NVIDIA's SONAMEs from the aarch64 wheels;
-archives from the redist manifests; the distribution's names are those of Debian 12 and 13 and of Ubuntu
-24.04.
+Sources of the facts: NVIDIA's package names are from ``dpkg -l`` on a DGX Spark and on an Ubuntu 24.04 host with CUDA
+13.0, and from recipes that install them. NVIDIA's SONAMEs are from the aarch64 wheels, archives from the redist
+manifests, and the distribution's names from Debian 12 and 13 and Ubuntu 24.04.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from dataclasses import dataclass
 
 from .._core import platforms
 
-# Those that the archives are published for.
+# The machines that archives are published for.
 MACHINES = ("aarch64", "x86_64")
 
-# Libraries of the vendor's driver, which this collection asserts and never installs.
+# Libraries in the vendor's driver, which this collection checks but never installs.
 DRIVER = (
     "libcuda.so.1",
     "libnvidia-*.so.*",
@@ -32,11 +31,11 @@ DRIVER = (
     "libnvcuvid.so.1",
     "libnvoptix.so.1",
 )
-# Those that may be counted as the driver's where there is no GPU: a CUDA build of PyTorch is linked to them.
+# Libraries that may be attributed to the driver if there is no GPU: CUDA builds of PyTorch link to them.
 DRIVER_SONAMES = ("libcuda.so.1", "libnvidia-ml.so.1")
 
-# Files that a library opens only when somebody asks for the feature, by dlopen: what they lack is no failure
-# of the directory that they lie in.
+# Files that a library opens with dlopen only for an optional feature: their missing dependencies are not a failure of
+# the directory that contains them.
 OPTIONAL_PLUGINS: tuple[tuple[str, str], ...] = (
     ("libcudss_commlayer_*.so*", "cuDSS opens its communication layer only for multi-node solves"),
     ("libcudss_mtlayer_*.so*", "cuDSS opens its threading layer only when the program sets one"),
@@ -48,12 +47,12 @@ OPTIONAL_PLUGINS: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True)
 class Provider:
-    """What provides a library.
+    """The provider of a library.
 
-    :ivar role: the role of this collection, ``driver`` for what is the vendor's, None for neither.
-    :ivar package: the apt package, None where its name is not known.
-    :ivar archive: ``<product>/redist/<component>/<platform>`` below NVIDIA's download tree, or None.
-    :ivar hint: one sentence for a person.
+    :ivar role: the role in this collection, ``driver`` for the vendor's driver, or None.
+    :ivar package: the apt package, or None if its name is unknown.
+    :ivar archive: ``<product>/redist/<component>/<platform>`` in NVIDIA's download tree, or None.
+    :ivar hint: one sentence for the user.
     """
 
     role: str | None
@@ -63,7 +62,7 @@ class Provider:
 
     @property
     def remedy(self) -> str:
-        """What to do where the library is missing, in one sentence."""
+        """The remedy for a missing library, in one sentence."""
         package = f"the package {self.package}" if self.package else ""
         archive = f"the archive {self.archive}" if self.archive else ""
         source = " or ".join(filter(None, (package, archive)))
@@ -78,9 +77,9 @@ class Provider:
 class _Entry:
     """One row of the table.
 
-    ``{suffix}`` in a package becomes the CUDA minor with dashes (``13-0``), ``{major}`` the CUDA major,
-    ``{0}`` the first group of the pattern. ``cuda`` says how to tell the CUDA major from the SONAME: a
-    mapping of SONAME version to CUDA major, or None where the SONAME does not tell.
+    In a package name, ``{suffix}`` stands for the CUDA version with dashes (``13-0``), ``{major}`` for the CUDA major
+    version, and ``{0}`` for the first group of the pattern. ``cuda`` maps the SONAME version to the CUDA major version;
+    it is None if the SONAME does not determine it.
     """
 
     pattern: str
@@ -92,7 +91,7 @@ class _Entry:
     machines: tuple[str, ...] = ()
 
 
-# SONAME version -> CUDA major, for libraries whose SONAME counts CUDA majors.
+# SONAME version -> CUDA major version, for libraries with CUDA's own major version in their SONAME.
 _SAME = {"11.0": "11", "12": "12", "13": "13"}
 _PLUS_ONE = {"10": "11", "11": "12", "12": "13"}  # cuFFT
 _SOLVER = {"11": "12", "12": "13"}
@@ -106,7 +105,7 @@ _TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or 
 def _toolkit(  # pylint: disable=dangerous-default-value
     pattern: str, package: str, archive: str | None, cuda: dict[str, str] | None = _SAME, hint: str = _CUDA_HINT
 ) -> _Entry:
-    """Return the row of a library of the CUDA toolkit, whose packages have the minor in their names."""
+    """Return the row for a library in the CUDA toolkit, whose package names contain the CUDA version."""
     return _Entry(pattern, "cuda_libraries", f"{package}-{{suffix}}", archive and f"cuda/redist/{archive}", hint, cuda)
 
 
@@ -123,7 +122,7 @@ _TABLE: tuple[_Entry, ...] = (
     _toolkit(r"libnvJitLink\.so\.(\d+)", "cuda-libraries", "libnvjitlink", hint=_META_HINT),
     _toolkit(r"lib(?:npp\w*|nvjpeg|nvfatbin)\.so\.(\d+)", "cuda-libraries", None, hint=_META_HINT),
     _toolkit(r"libcufile(?:_rdma)?\.so\.(\d+)", "libcufile", "libcufile", None, _CUFILE_HINT),
-    # NVIDIA, beside the toolkit
+    # NVIDIA, outside the toolkit
     _Entry(
         r"libcudnn(?:_\w+)?\.so\.9",
         "cuda_libraries",
@@ -262,8 +261,8 @@ _TABLE: tuple[_Entry, ...] = (
     ),
 )
 
-# Where NVIDIA's Debian packages and redist archives put libraries that the loader does not find on its own.
-# ``{triplet}`` is Debian's multiarch name.
+# Directories of NVIDIA's Debian packages and redist archives that the loader does not search by default. ``{triplet}``
+# is Debian's multiarch name.
 OFF_PATH_DIRECTORIES = (
     "/usr/lib/{triplet}/lib*/[0-9]*",
     "/usr/lib/{triplet}/nvshmem/[0-9]*",
@@ -276,12 +275,12 @@ OFF_PATH_DIRECTORIES = (
 
 
 def is_driver(soname: str) -> bool:
-    """Say whether a library is the GPU driver's."""
+    """Tell whether a library belongs to the GPU driver."""
     return any(fnmatch.fnmatchcase(soname, pattern) for pattern in DRIVER)
 
 
 def optional_plugin(name: str) -> str | None:
-    """Return why a file is an optional plug-in, or None where it is not one."""
+    """Return why a file is an optional plug-in, or None if it is not."""
     for pattern, reason in OPTIONAL_PLUGINS:
         if fnmatch.fnmatchcase(name, pattern):
             return reason
@@ -289,12 +288,11 @@ def optional_plugin(name: str) -> str | None:
 
 
 def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = None) -> Provider:
-    """Return what provides a library.
+    """Return the provider of a library.
 
-    :param soname: the name as ``DT_NEEDED`` has it.
+    :param soname: the name in ``DT_NEEDED``.
     :param machine: ``uname -m`` of the host that needs it.
-    :param cuda_version: ``13.0``; packages that carry a CUDA minor in their name are given with ``-13-*``
-        without it.
+    :param cuda_version: for example ``13.0``; without it, packages with a CUDA version in their name get ``-13-*``.
     """
     soname = soname.rpartition("/")[2]
     if is_driver(soname):
@@ -337,12 +335,12 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = N
 
 
 def _cuda(entry: _Entry, version: str, cuda_version: str | None) -> tuple[str, str]:
-    """Return CUDA major and minor; ``*`` for what nothing tells."""
+    """Return the CUDA major and minor version, with ``*`` for an unknown part."""
     asked_major, _dot, asked_minor = (cuda_version or "").partition(".")
     told = None
     if entry.cuda is not None:
         told = entry.cuda.get(version) or entry.cuda.get(version.partition(".")[0])
-    # The SONAME decides: another CUDA major's package would not satisfy the need.
+    # The SONAME takes precedence: a package for another CUDA major version would not satisfy the dependency.
     major = told or asked_major or "*"
     minor = asked_minor if asked_minor and (told is None or told == asked_major) else "*"
     return major, minor.partition(".")[0]

@@ -2,16 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the dynamic loader reads of an ELF file, and nothing else.
+"""Read the parts of an ELF file that the dynamic loader uses.
 
-By hand, because a host has no pyelftools, and a host without compilers no binutils either.
+Hosts have no pyelftools, and without compilers no binutils either.
 
-The names and numbers are those of the System V gABI, chapters 4 and 5, and of glibc's ``elf/elf.h``.
-Section headers are never looked at: the loader does not need them and ``strip`` may take them away.
+The names and numbers are those of the System V gABI, chapters 4 and 5, and of glibc's ``elf/elf.h``. Section headers
+are ignored: the loader does not need them and ``strip`` may remove them.
 
-The file is read by ``pread`` in small pieces. A mapping would be as fast, but the kernel ends a process that
-touches a mapping past the end of a file which somebody truncates meanwhile, and Ansible could only say that
-the module died.
+The file is read in small pieces with ``pread``. Mapping it would be as fast, but if somebody truncates the file
+meanwhile, the kernel kills a process that reads past its end, and Ansible could only report that the module died.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 10, 14, 15, 29
 _HEADER, _SEGMENT, _ENTRY = struct.Struct("<HHIQQQIHHHHHH"), struct.Struct("<IIQQQQQQ"), struct.Struct("<qQ")
-#: Bytes of program headers: Linux starts no program with more (fs/binfmt_elf.c, load_elf_phdrs).
+#: The size limit in bytes for program headers, which is Linux's own (fs/binfmt_elf.c, load_elf_phdrs).
 HEADERS_LIMIT = 1 << 16
-#: Bytes of a dynamic section, in which each entry has 16: a library that needs a hundred others has 3 KB.
+#: The size limit in bytes for a dynamic section. An entry has 16 bytes; a library with a hundred dependencies has 3 KB.
 DYNAMIC_LIMIT = 1 << 16
-#: Bytes of a name: a longer one can be no path (PATH_MAX).
+#: The size limit in bytes for a name: a longer name cannot be a path (PATH_MAX).
 NAME_LIMIT = 4096
-#: Bytes of a search path, which may name many directories.
+#: The size limit in bytes for a search path, which may list many directories.
 SEARCH_LIMIT = 1 << 16
-# e_phnum that means "too many for 16 bits": the number then is in a section header.
+# The e_phnum value for "too many for 16 bits": the number is then in a section header.
 PN_XNUM = 0xFFFF
 
-# e_machine -> the name that ``uname -m`` gives such a machine; for messages and for $PLATFORM.
+# e_machine -> the machine name from ``uname -m``, for messages and for $PLATFORM.
 MACHINES = {
     3: "i686",
     21: "ppc64",
@@ -56,27 +55,27 @@ MACHINES = {
     258: "loongarch64",
 }
 
-# Bits, whether the byte order is little, e_machine: what must be equal for two files to be loaded into one process.
+# (bits, little-endian, e_machine): must be equal for two files to be loaded into one process.
 Architecture = tuple[int, bool, int]
 
 
 class NotElfError(SparkforgeError):
-    """The file is something else: text, an archive, empty."""
+    """The file is not ELF but, for example, text, an archive, or empty."""
 
 
 class CorruptElfError(SparkforgeError):
-    """The file begins as an ELF file does, but what its headers promise is not there."""
+    """The file begins like an ELF file, but its headers refer to missing data."""
 
 
 class UnreadableFileError(SparkforgeError):
-    """The file does not exist, is a directory or a device, or may not be read."""
+    """The file does not exist, is a directory or a device, or is not readable."""
 
 
 @dataclass(frozen=True)
 class ElfFile:
-    """One ELF file as the loader sees it; of one that is not 64-bit and little-endian the first four alone.
+    """One ELF file as the loader sees it.
 
-    The machines of this collection, aarch64 and x86_64, have no others.
+    Unless it is 64-bit little-endian, like all files for aarch64 and x86_64, only the first four attributes are set.
 
     :ivar bits: 32 or 64 (``EI_CLASS``).
     :ivar little_endian: ``EI_DATA``.
@@ -85,11 +84,11 @@ class ElfFile:
     :ivar dynamic: whether there is a dynamic section; static files have none.
     :ivar soname: ``DT_SONAME``, or None.
     :ivar needed: every ``DT_NEEDED`` in order.
-    :ivar rpath: ``DT_RPATH`` as written, or None; None as well where there is a ``DT_RUNPATH``, for then the
-        loader ignores it (glibc ``elf_get_dynamic_info``).
+    :ivar rpath: ``DT_RPATH`` as written, or None. Also None if there is a ``DT_RUNPATH``, because the loader then
+        ignores it (glibc ``elf_get_dynamic_info``).
     :ivar runpath: ``DT_RUNPATH`` as written, or None.
-    :ivar interpreter: ``PT_INTERP``, the loader that an executable asks for, or None.
-    :ivar symbols: where they were asked for.
+    :ivar interpreter: ``PT_INTERP``, the loader that an executable requests, or None.
+    :ivar symbols: the dynamic symbols, if requested.
     """
 
     path: str
@@ -107,12 +106,12 @@ class ElfFile:
 
     @property
     def machine_name(self) -> str:
-        """The machine as ``uname -m`` names it, or ``machine N``."""
+        """The machine name from ``uname -m``, or ``machine N``."""
         return MACHINES.get(self.machine, f"machine {self.machine}")
 
     @property
     def architecture(self) -> Architecture:
-        """What must be equal for two files to be loaded into one process."""
+        """The properties that must be equal for two files to be loaded into one process."""
         return (self.bits, self.little_endian, self.machine)
 
 
@@ -120,12 +119,11 @@ def read_elf(path: str, shown: str | None = None, with_symbols: bool = False) ->
     """Read one ELF file.
 
     :param path: the file to open.
-    :param shown: the name that messages and the result give it, where that is another one (a file below an
-        alternative root).
-    :param with_symbols: read its dynamic symbols, too, which may be many.
-    :raises UnreadableFileError: there is no such file, or it may not be read.
-    :raises NotElfError: the file is not ELF.
-    :raises CorruptElfError: the file is ELF but truncated or inconsistent.
+    :param shown: its name in messages and in the result, if different (a file under an alternative root).
+    :param with_symbols: also read its dynamic symbols, of which there may be many.
+    :raises UnreadableFileError: if the file does not exist or is not readable.
+    :raises NotElfError: if the file is not ELF.
+    :raises CorruptElfError: if the file is ELF but truncated or inconsistent.
     """
     shown = shown or path
     try:
@@ -141,7 +139,7 @@ def read_elf(path: str, shown: str | None = None, with_symbols: bool = False) ->
 
 
 def is_elf(path: str) -> bool:
-    """Say whether a regular file begins with the ELF magic; False for what cannot be read."""
+    """Tell whether a regular file begins with the ELF magic; False for an unreadable file."""
     try:
         descriptor = disk.regular(path, links=True)
     except OSError:
@@ -155,7 +153,7 @@ def is_elf(path: str) -> bool:
 
 
 def unreadable(path: str, error: OSError) -> UnreadableFileError:
-    """Return what is to be said of a file that cannot be opened or read."""
+    """Return the error for a file that cannot be opened or read."""
     if isinstance(error, FileNotFoundError):
         return UnreadableFileError(
             f"{path} does not exist.", "Correct the path, or install the package that provides it.", path=path
@@ -173,7 +171,7 @@ def unreadable(path: str, error: OSError) -> UnreadableFileError:
 
 
 class _Reader:
-    """Reads one open file; every offset that comes out of the file is checked against its size."""
+    """Read one open file; every offset from the file is checked against its size."""
 
     def __init__(self, descriptor: int, size: int, path: str) -> None:
         self.descriptor = descriptor
@@ -188,7 +186,7 @@ class _Reader:
         )
 
     def piece(self, offset: int, length: int, what: str) -> bytes:
-        """Return exactly ``length`` bytes or say that the file is truncated."""
+        """Return exactly ``length`` bytes, or raise an error if the file is truncated."""
         if offset < 0 or length < 0 or offset + length > self.size:
             raise self.corrupt(f"{what} would end at byte {offset + length}, but the file has {self.size} bytes")
         data = os.pread(self.descriptor, length, offset)
@@ -233,7 +231,7 @@ class _Reader:
         entries: list[tuple[int, int]] = []
         if dynamic is not None:
             entries = self.dynamic_entries(dynamic)
-        values = dict(reversed(entries))  # of a tag that occurs twice the first counts
+        values = dict(reversed(entries))  # if a tag occurs twice, the first counts
         strings = _Strings(self, values, loads) if entries else None
 
         def text(tag: int, limit: int = NAME_LIMIT) -> str | None:
@@ -258,7 +256,7 @@ class _Reader:
         )
 
     def at_address(self, loads: t.Sequence[tuple[int, int, int, int]], address: int, length: int, what: str) -> bytes:
-        """Return exactly ``length`` bytes that the loader finds at an address."""
+        """Return exactly ``length`` bytes from a virtual address."""
         for _kind, offset, start, size in loads:
             if start <= address and address + length <= start + size:
                 return self.piece(offset + address - start, length, what)
@@ -282,12 +280,12 @@ class _Reader:
         return NotElfError(f"{self.path} is not an ELF file: {what}.", remedy, path=self.path)
 
     def segments(self, phoff: int, phentsize: int, phnum: int) -> list[tuple[int, int, int, int]]:
-        """Return ``(p_type, p_offset, p_vaddr, p_filesz)`` of every program header."""
+        """Return ``(p_type, p_offset, p_vaddr, p_filesz)`` for every program header."""
         if not phnum:
             return []
         if phnum == PN_XNUM:
             raise self.corrupt("it names 65535 program headers")
-        # The kernel and the loader take no other size either.
+        # The kernel and the loader accept no other size either.
         if phentsize != _SEGMENT.size:
             raise self.corrupt(f"its program headers claim {phentsize} bytes each")
         if phentsize * phnum > HEADERS_LIMIT:
@@ -297,7 +295,7 @@ class _Reader:
         return [(kind, offset, address, size) for kind, _flags, offset, address, _at, size, _memory, _align in rows]
 
     def dynamic_entries(self, segment: tuple[int, int, int, int]) -> list[tuple[int, int]]:
-        """Return the pairs of the dynamic section up to ``DT_NULL``."""
+        """Return the pairs in the dynamic section up to ``DT_NULL``."""
         length = segment[3] - segment[3] % _ENTRY.size
         if length > DYNAMIC_LIMIT:
             raise self.corrupt(f"its dynamic section claims {length} bytes, more than {DYNAMIC_LIMIT}")
@@ -310,9 +308,9 @@ class _Reader:
 
 
 class _Strings:
-    """The string table of the dynamic section; only the strings asked for are read.
+    """The string table of the dynamic section; only requested strings are read.
 
-    It holds the names of all symbols too, in libtorch_cpu.so more than ten megabytes of them.
+    It also contains the names of all symbols, more than ten megabytes in libtorch_cpu.so.
     """
 
     def __init__(self, reader: _Reader, values: dict[int, int], loads: list[tuple[int, int, int, int]]) -> None:
@@ -332,7 +330,7 @@ class _Strings:
             raise reader.corrupt(f"its string table at address {address:#x} is outside its segments")
 
     def at(self, index: int, limit: int = NAME_LIMIT) -> str:
-        """Return the string that begins ``index`` bytes into the table and has at most ``limit``."""
+        """Return the string at offset ``index`` in the table, limited to ``limit`` bytes."""
         if index >= self.length:
             raise self.reader.corrupt(f"string {index} lies outside its table of {self.length} bytes")
         found = b""
@@ -349,5 +347,5 @@ class _Strings:
 
 
 def _text(raw: bytes) -> str:
-    # A name that is no UTF-8 could not be told to the controller either.
+    # A name that is not valid UTF-8 could not be sent to the controller.
     return raw.decode("utf-8", "replace")

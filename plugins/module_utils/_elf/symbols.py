@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The dynamic symbols of a library: what it takes from others, by name, and what it gives them, by checksum.
+"""The dynamic symbols of a library: imported names, and checksums of exported names.
 
-Only those of 64-bit little-endian files are read. The layout is that of the gABI, chapter 5, of GNU's hash table
-(glibc, ``elf/dl-lookup.c``) and of the versions of symbols (Linux Standard Base, Symbol Versioning).
+Only symbols in 64-bit little-endian files are read. The layout follows the gABI, chapter 5, GNU's hash table (glibc,
+``elf/dl-lookup.c``) and symbol versioning (Linux Standard Base, Symbol Versioning).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 DT_VERSYM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
-#: Symbols of one file, and bytes of their names; libtorch_cpu.so of 2.13 exports 74,000.
+#: The maximum number of symbols in a file, and of bytes in their names; libtorch_cpu.so 2.13 exports 74,000 symbols.
 SYMBOLS_LIMIT, STRINGS_LIMIT = 2_000_000, 256 << 20
-#: Versions of symbols that one file asks for.
+#: The maximum number of symbol versions that a file requires.
 VERSIONS_LIMIT = 10_000
 _SYMBOL = struct.Struct("<IBBHQQ")
 _GLOBAL, _WEAK = 1, 2
-# The namespace of a mangled name, or how the names of a C library begin.
+# The namespace of a mangled name, or the prefix of names in a C library.
 _NAMESPACE = re.compile(rb"_Z[A-Z]*[rVK]*(\d{1,4})(?!\d)")
 _PREFIX = re.compile(rb"_*([a-z]{2,40})")
 
@@ -33,12 +33,12 @@ At = t.Callable[[int, int, str], bytes]
 
 @dataclass(frozen=True)
 class Symbols:
-    """What a library takes and gives.
+    """The symbols that a library imports and exports.
 
-    :ivar undefined: each name that another library must have, with the SONAME that it is to be of, where it says so.
-    :ivar exports: the checksums of the names that it has itself.
-    :ivar families: their namespaces in C++ and prefixes in C.
-    :ivar versions: ``(SONAME, GLIBC_2.38)``, each version that it asks for.
+    :ivar undefined: each name that another library must define, with the SONAME of that library, if specified.
+    :ivar exports: the checksums of the names that it defines.
+    :ivar families: their C++ namespaces and C prefixes.
+    :ivar versions: each required version, as ``(SONAME, GLIBC_2.38)``.
     """
 
     undefined: tuple[tuple[str, str], ...] = ()
@@ -48,12 +48,12 @@ class Symbols:
 
 
 def checksum(name: str) -> int:
-    """Return what stands for a name among the exports: a name that is missing is taken for there once in 10,000."""
+    """Return the checksum of a name for the exports: a missing name passes as present once in 10,000."""
     return zlib.crc32(name.encode())
 
 
 def family(name: bytes) -> str:
-    """Return the namespace of a C++ name, or the prefix of a C name; empty for what has none, and for ``std``."""
+    """Return the namespace of a C++ name or the prefix of a C name, or '' if it has none or is in ``std``."""
     mangled = _NAMESPACE.match(name)
     if mangled:
         return name[mangled.end() : mangled.end() + int(mangled[1])].decode("utf-8", "replace")
@@ -62,10 +62,10 @@ def family(name: bytes) -> str:
 
 
 def read(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int]) -> Symbols:
-    """Read the symbols that a dynamic section names.
+    """Read the symbols referenced by a dynamic section.
 
-    :param at: returns so many bytes at an address, or raises for what is not in the file.
-    :param values: of the entries of the dynamic section, by their tags.
+    :param at: returns a number of bytes from an address, or raises an error if they are not in the file.
+    :param values: the entries of the dynamic section by tag.
     """
     if not {DT_SYMTAB, DT_STRTAB, DT_STRSZ} <= values.keys():
         return Symbols()
@@ -103,7 +103,7 @@ def _name(strings: bytes, begin: int, corrupt: t.Callable[[str], Exception]) -> 
 
 
 def _count(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int]) -> int:
-    """Return the number of symbols, which no entry says: from the hash table, else from where the names begin."""
+    """Return the number of symbols from the hash table, or else from the start of the names, as no entry states it."""
     if DT_HASH in values:
         return int(struct.unpack("<II", at(values[DT_HASH], 8, "its hash table"))[1])
     if DT_GNU_HASH not in values:
@@ -127,7 +127,7 @@ def _count(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int,
 def _versions(
     at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int], strings: bytes
 ) -> dict[int, tuple[str, str]]:
-    """Return the SONAME and the name of each version that is asked for, by the number that symbols have for it."""
+    """Return the SONAME and name of each required version, keyed by its number in the symbol table."""
 
     def text(begin: int) -> str:
         return _name(strings, begin, corrupt).decode("utf-8", "replace")
@@ -140,7 +140,7 @@ def _versions(
         entry = address + first
         for _number in range(count):
             _hash, flags, number, name, step = struct.unpack("<IHHII", at(entry, 16, "a version of symbols"))
-            # A weak one is only warned of.
+            # The loader only warns about a weak version.
             if not flags & 2:
                 asked[number & 0x7FFF] = (text(file), text(name))
             entry, rows = entry + step, rows + 1
