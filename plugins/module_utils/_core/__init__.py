@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every other package builds on: errors, receipts, the end of a module, detached work, code that travels."""
+"""The base of all other packages: errors, receipts, module exit, detached processes, bundled code."""

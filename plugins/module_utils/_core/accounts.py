@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""As whom something runs: an unprivileged account, and what is done with its rights."""
+"""An unprivileged account, and running code with its rights."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .errors import SparkforgeError
 
 
 class Account:
-    """As whom a build runs.
+    """The account that a build runs as.
 
-    :param name: None for whoever runs this.
+    :param name: None for the current account.
     """
 
     def __init__(self, name: str | None) -> None:
@@ -36,7 +36,7 @@ class Account:
 
     @property
     def entry(self) -> pwd.struct_passwd | None:
-        """The account's entry; None while it does not exist."""
+        """The account's entry, or None if it does not exist."""
         try:
             return pwd.getpwnam(self.name)
         except KeyError:
@@ -44,15 +44,15 @@ class Account:
 
     @contextlib.contextmanager
     def acting(self) -> t.Iterator[None]:
-        """Do what follows as the account, so that no link that a build planted is followed with root's rights."""
+        """Run the ``with`` block as the account, so that links planted by a build are not followed as root."""
         entry = self.entry
         if not self.is_root or entry is None or entry.pw_uid == 0:
             yield
             return
         groups = os.getgroups()
         os.setgroups(os.getgrouplist(self.name, entry.pw_gid))
-        # Root stays the saved id alone, which no program that is started keeps: a shell that finds a real id of 0
-        # would go back to it.
+        # Keep root only as the saved id, which started programs do not inherit: a shell with a real id of 0 would
+        # switch back to it.
         os.setresgid(entry.pw_gid, entry.pw_gid, 0)
         os.setresuid(entry.pw_uid, entry.pw_uid, 0)
         try:
@@ -64,7 +64,7 @@ class Account:
 
 
 def owner_of(path: str) -> str | None:
-    """Return the name of the account that owns ``path``; None where there is neither."""
+    """Return the name of the account that owns ``path``, or None if the path or the account does not exist."""
     try:
         return pwd.getpwuid(os.lstat(path).st_uid).pw_name
     except (OSError, KeyError):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The program's side of a call: ``program`` is that of the module that calls it, and says what form a call has."""
+"""The program's side of a call; ``_core.program`` is the module's side and documents the format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import SparkforgeError
 
 
 def answer(work: t.Callable[[t.Mapping[str, t.Any], bool], dict[str, t.Any]]) -> int:
-    """Answer one call; 0 also for a refusal, which the answer holds."""
+    """Answer one call; return 0 even for a refusal, which is part of the answer."""
     given = json.load(sys.stdin)
     answered: dict[str, t.Any]
     try:

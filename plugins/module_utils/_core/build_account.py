@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The account of a build: how it is made and removed, what it may enter, and what is made its own."""
+"""The build account: create and remove it, check its access, and give it directories and files."""
 
-# Only the account's tools make and remove it, and the engine that does so has no module.
+# Only the system's account tools create and remove it, and the engine that runs them has no AnsibleModule.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class BuildAccount(accounts.Account):
     """The account that a build runs as."""
 
     def create(self, home: str) -> bool:
-        """Make the account where it is absent; tell whether it was made.
+        """Create the account if it does not exist; tell whether it was created.
 
         :raises SparkforgeError: if that fails.
         """
@@ -46,13 +46,13 @@ class BuildAccount(accounts.Account):
         return True
 
     def remove(self, name: str) -> None:
-        """Remove the account that ``create`` made. A group of its name that others are in stays."""
+        """Remove the account that ``create`` created. Its group stays if it has other members."""
         subprocess.run(["userdel", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
     def check_interpreter(self, python: str) -> None:
-        """Refuse an interpreter that the account may not run: one in somebody's home, say, that started this.
+        """Refuse an interpreter that the account cannot run, such as one in a user's home directory.
 
-        :raises SparkforgeError: naming the directory that is closed to it.
+        :raises SparkforgeError: names the inaccessible directory.
         """
         files = [os.path.realpath(python), python, os.path.realpath(os.__file__)]
         with self.acting():
@@ -71,15 +71,15 @@ class BuildAccount(accounts.Account):
         )
 
     def own(self, path: str) -> None:
-        """Make the directory ``path`` where it is absent, and the account's.
+        """Create the directory ``path`` if it does not exist, and give it to the account.
 
-        :raises SparkforgeError: if something else is there.
+        :raises SparkforgeError: if the path exists but is not a directory.
         """
         entry = self.entry
         own(path, entry.pw_uid if entry else -1, entry.pw_gid if entry else -1)
 
     def own_file(self, path: str) -> None:
-        """Make an empty file that the account may write, in a directory that it may not."""
+        """Create an empty file that the account can write, in a directory that it cannot."""
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
             entry = self.entry
@@ -91,9 +91,9 @@ class BuildAccount(accounts.Account):
 
 
 def own(path: str, uid: int, gid: int) -> None:
-    """Make the directory ``path`` where it is absent; root makes it that of ``uid`` and ``gid``, -1 for as it is.
+    """Create the directory ``path`` if it does not exist; as root, give it to ``uid`` and ``gid`` (-1 for no change).
 
-    :raises SparkforgeError: if something else is there.
+    :raises SparkforgeError: if the path exists but is not a directory.
     """
     try:
         disk.make_directories(path)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Code of this project, copied to where it outlives the call that brought it.
+"""Copy this project's code to a directory where it outlives the call that brought it.
 
-Ansible sends a module as an archive that is gone when the call ends and that another account may not read. A detached
-build and the proof's interpreter need their code beside them: what they start with, and all that it imports.
+Ansible sends a module as an archive that is deleted when the call returns and that other accounts may be unable to
+read. A detached build and the proof's interpreter need their own copy of the entry module and all of its imports.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IMPORT = re.compile(r"^[ \t]*from (\.+[\w.]*) import (\([^)]*\)|[^\n(]+)$", re.
 
 
 def write(directory: str, sources: t.Mapping[str, str]) -> None:
-    """Write what ``files`` returned below ``directory``."""
+    """Write the result of ``files`` into ``directory``."""
     for path, source in sources.items():
         path = os.path.join(directory, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -32,25 +32,25 @@ def write(directory: str, sources: t.Mapping[str, str]) -> None:
 
 
 def archive(sources: t.Mapping[str, str]) -> bytes:
-    """Return files as one that Python runs, and a shell too (zipapp): the same sources make the same bytes."""
+    """Pack files into an archive that Python or a shell can run (zipapp); the same sources give the same bytes."""
     made = io.BytesIO(b"#!/usr/bin/env python3\n")
     made.seek(0, io.SEEK_END)
     with zipfile.ZipFile(made, "w") as files_of:
         for name, text in sorted(sources.items()):
-            # Without the time of the day, and not compressed, which no two versions of zlib do alike.
+            # Without timestamps, and uncompressed, because compressed data differs between versions of zlib.
             files_of.writestr(zipfile.ZipInfo(name), text)
     return made.getvalue()
 
 
 @functools.cache
 def files(*roots: str, ansible: bool = False) -> dict[str, str]:
-    """Return the path and the source of each file of the modules ``roots`` and all that they import, as packages.
+    """Return path -> source for the modules ``roots`` and everything that they import, as packages.
 
-    Imports are read from the source: those within functions count too, those that are made of strings cannot.
+    Imports are read from the source: imports inside functions are included, dynamic ones are not.
 
     :param roots: names of modules that import each other by relative names.
-    :param ansible: with what Ansible sent of itself, for code that downloads.
-    :raises ModuleNotFoundError: if there is no such module.
+    :param ansible: include the parts of Ansible that were sent along, for code that downloads.
+    :raises ModuleNotFoundError: if a module does not exist.
     """
     found: dict[str, str] = {}
     waiting = list(roots)
@@ -77,9 +77,9 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
 
 
 def _imported(source: str, package: str) -> t.Iterator[str]:
-    """Yield the modules of this project that ``source``, a module of ``package``, imports.
+    """Yield the modules of this project that ``source``, a module in ``package``, imports.
 
-    Not by ``ast``, which takes ten times as long, on every host, for what is one form of statement here.
+    ``ast`` would take ten times as long, on every host, although only one form of import occurs here.
     """
     for relative, names in _IMPORT.findall(source):
         module = importlib.util.resolve_name(relative, package)

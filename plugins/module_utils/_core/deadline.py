@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bounds of time for work whose amount others choose: what they made is read, or they are asked."""
+"""Time limits for work whose amount others control: reading their files, or requesting from their servers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .errors import SparkforgeError
 
 
 class TooSlowError(SparkforgeError):
-    """A deadline is over."""
+    """A deadline has passed."""
 
 
 class Deadline:
-    """So many seconds from now on.
+    """A time limit that starts now.
 
-    :param what: is read, as the message calls it.
+    :param what: the subject of the message.
     """
 
     def __init__(self, seconds: float, what: str) -> None:
@@ -30,9 +30,9 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raise once it is over; cheap enough to be called for each file and each name.
+        """Raise an error if the deadline has passed; cheap enough to call for each file and each name.
 
-        :raises TooSlowError: naming what took so long.
+        :raises TooSlowError: names the slow subject.
         """
         if time.monotonic() > self._end:
             raise TooSlowError(
@@ -45,13 +45,13 @@ Answer = t.TypeVar("Answer")
 
 
 def within(seconds: float, ask: t.Callable[[], Answer]) -> Answer:
-    """Return what ``ask`` returns, or raise what it raises.
+    """Return the result of ``ask`` or raise its exception, within a time limit.
 
-    A socket's own time-out starts again with each byte, so that a server which drips its status line, its headers or
-    the end of its body keeps its client for as long as it likes. Therefore ``ask`` runs in a thread of its own, which
-    is left behind when the time is over; it does not keep the process from exiting.
+    A socket's own timeout restarts with each byte, so a server that sends its status line, its headers or the end of
+    its body very slowly can hold its client indefinitely. Therefore ``ask`` runs in a separate thread, which is
+    abandoned when the time is up; it does not keep the process from exiting.
 
-    :raises TimeoutError: ``ask`` took longer.
+    :raises TimeoutError: if ``ask`` took longer.
     """
     answers: queue.SimpleQueue[tuple[t.Any, BaseException | None]] = queue.SimpleQueue()
 
@@ -71,5 +71,5 @@ def within(seconds: float, ask: t.Callable[[], Answer]) -> Answer:
     return t.cast(Answer, answer)
 
 
-#: For what is bounded in another way.
+#: For work that is limited in another way.
 NEVER = Deadline(float("inf"), "")

@@ -2,16 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Work that outlives the connection that asked for it: started, found again, ended.
+"""Processes that outlive the connection that started them: start, find and stop them.
 
-By hand, because Ansible's ``async`` ends the work at a time limit, and only the run that started it knows its job.
+Ansible's ``async`` is unsuitable: it kills the job at a time limit, and only the run that started a job knows its id.
 
-Where systemd runs it is a transient unit, with a memory limit, an end for all its processes, and the host kept awake
-meanwhile. Elsewhere it is its own session. Either way a lock that the work holds tells that it is alive, whatever
-became of its process id.
+Under systemd the process is a transient unit with a memory limit, and the host is kept awake while it runs. Otherwise
+it gets its own session. In both cases it holds a lock for as long as it is alive, whatever happens to its process id.
 """
 
-# Work that outlives the module has no module to run its commands.
+# Detached processes have no AnsibleModule to run commands.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from .errors import SparkforgeError
 
 
 def boot_id() -> str:
-    """Return what changes with each start of the kernel; empty where the kernel does not tell."""
+    """Return the id of this boot of the kernel, or '' if the kernel does not provide it."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
             return stream.read().strip()
@@ -41,10 +40,10 @@ def boot_id() -> str:
         return ""
 
 
-#: Seconds that the work may take, where systemd runs: what hangs must not hold its lock for good. An emulated build
+#: The time limit in seconds under systemd, so that a hanging process cannot hold its lock forever. An emulated build
 #: takes days.
 LONGEST = 7 * 86400
-#: systemd.exec(5). Not PrivateTmp, since a source may lie there.
+#: See systemd.exec(5). PrivateTmp is left out because a source may be in /tmp.
 _PROTECTION = (
     "ProtectSystem=strict",
     "ProtectHome=read-only",
@@ -57,12 +56,12 @@ _PROTECTION = (
 
 
 def systemd_runs() -> bool:
-    """Tell whether systemd is the init of this host, as sd_booted(3) does."""
+    """Tell whether systemd is the init process of this host, as sd_booted(3) does."""
     return os.path.isdir("/run/systemd/system") and shutil.which("systemd-run") is not None
 
 
 def systemd(*argv: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of systemd's; where it cannot be started, it has ended with 127, as in a shell."""
+    """Run a systemd command; if it cannot be started, return status 127 like a shell."""
     try:
         return subprocess.run(list(argv), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
     except OSError as error:
@@ -80,12 +79,12 @@ def start(
     writable: t.Sequence[str],
     memory_mib: int = 0,
 ) -> str:
-    """Start ``command`` detached from whoever calls this; return ``systemd`` or ``session``.
+    """Start ``command`` detached from the caller; return ``systemd`` or ``session``.
 
-    :param marker: by which ``processes.end_processes`` finds it.
-    :param log: the file that gets its output, appended.
-    :param writable: where it may write, as far as its account may; elsewhere nowhere, where systemd runs.
-    :param memory_mib: the limit for all its processes together, where systemd runs; 0 for none.
+    :param marker: the value by which ``processes.end_processes`` finds its processes.
+    :param log: the file to append its output to.
+    :param writable: the paths that it can write, within its account's rights; enforced only under systemd.
+    :param memory_mib: the memory limit for all its processes together, under systemd; 0 for none.
     :raises SparkforgeError: if it cannot be started.
     """
     if systemd_runs() and account.is_root:
@@ -98,9 +97,9 @@ def start(
                 "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
                 f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
                 f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
-                # A compiler that the kernel kills must not take the engine with it, which continues with fewer jobs.
+                # If the kernel kills a compiler, the engine must survive to continue with fewer jobs.
                 "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits, *properties,
-                # Only then it is told whether the command could be started.
+                # Only this type reports whether the command could be started.
                 "--property=Type=exec", "--property=TimeoutStartSec=60",
                 f"--property=RuntimeMaxSec={LONGEST}", f"--setenv={processes.MARKER}={marker}", "--", *command,
             )  # fmt: skip
@@ -115,9 +114,9 @@ def start(
 
 
 def await_start(begun: t.Callable[[], bool], marker: str, account: Account) -> None:
-    """Return once what was started has ``begun``, or no process of it is there.
+    """Return once the started work has ``begun``, or all of its processes are gone.
 
-    On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
+    On a busy or emulated host an interpreter takes time to start; a process that has died never will.
     """
     patience = time.monotonic() + 2
     while not begun():
@@ -130,15 +129,15 @@ def await_start(begun: t.Callable[[], bool], marker: str, account: Account) -> N
 
 
 def _keep_awake(service: str, log: str) -> None:
-    """Keep the host from suspending while ``service`` runs, and say so in the log where that cannot be.
+    """Keep the host from suspending while ``service`` runs, or note in the log that this is impossible.
 
-    In its own unit that ends with the other: logind lets only root hold off sleep, who does not build.
+    It is a separate unit, stopped with ``service``: logind lets only root inhibit sleep, and builds do not run as root.
     """
     hold = ["systemd-inhibit", "--what=sleep:idle", "--who=sparkforge", f"--why=It builds ({service})", "--mode=block"]
     bound = [f"--property={relation}={service}" for relation in ("BindsTo", "After")]
     unit = ["systemd-run", "--quiet", "--collect", f"--unit={service.replace('.service', '-awake.service')}", *bound]
     active = ["systemctl", "is-active", "--quiet", service]
-    # The first only tells whether logind answers. A build that is over by now needs neither.
+    # The first command only tests whether logind responds. A build that is already over needs neither.
     for command in ([*hold, "true"], [*unit, "--", *hold, "sleep", "infinity"]):
         done = systemd(*command)
         failure = done.stderr.strip() if done.returncode else ""
@@ -158,7 +157,7 @@ def _say(log: str, text: str) -> None:
 
 
 def _start_session(command: t.Sequence[str], account: Account, marker: str, log: str, directory: str) -> None:
-    """Start ``command`` in its own session, its parent the init process."""
+    """Start ``command`` in its own session, as a child of the init process."""
     entry = account.entry
     reading, writing = os.pipe()
     child = os.fork()
@@ -183,7 +182,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
         nothing = os.open(os.devnull, os.O_RDONLY)
         for number, descriptor in ((0, nothing), (1, output), (2, output)):
             os.dup2(descriptor, number)
-        # Close all that this process inherited: its end of the pipe to ssh would keep the connection open.
+        # Close all inherited descriptors: an open end of the pipe to ssh would keep the connection open.
         os.dup2(writing, 3)
         os.set_inheritable(3, False)
         os.closerange(4, 65536)
@@ -191,7 +190,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
             os.initgroups(account.name, entry.pw_gid)
             os.setgid(entry.pw_gid)
             os.setuid(entry.pw_uid)
-        # prctl(2), PR_SET_NO_NEW_PRIVS: sudo and its like give nothing to a build.
+        # prctl(2), PR_SET_NO_NEW_PRIVS: a build cannot gain rights through sudo or other setuid programs.
         ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
         os.chdir(directory)
         os.umask(0o022)
@@ -206,23 +205,23 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
 
 
 def stop(service: str, marker: str, account: Account) -> None:
-    """End the build that ``marker`` names, all its processes."""
+    """Stop the build identified by ``marker`` with all its processes."""
     if systemd_runs() and os.geteuid() == 0:
         systemd("systemctl", "stop", service)
-    # A container's root may not read the environment of another account's process (CAP_SYS_PTRACE).
+    # Root in a container may not read the environment of another account's process (CAP_SYS_PTRACE).
     with account.acting():
         processes.end_processes(marker)
 
 
 class Lock:
-    """A file that one process at a time holds, until it ends, however it ends."""
+    """A file lock that one process holds until it exits, for whatever reason."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._descriptor: int | None = None
 
     def take(self) -> bool:
-        """Take it without waiting; tell whether that was possible."""
+        """Take the lock without waiting; tell whether that succeeded."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,9 +20,9 @@ def of_file(path: str) -> str:
 
 
 def of_stream(stream: t.IO[bytes], copy: t.IO[bytes] | None = None) -> str:
-    """Return the sha256 of what is left to read of ``stream`` as 64 hexadecimal digits.
+    """Return the sha256 of the rest of ``stream`` as 64 hexadecimal digits.
 
-    :param copy: gets what is read, so that what has the sha256 is what was written there.
+    :param copy: a stream to write the same bytes to, so that the copy is sure to have this sha256.
     """
     digest = hashlib.sha256()
     for block in iter(lambda: stream.read(_BLOCK), b""):
@@ -33,11 +33,11 @@ def of_stream(stream: t.IO[bytes], copy: t.IO[bytes] | None = None) -> str:
 
 
 def of_data(data: t.Any) -> str:
-    """Return the sha256 of what JSON can say, the same for the same data whatever order its keys have."""
+    """Return the sha256 of JSON-serializable data, independent of the order of keys."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def seal(data: t.Mapping[str, t.Any]) -> str:
-    """Return the digest of a receipt's content, by which one that was changed after it was written is told."""
+    """Return the digest of a receipt's content, which reveals later changes."""
     return of_data({key: value for key, value in data.items() if key != "seal"})[:16]

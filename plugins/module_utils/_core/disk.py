@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files, symlinks and directories that are either whole or absent, and how they are removed."""
+"""Write files, symlinks and directories so that each is either complete or absent, and remove them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .errors import SparkforgeError
 
 
 def open_regular(path: str, links: bool = False) -> t.BinaryIO:
-    """Open a file of a directory that another account may write: a link there, or a pipe, is not what was meant.
+    """Open a file in a directory that another account can write, but refuse a link or FIFO planted there.
 
-    :param links: whether a link is followed all the same; what it leads to has to be a regular file, too.
-    :raises OSError: it is not a regular file, or cannot be opened.
+    :param links: whether to follow a link; its target must also be a regular file.
+    :raises OSError: if it is not a regular file, or cannot be opened.
     """
     return open(regular(path, links), "rb")
 
 
 def regular(path: str, links: bool = False) -> int:
-    """Return a descriptor of what ``open_regular`` opens."""
-    # A handle alone at first: to open a device is to use it, and to open a pipe to wait.
+    """Return a file descriptor for the file that ``open_regular`` opens."""
+    # Use O_PATH first: really opening a device has side effects, and opening a FIFO blocks.
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
     except ValueError as error:
@@ -47,9 +47,9 @@ def regular(path: str, links: bool = False) -> int:
 
 
 def read(path: str) -> bytes | None:
-    """Return what is in a file; None if there is none.
+    """Return the content of a file, or None if it does not exist.
 
-    :raises SparkforgeError: it cannot be read.
+    :raises SparkforgeError: if it cannot be read.
     """
     try:
         with open(path, "rb") as stream:
@@ -61,13 +61,13 @@ def read(path: str) -> bytes | None:
 
 
 def text(path: str) -> str | None:
-    """Return the text of a file; None if there is none."""
+    """Return the text of a file, or None if it does not exist."""
     found = read(path)
     return None if found is None else found.decode("utf-8", "replace")
 
 
 def tail(path: str, offset: int = 0) -> str:
-    """Return what a file holds from an offset on, its last 64 KiB if it is long; nothing if it cannot be read."""
+    """Return the text of a file from an offset on, at most its last 64 KiB; '' if it cannot be read."""
     try:
         with open(path, "rb") as stream:
             size = stream.seek(0, os.SEEK_END)
@@ -78,11 +78,11 @@ def tail(path: str, offset: int = 0) -> str:
 
 
 def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None = None) -> None:
-    """Put ``content`` at ``path`` atomically: a temporary file beside, synced, renamed over the old one.
+    """Write ``content`` to ``path`` atomically: into a temporary file next to it, which is synced and renamed.
 
-    :param mode: permission bits, whatever the umask is.
-    :param group: number of the group that it gets; without it that of the directory or of this process.
-    :raises SparkforgeError: if that fails; the old file is then untouched.
+    :param mode: permission bits, regardless of the umask.
+    :param group: the number of the file's group; defaults to that of the directory or of this process.
+    :raises SparkforgeError: if that fails; the old file is then unchanged.
     """
     directory = os.path.dirname(path)
     try:
@@ -107,9 +107,9 @@ def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None =
 
 
 def switch_symlink(link: str, target: str) -> None:
-    """Make ``link`` a symlink to ``target`` in one step: no reader ever finds it missing.
+    """Make ``link`` a symlink to ``target`` atomically, so that readers always find it.
 
-    :raises SparkforgeError: if ``link`` is something else than a symlink, or cannot be replaced.
+    :raises SparkforgeError: if ``link`` is not a symlink, or cannot be replaced.
     """
     try:
         if not stat.S_ISLNK(os.lstat(link).st_mode):
@@ -133,7 +133,7 @@ def switch_symlink(link: str, target: str) -> None:
 
 
 def make_directories(path: str) -> list[str]:
-    """Make ``path`` and its missing parents, mode 0755, durable; return those made, the outermost first."""
+    """Create ``path`` and its missing parents with mode 0755, durably; return the new directories, outermost first."""
     missing: list[str] = []
     current = os.path.abspath(path)
     while not os.path.isdir(current):
@@ -143,7 +143,7 @@ def make_directories(path: str) -> list[str]:
     for directory in reversed(missing):
         try:
             os.mkdir(directory)
-        except FileExistsError:  # another run made it in the meantime
+        except FileExistsError:  # another run created it in the meantime
             continue
         os.chmod(directory, 0o755)  # noqa: S103 - whoever uses the libraries must be able to reach them
         fsync_directory(os.path.dirname(directory))
@@ -152,7 +152,7 @@ def make_directories(path: str) -> list[str]:
 
 
 def unsafe_for_metrics(directory: str) -> str:
-    """Return why root does not write metrics into a directory, or an empty text: others could lead it elsewhere."""
+    """Return why root must not write metrics into a directory, or '': other accounts could redirect the write."""
     try:
         status = os.lstat(directory)
     except OSError:
@@ -165,12 +165,12 @@ def unsafe_for_metrics(directory: str) -> str:
 
 
 def fsync_directory(path: str) -> None:
-    """Make the names in the directory ``path`` durable."""
+    """Sync the names in the directory ``path`` to disk."""
     fsync_file(path)
 
 
 def fsync_file(path: str) -> None:
-    """Make what is in the file ``path`` durable."""
+    """Sync the content of the file ``path`` to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -179,7 +179,7 @@ def fsync_file(path: str) -> None:
 
 
 def fsync_tree(path: str) -> None:
-    """Make every file and name below the directory ``path`` durable, before a receipt vouches for them."""
+    """Sync every file and name in the directory ``path`` to disk, before a receipt vouches for them."""
     for directory, _names, files in os.walk(path):
         for name in files:
             file = os.path.join(directory, name)
@@ -190,7 +190,7 @@ def fsync_tree(path: str) -> None:
 
 
 def names(directory: str) -> list[str]:
-    """Return what is in ``directory``, in order; nothing if there is none."""
+    """Return the sorted names in ``directory``, empty if it does not exist."""
     try:
         return sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
@@ -198,15 +198,15 @@ def names(directory: str) -> list[str]:
 
 
 def unlink(path: str) -> None:
-    """Remove a file or link if it is there."""
+    """Remove a file or link if it exists."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         os.unlink(path)
 
 
 def delete(path: str) -> bool:
-    """Remove a file or link; tell whether there was one.
+    """Remove a file or link; tell whether it existed.
 
-    :raises SparkforgeError: it cannot be removed.
+    :raises SparkforgeError: if it cannot be removed.
     """
     try:
         os.unlink(path)
@@ -218,10 +218,10 @@ def delete(path: str) -> bool:
 
 
 def remove(path: str) -> None:
-    """Remove ``path``, whatever it is and if it is there; a tree with directories that are not writable too.
+    """Remove ``path`` if it exists, whatever it is, even a tree with read-only directories.
 
-    By descriptors, so that nothing outside the tree is reached while others change it, and with a few of them however
-    deep the tree is: a directory within another is moved up before it is emptied in its turn.
+    Descriptors keep concurrent changes from leading outside the tree. A nested directory is moved to the top before it
+    is emptied, so a few descriptors are enough for any depth.
     """
     if os.path.islink(path) or not os.path.isdir(path):
         unlink(path)
@@ -236,7 +236,7 @@ def remove(path: str) -> None:
                 with _entered(directory, top) as inside:
                     for name in _empty(inside):
                         moved += 1
-                        # Entered first: one that may not be written cannot be moved.
+                        # Enter it first, because a read-only directory cannot be moved.
                         with _entered(name, inside):
                             os.rename(name, f"{prefix}{moved}", src_dir_fd=inside, dst_dir_fd=top)
                         waiting.append(f"{prefix}{moved}")
@@ -246,8 +246,8 @@ def remove(path: str) -> None:
 
 @contextlib.contextmanager
 def _entered(path: str, parent: int | None = None) -> t.Iterator[int]:
-    """Open a directory, and make it one that may be read and changed."""
-    # O_PATH: one that may not be read can be opened so.
+    """Open a directory, after making it readable and writable."""
+    # O_PATH also opens an unreadable directory.
     handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
         with contextlib.suppress(OSError):
@@ -262,7 +262,7 @@ def _entered(path: str, parent: int | None = None) -> t.Iterator[int]:
 
 
 def _empty(directory: int) -> list[str]:
-    """Remove what is no directory from an open directory; return the names of those that are."""
+    """Remove everything except directories from an open directory; return the names of the directories."""
     directories = []
     with os.scandir(directory) as entries:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
@@ -276,7 +276,7 @@ def _empty(directory: int) -> list[str]:
 
 
 def temporary_directory(place: str, prefix: str) -> str:
-    """Make a directory of the caller's alone below ``place``, which everybody may write, and return its path."""
+    """Create a private directory in the world-writable directory ``place`` and return its path."""
     forget_killed(place, prefix)
     path = os.path.join(place, f"{prefix}{_mark()}")
     os.mkdir(path, 0o700)
@@ -284,7 +284,7 @@ def temporary_directory(place: str, prefix: str) -> str:
 
 
 def beside(path: str) -> str:
-    """Return a temporary name beside ``path``."""
+    """Return a temporary name next to ``path``."""
     directory, name = os.path.split(path)
     forget_killed(directory, f".{name}.")
     return os.path.join(directory, f".{name}.{_mark()}")
@@ -295,7 +295,7 @@ def _mark() -> str:
 
 
 def forget_killed(directory: str, prefix: str) -> None:
-    """Remove what is called so of writers that were killed, or whose host lost power."""
+    """Remove temporary files with this prefix from writers that were killed, or whose host lost power."""
     ours = re.compile(re.escape(prefix) + r"([0-9]{1,9})-([0-9a-f]{8})(?:[0-9a-f]{8})?")
     for other in names(directory):
         match = ours.fullmatch(other)
@@ -306,11 +306,11 @@ def forget_killed(directory: str, prefix: str) -> None:
 
 
 def _is_writing(process: int, began: str) -> bool:
-    """Tell whether the process that made a temporary file may still be at it, and is no later one of its number."""
+    """Tell whether the process that created a temporary file may still be writing; its id may have been reused."""
     started = _start_of(process)
     if started:
         return started == began
-    # One that hidepid= hides is there as well.
+    # The process may exist but be hidden by hidepid=.
     try:
         os.kill(process, 0)
     except OSError as error:
@@ -319,7 +319,7 @@ def _is_writing(process: int, began: str) -> bool:
 
 
 def _start_of(process: int) -> str:
-    """Return eight digits of when a process began, which no clock moves; empty where that is not seen."""
+    """Return the start time of a process as eight hex digits, independent of the clock; '' if it is not visible."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
             return f"{int(stream.read().rpartition(')')[2].split()[19]):08x}"[-8:]
@@ -330,10 +330,10 @@ def _start_of(process: int) -> str:
 def check_space(
     place: str, needed: int, what: str, remedy: str = "Free some space and run again.", reserve: int = 0
 ) -> None:
-    """Refuse to begin what the file system of ``place`` has no room for.
+    """Refuse to start an operation that does not fit on the file system of ``place``.
 
-    :param needed: bytes, beside the ``reserve`` that is to stay free.
-    :raises SparkforgeError: with what is needed and what is free.
+    :param needed: bytes, in addition to the ``reserve`` that must stay free.
+    :raises SparkforgeError: with the needed and the free space.
     """
     numbers = os.statvfs(place)
     free = numbers.f_bavail * numbers.f_frsize
@@ -342,7 +342,7 @@ def check_space(
 
 
 def failed(what: str, error: OSError) -> SparkforgeError:
-    """Return what the user is told about a file that cannot be read or written."""
+    """Return the error for a file that cannot be read or written."""
     remedy = "Make sure that the task runs as root (become) and that the file system is writable and not full."
     if error.errno == errno.EACCES and os.geteuid() == 0:
         remedy = (

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The one exception that the cores raise and that every plugin maps to a failure."""
+"""The one exception that the cores raise and that every plugin turns into a failure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import typing as t
 
 from . import shown
 
-#: Characters of a cause or a remedy: what was fetched is quoted in them, and may have any length.
+#: The maximum number of characters in a cause or a remedy, which may quote downloads of any length.
 LONGEST = 4000
 
 
 class SparkforgeError(Exception):
-    """A failure that a person can act on.
+    """A failure that a user can act on.
 
-    :param cause: one sentence that says what is wrong, naming the file, URL, package or value.
-    :param remedy: one sentence that says what to do about it.
+    :param cause: one sentence that states the problem and names the file, URL, package or value.
+    :param remedy: one sentence that tells how to fix it.
     :param details: further keys of the module's result (``url``, ``expected``, ``stderr`` …).
     """
 
@@ -32,16 +32,16 @@ class SparkforgeError(Exception):
         return f"{self.cause} {self.remedy}"
 
     def as_result(self) -> dict[str, t.Any]:
-        """Return the keys that ``fail_json`` gets: ``msg``, ``cause``, ``remedy`` and the details."""
+        """Return the arguments for ``fail_json``: ``msg``, ``cause``, ``remedy`` and the details."""
         return {"msg": str(self), "cause": self.cause, "remedy": self.remedy, **self.details}
 
 
 def _shortened(text: str) -> str:
-    """Return what can be shown of the beginning and the end of a long text: what is wrong is said there."""
+    """Return the beginning and the end of a long text, which state the problem, with unsafe characters replaced."""
     text = shown.text(text)
     half = LONGEST // 2 - 2
     return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 class UnreachableError(SparkforgeError):
-    """Nobody answered: the name is unknown, nothing listens, or nothing came in time."""
+    """No response: the name is unknown, nothing listens, or nothing arrived in time."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files that a program or a role installs: compared with what is there, written, removed."""
+"""The files that a program or a role installs: compare them with the host, write and remove them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import typing as t
 
 from . import disk, phrases
 
-#: Content, mode, user and group of a file; no content for no file.
+#: Content, mode, user and group of a file; content None means no file.
 State = tuple[t.Optional[bytes], int, int, int]
 
 
 class Files:
-    """What is to be installed, compared with what is there.
+    """The files to install, compared with those on the host.
 
     :param wanted: content and mode of each file by its path.
-    :param installed: what an earlier run may have installed: what is not wanted of it goes.
-    :param groups: the number of a file's group by its path; another file has that of this process.
-    :ivar changes: content before and after of each file that differs, None for no file.
+    :param installed: the paths that an earlier run may have installed; those no longer wanted are removed.
+    :param groups: the number of a file's group by its path; other files get that of this process.
+    :ivar changes: content before and after for each file that differs, None for no file.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Files:
         self.changes = {path: (old[0], new[0]) for path, (old, new) in self._states.items()}
 
     def diff(self) -> list[dict[str, str]]:
-        """Return what ``--diff`` shows."""
+        """Return the differences for ``--diff``."""
         return [phrases.diff(path, *_shown(old, new)) for path, (old, new) in self._states.items()]
 
     def apply(self) -> None:
-        """Write and remove them.
+        """Write and remove the files.
 
         :raises SparkforgeError: if that fails.
         """
@@ -75,7 +75,7 @@ def _state(path: str) -> State:
 
 
 def _shown(before: State, after: State) -> tuple[str, str]:
-    """Return both sides of a difference: the contents, if everybody may read them and they are what differs."""
+    """Return both sides of a difference: the contents, if they differ and are world-readable, or the attributes."""
     states = [state for state in (before, after) if state[0] is not None]
     if before[0] != after[0] and all(mode & stat.S_IROTH for _content, mode, _user, _group in states):
         return _text(before[0]), _text(after[0])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How every module of this collection ends: with its result, or with one cause and one remedy."""
+"""The exit of every module in this collection: with its result, or with one cause and one remedy."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
 
 
-#: Names the file that holds the proxies. Ansible shows a task's environment with -vvv, and ``ps`` shows it on the
-#: host: a proxy's password must not be in it.
+#: Points to the file with the proxies. Ansible shows a task's environment with -vvv and ``ps`` shows it on the host, so
+#: it must not contain a proxy's password.
 PROXIES_VARIABLE = "SPARKFORGE_PROXIES"
 
 
 def take_proxies(environment: t.MutableMapping[str, str]) -> None:
-    """Add to ``environment`` what the file that it names has; one that is not there yet adds nothing.
+    """Add the variables from the file that PROXIES_VARIABLE points to; a missing file adds nothing.
 
-    :raises SparkforgeError: for a file that cannot be read.
+    :raises SparkforgeError: if the file cannot be read.
     """
     path = environment.get(PROXIES_VARIABLE)
     if not path:
@@ -46,7 +46,7 @@ def take_proxies(environment: t.MutableMapping[str, str]) -> None:
 
 
 def _urls(value: t.Any) -> t.Iterator[str]:
-    """Give each URL among a module's options; text that is none, such as a patch, may hold one that means nothing."""
+    """Yield each URL in a module's options; URLs inside other text, such as a patch, do not count."""
     if isinstance(value, t.Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -57,13 +57,13 @@ def _urls(value: t.Any) -> t.Iterator[str]:
 
 
 def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
-    """Call ``work`` and exit with what it returns; its ``warnings`` are Ansible's, which prints them.
+    """Call ``work`` and exit with its result; its ``warnings`` go to Ansible, which prints them.
 
     :raises SystemExit: always, through ``exit_json`` or ``fail_json``.
     """
     # Ansible shows a module's options with -vvv, and some of them in its error messages.
     module.no_log_values |= {word for url in _urls(module.params) for word in passwords(url)}
-    # Other accounts read the new files: those of the users, nobody, and apt's.
+    # Other accounts must be able to read the new files: the users', nobody, and apt's.
     os.umask(0o022)
     try:
         take_proxies(os.environ)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Takes the network from a process and from all that it starts, by a filter of system calls (seccomp(2)).
+"""Disable the network for a process and its children with a system call filter (seccomp(2)).
 
-By hand, since it needs no rights, unlike a network namespace, which an Ubuntu gives to no ordinary account, and works
-without systemd. A socket can be local or ask the kernel of its interfaces, and nothing else: loopback is closed, too.
+Unlike a network namespace, which Ubuntu denies to ordinary accounts, this needs no privileges, and it works without
+systemd. Only Unix and netlink sockets are allowed; even loopback is closed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import errno
 import os
 import typing as t
 
-#: Of each machine: AUDIT_ARCH_* (linux/audit.h) and the number of socket(2).
+#: AUDIT_ARCH_* (linux/audit.h) and the number of socket(2) for each machine.
 _MACHINES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 _IO_URING_SETUP = 425
-#: Numbers from here on are those of the x32 ABI (asm/unistd.h), which has a socket(2) of its own.
+#: Numbers from here on belong to the x32 ABI (asm/unistd.h), which has its own socket(2).
 _X32 = 0x40000000
 _AF_UNIX, _AF_NETLINK = 1, 16
-#: prctl(2)
+#: Options of prctl(2).
 _PR_GET_SECCOMP, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 22, 38
 _SECCOMP_MODE_FILTER = 2
 #: The return values of a filter (linux/seccomp.h).
@@ -39,17 +39,17 @@ class _Program(ctypes.Structure):
 
 
 def is_possible() -> bool:
-    """Tell whether this kernel takes such a filter; an emulator of another machine takes none."""
+    """Tell whether this kernel supports such a filter; user-mode emulation does not."""
     return os.uname().machine in _MACHINES and ctypes.CDLL(None).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
 
 
 def closing() -> t.Callable[[], None]:
-    """Return what takes the network from the process that calls it: for a child, between fork and exec.
+    """Return a function that disables the network for the calling process, for a child between fork and exec.
 
-    :raises OSError: by what is returned, where the kernel refuses the filter.
+    :raises OSError: raised by the returned function if the kernel refuses the filter.
     """
     architecture, socket = _MACHINES[os.uname().machine]
-    # struct seccomp_data: the number at 0, the machine at 4, the low half of the first argument at 16.
+    # struct seccomp_data: the number at offset 0, the machine at 4, the low half of the first argument at 16.
     rows = (
         (_LOAD, 0, 0, 4),
         (_EQUAL, 0, 8, architecture),
@@ -66,7 +66,7 @@ def closing() -> t.Callable[[], None]:
     )
     instructions = (_Instruction * len(rows))(*(_Instruction(*row) for row in rows))
     program = _Program(len(rows), instructions)
-    # A child of a process with threads must not look up symbols, so this happens before the fork.
+    # Look up the symbol before the fork: a child of a process with threads must not do that.
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def close() -> None:

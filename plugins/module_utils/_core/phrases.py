@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Counts and lists in sentences, and texts side by side."""
+"""Format counts, lists and differences for messages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def plural(count: int, noun: str) -> str:
 
 
 def some(items: t.Sequence[str], most: int = 12, between: str = ", ") -> str:
-    """Return the first items, and how many more there are."""
+    """Return the first items, and the number of remaining ones."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return between.join(items[:most]) + more
 
 
 def diff(name: str, before: str, after: str) -> dict[str, str]:
-    """Return what ``--diff`` shows of one thing."""
+    """Return one entry for ``--diff``."""
     return {"before_header": name, "after_header": name, "before": before, "after": after}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The three names of a platform: that of a system, that of a lock, and that of NVIDIA's redist archives."""
+"""The names of a platform: for systems, for locks, and for NVIDIA's redist archives."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import re
 
 
 def system(os_id: str | None, version: str | None, machine: str) -> str:
-    """Return what units are built for, ``ubuntu24.04-aarch64``: ``ID`` and ``VERSION_ID`` of os-release(5)."""
+    """Return the name of a system, such as ``ubuntu24.04-aarch64``, from os-release's ``ID`` and ``VERSION_ID``."""
     return f"{os_id or 'linux'}{version or ''}-{machine}"
 
 
 def locked(python: str, machine: str) -> str:
-    """Return the name of a platform in a lock: ``cp312-linux-aarch64`` of ``3.12`` and ``aarch64``."""
+    """Return the name of a platform in a lock: ``cp312-linux-aarch64`` for ``3.12`` and ``aarch64``."""
     return f"cp{python.replace('.', '')}-linux-{machine}"
 
 
@@ -25,7 +25,7 @@ def redist(machine: str) -> str:
 
 
 def release(text: str) -> dict[str, str]:
-    """Read ``KEY=value`` lines (os-release(5), ``/etc/dgx-release``); the last line of a key counts."""
+    """Parse ``KEY=value`` lines (os-release(5), ``/etc/dgx-release``); the last line for a key wins."""
     found = {}
     for line in text.splitlines():
         match = re.match(r"^\s*([A-Z][A-Z0-9_]*)=(.*)$", line)

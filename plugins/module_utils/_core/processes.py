@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds and kills processes that have left their parents: by a variable that they inherited, or by their account."""
+"""Find and kill processes that have left their parents, by an inherited variable or by their account."""
 
-# A fork that only kills and removes needs no module.
+# A fork that only kills and removes needs no AnsibleModule.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ import typing as t
 
 from .errors import SparkforgeError
 
-#: In the environment of every process of a build, of a proof and of a package's code, so that those whose parent was
-#: killed are found.
+#: A variable in the environment of every process of a build, a proof or a package's code, so that orphans are found.
 MARKER = "SPARKFORGE_BUILD"
 
 
 def is_alive(marker: str) -> bool:
-    """Tell whether a process that belongs to ``marker`` runs; only one's own account's are seen for certain."""
+    """Tell whether a process with ``marker`` is running; processes of other accounts may be invisible."""
     return bool(_marked(marker))
 
 
 def end_processes(marker: str) -> int:
-    """Kill every other process whose environment says that it belongs to ``marker``; return how many there were.
+    """Kill every other process whose environment contains ``marker``; return how many there were.
 
     A compiler whose parent was killed continues and would write into the tree that the next build uses.
 
-    :raises SparkforgeError: if one of them does not end, which a process that waits for a dead disk does.
+    :raises SparkforgeError: if one of them does not exit, such as a process that waits for a dead disk.
     """
 
     def kill() -> None:
@@ -46,11 +45,11 @@ def end_processes(marker: str) -> int:
 def end_account(uid: int, other: int) -> None:
     """Kill every process of the account ``uid``, which nothing else on this host uses; root only.
 
-    One system call reaches them all, and no fork can slip through: kill(2) to -1 holds the kernel's lock of all tasks.
-    The account itself looks what is left: hidepid= and a unit without CAP_SYS_PTRACE hide other accounts' processes.
+    One system call reaches them all, and no fork can escape: kill(2) to -1 holds the kernel's lock on all tasks. The
+    account itself checks for survivors, because hidepid= or a missing CAP_SYS_PTRACE hides processes of other accounts.
 
     :param other: see :func:`acting`.
-    :raises SparkforgeError: if this process cannot become that account, or one of its processes does not end.
+    :raises SparkforgeError: if this process cannot become that account, or one of its processes does not exit.
     """
 
     def kill() -> None:
@@ -66,10 +65,10 @@ def end_account(uid: int, other: int) -> None:
 
 
 def runs_in_container(uid: int, other: int) -> bool:
-    """Tell whether a container without user ids of its own has processes of an account: their ids are the host's.
+    """Tell whether a container that shares the host's user ids has processes of an account.
 
-    What a package's code starts can have a process namespace of its own only in a user namespace of its own. Where
-    root does not see other accounts' processes, the account does.
+    Processes started by a package's code can only get their own process namespace inside their own user namespace. If
+    root cannot see the processes of other accounts, the account looks itself.
 
     :param other: see :func:`acting`.
     """
@@ -89,12 +88,12 @@ def runs_in_container(uid: int, other: int) -> bool:
 
 
 def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> str | None:
-    """Do ``work`` in a child with the rights of the account ``uid`` and no others.
+    """Run ``work`` in a child process with only the rights of the account ``uid``.
 
-    Return as text what it returned, some thousand characters at most; None if it failed.
+    Return its result as text, limited to a few thousand characters, or None if it failed.
 
-    :param other: the child's real id, which no other process has: the account's own processes can then not signal it,
-        and kill(2) to -1 reaches the processes of the sender's real id as well.
+    :param other: the child's real user id, which no other process has. The account's processes then cannot signal the
+        child, and kill(2) to -1 hits nothing that shares its real id.
     :raises SparkforgeError: if this process cannot become that account.
     """
     reading, writing = os.pipe()
@@ -105,7 +104,7 @@ def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> str | None:
             os.setgroups([])
             os.setresgid(uid, uid, uid)
             os.setresuid(other, uid, 0)
-            # With a capability kept (securebits(7)), kill(-1) would reach every process of the host.
+            # With a retained capability (securebits(7)), kill(-1) would reach every process on the host.
             if os.getresuid() == (other, uid, 0) and _has_no_capability():
                 status = 2
                 os.write(writing, str(work()).encode())
@@ -125,13 +124,13 @@ def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> str | None:
 
 
 def _has_no_capability() -> bool:
-    # In bytes: the account may not be able to read the interpreter's module of an encoding.
+    # Parse bytes, because the account may not be able to read the interpreter's codec modules.
     values = [line.split()[1] for line in _read("/proc/self", "status").splitlines() if line.startswith(b"CapEff:")]
     return [int(value, 16) for value in values] == [0]
 
 
 def _end(find: t.Callable[[], list[int]], kill: t.Callable[[], None]) -> int:
-    """Kill what is found until nothing is; return how many there were."""
+    """Kill the processes that ``find`` returns until there are none; return how many there were."""
     ended: set[int] = set()
     deadline = time.monotonic() + 30
     while True:
@@ -153,13 +152,13 @@ def _stay(processes: t.Iterable[str]) -> SparkforgeError:
 
 
 def _marked(marker: str) -> list[int]:
-    """Return the other processes whose environment has ``marker``."""
+    """Return the other processes whose environment contains ``marker``."""
     wanted = f"{MARKER}={marker}".encode()
     return [pid for pid, place in _processes() if pid != os.getpid() and wanted in _read(place, "environ").split(b"\0")]
 
 
 def _of(uid: int) -> list[int]:
-    """Return the processes of which any user id is ``uid``."""
+    """Return the processes that have ``uid`` as any of their user ids."""
     wanted = str(uid).encode()
     return [
         pid
@@ -170,7 +169,7 @@ def _of(uid: int) -> list[int]:
 
 
 def _processes() -> t.Iterator[tuple[int, str]]:
-    """Give each process that runs and where /proc has it; not one that has ended and whose parent has not asked yet."""
+    """Yield each running process and its directory in /proc, except zombies."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             place = f"/proc/{name}"

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A program of ours on a host: pushed once, compared with its sha256 before each use, and called.
+"""Run one of our programs on a host: it is pushed once, and its sha256 is checked before each use.
 
-The action beside the module knows its sha256 and sends it if the host lacks it (plugin_utils/action.py). It arrives in
-a folder of the account that connects, which may exchange the file at any time: the file is read once, and what was
-read is compared, run and kept. Neither the pushed file nor the kept one is opened by name a second time. A call is
-one JSON object on stdin, ``{"options": {…}, "check_mode": false}``, and one on stdout: ``{"result": {…}}``, or
-``{"error": {"cause": …, "remedy": …, …}}`` if the program refuses.
+The module's action plugin knows the sha256 and sends the program if the host lacks it (plugin_utils/action.py). It
+arrives in a directory of the connecting account, which can replace the file at any time. The file is therefore read
+only once, and the bytes in memory are checked, run and stored; neither the pushed nor the stored file is opened by name
+again. A call is one JSON object on stdin, ``{"options": {…}, "check_mode": false}``, and one on stdout: ``{"result":
+{…}}``, or ``{"error": {"cause": …, "remedy": …, …}}`` if the program refuses.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from .errors import SparkforgeError
 if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
 
-#: Of every module that calls it. The action fills it in.
+#: The option of every module that calls a program; the action plugin fills it in.
 ARGUMENT: dict[str, t.Any] = {
     "type": "dict",
     "options": {"sha256": {"type": "str", "required": True}, "path": {"type": "path"}},
 }
-#: Where the collection keeps what it makes, by default.
+#: The default root for the collection's files.
 ROOT = "/opt/sparkforge"
-#: Where each lies below it. What starts the guard does so by a fixed name, where its own installation puts it.
+#: The path of each program under the root. The guard's units use a fixed path, set by its own installer.
 PLACES = {"proof": "proof/{}.pyz", "guard": "guard/guard.pyz"}
-#: Units of systemd that start the program by its name.
+#: The directory of systemd units that start the program by name.
 UNITS = "/etc/systemd/system"
-#: Bytes of a program at most; the proof's are 1.1 million.
+#: The size limit in bytes for a program; the proof has 1.1 million.
 LARGEST = 16 << 20
 
 
 def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: str = "proof") -> None:
-    """Have the program answer ``call`` with the module's options, and exit with its result.
+    """Run ``call`` of the program with the module's options, and exit with its result.
 
-    :param root: directory of the collection on the host.
-    :param keep: whether a program that had to be sent stays for the next call; not for what only reads.
-    :param name: which program.
+    :param root: the collection's directory on the host.
+    :param keep: whether to store a program that had to be sent for the next call; False for read-only calls.
+    :param name: the name of the program.
     """
 
     def work() -> dict[str, t.Any]:
@@ -65,7 +65,7 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: st
                 store(path, content)
         if content is None:
             return {"changed": False, "needs_program": True}
-        # A unit of systemd names the place where it stays, which in check mode is not where it is.
+        # systemd units contain the stored path, where the program is not yet stored in check mode.
         options["program"] = path
         return {"changed": False, **_call(module, content, call, options)}
 
@@ -73,9 +73,9 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: st
 
 
 def place(root: str, sha256: str, name: str = "proof") -> str:
-    """Return where the program is kept.
+    """Return the path where the program is stored.
 
-    :raises SparkforgeError: the sha256 is none.
+    :raises SparkforgeError: if the sha256 is invalid.
     """
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise SparkforgeError(f"{sha256!r} is not a sha256.", "Leave out the option program: the action fills it in.")
@@ -83,9 +83,9 @@ def place(root: str, sha256: str, name: str = "proof") -> str:
 
 
 def kept(path: str, sha256: str) -> bytes | None:
-    """Return the program that the host keeps; None if it keeps none, or another version at a fixed name.
+    """Return the stored program, or None if there is none or a fixed name has another version.
 
-    :raises SparkforgeError: its content is not what its name says.
+    :raises SparkforgeError: if its content does not match the sha256 in its name.
     """
     try:
         content = _read(path)
@@ -105,9 +105,9 @@ def kept(path: str, sha256: str) -> bytes | None:
 
 
 def received(path: str, sha256: str) -> bytes:
-    """Return the program that was pushed, read once.
+    """Return the pushed program, after reading it once.
 
-    :raises SparkforgeError: it is not the one that was sent.
+    :raises SparkforgeError: if it differs from the program that was sent.
     """
     try:
         content = _read(path)
@@ -123,12 +123,12 @@ def received(path: str, sha256: str) -> bytes:
 
 def _read(path: str) -> bytes:
     with disk.open_regular(path) as stream:
-        # One byte more than any program has: a larger file has another sha256.
+        # Read one byte more than the limit: a larger file then fails the sha256 check.
         return stream.read(LARGEST + 1)
 
 
 def store(path: str, content: bytes) -> None:
-    """Keep a program for the next call, if this account may write there."""
+    """Store a program for the next call, if this account can write there."""
     directory = os.path.dirname(path)
     if _writable(directory):
         disk.make_directories(directory)
@@ -143,7 +143,7 @@ def _writable(directory: str) -> bool:
 
 
 def _remove_others(directory: str, path: str) -> None:
-    """Remove former programs that no unit of systemd starts any more."""
+    """Remove older programs that no systemd unit starts any more."""
     started = ""
     for name in disk.names(UNITS):
         if name.startswith("sparkforge-proof"):
@@ -156,7 +156,7 @@ def _remove_others(directory: str, path: str) -> None:
 
 
 def _call(module: AnsibleModule, content: bytes, call: str, options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    # A file without a name: nobody can put another one in its place.
+    # A file without a name cannot be replaced by another account.
     with os.fdopen(os.memfd_create("sparkforge"), "wb") as program:
         program.write(content)
         program.flush()
@@ -183,9 +183,9 @@ def _call(module: AnsibleModule, content: bytes, call: str, options: t.Mapping[s
 
 
 def root_of_units(path: str) -> str:
-    """Return the absolute path of a root that units of systemd name.
+    """Return the absolute path of a root for use in systemd units.
 
-    :raises SparkforgeError: systemd would read another one.
+    :raises SparkforgeError: if systemd would parse the path differently.
     """
     if not re.fullmatch(r"/[A-Za-z0-9._/+-]*[A-Za-z0-9._+-]", os.path.abspath(path)):
         raise SparkforgeError(

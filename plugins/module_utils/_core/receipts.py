@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Receipts, and the lock that whoever changes what they name holds.
+"""Receipts, and the lock to hold while changing the files that they list.
 
-A receipt is ``<root>/receipts/<name>.json``. It is written last, so whoever reads it may trust that what it
-names is on the disk.
+A receipt is ``<root>/receipts/<name>.json``. It is written last, so its readers can trust that the listed files are on
+the disk.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import typing as t
 from . import disk
 from .errors import SparkforgeError
 
-#: Bytes that are read of a receipt, as of those that a build writes.
+#: The size limit in bytes when reading a receipt, including those from builds.
 LARGEST = 16 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 def path_of(root: str, name: str) -> str:
-    """Return where the receipt ``name`` below ``root`` is.
+    """Return the path of the receipt ``name`` under ``root``.
 
     :raises SparkforgeError: if ``name`` is not a plain file name.
     """
@@ -41,9 +41,9 @@ def path_of(root: str, name: str) -> str:
 
 
 def write(root: str, name: str, data: t.Mapping[str, t.Any]) -> str:
-    """Store ``data`` as the receipt ``name`` and return its path; durable once this returns.
+    """Write ``data`` as the receipt ``name``, synced to disk, and return its path.
 
-    :raises SparkforgeError: if it cannot be written; an older receipt is then still there.
+    :raises SparkforgeError: if it cannot be written; an older receipt then remains.
     """
     path = path_of(root, name)
     text = json.dumps(data, indent=2, sort_keys=True) + "\n"
@@ -52,9 +52,9 @@ def write(root: str, name: str, data: t.Mapping[str, t.Any]) -> str:
 
 
 def read(root: str, name: str) -> dict[str, t.Any] | None:
-    """Return the receipt ``name``, or None if there is none, or one that is not a JSON object.
+    """Return the receipt ``name``, or None if it is missing or not a JSON object.
 
-    A damaged receipt vouches for nothing, so it counts as none: the work it stood for is done again.
+    A damaged receipt proves nothing, so it counts as missing and its work is done again.
     """
     try:
         data = _parsed(path_of(root, name), True)
@@ -68,9 +68,9 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
 
 
 def load(path: str, links: bool = True) -> dict[str, t.Any] | None:
-    """Return the JSON object in a file, or None if there is none that can be read.
+    """Return the JSON object in a file, or None if there is none or it is unreadable.
 
-    :param links: whether a link is followed; not where another account may have put it.
+    :param links: whether to follow a link; False if another account may have put it there.
     """
     try:
         data = _parsed(path, links)
@@ -81,18 +81,18 @@ def load(path: str, links: bool = True) -> dict[str, t.Any] | None:
 
 def _parsed(path: str, links: bool) -> t.Any:
     with disk.open_regular(path, links=links) as stream:
-        # What is cut off there is no JSON any more.
+        # A truncated text is not valid JSON.
         return json.loads(stream.read(LARGEST).decode("utf-8"))
 
 
 def names(root: str, prefix: str) -> list[str]:
-    """Return the names of the receipts below ``root`` that begin so, damaged ones among them."""
+    """Return the names of the receipts under ``root`` with this prefix, including damaged ones."""
     found = glob.glob(os.path.join(glob.escape(root), "receipts", f"{prefix}*.json"))
     return sorted(os.path.basename(path)[: -len(".json")] for path in found)
 
 
 def remove(root: str, name: str) -> bool:
-    """Remove the receipt ``name``; tell whether there was one. An emptied receipts directory goes too."""
+    """Remove the receipt ``name``; tell whether it existed. An empty receipts directory is removed too."""
     path = path_of(root, name)
     if not disk.delete(path):
         return False
@@ -104,10 +104,9 @@ def remove(root: str, name: str) -> bool:
 
 @contextlib.contextmanager
 def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
-    """Hold ``<root>/.<name>.lock``, so that two runs on one host do the work one after the other.
+    """Hold ``<root>/.<name>.lock``, so that runs on one host do the work one after the other.
 
-    The lock ends with the process that holds it, however that ends; the file goes with it, so that nothing
-    is left behind.
+    The lock is released when the process that holds it exits, for whatever reason, and its file is removed.
 
     :param wait: seconds to wait for another run.
     :raises SparkforgeError: if another run holds the lock for longer than that.
@@ -119,7 +118,7 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
         descriptor = None
         while descriptor is None:
             made += disk.make_directories(root)
-            # None: the run that had made the directory has taken it away again.
+            # None means that the run that had created the directory has removed it again.
             with contextlib.suppress(FileNotFoundError):
                 descriptor = _locked(path, deadline, wait)
     except OSError as error:
@@ -127,10 +126,10 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
     try:
         yield
     finally:
-        # Unlinked while it is held: who waits for it notices that the name has gone, and starts over.
+        # Unlink it while the lock is held: a waiting process then notices that the name is gone and starts over.
         with contextlib.suppress(OSError):
             os.unlink(path)
-            # Else a disk that fails soon after brings the name back, for good where no further run takes the lock.
+            # Otherwise a disk failure could restore the name, permanently if no further run takes the lock.
             disk.fsync_directory(root)
         os.close(descriptor)
         for directory in reversed(made):
@@ -141,7 +140,7 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
 def _locked(path: str, deadline: float, wait: float) -> int:
     """Return the descriptor of the locked file.
 
-    :raises FileNotFoundError: if its directory has gone.
+    :raises FileNotFoundError: if its directory is gone.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

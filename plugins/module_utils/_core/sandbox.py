@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs what a package provides: bounded in time and output, and killed as a whole at the end."""
+"""Run code from packages with limits on time and output, and kill all of its processes at the end."""
 
-# AnsibleModule.run_command has no bound of time or of output.
+# AnsibleModule.run_command limits neither time nor output.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import typing as t
 from . import processes, unprivileged
 from .errors import SparkforgeError
 
-#: The only variables that a process inherits; the others may hold passwords, such as a proxy's.
+#: The only variables that a process inherits; others may contain passwords, such as a proxy's.
 _KEPT = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 _OWN = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/nonexistent",
-    # The account has no entry that getpass.getuser() would find.
+    # The account has no entry for getpass.getuser().
     "LOGNAME": "sparkforge",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
@@ -35,13 +35,11 @@ _OWN = {
 
 @dataclasses.dataclass(frozen=True)
 class Sandbox:
-    """Where the code of one environment runs.
+    """The place where the code of one environment runs, as the account of :func:`unprivileged.account`.
 
-    As whom, :func:`unprivileged.account` says.
-
-    :ivar directory: of the environment, which tells it from others.
-    :ivar seconds: how long one program may run; importing torch from a cold disk, emulated, takes minutes.
-    :ivar limit: the bytes that one may print.
+    :ivar directory: the directory of the environment, which identifies it.
+    :ivar seconds: the time limit for one program; importing torch from a cold disk under emulation takes minutes.
+    :ivar limit: the maximum number of bytes of output.
     """
 
     directory: str
@@ -51,13 +49,13 @@ class Sandbox:
     def run(
         self, argv: t.Sequence[str], environment: t.Mapping[str, str], what: str, cwd: str | None = None
     ) -> tuple[int, str, str]:
-        """Run a program of the environment and return its exit status, stdout and stderr.
+        """Run a program in the environment and return its exit status, stdout and stderr.
 
-        It sees ``environment`` and no other variables of this process.
+        The program gets ``environment`` and no other variables from this process.
 
-        :param argv: its first word is the program's absolute path.
-        :param what: runs, as messages call it.
-        :raises SparkforgeError: it takes too long or prints too much, or it cannot be run without rights.
+        :param argv: the command; its first item is the program's absolute path.
+        :param what: the subject of messages about the program.
+        :raises SparkforgeError: if it takes too long, prints too much, or cannot be run without privileges.
         """
         with unprivileged.account(self.directory) as uid:
             marker = f"{uid or os.getpid()}-{secrets.token_hex(8)}"
@@ -80,7 +78,7 @@ class Sandbox:
                 try:
                     why = self._follow(process, printed)
                 finally:
-                    # Not yet waited for, so that no other process can have its number.
+                    # Kill before waiting, so that no other process can have its id.
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
@@ -89,7 +87,7 @@ class Sandbox:
                     else:
                         unprivileged.end(uid)
                 for descriptor, text in printed.items():
-                    # Another account's process may hold the pipe's end.
+                    # A process of another account may hold the other end of the pipe.
                     with contextlib.suppress(BlockingIOError):
                         text += os.read(descriptor, 1 << 20)
         out, err = (bytes(text).decode("utf-8", "replace") for text in printed.values())
@@ -101,7 +99,7 @@ class Sandbox:
         return process.returncode, out, err
 
     def _follow(self, process: subprocess.Popen[bytes], printed: t.Mapping[int, bytearray]) -> str:
-        """Read what the process prints until it ends; return why it has to be killed, if it has."""
+        """Read the output of the process until it exits; return the reason if it must be killed, or ''."""
         deadline = time.monotonic() + self.seconds
         with selectors.DefaultSelector() as selector:
             for descriptor in printed:

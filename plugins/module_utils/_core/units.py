@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Units of systemd and the files beside them: compared with what is there, written, started, removed.
+"""systemd units and related files: compare them with the host, install, start and remove them.
 
-The one way in which the collection installs a unit or a file of root's: the guard's program calls it by itself, roles
-through the module ``root_files``.
+This is the only way in which the collection installs a unit or a root-owned file. The guard's program calls it
+directly, roles use the module ``root_files``.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from . import detached
 from .errors import SparkforgeError
 from .installed_files import Files
 
-#: What is stopped before its file is removed: systemd forgets with the file how to.
+#: Unit types that must be stopped before their file is removed, because systemd then no longer knows how.
 _STOPPED = (".service", ".timer", ".path", ".mount")
-#: A unit, or a part of one (``NAME.service.d/*.conf``).
+#: A unit, or a drop-in (``NAME.service.d/*.conf``).
 _UNIT = re.compile(r"\.(service|timer|path|mount|socket|slice)(\.d/[^/]+)?$")
 
 
 class Units(Files):
-    """Files among which may be units.
+    """Files that may include units.
 
-    :param started: the units that run and are started at boot; each change of a file starts them anew.
+    :param started: the units to start now and at boot; they are restarted whenever a file changes.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class Units(Files):
         self.started = started
 
     def run(self, check_mode: bool = False) -> dict[str, t.Any]:
-        """Install and remove what differs, and return a module's result.
+        """Install and remove files as needed, and return a module's result.
 
-        :raises SparkforgeError: systemd does not run here, or refuses a unit or a calendar.
+        :raises SparkforgeError: if systemd is not running, or refuses a unit or a calendar expression.
         """
         if self.started or any(map(_UNIT.search, self.wanted)):
             self._check(check_mode)
@@ -89,10 +89,10 @@ class Units(Files):
 
 
 def is_active(unit: str) -> bool:
-    """Tell whether a unit runs, or waits for its time."""
+    """Tell whether a unit is running, or waiting for its timer."""
     return detached.systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
 
 
 def is_started(unit: str) -> bool:
-    """Tell whether a unit runs and is started at boot."""
+    """Tell whether a unit is running and enabled at boot."""
     return detached.systemd("systemctl", "is-enabled", "--quiet", unit).returncode == 0 and is_active(unit)

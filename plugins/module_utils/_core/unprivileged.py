@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The account without rights that runs what a package provides, and what that account may reach.
+"""The account without privileges that runs code from packages, and the files that it can reach.
 
-A ``.pth`` file of a wheel is code that every start of the environment's interpreter executes, with ``-I`` and without
-an import.
+A ``.pth`` file in a wheel is code that runs at every start of the environment's interpreter, even with ``-I`` and
+without an import.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ import typing as t
 from . import disk, processes, receipts
 from .errors import SparkforgeError
 
-#: Accounts that nobody has: systemd and Debian leave these ids unused (systemd, docs/UIDS-GIDS.md, "60706...61183
-#: unused"; Debian's base-passwd, README, allocates none of them). They fit into 16 bits, as what a container has does.
+#: User ids without an account: systemd and Debian leave them unused (systemd, docs/UIDS-GIDS.md, "60706...61183
+#: unused"; Debian's base-passwd, README, allocates none of them). They fit into 16 bits, like the ids in a container.
 ACCOUNTS = range(60706, 60945)
-#: An account's id and this make the real id of what kills its processes. No two kill with one: kill(2) also reaches the
-#: processes of the sender's real id.
+#: An account's id plus this is the real id of the process that kills its processes. Each killer needs its own, because
+#: kill(2) also reaches processes with the sender's real id.
 _BESIDE = len(ACCOUNTS)
-#: Directories that every account may write to.
+#: World-writable directories.
 _EVERYBODY_S = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only cleared
 
 
 @contextlib.contextmanager
 def account(directory: str) -> t.Iterator[int | None]:
-    """Hold the account that the code of an environment runs as; None where that is one's own.
+    """Reserve the account that runs the code of an environment; None means the caller's own account.
 
-    Root gets an account that no other environment's code has at that time: a user id of ``ACCOUNTS``, which needs
-    no entry in /etc/passwd. It is derived from the environment's directory, the next one is taken where it has an entry
-    or another run holds it, and a lock holds it until all its processes are killed and its files are removed. The
-    account is also what the processes are found by. None can leave it, as it has no capability and cannot gain one
-    (no_new_privs), and one kill(2) ends them all, daemons and forks too. A control group would reach no more, and
-    cannot be made in every container; DynamicUser= and systemd-run need systemd. What a killed run left is ended before
-    the account is used again.
+    Root gets an account that no other environment's code is using: a user id from ``ACCOUNTS``, which needs no entry in
+    /etc/passwd. It is derived from the environment's directory; if it has an entry or another run holds it, the next id
+    is used. A lock holds it until its processes are killed and its files are removed.
 
-    Anybody else runs it as themselves, since they can take no other account. What is left over is then found by a
-    variable that processes inherit, which a hostile one can drop.
+    The account also identifies the processes. They cannot leave it, because they have no capability and cannot gain one
+    (no_new_privs), and one kill(2) stops them all, including daemons and forks. A control group would reach no more and
+    cannot be created in every container; DynamicUser= and systemd-run need systemd. Leftovers are killed before the
+    account is used again.
 
-    :param directory: of the environment.
-    :raises SparkforgeError: if none is free, or this process cannot take it.
+    Other callers run the code as themselves, because they cannot switch accounts. Leftover processes are then found by
+    an inherited variable, which a hostile process can drop.
+
+    :param directory: the directory of the environment.
+    :raises SparkforgeError: if no id is free, or this process cannot switch to it.
     """
     if os.geteuid() != 0:
         yield None
@@ -55,7 +56,7 @@ def account(directory: str) -> t.Iterator[int | None]:
     first = int(hashlib.sha256(os.path.realpath(directory).encode()).hexdigest(), 16)
     for step in range(len(ACCOUNTS)):
         uid = ACCOUNTS[(first + step) % len(ACCOUNTS)]
-        # All processes of the account are killed, also those that a container has started before.
+        # All processes of the account will be killed, including those that a container started earlier.
         if _has_entry(uid) or _has_entry(uid + _BESIDE) or processes.runs_in_container(uid, uid + _BESIDE):
             continue
         with contextlib.ExitStack() as held:
@@ -78,24 +79,24 @@ def account(directory: str) -> t.Iterator[int | None]:
 
 
 def dropped(argv: t.Sequence[str], uid: int, groups: t.Collection[int]) -> list[str]:
-    """Return the command that runs ``argv`` as ``uid``, in these groups alone, without a way to more rights."""
+    """Return the command that runs ``argv`` as ``uid``, only in these groups, and unable to gain privileges."""
     listed = ",".join(map(str, sorted(groups)))
     drop = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--groups", listed]
     return [*drop, "--inh-caps=-all", "--no-new-privs", "--", *argv]
 
 
 def end(uid: int) -> None:
-    """Kill all that runs as an account of :func:`account`."""
+    """Kill all processes of an account from :func:`account`."""
     processes.end_account(uid, uid + _BESIDE)
 
 
 def acting(uid: int, work: t.Callable[[], t.Any]) -> str | None:
-    """Do ``work`` as an account of :func:`account`, see :func:`processes.acting`."""
+    """Run ``work`` as an account from :func:`account`, see :func:`processes.acting`."""
     return processes.acting(uid, uid + _BESIDE, work)
 
 
 def _has_entry(number: int) -> bool:
-    """Tell whether an account or a group has this id, on this host or in its directory service."""
+    """Tell whether this id belongs to an account or a group, on this host or in its directory service."""
     for find in (pwd.getpwuid, grp.getgrgid):
         with contextlib.suppress(KeyError):
             find(number)
@@ -104,7 +105,7 @@ def _has_entry(number: int) -> bool:
 
 
 def _clear(uid: int) -> None:
-    """Kill what runs as an account, and remove what it left where every account may write."""
+    """Kill an account's processes, and remove its files from world-writable directories."""
 
     def remove() -> None:
         for place in _EVERYBODY_S:
@@ -115,24 +116,24 @@ def _clear(uid: int) -> None:
                             disk.remove(entry.path)
 
     end(uid)
-    # As that account, so that no link is followed with root's rights.
+    # Run as that account, so that links are not followed with root's rights.
     acting(uid, remove)
 
 
 def groups_that_may_enter(path: str) -> set[int]:
-    """Return the groups by which an account may enter the directories above ``path`` that are not open to everybody.
+    """Return the groups that give access to the directories above ``path`` that are not open to everybody.
 
-    The role python_env opens an environment to its group alone. Root's own group is not given to anybody.
+    The `python_env` role opens an environment only to its group. Root's own group is never granted.
     """
     closed = (found for _place, found in _above(path) if not found.st_mode & stat.S_IXOTH)
     return {found.st_gid for found in closed if found.st_mode & stat.S_IXGRP} - {0}
 
 
 def check_open(path: str, what: str, remedy: str) -> None:
-    """Refuse a path that such an account does not reach, whatever group it is given. It need not be there yet.
+    """Refuse a path that such an account cannot reach in any group. The path need not exist yet.
 
-    :param what: is at ``path``, as the message calls it.
-    :raises SparkforgeError: naming the directory that is closed.
+    :param what: the name for ``path`` in the message.
+    :raises SparkforgeError: names the inaccessible directory.
     """
     if os.geteuid() != 0:
         return
@@ -146,7 +147,7 @@ def check_open(path: str, what: str, remedy: str) -> None:
 
 
 def _above(path: str) -> t.Iterator[tuple[str, os.stat_result]]:
-    """Give each directory above ``path`` and above the file that it leads to, as far as they are there."""
+    """Yield each existing directory above ``path`` and above the target of its links."""
     for place in (path, os.path.realpath(path)):
         while place != "/":
             place = os.path.dirname(place)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The words of a report of the proof, and what differs between two reports: for all that reads reports."""
+"""The vocabulary of a proof's report, and the differences between two reports, for all readers of reports."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from . import phrases
 
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 
-#: Why a check did not pass. ``WRONG``: a number is wrong. ``MISMATCH``: what is installed is not what the stack says.
-#: ``UNJUDGED``: either of them, where no sound run on such a device is on record that says how far off is wrong.
-#: ``KNOWN``: a number is wrong by a defect of torch that is known.
+#: Why a check did not pass. ``WRONG``: a number is wrong. ``MISMATCH``: the installed software differs from the stack.
+#: ``UNJUDGED``: one of the two, but no sound run on such a device is on record to tell how large an error is wrong.
+#: ``KNOWN``: a number is wrong because of a known defect in torch.
 WRONG, MISMATCH, UNJUDGED, KNOWN = "wrong", "mismatch", "unjudged", "known"
-#: The other reasons: there is no number to judge. The device or a library refused it, the build lacks it, it ended with
-#: an error, it did not end in time, memory ran out, another program uses the device, or a rate is below its floor.
+#: The other reasons, without a number to judge: the device or a library refused the check, the build lacks the feature,
+#: the check crashed or timed out, memory ran out, another program uses the device, or a rate is below its floor.
 REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
     "refused",
     "absent",
@@ -30,26 +30,26 @@ REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
 )
 UNANSWERED = frozenset((REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW))
 PROVEN, UNPROVEN, NO_REPORT = "proven", "unproven", "no report"
-#: The verdicts on a host, the worst first.
+#: The verdicts on a host, worst first.
 VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
 
-#: The limits of a proof that leaves no operator of the survey to another day.
+#: The limits of a proof that runs every operator of the survey at once.
 FULL: dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
-#: Of a report: what reads one of another format reads nothing.
+#: The format of reports; readers ignore other formats.
 FORMAT = 3
-#: Packages of which a change asks for another proof: CUDA's libraries, the driver's, the kernel's.
+#: The packages whose change requires another proof: CUDA's libraries, the driver and the kernel.
 PACKAGES = re.compile(
     r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(idia|infer|jpeg|jitlink|pl|shmem|vm)|libnpp"
     r"|libnccl|gds-|nvidia-|nvpl-|linux-(image|modules)-"
 )
-#: A rate that moved by less is the same: boost clocks and temperatures differ from run to run.
+#: Smaller relative changes of a rate are ignored: boost clocks and temperatures vary between runs.
 RATE_CHANGE = 0.1
 
 Report = t.Mapping[str, t.Any]
 
 
 def summary(statuses: t.Iterable[str]) -> dict[str, int]:
-    """Count the statuses of checks, as a report has it."""
+    """Count the checks by status, for a report."""
     counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
     for status in statuses:
         counts[status] = counts.get(status, 0) + 1
@@ -57,22 +57,22 @@ def summary(statuses: t.Iterable[str]) -> dict[str, int]:
 
 
 def wrong(report: Report) -> list[str]:
-    """Return the names of the checks of a report that found a wrong number."""
+    """Return the names of the checks in a report that found a wrong number."""
     rows = report.get("checks") or []
     return [check["name"] for check in rows if check["status"] == FAIL and check.get("reason") == WRONG]
 
 
 def is_right_on_the_gpu(report: Report) -> bool:
-    """Say whether numbers of a GPU are right, and none of them is wrong."""
+    """Tell whether a report covers a GPU and none of the GPU's numbers is wrong."""
     return report.get("scope") == "gpu" and all(name.startswith("cpu.") for name in wrong(report))
 
 
 def remark(report: Report) -> str:
-    """Return what a verdict does not cover, in words: what is wrong all the same, and what was not judged."""
+    """Return a remark on wrong CPU numbers, known defects and unjudged checks, which a verdict does not cover."""
     rows = report.get("checks") or []
     said = []
     if (names := wrong(report)) and is_right_on_the_gpu(report):
-        # The environment wrote it, and it goes into the line at login.
+        # The environment wrote the cause, and it appears in the login message.
         cause = next(check["cause"] for check in rows if check["name"] == names[0])[:400].rstrip(".")
         those = phrases.some([name[len("cpu.") :] for name in names], 8)
         said.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
@@ -84,7 +84,7 @@ def remark(report: Report) -> str:
 
 
 def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
-    """Return what differs between two reports of a host: ``since`` and ``changes`` of ``what``, ``before``, ``now``."""
+    """Return the differences between two reports: ``since`` and ``changes`` with ``what``, ``before``, ``now``."""
     if before is None:
         return {"since": None, "changes": []}
     changes: list[dict[str, str]] = []
@@ -100,7 +100,7 @@ def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
         for name in sorted(set(old) | set(new)):
             compare(f"{name}", old.get(name), new.get(name))
     old, new = before.get("firmware") or {}, now.get("firmware") or {}
-    # A device that shows no version, as a GPU that nothing has used since the boot, is not one whose firmware changed.
+    # A missing version, as of a GPU that is unused since boot, does not mean that the firmware changed.
     for name in sorted(set(old) & set(new)):
         compare(f"firmware of {name}", old[name], new[name])
     old_checks, new_checks = (
@@ -117,12 +117,12 @@ def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
 
 
 def changed(proven: Report, now: Report) -> list[dict[str, str]]:
-    """Return what of a host is not as a proof saw it: driver, kernel, firmware, and packages of CUDA.
+    """Return the host's changes since a proof: driver, kernel, firmware, and CUDA packages.
 
-    What one of the two does not have is not known, and says nothing: a report of an earlier version has no firmware.
+    A key that only one side has is unknown and ignored: reports from an earlier version lack the firmware.
 
     :param proven: the report of the proof.
-    :param now: ``driver``, ``kernel``, ``firmware`` and ``packages`` of the host, as a report has them.
+    :param now: the host's current ``driver``, ``kernel``, ``firmware`` and ``packages``, as in a report.
     """
     known = [key for key in ("driver", "kernel", "firmware", "packages") if key in proven and key in now]
     return list(drift({key: proven[key] for key in known}, {key: now[key] for key in known})["changes"])

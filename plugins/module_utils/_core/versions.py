@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Numbers and versions in texts of others: of wheels, CUDA, compilers, drivers."""
+"""Parse numbers and versions from external sources: wheels, CUDA, compilers, drivers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers that a version begins with, none where it begins with no number.
+    """Return the numbers at the start of a version, or an empty tuple if it does not start with a number.
 
     ``2.9.1+cu130`` gives ``(2, 9, 1)``, ``1.0-rc1`` gives ``(1, 0)``, ``580.65.06-0ubuntu1`` gives ``(580, 65, 6)``.
     """
@@ -19,10 +19,10 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def public(version: str) -> str:
-    """Return a version without its local part, which says how it was built."""
+    """Return a version without its local part, which identifies the build."""
     return version.partition("+")[0]
 
 
 def is_whole(text: str) -> bool:
-    """Tell whether ``text`` is a whole number that int() takes: str.isdigit() has ² for one, and any length."""
+    """Tell whether ``text`` is a whole number that int() accepts; str.isdigit() also accepts ² and any length."""
     return len(text) <= 18 and text.isascii() and text.isdigit()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Zip archives read within bounds of memory: some hundred bytes can stand for gigabytes of names."""
+"""Read zip archives with bounded memory: a few hundred bytes can expand to gigabytes of names."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import zlib
 
 from . import disk
 
-#: Bytes of an archive's directory, which zipfile reads at once.
+#: The size limit in bytes for an archive's directory, which zipfile reads at once.
 DIRECTORY_LIMIT = 32 << 20
 
-#: The errors that are raised for damaged archives. RuntimeError: an encrypted member, or (NotImplementedError) a
-#: compression that zipfile does not know.
+#: The exceptions for damaged archives. RuntimeError covers encrypted members and, as NotImplementedError, compression
+#: methods that zipfile does not support.
 DAMAGED = (
     zipfile.BadZipFile, lzma.LZMAError, zlib.error, struct.error,
     EOFError, ValueError, ArithmeticError, LookupError, RuntimeError,
@@ -28,7 +28,7 @@ DAMAGED = (
 
 
 class _Bounded(io.FileIO):
-    """A zip archive, of whose directory no more is read than memory holds with ease."""
+    """A zip archive whose directory is only read up to a size limit."""
 
     def read(self, size: int | None = -1) -> bytes:
         block: bytes = super().read(DIRECTORY_LIMIT + 1 if size is None or not 0 <= size <= DIRECTORY_LIMIT else size)
@@ -39,10 +39,10 @@ class _Bounded(io.FileIO):
 
 @contextlib.contextmanager
 def opened(path: str) -> t.Iterator[zipfile.ZipFile]:
-    """Open a zip archive: a regular file, whose directory is read within a bound.
+    """Open a zip archive, which must be a regular file, with a limit on the size of its directory.
 
-    :raises OSError: there is none.
-    :raises Exception: one of ``DAMAGED``, for what is not one.
+    :raises OSError: if it does not exist.
+    :raises Exception: one of ``DAMAGED``, if it is not a valid archive.
     """
     with _Bounded(disk.regular(path, links=True)) as whole, zipfile.ZipFile(whole) as file:
         yield file
@@ -51,8 +51,8 @@ def opened(path: str) -> t.Iterator[zipfile.ZipFile]:
 def read_member(file: zipfile.ZipFile, name: str, limit: int) -> bytes:
     """Return the content of a small member of a zip archive.
 
-    :raises KeyError: there is none.
-    :raises Exception: one of ``DAMAGED``; for one of more than ``limit`` bytes, too.
+    :raises KeyError: if it does not exist.
+    :raises Exception: one of ``DAMAGED``, also if it has more than ``limit`` bytes.
     """
     with file.open(name) as stream:
         content = stream.read(limit + 1)

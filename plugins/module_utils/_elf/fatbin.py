@@ -82,8 +82,7 @@ class Embedded:
         """Return the architecture whose code a GPU with this compute capability uses, or '' if it can run none.
 
         A cubin runs on its major version with an equal or higher minor version, PTX on any capability that is not
-        older; with ``a`` only on that capability, with ``f`` on its major from that minor on (CUDA C++ Programming
-        Guide).
+        older; with ``a`` only on that capability, with ``f`` on its major from that minor on (CUDA C++ Guide).
         """
         device = _order(capability)[:2]
         for names, is_ptx in ((self.cubins, False), (self.ptx, True)):

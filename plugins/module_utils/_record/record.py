@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records a host in one file that its owner can send: what ``sparkforge-record.pyz`` runs, without root or Ansible.
+"""Record a host in one file that its owner can send, without root or Ansible (``sparkforge-record.pyz``).
 
-It reads, asks apt what it would do, and looks at the GPU at rest and under load. It changes nothing on the host. The
-archive has the proof in it too: who builds it hands over what of that is used.
+It reads files, simulates apt, and observes the GPU at rest and under load. It changes nothing on the host. The archive
+also contains the proof; its builder passes in the functions that this module uses.
 """
 
-# A program of its own, not a module.
+# A separate program, not an Ansible module.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from .._host.reader import Host, run_command
 from .redaction import redacted
 
 FORMAT = 1
-#: Beside this file in the archive: the apt packages that a run asks for, by method (``wheels``, ``build``).
+#: The file in the archive that lists the apt packages that a run requests, by method (``wheels``, ``build``).
 PACKAGES = "packages.json"
-#: Seconds: of one command, of the load with the import of torch, and of all together without ``--prove``.
+#: Time limits in seconds: for one command, for the load (with the import of torch), and in total without ``--prove``.
 COMMAND_LIMIT, LOAD_LIMIT, LIMIT = 20.0, 25.0, 50.0
 ROOT = "/opt/sparkforge"
-# A driver refuses a name that it does not know, and is asked again without it.
+# If a driver rejects an unknown field, the query is repeated without it.
 _QUERY = (
     "pstate vbios_version persistence_mode clocks.sm clocks.mem clocks.max.sm clocks.applications.graphics power.draw "
     "power.limit temperature.gpu utilization.gpu clocks_event_reasons.active clocks_throttle_reasons.active"
@@ -49,7 +49,7 @@ _QUERY = (
 _FIND_TORCH = """import importlib.metadata, importlib.util
 found = importlib.util.find_spec("torch")
 print(importlib.metadata.version("torch"), *(found.submodule_search_locations or []), sep="\\n")"""
-# Bytecode and compiled kernels would stay behind.
+# Bytecode and compiled kernels would be left on the host.
 _PYTHON = ("env", "PYTHONDONTWRITEBYTECODE=1", "CUDA_CACHE_DISABLE=1")
 _LOAD = """import time, torch
 factor = torch.ones(4096, 4096, device="cuda", dtype=torch.bfloat16)
@@ -59,23 +59,23 @@ while time.monotonic() < end:
     for _ in range(20):
         factor @ factor
     torch.cuda.synchronize()"""
-# Beside them is the machine's serial number.
+# Only these keys, because the file also contains the machine's serial number.
 RELEASE = r'^(DGX_(?:NAME|PRETTY_NAME|SWBUILD_VERSION|OTA_VERSION|PLATFORM))="?([^"\n]*)'
 MEMORY = "MemTotal MemFree MemAvailable Cached SwapTotal SwapFree CmaTotal CmaFree HugePages_Total Committed_AS".split()
 
 Report = t.Mapping[str, t.Any]
-#: Returns the last report of the host; and proves an interpreter's torch, which is in a folder, with some GPUs.
+#: Last returns the host's last report; Prove proves the torch of an interpreter, in a directory, on some GPUs.
 Last = t.Callable[[Host], t.Optional[Report]]
 Prove = t.Callable[[str, str, t.Sequence[t.Mapping[str, t.Any]]], Report]
 
 
 class Recorder:
-    """Records one host.
+    """Record one host.
 
-    :param packages: the apt packages that a run asks for, by method.
+    :param packages: the apt packages that a run requests, by method.
     :param last: returns the report of a host's last proof.
-    :param python: the interpreter to load the GPU with, and to prove; without it the first that has torch.
-    :param system: where the host's ``/`` is.
+    :param python: the interpreter for the GPU load and the proof; defaults to the first one with torch.
+    :param system: the path of the host's ``/``.
     :param command: runs an argument list within a number of seconds.
     """
 
@@ -108,7 +108,7 @@ class Recorder:
         try:
             return work()
         except Exception as error:
-            # If a strange host breaks one part, the others still count; the reason is in the record.
+            # If an unusual host breaks one part, keep the others and record the reason.
             self.host.note(name, f"{type(error).__name__}: {error}")
             return None
 
@@ -116,9 +116,9 @@ class Recorder:
         return (self.host.read(path) or "").strip()
 
     def record(self, prove: Prove | None = None) -> dict[str, t.Any]:
-        """Return the record, redacted: an observation of ``spark_info``, and all else below ``record``.
+        """Return the redacted record: an observation by ``spark_info``, and everything else under ``record``.
 
-        :param prove: proves the host's torch, so that the report is not that of its last proof.
+        :param prove: proves the host's torch and replaces the report of its last proof.
         """
         began = time.monotonic()
         observation = SparkInfo(self.host).observe()
@@ -154,7 +154,7 @@ class Recorder:
         return redacted({**observation, "unread": self.host.unread, "record": parts})
 
     def _apt(self, installed: t.Mapping[str, str], pins: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
-        """Return what apt knows of the packages, and what it would do to install those of each method."""
+        """Return apt's data on the packages, and its simulated installation for each method."""
 
         def ask(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
             variables = [f"{name}={value}" for name, value in environment.items()]
@@ -183,7 +183,7 @@ class Recorder:
         return found
 
     def _update(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
-        """Return what the next upgrade would do, as apt and fwupd say it."""
+        """Return the changes of the next upgrade, according to apt and fwupd."""
         host = Host(self.host.root, run=lambda argv: self._run(["env", "LC_ALL=C.UTF-8", "LANGUAGE=C", *argv]))
         found = UpdateInfo(host).observe(installed)
         for row in host.unread:
@@ -191,7 +191,7 @@ class Recorder:
         return found
 
     def _torches(self) -> list[dict[str, str]]:
-        """Return each interpreter that has torch: its path, torch's version, and the folder of the package."""
+        """Return each interpreter that has torch: its path, torch's version, and the package's directory."""
         own = [f"{os.environ[name]}/bin/python" for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if name in os.environ]
         made = [f"{ROOT}/envs/{name}/current/bin/python" for name in self.host.names(f"{ROOT}/envs")]
         found = []
@@ -205,7 +205,7 @@ class Recorder:
         return found
 
     def _gpu(self, gpu: t.Mapping[str, t.Any], torches: t.Sequence[t.Mapping[str, str]]) -> dict[str, t.Any]:
-        """Return what nvidia-smi says of the first GPU at rest, and twice a second while it multiplies for 3 s."""
+        """Return nvidia-smi's data on the first GPU at rest, and twice a second during 3 s of matrix multiplication."""
         found: dict[str, t.Any] = {"rest": self._sample()}
         if gpu.get("processes") or not torches:
             return {**found, "no_load": "The GPU is in use." if gpu.get("processes") else "No torch was found."}
@@ -217,7 +217,7 @@ class Recorder:
                 time.sleep(0.5)
         if load.exception():
             return {**found, "no_load": str(load.exception()).rpartition("\n")[2]}
-        # The samples before these saw torch being imported.
+        # Earlier samples are from the import of torch.
         return {**found, "load": samples[-6:]}
 
     def _sample(self) -> dict[str, str]:
@@ -242,7 +242,7 @@ class Recorder:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the command-line parser."""
     parser = argparse.ArgumentParser(
         prog="sparkforge-record.pyz",
         description="Record what a run of sparkforge.dgx_spark would need to know of this machine, without what"
@@ -256,7 +256,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(last: Last, prove: Prove, argv: t.Sequence[str] | None = None) -> int:
-    """Record this host, and return the exit status: 0, or 2 where the file cannot be written.
+    """Record this host, and return the exit status: 0, or 2 if the file cannot be written.
 
     :param last: see :class:`Recorder`.
     :param prove: see :meth:`Recorder.record`.

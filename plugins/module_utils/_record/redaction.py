@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A record of a host without what identifies the host or its owner.
+"""Remove everything that identifies a host or its owner from a record.
 
-Nobody can list what a secret looks like, so ``RULES`` lists what may stay: which keys, and of each what its value looks
-like. Any other key is dropped, and any other text becomes ``redacted-1``, ``redacted-2`` …, the same for the same text.
+The form of a secret cannot be known in advance, so ``RULES`` lists what may stay: the known keys and the form of their
+values. Other keys are dropped, and other texts become ``redacted-1``, ``redacted-2`` …, one number per text.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import typing as t
 
 from .._core import bundle
 
-#: Of names of packages and of files: what distributions, NVIDIA and this collection call them.
+#: Known words in the names of packages and files from distributions, NVIDIA and this collection.
 WORDS = frozenset(
     (
-        # folders, devices and the files that apt and the loader read
+        # directories, devices and the files that apt and the loader read
         "usr bin sbin lib lib32 lib64 libc opt etc var log cache boot efi efivars firmware dev shm tmp tmpfs run "
         "user lock home root srv mnt media data snap proc sys share include keyrings local src targets stubs "
         "swapfile none overlay fuse overlayfs conf d so ld ldconfig preferences pref apt list sources gpg asc pgp "
@@ -41,7 +41,7 @@ WORDS = frozenset(
         "container1 libxnvctrl0 xserver xorg video visual crashdump xconfig disable numa balancing params no systemd "
         "suspend nvme options gwdt remove fstab manager pci realtek mod wifi fw cpu governor gpus grubmenu mode "
         "persistence compose podman buildah runc crun fwupd mstflint lldpd netplan network earlyoom repository origin "
-        # compilers and tools, Python, what they depend on, and what this collection makes
+        # compilers and tools, Python, their dependencies, and this collection's own files
         "python python3 venv pip pip3 full stdlib setuptools resources wheel whl pkg gcc g cpp clang clangd llvm "
         "lld cmake ninja ccache mold make essential binutils common git man patch patchelf libstdc libgcc libllvm "
         "libclang libopenblas openblas rdma ibverbs libibverbs perftest bash dpkg gpgv ca certificates libc6 t64 "
@@ -53,7 +53,7 @@ WORDS = frozenset(
         "shared seq gomp lp64 ilp64 blas lapack commlayer mtlayer io lite lt debugger "
     ).split()
 )
-# NVIDIA's libraries have names of their own, some with a number behind; so have interpreters and disks.
+# The names of NVIDIA's libraries, some with a number at the end, and of interpreters and disks.
 _WORD = re.compile(
     r"(lib)?(cu(da|dart|dnn|blas|fft|file|pti|rand|solver|sparse|sparselt|dss|libos|objdump|xxfilt|obj|dadebugger)|nccl"
     r"|npp|nvcc|nvidia|nvpl|nvrtc|nvml|nvtx|nvvm|nvblas|nvjpeg|nvjitlink|nvfatbin|nvptxcompiler|nvdisasm|nvprof|nvprune"
@@ -61,19 +61,19 @@ _WORD = re.compile(
     r"|\d{1,4}|c\+\+",
     re.IGNORECASE,
 )
-# Digits alone are words, and what an address or a serial number looks like is not.
+# Numbers count as words, but not if they look like an address or a serial number.
 _ADDRESS = re.compile(
     r"(?<!\d)\d{1,3}(\.\d{1,3}){3}(?!\d)|[0-9a-f]*(:[0-9a-f]*){2,}|([0-9a-f]{2}-){5}[0-9a-f]{2}", re.I
 )
 _MOST_DIGITS = 10
-# The version of a kernel or of the driver is part of what its packages are called, and has digits of its own.
+# A kernel or driver version is part of its package names and may contain more digits.
 _OF_A_NAME = re.compile(r"(?<![\d.])(\d\.\d{1,2}\.\d-\d{1,4}|\d{3}\.\d{2,3}(\.\d{2})?)(?![\d.])")
-# Three groups of digits with a mark between them are a serial number's if they are long and no date; versions have dots
+# Three groups of digits with separators count as a serial number if they are long and not a date; versions contain dots
 # and letters.
 _DAY = r"20\d\d-[01]\d-[0-3]\d(?![-_ ]?\d)"
 _GROUPS = re.compile(rf"(?<!\d)(?!{_DAY})\d+(?:[-_ ]\d+){{2,}}(?![\dA-Za-z])")
 _FEW_DIGITS = 6
-# Of a library, 10.4.0.35-1; without a revision CUDA's libraries alone have such versions, and begin with less.
+# Library versions such as 10.4.0.35-1. Without a revision, only CUDA's have four numbers, the first one small.
 _QUAD = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d{1,3}){3}(?![\d.])(?!-\d)")
 _HIGHEST_QUAD = 15
 _REDACTED = re.compile(r"redacted-\d{1,4}(\.invalid)?")
@@ -93,8 +93,8 @@ ENDINGS = ("list", "sources", "conf", "gpg", "asc", "pref")
 
 @functools.lru_cache(maxsize=1)
 def vocabulary() -> frozenset[str]:
-    """Return the words of this collection's own sources, which are public."""
-    # What a report says is the proof's.
+    """Return the words in this collection's own sources, which are public."""
+    # The texts in a report come from the proof.
     checks = importlib.import_module("sparkforge_proof.catalogue").modules()
     proof = [f"sparkforge_proof.{module}" for module in ("cli", *checks)]
     text = "\n".join(bundle.files(f"{__package__}.record", *proof).values())
@@ -102,7 +102,7 @@ def vocabulary() -> frozenset[str]:
 
 
 class Redaction:
-    """One record: the same text is the same everywhere in it."""
+    """The redaction of one record, in which the same text always gets the same placeholder."""
 
     def __init__(self) -> None:
         self._replaced: dict[str, str] = {}
@@ -113,10 +113,10 @@ class Redaction:
         return {key: self.value(rule, key, found[key]) for key, rule in rules.items() if rule is not None}
 
     def value(self, rule: t.Any, key: str, value: t.Any) -> t.Any:
-        """Return what of the value of ``key`` stays; a rule is of each row of a list.
+        """Return the part of a value that may stay under the rule for its ``key`` (in a list, of each row).
 
-        :param rule: ``keys``; a pair of rules, for a mapping by names of the host; a pattern; the name of a method; a
-            number, up to which numbers stay; ``bool``; or a set of the one value that is always there.
+        :param rule: ``keys``; a pair of rules, for a mapping whose keys come from the host; a pattern; the name of a
+            method; a number, the maximum for numbers; ``bool``; or a set with the one value to return.
         """
         if value is None or value == "":
             return value
@@ -126,7 +126,7 @@ class Redaction:
             if not isinstance(rule, tuple):
                 return self.keys(key, value) if rule == "keys" else None
             rows = ((self.value(rule[0], key, name), name, inner) for name, inner in value.items())
-            # A package of another name is the owner's, and no test can need it.
+            # A package with an unknown name is the owner's own, and no test can need it.
             kept = [(made, inner) for made, name, inner in rows if made == name or rule[0] == "path"]
             return {made: self.value(rule[1], key, inner) for made, inner in kept}
         if isinstance(rule, frozenset):
@@ -144,17 +144,17 @@ class Redaction:
         return getattr(self, rule)(value)
 
     def replaced(self, text: str) -> str:
-        """Return what stands for a text that may not stay."""
+        """Return the placeholder for a text that must not stay."""
         return self._replaced.setdefault(text, f"redacted-{len(self._replaced) + 1}")
 
     def name(self, text: str) -> str:
-        """Keep a name that is made of known words."""
+        """Keep a name if it consists of known words."""
         words = [word for word in re.split(r"[-_.+~*\s=/:()]", text) if word]
         known = all(word.lower() in WORDS or _WORD.fullmatch(word) for word in words) and text.isascii()
         return text if known and not _looks_like_one_host(_OF_A_NAME.sub("", text)) else self.replaced(text)
 
     def path(self, text: str) -> str:
-        """Keep a path folder by folder; the ending of a file's name says how apt and the loader read it."""
+        """Check a path part by part; keep file extensions, which tell how apt and the loader read a file."""
         parts = []
         for part in text.split("/"):
             stem, dot, ending = part.rpartition(".")
@@ -163,7 +163,7 @@ class Redaction:
         return "/".join(parts)
 
     def uri(self, text: str) -> str:
-        """Keep the URI of a public archive, without a password before its host and what follows ``?`` or ``#``."""
+        """Keep the URI of a public archive, without credentials, query and fragment."""
         scheme, _separator, rest = re.split(r"[?#]", text)[0].partition("://")
         host, slash, path = rest.rpartition("@")[2].partition("/")
         if scheme not in ("http", "https") or not (_PUBLIC.fullmatch(host) or _REDACTED.fullmatch(host)):
@@ -171,22 +171,22 @@ class Redaction:
         return f"{scheme}://{host}{slash}{self.path(path)}"
 
     def version(self, text: str) -> str:
-        """Keep a version of Debian's form (deb-version(7)); any other is 0, which compares like one."""
+        """Keep a valid Debian version (deb-version(7)); replace any other with 0, which can be compared like one."""
         address = any(int(quad[1]) > _HIGHEST_QUAD or quad[1] == "10" for quad in _QUAD.finditer(text))
         return text if _VERSION.fullmatch(text) and _digits(text) <= 15 and not address else "0"
 
     def release(self, text: str) -> str:
-        """Keep of a kernel's release what is not the builder's own."""
+        """Keep the standard part of a kernel release, without a builder's own suffix."""
         found = _RELEASE.match(text)
         return "0" if not found else text if found.group() == text else f"{found.group()}-redacted"
 
     @staticmethod
     def parameters(text: str) -> str:
-        """Keep the known parameters of a kernel's command line."""
+        """Keep the known parameters on a kernel command line."""
         return " ".join(word for word in text.split() if PARAMETER.fullmatch(word))
 
     def words(self, text: str) -> str:
-        """Keep of a sentence the words that this collection's sources have, and single numbers."""
+        """Keep the words of a sentence that occur in this collection's sources, and single numbers."""
         tokens = re.findall(r"\s+|\S+", text)
         numbers = [bool(_NUMBER.fullmatch(token.strip("(),;:.~<>="))) for token in tokens]
         # A serial number may be written in groups.
@@ -199,7 +199,7 @@ class Redaction:
             if token.isspace() or (numbers[place] and place not in groups):
                 continue
             if "/" in token:
-                # Any word of a path may be somebody's name.
+                # Any word in a path may be a person's name.
                 tokens[place] = self.path(token)
             elif place in groups or not self._is_prose(token):
                 tokens[place] = self.replaced(token)
@@ -211,7 +211,7 @@ class Redaction:
         known = all(part.lower() in vocabulary() or re.fullmatch(r"\d{1,4}", part) for part in parts)
         most = 6 if all(part.isdigit() for part in parts) else _MOST_DIGITS
         return bool(_REDACTED.fullmatch(token)) or (
-            # A terminal obeys what is not printable.
+            # A terminal would interpret unprintable characters.
             known and token.isascii() and token.isprintable() and not _looks_like_one_host(token, most)
         )
 
@@ -225,7 +225,7 @@ def _digits(text: str) -> int:
     return sum(character.isdigit() for character in text)
 
 
-#: Of the kernel's command line, what DGX OS sets (tests/unit/data/hosts/README.md) and what keeps memory back.
+#: The kernel parameters that DGX OS sets (tests/unit/data/hosts/README.md) and those that reserve memory.
 PARAMETER = re.compile(
     r"quiet|splash|ro|rw|(kho|init_on_alloc|mitigations|pcie_aspm)=\w{1,4}|iommu\.\w{1,12}=\d|pci=pcie_bus_\w{4,8}"
     r"|console=tty(S|AMA)?\d(,\d{4,6})?|earlycon=uart,mmio32,0x\w{1,8}|crashkernel=[\dGMK:,-]{1,16}"
@@ -270,8 +270,8 @@ def _table(*rows: tuple[t.Any, str]) -> dict[str, t.Any]:
     return {key: rule for rule, keys in rows for key in keys.split()}
 
 
-#: The keys that may stay in an observation of ``spark_info``, and below ``record`` in the rest of a record. If a key
-#: has a different meaning below another one, the rule names both.
+#: The keys that may stay in an observation by ``spark_info`` and, under ``record``, in the rest of a record. If a key
+#: has a different meaning under another parent, the rule names both.
 RULES = _table(
     (
         "keys",
@@ -282,7 +282,7 @@ RULES = _table(
     ),
     (("name", "version"), "packages offers ota.behind host_packages"),
     (("words", "version"), "software"),
-    # Of an observation; elsewhere it is a list of fwupd's devices.
+    # Only in an observation; elsewhere it is a list of fwupd's devices.
     ((_FIRMWARE_OF, _FIRMWARE_VERSION), ".firmware"),
     (("name", "keys"), "policy"),
     (("name", "release"), "ota.software"),
@@ -357,8 +357,8 @@ RULES = _table(
 
 
 def redacted(record: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return a record, or an observation of ``spark_info`` alone, without what identifies the host or its owner.
+    """Return a record, or just an observation by ``spark_info``, without anything that identifies host or owner.
 
-    Nothing is taken of one that is redacted already.
+    Redacting a redacted record again changes nothing.
     """
     return Redaction().keys("", record)
