@@ -48,7 +48,9 @@ $(VENV)/.command: requirements.txt
 	  "$$("$(PYTHON)" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"; }
 	@echo "setup: making $(VENV) (half a minute)"
 	"$(PYTHON)" -m venv $(VENV)
-	$(BIN)/pip install -q --disable-pip-version-check -r requirements.txt -e .
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements.txt -e . || { echo "make: pip could not install Ansible; its" \
+	  "reason is above. 'from versions: none' means that it reached no package index: connect this machine, log in to the" \
+	  "network, or set HTTPS_PROXY. Then run the same command again." >&2; exit 1; }
 	touch $@
 
 $(VENV)/.ready: requirements-dev.txt $(VENV)/.command

@@ -134,8 +134,8 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
     console.print(*sentences, sep="\n", end="\n" if sentences else "", soft_wrap=True)
     if not sparks:
         cause = "No Spark answered in this network, and NVIDIA Sync knows none."
-        remedy = "Check that it is on and in this machine's network, or name it: sparkforge setup --host NAME. "
-        remedy += "Guest Wi-Fi and VPNs let no search through; the address is in the Spark's settings (hostname -I)."
+        remedy = "Check that it is on and in this network, or name it: sparkforge setup --host NAME (localhost on it). "
+        remedy += "Guest Wi-Fi and VPNs let no search through; hostname -I on the Spark prints its address."
         # Its NAT lets no multicast through, nor names in .local: github.com/microsoft/WSL/issues/12354.
         if "microsoft" in platform.release().lower():
             remedy = "WSL2 cannot search the network of Windows. Give its address: sparkforge setup --host ADDRESS."

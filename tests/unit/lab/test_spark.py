@@ -76,7 +76,7 @@ def make(folder: Path, *words: str, **pythons: str) -> subprocess.CompletedProce
         tool = tools / name.replace("_", ".")
         tool.write_text(f'#!/bin/sh\n[ "$1" != -V ] || {{ echo Python {version}; exit; }}\nexit {int(minor < 11)}\n')
         tool.chmod(0o755)
-    for name in ("make", "bash", "expand", "date"):
+    for name in ("make", "bash", "expand", "date", "touch"):
         (tools / name).symlink_to(shutil.which(name) or name)
     shutil.copy(MAKEFILE, folder)
     (folder / "requirements.txt").touch()
@@ -98,3 +98,22 @@ def test_a_python_that_is_too_old_ends_in_one_line(tmp_path: Path) -> None:
 def test_a_newer_python_beside_an_old_one_is_taken(tmp_path: Path) -> None:
     done = make(tmp_path, "-n", ".venv/.command", python3="3.9.18", python3_12="3.12.3")
     assert '"python3.12" -m venv .venv' in done.stdout, done.stdout + done.stderr
+
+
+def test_a_network_without_a_package_index_is_named_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    """No network, or the login page of one: pip finds no version of anything, and says no more."""
+    pip = tmp_path / ".venv/bin/pip"
+    pip.parent.mkdir(parents=True)
+    pip.write_text("#!/bin/sh\necho 'ERROR: Could not find a version (from versions: none)' >&2; exit 1\n")
+    pip.chmod(0o755)
+    done = make(tmp_path, ".venv/.command", python3="3.12.3")
+    _pip, message, last = done.stderr.splitlines()
+    assert (done.returncode, last.endswith("Error 1")) == (2, True)
+    assert message.startswith("make: pip could not install Ansible; its reason is above.")
+    assert "log in to the network, or set HTTPS_PROXY. Then run the same command again." in message
+    assert not (tmp_path / ".venv/.command").exists()
+    pip.write_text("#!/bin/sh\n")
+    again = subprocess.run(
+        ["make", "SHELL=bash", ".venv/.command"], cwd=tmp_path, env={"PATH": str(tmp_path / "tools")}, check=False
+    )
+    assert again.returncode == 0 and (tmp_path / ".venv/.command").exists()
