@@ -226,7 +226,7 @@ _HARMLESS = re.compile(
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
     r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
     r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nvCheckOkFailedNoLog"
-    r"|failed to load cni during init"
+    r"|failed to load cni during init|Failed to import Triton kernels"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # An exception whose words are a key or none, and what Python writes between it and the one that came of it.

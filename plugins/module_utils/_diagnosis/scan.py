@@ -28,6 +28,7 @@ from .rules import (
     cmake,
     compile as compiling,
     conda,
+    consequences,
     containers,
     cuda,
     driver,
@@ -72,11 +73,8 @@ _TRIES = 20_000
 # Lines that are kept before one that may match (blank ones among them are not shown), and after: of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# Bytes: what is read at once, the pieces of a longer line that are looked at one by one, what a pattern sees after the
-# line where it begins, and what is kept around a line.
+# Bytes: what is read at once, and what is kept around a line.
 _CHUNK = 1 << 17
-_LINE = LINE
-_WINDOW = WINDOW
 _CONTEXT = 64 << 10
 # Different words and lines, without their digits, that are remembered.
 _WORDS = 20_000
@@ -86,15 +84,15 @@ _SHAPES = 100_000
 TOPICS = (
     nccl, memory, driver, kernel, containers, images, local, models, servers, hub, cuda, runtime, torch, toolchain,
     rust, python, environment, ansible, hosts, network, git, pip, conda, web, cmake, compiling, load, apt, system,
-    general, notices,
+    general, consequences, notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 
 #: Rules that say that a signal 9 ended a program, and the one that says that memory was refused.
 KILLED = frozenset({"compiler-killed", "linker-killed", "kernel-oom-kill", "oom-daemon", "process-killed"})
 OUT_OF_MEMORY = "out-of-memory"
-#: The one of them that has nothing but the word: what came before it counts more.
-LONE_KILL = "process-killed"
+#: Rules of what follows from another failure: an error that the log reported before counts more.
+CONSEQUENCES = frozenset({"process-killed", "ray-node-lost", *(rule.name for rule in read_rules(consequences))})
 
 
 @dataclass(frozen=True)
@@ -270,9 +268,9 @@ class _Scan:
         start = self._buffer.rfind(b"\n") + 1
         data = self._buffer[start:] + data
         rows = data.split(b"\n")
-        if max(map(len, rows)) > _LINE:
+        if max(map(len, rows)) > LINE:
             data = b"\n".join(
-                b"\n\x1e".join(row[at : at + _LINE] for at in range(0, len(row), _LINE)) if len(row) > _LINE else row
+                b"\n\x1e".join(row[at : at + LINE] for at in range(0, len(row), LINE)) if len(row) > LINE else row
                 for row in rows
             )
         self._buffer = self._buffer[:start] + data
@@ -390,7 +388,7 @@ class _Scan:
                     line = line._replace(level="WARNING")
                 yield match, line, start
 
-    def _window(self, start: int, row: bytes, size: int = _WINDOW) -> str:
+    def _window(self, start: int, row: bytes, size: int = WINDOW) -> str:
         """Return a line and what follows it."""
         return lines.decoded(self._buffer[start : start + len(row) + size])
 
@@ -466,9 +464,8 @@ class _Scan:
         # A warning is a cause where something failed.
         counts = {name for name, match in self._found.items() if error or match.level != "WARNING"}
         # A program that has reported an error is mostly killed by its parent, and not because memory ran out.
-        killed, reported = self._found.get(LONE_KILL), self._errors.get(_STRONG)
-        if killed and reported and reported.line < killed.line:
-            counts.discard(LONE_KILL)
+        reported = self._errors.get(_STRONG) or self._errors.get(3)
+        counts -= {name for name in CONSEQUENCES & counts if reported and reported.line < self._found[name].line}
         matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
         notices = list(self._notices.values())
         if matched:

@@ -123,6 +123,7 @@ source = sgl-project/sglang#18203
 [python-module-missing]
 keys = Error: No module named
 pattern = Error: No module named '?([\w.]+)
+unless = Failed to import Triton kernels
 cause = Python does not find the module {found}.
 remedy = Install the package that has it into the environment that runs this (python -m pip install; its name may differ
     from the module's; in this collection the unit's requirements), and check that the program runs with that
@@ -224,7 +225,10 @@ keys =
     JSONDecodeError: E
     JSONDecodeError: I
     JSONDecodeError: U
-pattern = JSONDecodeError: (?P<why>[^\n:]+): line (?P<line>\d+)
+    Value error, Expecting value
+pattern =
+    JSONDecodeError: (?P<why1>[^\n:]+): line (?P<line1>\d+)
+    Value error, (?P<why2>Expecting value): line (?P<line2>\d+)
 cause = What should be JSON is not ({why}, line {line}): an empty or cut-off file, or a page with an error in place of
     an answer.
 remedy = Look at the file or answer that the traceback's own line reads (config.json, an index, a reply of a server),
@@ -295,7 +299,11 @@ keys =
     Aborted
     died due to signal
     [code=13
+    Fatal Python error:
+    *** SIG
 pattern =
+    Fatal Python error: (\w[\w ]+)
+    \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
     ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Aborted)\b
     FAILED: \[code=(13[4569])\]
 cause = A program crashed ({found}).
@@ -341,9 +349,11 @@ source =
 keys =
     are not supported for now
     is not supported in TRT-LLM yet
+    has no vLLM implementation
 pattern =
     Model architectures (\['(\w+)'[^\]\n]*\]) are not supported for now(?!(?s:.*)'\2')
     model architecture (\w+) is not supported in TRT-LLM yet
+    Error: (\w+) has no vLLM implementation
 cause = This release of the server does not know the model's architecture, {found}.
 remedy = Use a release that supports the model (mostly a newer one; of TensorRT-LLM with --backend pytorch), or
     another engine.
@@ -407,7 +417,10 @@ remedy = Raise VLLM_ENGINE_READY_TIMEOUT_S, keep the caches (~/.cache/vllm, ~/.c
 keys =
     maximum context length is
     exceeds the available context size
+    is longer than the m
 pattern =
+    The (?:input \(|decoder prompt \(length )(?P<asked3>\d+)(?: tokens)?\) is longer than the (?:model's context
+    + length \(|maximum model length of )(?P<most3>\d+)
     maximum context length is (?P<most1>\d+) tokens\.[^\n]*?(?:requested|has|contains)[^\n\d]*(?P<asked1>\d+)
     request (?:\((?P<asked2>\d+) tokens\) )?exceeds the available context size(?: \((?P<most2>\d+) tokens\))?
 cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].

@@ -38,6 +38,8 @@ remedy = Give the engine a smaller share (--gpu-memory-utilization), or raise Ra
 source =
     ray-project/ray#30312
     real-stanford/flingbot#11
+    vllm-project/vllm#2669
+    https://conselara.dev/notes/dgx-spark-gb10-hardware-reference/
 
 [ray-not-running]
 keys = Could not find any running Ray instance
@@ -50,7 +52,10 @@ remedy = Start it (ray start --head on the first host, ray start --address=HEAD:
 keys =
     Failed to connect to GCS
     nable to connect to GCS
+    Failed to get cluster ID from GCS
+    The current node timed out during startup
 pattern =
+    Failed to get cluster ID from GCS|The current node timed out during startup
     Failed to connect to GCS at address (?P<address1>\S+?) within
     Unable to connect to GCS (?:\(ray head\) )?at (?P<address2>\S+?)\.\s
     (?:Failed|[Uu]nable) to connect to GCS
@@ -77,10 +82,15 @@ remedy = Look at that host for what ended it: its memory (journalctl -k | grep -
     /tmp/ray/session_latest/logs.
 
 [socket-path-too-long]
-keys = AF_UNIX path
-pattern = AF_UNIX path (?:length cannot exceed (?P<limit>\d+)|too long)(?:[^\n']*'(?P<path>[^'\n]+)')?
+keys =
+    AF_UNIX path
+    ipc path "
+pattern =
+    AF_UNIX path (?:length cannot exceed (?P<limit1>\d+)|too long)(?:[^\n']*'(?P<path1>[^'\n]+)')?
+    ipc path '(?P<path2>[^'\n]+)' is longer than (?P<limit2>\d+) characters
 cause = The path of a socket is longer than Linux takes[ ({limit} characters)][: {path}].
-remedy = Use a short directory for temporary files (TMPDIR=/tmp; of Ray --temp-dir=/tmp/ray).
+remedy = Use a short directory for temporary files (TMPDIR=/tmp; of Ray --temp-dir=/tmp/ray, of vLLM
+    VLLM_RPC_BASE_PATH=/tmp).
 
 [mpi-root]
 keys = detected an attempt to run as root

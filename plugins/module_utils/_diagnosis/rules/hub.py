@@ -10,6 +10,21 @@ Models, datasets and kernels that a program gets from there.
 """
 
 RULES = r"""
+[hub-token-rights]
+keys = 403 Forbidden:
+pattern =
+    403 Forbidden: (?P<why>Please enable access to public gated repositories[^\n.]*|Authorization error|You must use a
+    + write
+    + token[^\n.]*|[^\n.]*\b(?:gated|token|permission)\b[^\n.]*)
+values =
+    advice of why: Please enable => In the token's settings on the hub tick the right to read public gated
+    + repositories, or
+    + make a token of the kind read
+    advice of why: . => Make a token with the rights that this takes (read for a download, write for an upload), of an
+    + account that was given access on the model's page, and log in with it (hf auth login); unset an old HF_TOKEN
+cause = The hub knows the token that was sent, and it lacks a right: {why}.
+remedy = {advice}.
+
 [hub-gated]
 keys =
     gated repo
@@ -208,6 +223,18 @@ source =
     OpenBMB/MiniCPM#250
     ggml-org/llama.cpp#3358
 
+[weights-not-mappable]
+keys = No such device (os error 19)
+pattern = (No such device \(os error 19\))
+cause = The weights cannot be mapped into memory ({found}): they lie on a network or merged file system that does not
+    allow it (mergerfs, CIFS, Ceph, some FUSE), or a directory was named instead of the file.
+remedy = Copy the model to a local disk (the NVMe) and load it from there, or mount that file system with the options
+    for mmap (of mergerfs cache.files=partial); check that the path is the .safetensors file.
+source =
+    safetensors/safetensors#545
+    safetensors/safetensors#195
+    safetensors/safetensors#485
+
 [git-lfs-missing]
 keys =
     git-lfs
@@ -256,4 +283,45 @@ pattern =
 cause = The program may not write the hub's cache {path}: another account, or a container's root, made it.
 remedy = Make it the program's own (sudo chown -R), or set HF_HOME to a directory that it may write; give a container
     the user of the volume (--user).
+
+[dataset-script]
+keys =
+    Dataset scripts are no longer supported
+    `trust_remote_code` is not supported anymore
+pattern =
+    Dataset scripts are no longer supported, but found (?P<script>\S+\.py)
+    ('trust_remote_code' is not supported anymore)
+cause = The installed datasets (4 or newer) runs no code of a dataset, and this one is made by a script[ ({script})].
+remedy = Install datasets<4 (3.6.0) and pass trust_remote_code=True if you trust its author, or take the dataset as
+    Parquet (another repository of it, or revision="refs/convert/parquet").
+source =
+    EleutherAI/lm-evaluation-harness#3171
+    stanfordnlp/dspy#8590
+    ai-dynamo/aiperf#1227
+
+[dataset-feature-unknown]
+keys = Available feature types:
+pattern = Feature type '(\w+)' not found\. Available feature types
+cause = The dataset was saved by a newer datasets than the installed one, which has no feature type {found}.
+remedy = Upgrade datasets (4 or newer knows List), and delete the dataset's cache if it was written before.
+
+[unsloth-config-missing]
+keys = Unsloth: No config file found
+pattern = (Unsloth: No config file found)
+cause = Unsloth got no config.json of the model ({found}): the name or directory is wrong, or a package that the
+    download needs is not installed, such as hf_transfer where HF_HUB_ENABLE_HF_TRANSFER=1 is set (NVIDIA's playbook for
+    the Spark).
+remedy = Install hf_transfer (or unset HF_HUB_ENABLE_HF_TRANSFER), check that hf download MODEL works in this
+    environment (token of a gated model, network), and write the name with its owner.
+source =
+    NVIDIA/dgx-spark-playbooks#15
+    NVIDIA/dgx-spark-playbooks#19
+
+[hub-files-not-loaded]
+keys = make sure you don't have a local directory with the same name
+pattern = Can't load (?:the )?(?P<part>\w[\w ]*?) (?:for|of) '(?P<model>[^'\n]+)'
+cause = The {part} of {model} could not be loaded: there is no such directory where the program runs, it lacks files of
+    that part, or a local directory has the name of the model on the hub.
+remedy = Look at that directory (tokenizer.json, config.json), complete the download (hf download {model}), start from
+    elsewhere where a directory of that name lies, and give a token (HF_TOKEN) for a gated model.
 """

@@ -10,6 +10,34 @@ What programs print that load a model on one host.
 """
 
 RULES = r"""
+[gguf-type-unknown]
+keys = has invalid ggml type
+pattern = tensor '(?P<tensor>[^'\n]+)' has invalid ggml type (?P<type>\d+)
+values =
+    what of type: 39$ => MXFP4, as gpt-oss has it
+    what of type: 4[01]$ => a newer quantization, such as NVFP4
+    what of type: . => a newer quantization, or one of a fork
+cause = The GGUF file has a tensor of the type {type} ({what}), which this llama.cpp, or the one in the program that
+    uses it, does not know: it is older than the file.
+remedy = Build or install a newer llama.cpp (update Ollama, LM Studio, llama-cpp-python or whatever brings it); a file
+    of a fork's own types (BitNet, ik_llama.cpp) runs only with that fork.
+source =
+    ggml-org/llama.cpp#15099
+    ggml-org/llama.cpp#11975
+    unslothai/unsloth#3124
+
+[gguf-key-missing]
+keys = key not found in model:
+pattern = key not found in model: ([\w.]+\w)
+cause = The GGUF file lacks {found}, which this llama.cpp needs: the file was made by an older or another converter
+    (blobs that Ollama made for its own engine are such), or is a LoRA and no model.
+remedy = Take a GGUF file of the model that was made for llama.cpp since (its page says when), or convert the model
+    again with the convert_hf_to_gguf.py of this llama.cpp; give a LoRA with --lora beside its model.
+source =
+    ggml-org/llama.cpp#12367
+    ngxson/wllama#106
+    ggml-org/llama.cpp#12857
+
 [gguf-incomplete]
 keys =
     is not within the file bounds
@@ -25,8 +53,10 @@ remedy = Delete it, download it again, and compare its size with the hub's.
 keys =
     missing tensor
     wrong number of tensors
+    check_tensor_dims: tensor '
 pattern =
     missing tensor '([^'\n]+)'
+    check_tensor_dims: tensor ('[^'\n]+' (?:not found|has wrong shape))
     (wrong number of tensors)
 cause = The GGUF file does not have the layers that this llama.cpp expects of its architecture ({found}): it was made by
     another release, or is a part (mmproj, LoRA, draft) and no model.
@@ -39,6 +69,7 @@ pattern = failed to open GGUF file '(?P<file>[^'\n]+)'(?: \((?P<why>[^)\n]+)\))?
 cause = llama.cpp cannot open {file}[: {why}].
 remedy = Correct the path (in a container the one inside, where the directory is mounted), and let the account read the
     file.
+source = Michael-A-Kuykendall/shimmy#163
 
 [gguf-first-part]
 keys =
@@ -58,11 +89,18 @@ remedy = Make nvidia-smi work where it runs (a container needs --gpus all), unse
     for a CUDA that the driver supports.
 
 [llamacpp-assertion]
-keys = GGML_ASSERT(
-pattern = GGML_ASSERT\((?P<what>[^\n]+?)\) failed
+keys =
+    GGML_ASSERT(
+    : fatal error
+pattern =
+    GGML_ASSERT\((?P<what1>[^\n]+?)\) failed
+    /ggml-cuda/(?P<what2>[\w-]+\.cuh?:\d+): fatal error$
 cause = A check inside llama.cpp failed ({what}): a fault of this release for this model or these options.
 remedy = Update llama.cpp (or Ollama) and try without the less common options (quantized cache, -fa, speculative
-    decoding, a batch size of your own); then look the assertion up in its issues.
+    decoding, a batch size of your own, --split-mode, --rpc); then look the assertion up in its issues.
+source =
+    ggml-org/llama.cpp#25791
+    ggml-org/llama.cpp#24324
 
 [llamacpp-no-toolkit]
 keys = CUDA Toolkit not found
@@ -71,6 +109,98 @@ cause = CMake does not find the CUDA toolkit ({found}).
 remedy = Install it (cuda-toolkit-13-0; role cuda_libraries), put /usr/local/cuda/bin on PATH or set
     -DCUDAToolkit_ROOT=/usr/local/cuda and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc, and configure in an empty
     directory.
+
+[llamacpp-no-https]
+keys =
+    HTTPS is not supported. Please rebuild
+    built without CURL
+    built without libcurl
+    'https' scheme is not supported
+pattern =
+    (HTTPS is not supported)\. Please rebuild
+    (built without (?:lib)?(?:CURL|curl))
+    ('https' scheme is not supported)
+cause = This llama.cpp was built without TLS, so that it cannot download a model by itself ({found}).
+remedy = Install libssl-dev and build it again in an empty directory (LLAMA_OPENSSL is on by default; before 2026
+    libcurl4-openssl-dev and -DLLAMA_CURL=ON), or get the file with hf download and start it with -m FILE.
+source =
+    ggml-org/llama.cpp#21355
+    ggml-org/llama.cpp#24421
+    ggml-org/llama.cpp#18922
+
+[llamacpp-rpc]
+keys =
+    Remote RPC server crashed or returned malformed response
+    ggml-rpc
+pattern =
+    (Remote RPC server crashed) or returned malformed response
+    ggml-rpc\.cpp:\d+: (?!GGML_ASSERT)(?P<why>[^\n]+)
+cause = llama.cpp lost the server on another host that computes a part of the model ({found}): ggml-rpc-server ended
+    there.
+remedy = Read its lines on that host; build llama.cpp from one commit on all of them with the same options, leave it
+    memory (its part of the model and cache), and try --split-mode layer.
+source = ggml-org/llama.cpp#25791
+
+[llamacpp-template]
+keys = this custom template is not supported
+pattern = (this custom template is not supported)
+cause = The model's chat template is one that llama.cpp reads only by its Jinja engine ({found}).
+remedy = Start it with --jinja, or name one of its own templates (--chat-template chatml).
+
+[ollama-architecture]
+keys = unsupported architecture "
+pattern = Error: unsupported architecture '(\w+)'
+cause = Ollama cannot make a model of {found} from safetensors: it is newer than this Ollama, or never was supported.
+remedy = Update Ollama, or take the model as GGUF (FROM ./model.gguf in the Modelfile, or ollama run hf.co/OWNER/NAME),
+    converted with llama.cpp's convert_hf_to_gguf.py.
+
+[llamacpp-mmproj-missing]
+keys = you may need to provide the mmproj
+pattern = (image|audio|video) input is not supported - hint: if this is unexpected, you may need to provide the mmproj
+cause = A request has {found} input, and the server was started without the model's projector file (mmproj).
+remedy = Start it with --mmproj FILE, the mmproj file of the same repository (-hf gets it by itself), or use a model
+    that takes {found} input.
+
+[appimage-without-fuse]
+keys =
+    AppImages require FUSE to run
+    error loading libfuse.so.2
+pattern =
+    (AppImages require FUSE) to run
+    error loading (libfuse\.so\.2)
+cause = An AppImage, as LM Studio is, needs version 2 of the FUSE library, which is not installed ({found}).
+remedy = Install it (sudo apt install libfuse2t64 on Ubuntu 24.04, libfuse2 before), or unpack the file
+    (--appimage-extract) and start squashfs-root/AppRun.
+
+[electron-sandbox]
+keys = The SUID sandbox helper binary was found
+pattern = You need to make sure that (\S+/chrome-sandbox) is owned by root
+cause = Ubuntu 24.04 does not let the program, as LM Studio is, make its own sandbox, and the helper for it ({found})
+    has not the rights to do it.
+remedy = Start it with --no-sandbox; to keep the sandbox, unpack the AppImage (--appimage-extract), make its
+    chrome-sandbox root's (sudo chown root:root, sudo chmod 4755) and start it from there, or allow it in AppArmor
+    (sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, for all programs).
+source =
+    lmstudio-ai/lmstudio-bug-tracker#30
+    lmstudio-ai/lmstudio-bug-tracker#383
+    lmstudio-ai/lms#131
+
+[ollama-tools]
+keys =
+    does not support tools
+    does not support thinking
+    does not support chat
+    does not support generate
+    does not support insert
+pattern = ([\w./-]+(?::[\w.-]+)?)'? does not support (?P<what>tools|thinking|chat|generate|insert)(?=['\\}]|$)
+cause = A client asks Ollama's model {found} for {what}, and its template says nothing of it: the model cannot do it, or
+    it was made from a GGUF file without the template of the library.
+remedy = Use a model that the library lists with {what}, or give yours its template in a Modelfile (ollama show
+    --modelfile of the library's model shows it), or turn {what} off in the client.
+source =
+    ollama/ollama#14795
+    ollama/ollama#8717
+    FoundationAgents/OpenManus#220
 
 [ollama-not-running]
 keys =
@@ -111,10 +241,16 @@ remedy = Make nvidia-smi work for its account, start it after the driver (After=
 keys =
     failed to allocate buffer for kv cache
     failed to allocate compute buffers
-pattern = (failed to allocate (?:buffer for kv cache|compute buffers))
-cause = There was no memory for llama.cpp's context ({found}).
-remedy = Start it with a shorter context (-c), fewer slots (-np) or a quantized cache (-ctk q8_0 -ctv q8_0 with -fa on),
-    or free memory first.
+    failed to allocate CUDA
+    failed to allocate CPU buffer
+    unable to allocate CUDA
+    unable to allocate CPU buffer
+pattern =
+    (failed to allocate (?:buffer for kv cache|compute buffers))
+    ((?:failed|unable) to allocate (?:CUDA\d*|CPU)(?:_\w+)? buffer(?: of size \d+)?)
+cause = There was no memory for llama.cpp's weights or context ({found}).
+remedy = Start it with a smaller or more quantized model, a shorter context (-c), fewer slots (-np) or a quantized cache
+    (-ctk q8_0 -ctv q8_0 with -fa on), or free memory first.
 
 [llamacpp-needs-flash-attention]
 keys = V cache quantization requires flash_attn
@@ -140,6 +276,28 @@ cause = ComfyUI does not recognise {found}: it is a part of a model (a UNet, VAE
     or is damaged.
 remedy = Load a part with its own loader (Load Diffusion Model, VAE, LoRA), update ComfyUI, and compare the file's size
     with its source's.
+
+[sageattention-too-old]
+keys = sageattention is not new enough
+pattern = (sageattention is not new enough version)
+cause = A node needs SageAttention 2, and the package index has only 1.0.6 ({found}); or its architecture was not found.
+remedy = Build SageAttention 2.2 from its source for this GPU (pip install --no-build-isolation, with
+    TORCH_CUDA_ARCH_LIST=12.0), or do without that node.
+source =
+    kijai/ComfyUI-KJNodes#721
+    thu-ml/SageAttention#297
+
+[ctranslate2-without-cuda]
+keys = CTranslate2 package was not compiled with CUDA
+pattern = (CTranslate2 package was not compiled with CUDA) support
+cause = CTranslate2's wheel for aarch64 has no CUDA ({found}), so that faster-whisper and WhisperX run only on the CPU.
+remedy = Build CTranslate2 from source with -DWITH_CUDA=ON -DWITH_CUDNN=ON and its Python package against it, run it on
+    the CPU (device="cpu", compute_type="int8"), or use whisper.cpp or Transformers' Whisper, which have CUDA on
+    aarch64.
+source =
+    QuentinFuxa/WhisperLiveKit#284
+    speaches-ai/speaches#620
+    OpenNMT/CTranslate2#1908
 
 [fp8-not-implemented]
 keys = not implemented for '

@@ -52,6 +52,19 @@ source =
     vllm-project/vllm#27508
     ollama/ollama#8447
 
+[memory-profiling]
+keys = Error in memory profiling
+pattern =
+    Error in memory profiling\. Initial free memory (?P<before>[\d.]+(?: GiB)?), current free memory
+    + (?P<after>[\d.]+\d(?: GiB)?)
+cause = The free memory rose from {before} to {after} while vLLM measured what it needs, and vLLM does not start then:
+    another program gave memory back at that moment; on a GB10 the programs of the CPU and the page cache count, too.
+remedy = Start it again while no other program starts or ends: start several servers one after the other, and on a GB10
+    drop the page cache before (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches).
+source =
+    vllm-project/vllm#56830
+    modelscope/ms-swift#3241
+
 [compiler-killed]
 keys =
     Killed signal terminated program
@@ -131,13 +144,25 @@ pattern =
     LLVM ERROR: out of memory
     Out of memory: (Killed process \d+ \([^)\n]+\))
     Out of memory: Killed process
-    (?<!CUDA error): (out of memory)$
+    (?<!CUDA error)(?<!CUDA driver error): (out of memory)$
     std::bad_alloc
     ^[ \t]*MemoryError$
     Cannot allocate memory
+unless = failed to mlock
 cause = A program got no memory ({found}).
 remedy = End the programs that hold memory (GPU processes hold it too), look for a limit (ulimit -v, the container's or
     the unit's MemoryMax) that is too low, and run again; a build also with fewer jobs or a higher memory_per_job.
+
+[shm-full]
+keys =
+    /dev/shm/
+    '/psm_
+    '/torch_
+pattern = No space left on device: '(?P<file>/(?:dev/shm/|psm_|torch_)[^'\n]*)
+cause = Shared memory (/dev/shm) is full, so that {file} could not be made: a container has 64 MiB of it, unless it is
+    started with more.
+remedy = Start the container with --ipc=host or --shm-size=16g; on the host look at df -h /dev/shm, and remove what
+    programs that have ended left there.
 
 [hub-cache-full]
 keys =
@@ -168,8 +193,8 @@ pattern =
     You don't have enough free space in (\S+?)\.?$
 cause = A file system is full ({found}).
 remedy = Find what fills it (df -h, then du -xh): models in ~/.cache/huggingface, images and build caches (docker system
-    df, docker system prune), apt-get clean, old environments; then run again: a PyTorch build needs about 30 GB below
-    the root, LLVM about 10 GB more, compilers room in TMPDIR.
+    df, docker system prune), apt-get clean, old environments; then run again: a build of PyTorch needs 40 GiB, one of
+    all that a stack builds 74 GiB (preflight asks for it), and compilers room in TMPDIR.
 source =
     NVIDIA/nvidia-docker#792
     floydhub/dl-docker#21

@@ -6,7 +6,7 @@
 
 """Engines and models
 
-What vLLM, SGLang and TensorRT-LLM say of a model or of a setting that does not fit it.
+What vLLM, SGLang, TensorRT-LLM, Transformers and PEFT say of a model or of a setting that does not fit it.
 """
 
 RULES = r"""
@@ -87,8 +87,12 @@ cause = Transformers, and so vLLM and SGLang, cannot read GGUF files of {found}.
 remedy = Run the GGUF with llama.cpp or Ollama, or take the model in safetensors for this engine.
 
 [rope-scaling]
-keys = rope_scaling
-pattern = Error: '?(rope_scaling'? must [^\n]{0,80})
+keys =
+    rope_scaling
+    Missing required keys in `rope_parameters`
+pattern =
+    [Ee]rror[:,] '?(rope_scaling'? (?:must|should) [^\n\[]{0,80}[^\n\[ ])
+    (Missing required keys in 'rope_parameters'[^\n]{0,80})
 cause = The installed Transformers does not understand how the model scales its positions ({found}): it is older than
     the model, or an override is incomplete.
 remedy = Upgrade Transformers (with the engine that pins it), or write --hf-overrides with rope_type, factor and
@@ -121,4 +125,303 @@ pattern = (?P<what>\w+) = (?P<size>\d+) is not divisible by [\w ]+ = (?P<by>\d+)
 cause = A quantized weight cannot be divided among the GPUs: {what} is {size}, and its blocks are of {by}.
 remedy = Lower --tensor-parallel-size (or use --enable-expert-parallel or pipeline parallelism for the other hosts), or
     take the model in another quantization.
+
+[mamba-blocks]
+keys = exceeds available Mamba cache blocks
+pattern = max_num_seqs \((?P<asked>\d+)\) exceeds available Mamba cache blocks \((?P<most>\d+)\)
+cause = The model keeps one block of Mamba cache for each request that runs, and after the weights there is room for
+    {most} of the {asked} that vLLM was to run at once.
+remedy = Set --max-num-seqs {most} or lower; a shorter --max-model-len or a higher --gpu-memory-utilization leaves room
+    for more.
+source =
+    vllm-project/vllm#49064
+    kaito-project/kaito#2319
+    vllm-project/vllm#55148
+
+[batched-tokens]
+keys = max_num_batched_tokens (
+pattern =
+    max_num_batched_tokens \((?P<have1>\d+)\) (?:is smaller than|must be greater than or equal to)
+    + (?P<what1>max_model_len|max_num_seqs) \((?P<need1>\d+)\)
+    (?P<what2>max_tokens_per_mm_item|block_size|max_num_seqs|max_model_len) \((?P<need2>\d+)\)
+    +[^\n]*?max_num_batched_tokens \((?P<have2>\d+)\)
+cause = vLLM takes {have} tokens in one step (max_num_batched_tokens), and {what} needs {need}.
+remedy = Start it with --max-num-batched-tokens {need} or more[, or lower {what}].
+
+[bfloat16-gpu-too-old]
+keys = Bfloat16 is only supported on GPUs
+pattern = Your (?P<gpu>[^\n]{1,80}?) GPU has compute capability (?P<have>[\d.]+\d)
+cause = The model's data type bfloat16 needs a GPU of 8.0 or newer, and {gpu} has {have}.
+remedy = Start it with --dtype half, or on a newer GPU (CUDA_VISIBLE_DEVICES).
+
+[ray-addresses]
+keys = Every node should have a unique IP address
+pattern = Got (?P<hosts>\d+) nodes? [^\n]*? and (?P<addresses>\d+) unique IP addresses
+cause = vLLM sees {hosts} hosts of Ray with {addresses} addresses: VLLM_HOST_IP is the same on all, or on a host with
+    several networks vLLM took the address of another one than Ray.
+remedy = Set VLLM_HOST_IP on each host to its own address in the network between the Sparks, in the container too, and
+    start Ray with the same (ray start --node-ip-address=$VLLM_HOST_IP).
+source =
+    vllm-project/vllm#43095
+    vllm-project/vllm#7756
+    eugr/spark-vllm-docker#227
+
+[parser-unknown]
+keys =
+    invalid tool call parser:
+    invalid reasoning parser:
+    easoning parser '
+    ool parser '
+    -parser: invalid choice: '
+pattern =
+    invalid (?P<kind1>tool call|reasoning) parser: (?P<name1>[\w.-]+) \(chose from \{ ?(?P<known1>[^}\n]+)
+    (?P<kind2>[Rr]easoning|[Tt]ool) parser '(?P<name2>[^'\n]+)' not found(?:\. Available parsers: (?P<known2>[^'\n]+))?
+    --(?P<kind3>[\w-]+)-parser: invalid choice: '(?P<name3>[^'\n]+)' \(choose from (?P<known3>[^)\n]+)
+cause = This release of the server has no parser {name} ({kind}): the name is misspelt, or the parser is newer than the
+    release[; it has {known}].
+remedy = Use one of its own that fits the model's family, or a newer release (or nightly image) of the server, which the
+    model's page names.
+source =
+    vllm-project/vllm#9312
+    zai-org/GLM-4.5#58
+
+[template-file-missing]
+keys = appears path-like, but doesn't exist
+pattern = template string \((?P<file>[^)\n]+)\) appears path-like, but doesn't exist!(?: Tried: (?P<tried>[^\n]+))?
+cause = The chat template {file} was not found[ (tried: {tried})].
+remedy = Give its full path; in a container it must be a path inside, so mount it, or use one that the image has
+    (vLLM's are in examples/ of its source).
+
+[package-too-old-for-sglang]
+keys =
+    which is less than the minimum required version
+    with minimum required version
+pattern =
+    (?P<package1>[\w-]+) is installed with version (?P<have>[\w.+]+), which is less than the minimum required version
+    + (?P
+    +<need1>[\w.]*\w)
+    (?P<package2>[\w-]+) with minimum required version (?P<need2>[\w.]*\w) is not installed
+cause = SGLang needs {package} {need} or newer[, and {have} is installed].
+remedy = Install that version (pip install {package}=={need}; of flashinfer-python also flashinfer-cubin and
+    flashinfer-jit-cache in the same version), or the SGLang image, which has all that fit.
+source =
+    redai-studio/Relax#8
+    sgl-project/sglang#6160
+
+[model-files-missing]
+keys =
+    Invalid repository ID or local directory specified
+    No supported config format found in
+    Could not detect config format for
+pattern =
+    Invalid repository ID or local directory specified: '(?P<model1>[^'\n]+)'
+    No supported config format found in (?P<model2>[^\s.]\S*?)\.?$
+    (?P<none>Could not detect config format for) no config file found
+cause = vLLM found no config.json[ of {model}]: the directory is another one in the container, its download is not
+    complete, or the hub did not give the file (no token of a gated model, no network); a model of diffusers or a GGUF
+    file has none.
+remedy = Look at the directory where vLLM runs (docker exec CONTAINER ls {model}), mount the host's (-v), give a token
+    (HF_TOKEN) for a gated model; a model of images (model_index.json) needs vllm-omni or diffusers.
+source =
+    vllm-project/vllm#13724
+    zstar1003/ragflow-plus#64
+    vllm-project/vllm-omni#1877
+
+[architectures-missing]
+keys = No model architectures are specified
+pattern = (No model architectures are specified)
+cause = The model's config.json has no list of architectures ({found}): it is a part of a model (a tokenizer, an
+    adapter, one stage of several), or made for another library.
+remedy = Take the repository's directory with the complete model, or name the class as the model's page says
+    (--hf-overrides with architectures).
+
+[auto-model-class]
+keys = Unrecognized configuration class
+pattern =
+    Unrecognized configuration class <class '(?:[\w.-]+\.)?(?P<config>\w+)'> (?:for this kind of AutoModel:|to build an)
+    + (?P<auto>\w+)
+values =
+    advice of config: \w*(?:VL|Vision|Llava|Omni|Mllama|Gemma[34]|Idefics|Florence|Pixtral) => It is a model of images
+    + and
+    + text: load it with AutoModelForImageTextToText (or the class that its page names), with a newer release of the
+    + program that loads it
+    advice of config: . => Load it with the class that its page names, or upgrade Transformers and the program; a model
+    + with code of its own needs trust_remote_code=True and the Transformers that its page names
+cause = The program loads the model as {auto}, and a model of {config} is not of that kind in the installed
+    Transformers.
+remedy = {advice}.
+source =
+    QwenLM/Qwen3-VL#157
+    TideDra/lmm-r1#60
+    open-compass/VLMEvalKit#495
+
+[rope-type-unknown]
+keys = ROPE_INIT_FUNCTIONS[
+pattern = ROPE_INIT_FUNCTIONS\[[^\n]*\n(?:[ ~^]+\n)?KeyError: '(?P<type>\w+)'
+cause = The installed Transformers has no rotary embedding {type}: Transformers 5 dropped the name default, and the
+    model's own code was written for 4.
+remedy = Install transformers<5 (4.57.6), or take a newer revision of the model whose code is for 5.
+source =
+    KRLabsOrg/LettuceDetect#33
+    vllm-project/vllm-omni#1621
+
+[tokenizer-list-of-tokens]
+keys = AttributeError: 'list' object has no attribute 'keys'
+pattern = AttributeError: 'list' object has no attribute 'keys'
+cause = A list stands where a mapping is expected: of a tokenizer, tokenizer_config.json was written by Transformers 5
+    (extra_special_tokens as a list), and the installed one is 4.
+remedy = Upgrade Transformers to 5 with a release of the program that takes it, or take the model's files that were
+    written for 4 (or remove extra_special_tokens from tokenizer_config.json).
+source =
+    ml-explore/mlx-lm#661
+    huggingface/transformers#45566
+    huggingface/transformers#44781
+
+[transformers-attribute-missing]
+keys =
+    has no attribute all_special_tokens_extended
+    TokenizersBackend has no attribute
+    Cache' object has no attribute '
+    Cache' has no attribute '
+    Config' object has no attribute '
+    Tokenizer' object has no attribute '
+    TokenizerFast' object has no attribute '
+    has no attribute 'all_tied_weights_keys'
+    has no attribute '_supports_sdpa'
+pattern =
+    Error: (?P<class1>\w+) has no attribute (?P<attribute1>\w+)
+    Error: '(?P<class2>\w*Tokenizer(?:Fast)?|(?:Dynamic|Static|Hybrid|EncoderDecoder)?Cache)' object has no attribute
+    + '(?P<attribute2>\w+)'
+    Error: type object '(?P<class3>\w*Cache)' has no attribute '(?P<attribute3>\w+)'
+    Error: '(?P<class4>\w+)' object has no attribute '(?P<attribute4>all_tied_weights_keys|_supports_sdpa)'
+    Error: '(?P<class5>\w+Config)' object has no attribute
+    + '(?P<attribute5>vocab_size|\w*hidden_size|num_\w*(?:heads|layers)
+    +|\w+_token_id|rope_\w+|max_position_embeddings|text_config|head_dim|tie_word_embeddings|_attn_implementation\w*
+    +|layer_types|torch_dtype)'
+values =
+    advice of attribute: all_special_tokens_extended => Install transformers<5 (4.57.6), or vLLM 0.13 or newer
+    advice of class: \w*Cache$ => Install the older Transformers for which the model's own code was written
+    + (transformers_version in its config.json, mostly 4.4x), or use Transformers' own class without trust_remote_code
+    advice of attribute: (all_tied_weights_keys|_supports_sdpa) => Install the Transformers for which the model's own
+    + code was written (transformers_version in its config.json), or take a newer revision of the model
+    advice of class: . => Install the Transformers that the engine or the model's page names (transformers<5 where they
+    + do not know 5; a newer one where the model is newer)
+cause = The installed Transformers is not the one that the engine or the model's own code was written for: {class} has
+    no {attribute} there.
+remedy = {advice}.
+source =
+    QwenLM/Qwen3-VL#2058
+    PaddlePaddle/PaddleOCR#17587
+    vllm-project/vllm#29686
+    VsonicV/es-at-scale#41
+
+[model-partly-offloaded]
+keys =
+    Some modules are dispatched on the CPU or the disk
+    had weights offloaded to the disk
+    with CPU or disk offload
+pattern =
+    (Some modules are dispatched on the CPU or the disk)
+    (had weights offloaded to the disk)
+    (?:8|4)-bit[^\n]* with (CPU or disk offload)
+cause = Transformers spread the model over the GPU and the CPU or the disk (device_map="auto"), because it found too
+    little free memory on the GPU ({found}); on a GB10 that is the host's, of which the page cache takes a part.
+remedy = Put the whole model on the GPU (device_map="cuda"), drop the page cache before (sync; echo 3 | sudo tee
+    /proc/sys/vm/drop_caches) and end other programs; if it is too large, take a smaller or quantized one.
+source =
+    SkyworkAI/Skywork#67
+    robbyant-research/MagicQuill#87
+    NVIDIA/TensorRT-LLM#15021
+
+[meta-tensor]
+keys = Cannot copy out of meta tensor
+pattern = (Cannot copy out of meta tensor)
+cause = A part of the model has no weights yet ({found}): device_map or low_cpu_mem_usage left it on the device meta,
+    since the memory that was found did not suffice or its weights are not in the file.
+remedy = Put it on the GPU by device_map="cuda" and leave out .to("cuda") afterwards, free memory first, update
+    Transformers and accelerate, and look above for weights that were newly initialized.
+
+[torch-load-refused]
+keys = serious vulnerability issue in `torch.load`
+pattern = (serious vulnerability issue in 'torch\.load')
+cause = Transformers opens weights of the old format (.bin, .pt) only with PyTorch 2.6 or newer, and an older one is
+    installed ({found}).
+remedy = Install a newer PyTorch (on a Spark one for cu130), or take the model's safetensors (use_safetensors=True, or a
+    revision that has them).
+source =
+    huggingface/transformers#38464
+    autogluon/autogluon#5270
+    castorini/rank_llm#398
+
+[tokenizer-library-missing]
+keys =
+    You need to have sentencepiece
+    library but it was not found in your environment
+    Couldn't instantiate the backend tokenizer
+pattern =
+    You need to have (?P<library1>sentencepiece|tiktoken)
+    requires the (?P<library2>[\w-]+) library but it was not found in your environment
+    (?P<library3>Couldn't instantiate the backend tokenizer)
+values =
+    packages of library: [Pp]roto => protobuf
+    packages of library: [Ss]entence|tiktoken|Could => sentencepiece tiktoken protobuf
+    packages of library: . => that package
+cause = The model's tokenizer needs a package to be read, which is not installed: {library}.
+remedy = Install it in the program's environment (python -m pip install {packages}) and start the program again; if it
+    stays, the tokenizer's files (tokenizer.json or tokenizer.model) are missing or not complete.
+
+[peft-modules-missing]
+keys = not found in the base model. Please check the target modules
+pattern = Target modules (?P<modules>[^\n]+?) not found in the base model
+cause = PEFT found no layers called {modules} in this model: its layers have other names, or all-linear is newer than
+    the installed PEFT.
+remedy = Set target_modules="all-linear" with a newer PEFT, or the names of its own layers, which model.named_modules()
+    lists.
+source =
+    OptimalScale/LMFlow#125
+    philschmid/deep-learning-pytorch-huggingface#43
+
+[adapter-file-missing]
+keys = Can't find 'adapter_config.json'
+pattern = Can't find 'adapter_config\.json' at '(?P<path>[^'\n]+)'
+cause = {path} is no adapter of PEFT: it has no adapter_config.json, as where training did not save it or it is a
+    complete model.
+remedy = Name the directory that trainer.save_model wrote (mostly a checkpoint- directory below), or load a complete
+    model without PEFT.
+
+[config-field-refused]
+keys =
+    StrictDataclassFieldValidationError
+    StrictDataclassClassValidationError
+    Class validation error for validator
+pattern =
+    StrictDataclass(?:Field|Class)ValidationError: (?:Class )?[Vv]alidation error for (?P<kind>field|validator)
+    + '(?P<name>\w+)':?(?:\s+(?P<why>\w+Error: [^\n]+))?
+cause = The installed Transformers refuses the model's config.json: {kind} {name}[: {why}]; the file was written by
+    another release.
+remedy = Install the Transformers that config.json names (transformers_version), or a newer one with the engine that
+    takes it; or take a newer revision of the model.
+source = vllm-project/vllm#39180
+
+[mpi-spawn-failed]
+keys =
+    MPI.Exception: MPI_ERR_
+    All nodes which are allocated for this job are already filled
+pattern =
+    MPI\.Exception: (MPI_ERR_(?:SPAWN|UNKNOWN))
+    (All nodes which are allocated for this job are already filled)
+cause = Open MPI started no further process for the engine ({found}): the host has fewer slots than processes are
+    wanted, or this Open MPI cannot start processes from a program (TensorRT-LLM's image 1.3.0rc27 with Open MPI 5).
+remedy = Allow more processes than slots (OMPI_MCA_rmaps_base_oversubscribe=1), start the server under mpirun -n SIZE
+    --allow-run-as-root trtllm-llmapi-launch with the number of its ranks, or take the image of another release.
+source =
+    NVIDIA/TensorRT-LLM#5495
+    ai-dynamo/dynamo#15060
+    modin-project/unidist#298
+
+[main-guard-missing]
+keys = finished its bootstrapping phase
+pattern = (finished its bootstrapping phase)
+cause = The script starts an engine or workers when it is imported, and each new process imports it again ({found}).
+remedy = Put what the script does below `if __name__ == "__main__":`.
 """

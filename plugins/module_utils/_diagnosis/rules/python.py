@@ -292,6 +292,7 @@ remedy = Take a newer release of the program (or of the package that imports it)
 keys = got an unexpected keyword argument
 pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
 values =
+    advice of function: LoraConfig => Upgrade PEFT: the adapter was saved by a newer one
     advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
     advice of argument: . => Install the versions that the program's release pins; of a model's own code take the
     + revision for the installed Transformers
@@ -300,9 +301,15 @@ cause = {function} does not know {argument}: the package that has it is a differ
 remedy = {advice}.
 
 [attribute-missing]
-keys = has no attribute '
-pattern = AttributeError: module '(?P<module>(?!pkgutil')[\w.]+)' has no attribute '(?P<attribute>\w+)'
+keys =
+    has no attribute '
+    module diffusers has no attribute
+pattern =
+    AttributeError: module '(?P<module1>(?!pkgutil')[\w.]+)' has no attribute '(?P<attribute1>\w+)'
+    AttributeError: module (?P<module2>diffusers) has no attribute (?P<attribute2>\w+)
 values =
+    advice of module: diffusers$ => Upgrade diffusers (the newest pipelines are only in its source: pip install
+    + git+https://github.com/huggingface/diffusers)
     advice of module: (inspect|collections|asyncio|time|fractions|ast|typing|imp|unittest)$ => Take a release of the
     + program for this Python, which dropped it, or an older Python
     advice of module: . => Install the version of that package which the program's release pins, and see that no file

@@ -6,7 +6,7 @@
 
 """CUDA at run time
 
-What the CUDA runtime, cuDNN and NVRTC say while a program computes.
+What the CUDA runtime, cuDNN, NVRTC and libraries of kernels (DeepGEMM, xformers) say while a program computes.
 """
 
 RULES = r"""
@@ -99,8 +99,14 @@ remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a
 source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
 [cuda-host-memory]
-keys = CUDA error: out of memory
-pattern = (?:^|: |\) )(CUDA error: out of memory)
+keys =
+    CUDA error: out of memory
+    CUDA driver error: out of memory
+    CUDA_ERROR_OUT_OF_MEMORY
+    cudaErrorMemoryAllocation
+pattern =
+    (?:^|: |\) )(CUDA (?:driver )?error: out of memory)
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation)
 cause = CUDA found no free memory ({found}): on a GB10 this is the host's memory, and the page cache counts as used.
 remedy = End what holds memory, drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), and start
     again; a smaller share for the engine does not help where its first call fails.
@@ -114,7 +120,9 @@ keys =
     no CUDA-capable device is detected
     Found no NVIDIA driver on your system
     CUDA driver initialization failed
+    cannot find any torch accelerator
 pattern =
+    (cannot find any torch accelerator)
     (?:failed with error|CUDA error|cudaError\w*): (no CUDA-capable device is detected)
     RuntimeError: (No CUDA GPUs are available)
     CUDA error: (no CUDA-capable device is detected)
@@ -275,6 +283,30 @@ remedy = Install JAX with its CUDA plugin for aarch64 in one command (pip instal
     libraries off LD_LIBRARY_PATH, and check that nvidia-smi works there.
 source = jax-ml/jax#29068
 
+[tensorflow-architecture]
+keys =
+    CUDA_ERROR_INVALID_PTX
+    CUDA_ERROR_INVALID_HANDLE
+pattern = (?:[Ee]rror|failed|returned)[^\n]{0,120}?(CUDA_ERROR_INVALID_(?:PTX|HANDLE))
+cause = A program, mostly TensorFlow, has no code for this GPU and brings PTX that the driver does not take ({found}).
+remedy = Use a build that knows Blackwell: NVIDIA's image nvcr.io/nvidia/tensorflow (25.02 or newer), or a newer
+    TensorFlow that was built for CUDA 12.8 or newer; TF_XLA_FLAGS=--tf_xla_auto_jit=0 goes without XLA's kernels.
+source =
+    tensorflow/tensorflow#112272
+    tensorflow/tensorflow#101746
+    tensorflow/tensorflow#97387
+
+[bitsandbytes-other-build]
+keys = Error named symbol not found at line
+pattern = (Error named symbol not found) at line \d+ in file \S*?(?P<file>ops\.cu)
+cause = bitsandbytes' library does not fit the CUDA or the GPU that it runs on ({found}): its wheels for aarch64 are for
+    servers with CUDA's own toolkit (a Spark, GH200), not for a Jetson's.
+remedy = Install the newest bitsandbytes for the CUDA of the installed PyTorch; on a Jetson build it from source there
+    (cmake -DCOMPUTE_BACKEND=cuda), or take Jetson AI Lab's wheel.
+source =
+    bitsandbytes-foundation/bitsandbytes#1941
+    bitsandbytes-foundation/bitsandbytes#1939
+
 [jax-memory]
 keys =
     RESOURCE_EXHAUSTED
@@ -304,4 +336,146 @@ pattern = Loaded runtime CuDNN library: (?P<have>[\d.]+) but source was compiled
 cause = The program was compiled with cuDNN {need}, and the loader took {have}, which is older.
 remedy = Keep the system's cuDNN off LD_LIBRARY_PATH, and install nvidia-cudnn-cu13 of {need} or newer in the
     environment.
+
+[xformers-no-operator]
+keys =
+    No operator found for `memory_efficient
+    No operator found for 'memory_efficient
+    No operator found for this attention
+pattern =
+    No operator found for 'memory_efficient_attention_(?P<pass>\w+)'(?s:.{0,1600}?)(?P<why>[xX]Formers wasn't build with
+    + CUDA support|operator wasn't built|but your GPU has capability \([\d, ]+\) \(too \w+\)|dtype=\S+
+    + \(supported[^\n]+)
+    No operator found for (?:'memory_efficient_attention_(?P<pass2>\w+)'|this attention)
+values =
+    advice of why: .*(?:wasn't|GPU) => Uninstall xformers (pip uninstall xformers), so that the program takes PyTorch's
+    + attention (sdpa), or build it for this torch and GPU (pip install --no-build-isolation --no-binary xformers
+    + xformers, with TORCH_CUDA_ARCH_LIST=12.0)
+    advice of why: . => Load the model in float16 or bfloat16
+    advice of why: (?:) => Look at python -m xformers.info, which says what was built; without xformers (pip uninstall
+    + xformers) most programs take PyTorch's attention
+cause = xformers has no attention kernel for this[ ({why})]: it was built without CUDA, for another torch, or not for
+    this GPU.
+remedy = {advice}.
+source =
+    facebookresearch/xformers#1191
+    facebookresearch/xformers#1263
+    yangjianxin1/Firefly#258
+
+[flash-attention-unavailable]
+keys =
+    Unsupported FA version: None
+    is not supported due to FA
+pattern =
+    FA version (?P<version>\d) is not supported due to (?P<why>FA\d is unavai\w+ due to[^\n]+)
+    AssertionError: FA version (?P<version2>\d) is not supported due to (?P<why2>FA[^\n]+)
+    (?P<none>Unsupported FA version): None
+cause = vLLM's flash-attention is not available on this GPU[ (version {version}: {why})], and the model or an option
+    asks for it.
+remedy = Choose another attention backend (--attention-backend TRITON_ATTN or FLASHINFER; before vLLM 0.12
+    VLLM_ATTENTION_BACKEND), also for the vision part (--mm-encoder-attn-backend TORCH_SDPA).
+source =
+    vllm-project/vllm#35341
+    vllm-project/vllm#13788
+    vllm-project/vllm#15853
+
+[flash-attention-refused]
+keys =
+    FlashAttention only support
+    FlashAttention forward only supports
+    FlashAttention backward only supports
+    No dot product attention
+pattern =
+    FlashAttention (?:forward |backward )?only supports? (?P<why1>[^\n]+)
+    (?P<why2>No dot product attention (?:backend is available|support) for the provided inputs)
+cause = The attention kernel does not take what the model gives it ({why}).
+remedy = Load the model in bfloat16 or float16 (dtype), or choose another attention for its head size or mask
+    (attn_implementation="sdpa"; of vLLM --attention-backend TRITON_ATTN); of Transformer Engine NVTE_DEBUG=1 with
+    NVTE_DEBUG_LEVEL=2 prints why each backend was refused.
+
+[flashinfer-configuration]
+keys =
+    FlashInfer Internal Error: Invalid configuration
+    Unsupported max_mma_kv
+pattern =
+    FlashInfer Internal Error: (Invalid configuration) ?:
+    (Unsupported max_mma_kv: \d+)
+cause = FlashInfer has no prefill kernel for this head size and data type that fits into the shared memory of this GPU
+    ({found}): about 100 KiB for one block on GPUs of 8.9 and 12.x.
+remedy = Choose another attention backend (--attention-backend triton of SGLang, TRITON_ATTN of vLLM), or a newer
+    FlashInfer.
+source =
+    flashinfer-ai/flashinfer#1997
+    sgl-project/sglang#4196
+
+[deepgemm-assertion]
+keys =
+    jit/compiler.hpp
+    jit/kernel_runtime.hpp
+    smxx_layout.hpp
+    utils/layout.hpp
+    DeepGEMM backend is not available or outdated
+pattern =
+    Assertion error \(?[^)\n']*?(?:compiler|kernel_runtime|layout)\.hpp:\d+\)?:? ?(?!Unsupported arch)(?P<what1>[^\n]+)
+    (?P<what2>DeepGEMM backend is not available or outdated)
+cause = DeepGEMM could not compile or load a kernel ({what}): it is not for GPUs of 12.x, or it does not find a complete
+    CUDA toolkit of 12.9 or newer at run time (nvcc, and cuobjdump too).
+remedy = Go without it (VLLM_USE_DEEP_GEMM=0; of SGLang SGLANG_ENABLE_JIT_DEEPGEMM=0), which takes another FP8 kernel;
+    on a GPU that it is for, install the toolkit with cuobjdump and set CUDA_HOME.
+source =
+    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#119
+    llm-d/llm-d#1386
+    vllm-project/vllm#49051
+
+[deepspeed-cuda-differs]
+keys = does not match the version torch was compiled with
+pattern =
+    Installed CUDA version (?P<toolkit>[\d.]+\d) does not match the version torch was compiled with (?P<torch>[\d.]+\d)
+cause = DeepSpeed compiles its operators with the CUDA toolkit {toolkit}, and PyTorch is for CUDA {torch}.
+remedy = Let both agree: install the PyTorch for CUDA {toolkit} (for 13 --index-url
+    https://download.pytorch.org/whl/cu130), or point CUDA_HOME to a toolkit of {torch}; where only the minor version
+    differs, DS_SKIP_CUDA_CHECK=1 skips the check.
+source =
+    deepspeedai/DeepSpeed#3436
+    deepspeedai/DeepSpeed-MII#277
+    JIA-Lab-research/MGM#91
+
+[torchcodec-not-loaded]
+keys = Could not load libtorchcodec
+pattern =
+    Could not load libtorchcodec(?s:.{0,900}?)The PyTorch version \((?P<torch>[^)\n]+)\)
+    Could not load libtorchcodec
+values =
+    fit of torch: 2\.8 => 0.7
+    fit of torch: 2\.9 => 0.9
+    fit of torch: 2\.10 => 0.10
+    fit of torch: 2\.1[1-9] => 0.12
+    fit of torch: . => that its README lists
+    fit of torch: (?:) => that its README lists for the installed torch
+cause = TorchCodec's library could not be loaded: FFmpeg's libraries are missing, TorchCodec is not the one for this
+    PyTorch[ ({torch})], or CUDA's NPP is not found; errors about versions of FFmpeg that are not installed do not
+    count.
+remedy = Install FFmpeg (sudo apt install ffmpeg) and the TorchCodec {fit} (pip install torchcodec --index-url
+    https://download.pytorch.org/whl/cu130, of the same CUDA as torch), and nvidia-npp where libnpp is named; without
+    it, read audio with soundfile.
+source =
+    meta-pytorch/torchcodec#1139
+    meta-pytorch/torchcodec#912
+    meta-pytorch/torchcodec#1257
+
+[direct-storage-failed]
+keys =
+    gds_device_buffer
+    cuFileBufRegister
+    cuFileDriverOpen
+    cuFileHandleRegister
+pattern = (cuFile\w+) (?:returned an error|failed)[^\n=]*(?:= ?(?P<number>\d+))?
+cause = The loader of weights (fastsafetensors) uses GPUDirect Storage, and {found} failed[ ({number})]: a GB10 and many
+    file systems do not have it.
+remedy = Start without it: --load-format safetensors (auto), or fastsafetensors 0.3.3 or newer, which falls back by
+    itself (SGLANG_FASTSAFETENSORS_NOGDS=1 for SGLang).
+source =
+    foundation-model-stack/fastsafetensors#28
+    sgl-project/sglang#29272
+    sgl-project/sglang#32199
 """

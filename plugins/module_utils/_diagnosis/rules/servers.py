@@ -131,6 +131,9 @@ keys =
     and SM<=
     only supported on Blackwell GPUs
     ): Unsupported architecture
+    does not support current device
+    not supported on SM
+    requires the SM100
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
@@ -144,6 +147,9 @@ pattern =
     (requires SM>=\d+ and SM<=\d+)
     (only supported on Blackwell GPUs \(SM\d+\))
     Assertion error \([^)\n]*\): (Unsupported architecture)
+    (kernel does not support current device\b[\w ]*)
+    Error: ([^\n]{1,80}? not supported on SM ?\d+(?:\.\d)?)
+    (requires the SM100 [\w-]+)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
 remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
@@ -156,6 +162,8 @@ source =
     vllm-project/vllm#43969
     sgl-project/sglang#32933
     thu-ml/SageAttention#107
+    vllm-project/vllm#41477
+    Dao-AILab/flash-attention#2307
 
 [flash-attention-gpu-too-old]
 keys = FlashAttention only supports Ampere
@@ -183,12 +191,16 @@ source =
     vllm-project/vllm#26098
 
 [vllm-length-beyond-model]
-keys = User-specified max_model_len
+keys =
+    User-specified max_model_len
+    User-specified context_length
 pattern =
-    User-specified max_model_len \((?P<asked>\d+)\) is greater than the derived max_model_len \(\w+=(?P<most>[\d.]+)
-cause = --max-model-len {asked} is longer than the model's own context of {most} tokens.
-remedy = Set --max-model-len to at most {most}; a model that is meant for more needs its rope scaling (--hf-overrides,
-    as its page says), and VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 without it gives wrong text.
+    User-specified max_model_len \((?P<asked1>\d+)\) is greater than the derived max_model_len \(\w+=(?P<most1>[\d.]+)
+    User-specified context_length \((?P<asked2>\d+)\) is greater than the derived context_length \((?P<most2>\d+)
+cause = The context length that the server was started with, {asked}, is longer than the model's own of {most} tokens.
+remedy = Set it to at most {most} (--max-model-len of vLLM, --context-length of SGLang); a model that is meant for more
+    needs its rope scaling, as its page says (--hf-overrides of vLLM), and VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 or
+    SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 without it gives wrong text.
 
 [model-type-missing]
 keys = Unrecognized model in
@@ -271,7 +283,8 @@ pattern =
 cause = The hosts have different amounts of free memory ({least} and {own} GB): on a GB10 other programs and the page
     cache take the GPU's.
 remedy = End other programs and drop the page cache on the host that has less (sync; echo 3 | sudo tee
-    /proc/sys/vm/drop_caches), and start again.
+    /proc/sys/vm/drop_caches), and start again; memory that a container left when it was killed comes back by a reboot.
+source = https://al-engr.com/minimax-sglang-debug.html
 
 [multicast-missing]
 keys = Device does not support multicasting
@@ -303,8 +316,12 @@ source =
     mozilla-ai/llamafile#432
 
 [model-type-unknown]
-keys = but Transformers does not recognize this architecture
-pattern = has model type '([\w.-]+)' but Transformers does not recognize this architecture
+keys =
+    but Transformers does not recognize this architecture
+    configuration_auto.py
+pattern =
+    has model type '([\w.-]+)' but Transformers does not recognize this architecture
+    configuration_auto\.py', line \d+, in __getitem__\n[^\n]*\n(?:[ ~^]+\n)?KeyError: '([\w.-]+)'
 cause = The installed Transformers does not know the model's type {found}: it is older than the model.
 remedy = Install a release of the server that supports the model, with the Transformers that it pins.
 source =
@@ -437,13 +454,23 @@ remedy = Read its own lines above (an assertion or a CUDA error), and update Oll
 source = ollama/ollama#14124
 
 [nvml-no-memory]
-keys = NVMLError_NotSupported
-pattern = (NVMLError_NotSupported)
-cause = NVML has no memory counters for a GB10, whose memory is the host's ({found}).
+keys =
+    NVMLError_NotSupported
+    'N/A
+    [N/A]'
+    [Not Supported]'
+pattern =
+    (NVMLError_NotSupported)
+    Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
+    + Supported)[^\n]*)
+cause = NVML and nvidia-smi have no memory counters for a GB10, whose memory is the host's ({found}), and the program
+    expects a number.
 remedy = Use a release of the program that asks cudaMemGetInfo or /proc/meminfo instead; the driver is not at fault.
 source =
     NVIDIA/cosmos-framework#22
     ollama/ollama#12619
+    rossumai/nvgpu#37
+    wookayin/gpustat#6
 
 [scheduler-killed]
 keys = Exit code: -9

@@ -1,0 +1,134 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Consequences
+
+What programs say after the failure itself: told only of a log that has nothing better.
+"""
+
+RULES = r"""
+[package-asked-for]
+keys =
+    pip install
+    lease install '
+pattern =
+    Error: [^\n]*?['\"(](?P<command1>(?:uv )?pip3? install [^'\"()\n]*[^'\"()\n .])
+    Error: [^\n]*?[Pp]lease install '(?P<command2>[\w.\[\]-]+)'
+cause = The program needs a package that is not installed, or a newer one than there is: it asks for {command}.
+remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
+    torch; if it has no wheel for aarch64, look for an option that goes without it.
+
+[object-attribute-missing]
+keys = ' object has no attribute '
+pattern =
+    AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)\w+)'
+    + object has no attribute '(?P<attribute>\w+)'
+cause = {class} has no {attribute} in the installed versions: the package whose line is the last of the traceback was
+    written for another release of the one that {class} is of.
+remedy = Upgrade both in one command, or install the versions that the program's release pins; the paths of the
+    traceback's last two places name the packages.
+
+[compiled-graph-failed]
+keys =
+    InductorError:
+    BackendCompilerFailed:
+    LoweringException:
+    exc.TorchRuntimeError:
+pattern = (?:InductorError|BackendCompilerFailed|LoweringException|TorchRuntimeError): (?P<why>[^\n]+)
+cause = torch.compile failed: {why}.
+remedy = Start without it to go on (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1 elsewhere), delete the caches
+    (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and take a newer PyTorch with its Triton; the lines below
+    it say which kernel it was.
+
+[setting-refused]
+keys = validation error
+pattern =
+    validation errors? for (?P<model>\w+)\n(?:(?P<field>\w[\w.\[\]-]*)\n)?\s*(?P<why>Extra inputs are not permitted|Field
+    + required|Input should be [^\n\[]*[^\n\[ ])
+values =
+    advice of why: Extra => Remove it, or correct its name and level: this release has no such setting there (of
+    + TensorRT-LLM compare the YAML file with the reference of the installed release)
+    advice of why: Field => Add it: this release requires it
+    advice of why: . => Write a value of that kind (in YAML without quotes, where it is a number or true)
+cause = {model} refuses a setting[, {field}]: {why}.
+remedy = {advice}.
+
+[ray-worker-died]
+keys =
+    Worker exit type:
+    died unexpectedly, shutting down executor
+    Failed to register worker to Raylet
+pattern =
+    Worker exit type: \w+ Worker exit detail: (?P<why1>[^\n]{1,160}?)(?:\. |$)
+    (?P<why2>rank=\[[\d, ]+\] died unexpectedly)
+    (?P<why3>Failed to register worker to Raylet)
+cause = A process of Ray ended ({why}), and this log does not say why.
+remedy = Look on the host that it ran on: at Out of memory in the kernel's log (journalctl -k), at its own log
+    (/tmp/ray/session_latest/logs, worker-*.err and raylet.out), and at its memory (free -h); with nothing there, stop
+    Ray on all hosts (ray stop) and start it again in the same image.
+
+[process-signal]
+keys =
+    Failed core proc(s): {
+    xit code: -
+    xit code -
+    xitcode: -
+    xitcode=-
+    exitcode  : -
+    exited with code 13
+pattern =
+    Failed core proc\(s\): \{'\w+': -(?P<number1>\d+)
+    [Ee]xit ?code ?(?:: ?|=)? ?-(?P<number2>\d+)\b
+    exitcode  : -(?P<number3>\d+)\b
+    exited with code (?P<number4>13[24569])\b
+values =
+    what of number: 9$ => 9 (killed)
+    what of number: (?:11|139)$ => 11 (segmentation fault)
+    what of number: (?:4|132)$ => 4 (illegal instruction)
+    what of number: (?:6|134)$ => 6 (abort)
+    what of number: (?:7|135)$ => 7 (bus error)
+    what of number: . => of that number
+    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k), and give the program less memory
+    + or a smaller model
+    advice of number: (?:4|132)$ => It was built for another processor: take a build for aarch64 or for this CPU
+    advice of number: (?:7|135)$ => Give a container more shared memory (--ipc=host), and look for a full disk
+    advice of number: (?:6|134)$ => Read its lines before this: an assertion, or an exception that nothing caught
+    advice of number: . => Run it with python -X faulthandler, look at coredumpctl info, and see that torch, CUDA and
+    + the
+    + compiled packages are of one build
+cause = A process was ended by the signal {what}, and this log does not say why.
+remedy = {advice}.
+
+[engine-ended]
+keys =
+    EngineDeadError
+    Engine core initialization failed
+    Executor worker returned error
+    Executor worker died
+    Received sigquit from a child process
+    scheduler is dead. Please check
+    WorkerProc initialization failed
+pattern =
+    (?P<what>EngineDeadError|Engine core initialization failed|Executor worker (?:returned error|died)|Received sigquit
+    + from a
+    + child process|scheduler is dead|WorkerProc initialization failed)
+cause = The server ended because one of its processes failed ({what}), and this log does not have the failure itself.
+remedy = Read the log further up, from the first line with ERROR or Traceback of that process (docker logs CONTAINER
+    2>&1 | grep -nE "ERROR|Traceback|Error:" | head), on all hosts; with nothing there, look for Out of memory in the
+    kernel's log (journalctl -k).
+
+[ollama-not-loaded]
+keys =
+    unable to load model: /
+    model failed to load, this may be due to
+pattern =
+    (unable to load model): /\S+/blobs/
+    (model failed to load), this may be due to
+cause = Ollama could not load the model ({found}); the lines of its runner, before this in the server's journal, say
+    why.
+remedy = Read them (journalctl -u ollama -e, or docker logs), update Ollama, since a newer model needs a newer one, pull
+    the model again, and leave more memory free (ollama ps, OLLAMA_CONTEXT_LENGTH).
+"""
