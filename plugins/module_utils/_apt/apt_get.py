@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""apt-get on this host: how it is called, waited for and understood."""
+"""Run apt-get on this host: arguments, waiting for the lock, and errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENVIRONMENT = {
     "LANGUAGE": "C",
     "DEBIAN_FRONTEND": "noninteractive",
     "APT_LISTCHANGES_FRONTEND": "none",
-    # Ubuntu's needrestart would otherwise restart services, running jobs among them, without being asked.
+    # Ubuntu's needrestart would otherwise restart services, including running jobs, without asking.
     "NEEDRESTART_SUSPEND": "1",
     "UCF_FORCE_CONFFOLD": "1",
 }
@@ -36,31 +36,31 @@ _OPTIONS = (
     "--no-install-recommends",
     *("-o", "Dpkg::Options::=--force-confold"),
     *("-o", "Dpkg::Use-Pty=0"),
-    # The administrator decides about packages that nobody needs: autoremove could remove DGX packages.
+    # Removing unneeded packages is up to the administrator, because autoremove could remove DGX packages.
     *("-o", "APT::Get::AutomaticRemove=0"),
 )
 
 
 def read_only() -> tuple[str, ...]:
-    """Return the options with which apt only reads.
+    """Return the options that make apt read-only.
 
-    An ordinary account cannot lock, and root would write a cache, and a log of each plan that is simulated.
+    An ordinary account cannot take the lock. As root, apt would write a cache, and a log for each simulated plan.
     """
     cache = ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Dir::Log::Planner=/dev/null")
     return ("-o", "Debug::NoLocking=1", *(cache if os.geteuid() == 0 else ()))
 
 
-#: The rules for messages of apt, dpkg and what they need, in the order of the whole table.
+#: The rules for messages of apt, dpkg and their helpers, in the order of the full table.
 _RULES = load(memory, network, apt)
 
 
 def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any] | None = None) -> SparkforgeError:
-    """Turn what apt-get or dpkg complained of into one cause and one remedy.
+    """Turn error output from apt-get or dpkg into one cause and one remedy.
 
-    :param action: what was tried, in words (``install libfoo``).
-    :param holder: who holds the lock, from :meth:`AptState.lock_holder`.
+    :param action: a description of the attempt (``install libfoo``).
+    :param holder: the holder of the lock, from :meth:`AptState.lock_holder`.
     """
-    # Both have parts of it, and stdout what came first.
+    # Errors appear in both streams, the earliest in stdout.
     text = f"{stdout}\n{stderr}"
     details: dict[str, t.Any] = {"stderr": stderr[-4000:], "stdout": stdout[-4000:]}
     if holder:
@@ -81,7 +81,7 @@ def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any
 
 
 def command_runner(module: t.Any) -> Run:
-    """Return what runs a command for the core; 127 is the status of a command that is not installed.
+    """Return a function that runs commands for the core; status 127 means that the command is not installed.
 
     :param module: the ``AnsibleModule``.
     """
@@ -105,13 +105,13 @@ class Apt:
         self.state = apt_state.AptState(Host(run=lambda argv: run(argv, ENVIRONMENT)))
 
     def packages(self) -> dpkg.Packages:
-        """Return what dpkg has installed."""
+        """Return the packages that dpkg lists as installed."""
         return self.state.packages()
 
     def run(self, argv: list[str], action: str) -> str:
         """Run apt-get or dpkg, waiting for the lock, and return its output.
 
-        :raises SparkforgeError: with the cause, and with who held the lock when the wait ran out.
+        :raises SparkforgeError: with the cause and, after a timeout, the holder of the lock.
         """
         deadline = time.monotonic() + self._lock_timeout
         while True:
@@ -121,7 +121,7 @@ class Apt:
             error = diagnose(action, stdout, stderr)
             if error.details.get("diagnosis") != "apt-locked":
                 raise error
-            # Asked at once: a holder that ends meanwhile can no longer be named.
+            # Look at once, because a holder that exits meanwhile can no longer be identified.
             holder = self.state.lock_holder()
             if time.monotonic() >= deadline:
                 error = diagnose(action, stdout, stderr, holder)
@@ -130,14 +130,14 @@ class Apt:
             time.sleep(self._poll)
 
     def policies(self, names: t.Sequence[str]) -> dict[str, apt_state.Policy]:
-        """Return what apt knows of each name, in one call."""
+        """Return apt's policy for each name, in one call."""
         status, stdout, stderr = self._run(["apt-cache", "policy", *names], ENVIRONMENT)
         if status != 0:
             raise diagnose("read its package lists", stdout, stderr)
         return apt_state.parse_policy(stdout)
 
     def simulate(self, *arguments: str) -> Plan:
-        """Return what ``apt-get <arguments>`` would do."""
+        """Return the plan of ``apt-get <arguments>``."""
         action = " ".join(arguments)
         return parse_simulation(self.run(["apt-get", "--simulate", "-q", *_OPTIONS, *arguments], action))
 
@@ -150,8 +150,8 @@ class Apt:
         self.run(["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any"], "update its package lists")
 
     def update_source(self, file: str) -> None:
-        """Fetch the package lists of one source file and leave all others as they are."""
+        """Fetch the package lists for one source file without changing the others."""
         only = ("-o", f"Dir::Etc::sourcelist={file}", "-o", "Dir::Etc::sourceparts=/dev/null")
-        # Without the second apt calls an unreachable repository a warning and exits with 0.
+        # Without the second option, an unreachable repository is only a warning and apt exits with 0.
         kept = ("-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any")
         self.run(["apt-get", "update", "-q", *only, *kept], f"update its package lists from {file}")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Asks dpkg-deb what a .deb is and what it holds, so that what is not one is refused while the host is as it was."""
+"""Inspect a .deb with dpkg-deb, so that an invalid file is refused before the host changes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from . import tools
 
 _REMEDY = "Check the URL and download it again; a proxy or a login page may have answered instead."
 _DISTRUST = "Do not use this file; get another copy from its vendor."
-#: The fields that every package has, and what dpkg takes of them: deb-control(5), deb-version(7), and section 5.6.1 of
-#: Debian Policy. None of them takes a line break, after which another field could follow.
+#: The mandatory fields and their valid values: deb-control(5), deb-version(7), and section 5.6.1 of Debian Policy. None
+#: of them allows a line break, which could introduce another field.
 _GRAMMAR = {
     "Package": re.compile(r"[a-z0-9][a-z0-9+.-]+"),
     "Version": re.compile(r"[0-9]+:[A-Za-z0-9.+:~-]+|[0-9][A-Za-z0-9.+~-]*"),
@@ -27,15 +27,14 @@ _GRAMMAR = {
 }
 # drwxr-xr-x root/root         0 2025-08-13 10:00 ./var/
 _ENTRY = re.compile(r"^(\S)\S{9}\S* \S+/\S+ +(\d{1,18})(?:,\d+)? +\S+ +\S+ (.*)$")
-# tar takes four times as much as a name is said to have, and a .deb of some KB may say gigabytes.
+# tar needs four times the declared length of a name, and a .deb of a few KB may declare gigabytes.
 _MEMORY = 1 << 30
-# The space to leave free on the file system to which it is unpacked.
+# The space to leave free on the file system for unpacking.
 _RESERVE = 64 << 20
 
 
 def _dpkg_deb(option: str, path: str, fault: str) -> str:
-    # A local repository of all CUDA has some GB, and its contents come last.
-    # Threads would take memory too.
+    # A local repository with all of CUDA has several GB, and its contents come last. Threads would need more memory.
     command = ["env", "DPKG_DEB_THREADS_MAX=1", "dpkg-deb", option, path]
     status, text, said = tools.ask(command, seconds=600, memory=_MEMORY)
     if status == 0:
@@ -46,9 +45,10 @@ def _dpkg_deb(option: str, path: str, fault: str) -> str:
 
 
 def control(path: str) -> dict[str, str]:
-    """Return the control fields of a .deb, their names in lower case.
+    """Return the control fields of a .deb, with names in lower case.
 
-    :raises SparkforgeError: for what is not a .deb, or whose Package, Version or Architecture is missing or malformed.
+    :raises SparkforgeError: for a file that is not a .deb, or whose Package, Version or Architecture is missing or
+        invalid.
     """
     fields = next(iter(paragraphs(_dpkg_deb("--field", path, "is not a Debian package"))), {})
     for name, grammar in _GRAMMAR.items():
@@ -61,10 +61,10 @@ def control(path: str) -> dict[str, str]:
 
 
 def files(path: str) -> list[str]:
-    """Return the path of each regular file in a .deb, beginning with "/"; all of it has been read then.
+    """Return the path of each regular file in a .deb, beginning with "/"; this reads the complete file.
 
-    :raises SparkforgeError: for a .deb that is truncated, a device, a path that leaves the tree, and one that has not
-        room where it is.
+    :raises SparkforgeError: for a .deb that is truncated, contains a device or a path outside the tree, or does not fit
+        on its file system.
     """
     found = []
     total = 0

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The order of Debian's versions: deb-version(7)."""
+"""Compare Debian versions (deb-version(7))."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._core.versions import is_whole
 
 
 def _order(character: str) -> int:
-    """Rank one character of a version's non-digit part (deb-version(7)): ~, the end, letters, all else."""
+    """Rank one character in a version's non-digit part (deb-version(7)): ~, the end, letters, everything else."""
     if character == "~":
         return -1
     return ord(character) if character.isalpha() else ord(character) + 256
@@ -30,7 +30,7 @@ def _compare_part(left: str, right: str) -> int:
         left, right = left[len(left_text) :], right[len(right_text) :]
         left_digits = re.match(r"\d*", left).group()  # type: ignore[union-attr]
         right_digits = re.match(r"\d*", right).group()  # type: ignore[union-attr]
-        # Of any length, which int() does not take.
+        # Compare as text, because int() limits the number of digits.
         keys = [(len(digits.lstrip("0")), digits.lstrip("0")) for digits in (left_digits, right_digits)]
         if keys[0] != keys[1]:
             return -1 if keys[0] < keys[1] else 1
@@ -39,7 +39,7 @@ def _compare_part(left: str, right: str) -> int:
 
 
 def compare_versions(left: str, right: str) -> int:
-    """Return -1, 0 or 1 as ``dpkg --compare-versions`` orders two versions (deb-version(7))."""
+    """Return -1, 0 or 1, like the order of ``dpkg --compare-versions`` (deb-version(7))."""
     parts = []
     for version in (left, right):
         epoch, colon, rest = version.strip().partition(":")

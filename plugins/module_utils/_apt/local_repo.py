@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""NVIDIA's local repositories: a .deb that carries a small apt repository below /var.
+"""NVIDIA's local repositories: a .deb that contains a small apt repository under /var.
 
-The sha256 of the .deb proves all of it, and dpkg installs it as it is. The keyring inside is unique to the .deb, so
-its fingerprint could only come from the same copy as the sha256 and would prove nothing more.
+The sha256 of the .deb covers everything in it, and dpkg installs it unchanged. The keyring inside is unique to the
+.deb, so its fingerprint could only come from the same copy as the sha256 and would prove nothing more.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from . import deb as _deb, receipt as recorded, sources
 from .apt_get import Apt
 from .deb_version import compare_versions
 
-# The download has some hundred MB; /tmp is often a small tmpfs.
+# The download has several hundred MB, and /tmp is often a small tmpfs.
 WORK = "/var/tmp"  # noqa: S108 - what is made below it is ours alone
 
 
 class Found(t.NamedTuple):
-    """One local repository that dpkg knows of."""
+    """One local repository that dpkg lists."""
 
     package: str
     version: str  # of the library: the end of the package's name
-    installed: bool  # False: removed, its configuration files still lie there
+    installed: bool  # False: removed, but its configuration files are still there
 
 
 def find_repositories(status: str, name: str) -> list[Found]:
-    """Return the local repositories of ``name`` from dpkg's status file, whatever their distribution."""
+    """Return the local repositories of ``name`` from dpkg's status file, for any distribution."""
     found = []
     pattern = re.compile(rf"^{re.escape(name)}-local-repo-[a-z0-9]+-(\d\S*)$")
     for package, state in re.findall(r"^Package: (\S+)\nStatus: \S+ \S+ (\S+)$", status, re.M):
@@ -48,9 +48,9 @@ def find_repositories(status: str, name: str) -> list[Found]:
 
 
 class LocalRepository:
-    """One local repository of a name; older ones are retired.
+    """The local repository with a given name; older versions are removed.
 
-    :param options: of the module ``apt_local_repo``.
+    :param options: the options of the module ``apt_local_repo``.
     """
 
     def __init__(self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool) -> None:
@@ -72,7 +72,7 @@ class LocalRepository:
         self._root: str = options["root"]
         self._url: str | None = options["url"] or None
         self._sha256 = str(sha256).lower() if sha256 else None
-        # An underscore, so that it is never taken for the receipt of a set of packages (apt-<name>).
+        # The underscore distinguishes it from the receipt of a package set (apt-<name>).
         self._receipt = recorded.REPOSITORIES + name
 
     def _found(self) -> list[Found]:
@@ -81,7 +81,7 @@ class LocalRepository:
     # -- present -------------------------------------------------------------------------------------------
 
     def present(self) -> dict[str, t.Any]:
-        """Install the local repository unless it is there, and retire the older ones."""
+        """Install the local repository if necessary, and remove older versions."""
         version = t.cast(str, self._version)
         found = self._found()
         current = None
@@ -140,7 +140,7 @@ class LocalRepository:
         try:
             fields, files = _deb.control(deb), _deb.files(deb)
         except SparkforgeError as error:
-            # The file has a temporary name; what was asked for is what a person knows.
+            # The file has a temporary name, so replace it with the URL, which the user knows.
             cause, remedy = (text.replace(deb, str(self._url)) for text in (error.cause, error.remedy))
             raise SparkforgeError(cause, remedy, **error.details) from error
         package = fields["package"]
@@ -163,7 +163,7 @@ class LocalRepository:
         return package
 
     def _unpack(self, deb: str, package: str) -> None:
-        # A run that is killed once it is there leaves to the next one that it was not somebody else.
+        # If this run is killed after the installation, the note tells the next run that the package is this module's.
         disk.write_file(self._begun, f"{package}\n".encode())
         try:
             self._apt.run(["dpkg", "--install", deb], f"install {package}")
@@ -174,17 +174,17 @@ class LocalRepository:
                 _purge(self._apt, self._name, one, self._source_of(package))
             with contextlib.suppress(OSError):
                 os.unlink(self._begun)
-                # As receipts are removed: an emptied directory goes too.
+                # As when receipts are removed, remove an empty directory too.
                 os.rmdir(os.path.dirname(self._begun))
             raise
 
     @property
     def _begun(self) -> str:
-        """Where the package that is being installed is noted, until the receipt is there."""
+        """The path of the note about an unfinished installation, which exists until the receipt is written."""
         return os.path.join(os.path.dirname(receipts.path_of(self._root, self._receipt)), f".{self._receipt}.begun")
 
     def _brought(self) -> str | None:
-        """Return the package that this module has installed, and not merely configured."""
+        """Return the package that this module installed, as opposed to one that it only configured."""
         begun = disk.read(self._begun)
         if begun is not None:
             return begun.decode("ascii", "replace").strip()
@@ -201,8 +201,8 @@ class LocalRepository:
         ]
 
     def _configured(self, package: str) -> bool:
-        """Tell whether one enabled source names the repository and a keyring that is the one inside it, and its package
-        lists were fetched: a run that was killed in between has to be made good.
+        """Tell whether exactly one enabled source uses the repository with its own keyring, and its package lists have
+        been fetched; a killed run may have left either step undone.
         """
         rows = self._source_of(package)
         inside = _keyring_in(f"/var/{package}", required=False)
@@ -213,7 +213,7 @@ class LocalRepository:
         return rows[0]["signed_by"] == path and b"trusted" not in text and disk.read(path) == disk.read(inside)
 
     def _configure(self, package: str, brought: bool = True) -> None:
-        """Put the keyring where apt looks for it, point the source at it, and fetch this source's lists."""
+        """Install the keyring for apt, point the source at it, and fetch this source's lists."""
         inside = _keyring_in(f"/var/{package}")
         keyring = f"{sources.KEYRINGS}/{os.path.basename(inside)}"
         files = sources.Rollback()
@@ -249,9 +249,9 @@ class LocalRepository:
     # -- absent ----------------------------------------------------------------------------------------------
 
     def absent(self, keep_foreign: bool = False) -> dict[str, t.Any]:
-        """Purge each local repository of this name, with its source, keyring and package lists.
+        """Purge each local repository with this name, including its source, keyring and package lists.
 
-        :param keep_foreign: leave alone what no receipt says that this module has installed.
+        :param keep_foreign: keep repositories that no receipt attributes to this module.
         """
         receipt = recorded.repository(self._root, self._receipt)
         brought = self._brought()
@@ -282,9 +282,9 @@ class LocalRepository:
 
 
 def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.Any]]) -> None:
-    """Purge a local repository with its source, keyring and package lists."""
+    """Purge a local repository including its source, keyring and package lists."""
     directory = f"/var/{one.package}"
-    # The keyrings of this repository: what is in it under the same name, and what its source names.
+    # The keyrings of this repository: those with the same name as one inside it, and those that its source names.
     keyrings = {f"{sources.KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
     named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
     keyrings |= {path for path in named if path.startswith(f"{sources.KEYRINGS}/{name}-")}
@@ -301,17 +301,17 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
 
 
 def _brought(receipt: recorded.LocalRepository | None) -> str | None:
-    """Return the package that this module has installed, and not merely configured."""
+    """Return the package that this module installed, as opposed to one that it only configured."""
     return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
 
 
 def _keyring_in(directory: str, required: bool = True) -> t.Any:
-    """Return the one keyring in a local repository.
+    """Return the only keyring in a local repository.
 
-    Its name becomes that of a file in apt's directory of keyrings and a line of a source: it has to be the repository's
-    own, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
+    Its name becomes a file name in apt's keyring directory and part of a source, so it must follow the pattern of the
+    repository, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
 
-    :raises SparkforgeError: if there is none, or more than one to choose from, or its name is another one.
+    :raises SparkforgeError: if there is none, more than one, or its name does not match.
     """
     found = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
     owner = os.path.basename(directory).partition("-local-repo-")[0]

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the next upgrade of a host would do, and all that decides whether the host survives it: one read-only look.
+"""Observe, read-only, the effect of a host's next upgrade and everything that decides whether the host survives it.
 
-apt's own solver answers, with every source, pin, hold and phased update of the host. Nothing is locked or written, and
-nothing is asked that starts an update; an ordinary account gets the same, but for what only root may read.
+The result is from apt's own solver, with all sources, pins, holds and phased updates of the host. Nothing is locked or
+written, and no query starts an update. An ordinary account gets the same, except for files only root can read.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from . import ota
 from .apt_get import diagnose, read_only
 from .plan import parse_simulation
 
-#: Seconds of one question to fwupd, whose daemon may have to start.
+#: The time limit in seconds for one query to fwupd, whose daemon may have to start.
 FIRMWARE_SECONDS = 8
 UPGRADES = {"full": "dist-upgrade", "safe": "upgrade"}
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
-#: NVIDIA's own updater, once after the first boot (field notes of owners; cylon's role masks it).
+#: NVIDIA's own updater, which runs once after the first boot (owners' field notes; cylon's role masks it).
 ONCE = "nvidia-spark-run-apt-upgrade-once.service"
 UNITS = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
 
@@ -37,14 +37,14 @@ _LISTS = {
 _ORIGIN = re.compile(r"^Inst (\S+) (?:\[\S+\] )?\(\S+ ([^)]*?)(?: \[\w+\])?\)", re.M)
 _SIZE = re.compile(r"([\d.,]+) ([kMGT]?)B")
 _UNIT = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-#: fwupd's states as its JSON numbers them (libfwupd, FwupdUpdateState).
+#: fwupd's states, in the order of their numbers in its JSON output (libfwupd, FwupdUpdateState).
 STATES = ("unknown", "pending", "success", "failed", "needs-reboot", "failed-transient")
-#: In modules.dep: the driver's module, compressed or not.
+#: Matches the driver's module in modules.dep, compressed or not.
 _DRIVER = re.compile(r"(^|/)nvidia\.ko(\.\w+)?:", re.M)
 
 
 def parse_lists(text: str) -> dict[str, list[str]]:
-    """Return what apt-get lists beside its plan: packages kept back, deferred by phasing, and no longer required."""
+    """Return the lists in apt-get's output: packages kept back, deferred by phasing, and no longer required."""
     found: dict[str, list[str]] = {name: [] for name in _LISTS}
     current: list[str] | None = None
     for line in text.splitlines():
@@ -57,7 +57,7 @@ def parse_lists(text: str) -> dict[str, list[str]]:
 
 
 def parse_sizes(text: str) -> dict[str, int]:
-    """Return the MiB that apt-get would download and add, from what ``--print-uris`` says before its list."""
+    """Return the MiB that apt-get would download and add, from the text before the list of ``--print-uris``."""
 
     def size(line: str) -> int:
         found = [float(number.replace(",", "")) * _UNIT[unit] for number, unit in _SIZE.findall(line)]
@@ -70,7 +70,7 @@ def parse_sizes(text: str) -> dict[str, int]:
 
 
 def parse_config(text: str) -> dict[str, list[str]]:
-    """Return apt's configuration as ``apt-config dump`` prints it: each key, in lower case, with its values."""
+    """Parse the output of ``apt-config dump``: the values for each key, in lower case."""
     found: dict[str, list[str]] = {}
     for key, value in re.findall(r'^(\S+?)(?:::)? "(.*)";$', text, re.M):
         if value:
@@ -79,23 +79,23 @@ def parse_config(text: str) -> dict[str, list[str]]:
 
 
 def driver_of(text: str) -> str | None:
-    """Return the driver that a CDI specification is made for, by the name of its libcuda."""
+    """Return the driver version that a CDI specification was made for, from the name of its libcuda."""
     found = re.search(r"libcuda\.so\.(\d+(?:\.\d+)+)", text)
     return found.group(1) if found else None
 
 
 class UpdateInfo:
-    """Observes one host.
+    """Observe one host.
 
-    :param mode: ``full``, what ``apt full-upgrade`` and the vendor's updater do, or ``safe``, which removes nothing.
-    :param refresh: fetch the package lists into a temporary directory first; the host's own stay as they are.
+    :param mode: ``full``, like ``apt full-upgrade`` and the vendor's updater, or ``safe``, which removes nothing.
+    :param refresh: first fetch the package lists into a temporary directory; the host's own are not changed.
     """
 
     def __init__(self, host: Host, mode: str = "full", refresh: bool = False) -> None:
         self.host, self.mode, self.refresh = host, mode, refresh
 
     def observe(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
-        """Return the observation; it never raises for what a host lacks."""
+        """Return the observation; a missing feature on the host never raises an error."""
         release = (self.host.read("/proc/sys/kernel/osrelease") or "").strip() or self.host.release
         return {
             "plan": self.host.part("apt", self._plan) or {},
@@ -116,7 +116,7 @@ class UpdateInfo:
         }
 
     def _plan(self) -> dict[str, t.Any]:
-        """Return what apt would do, or why it would do nothing."""
+        """Return apt's plan, or the reason why there is none."""
         if not self.refresh:
             return self._simulated()
         with tempfile.TemporaryDirectory(prefix="sparkforge-lists-") as folder:
@@ -152,7 +152,7 @@ class UpdateInfo:
         return round(max(0.0, self.host.clock() - max(times)) / 86400, 1) if times else None
 
     def _kernels(self, running: str) -> list[dict[str, t.Any]]:
-        """Return each kernel that could be booted, or has modules: whether it has the driver and headers, its size."""
+        """Return each kernel that can be booted or has modules: whether it has the driver and headers, and its size."""
         images = {name[8:] for name in self.host.names("/boot") if name.startswith("vmlinuz-")}
         found = []
         for release in sorted(images | set(self.host.names("/lib/modules"))):
@@ -216,19 +216,19 @@ class UpdateInfo:
         }  # fmt: skip
 
     def _firmware(self) -> list[dict[str, t.Any]] | None:
-        """Return fwupd's devices, what it would update, and what it has not finished; it is only asked."""
+        """Return fwupd's devices with pending updates and unfinished ones; this only queries."""
         command = self.host.command("fwupdmgr")
         if not command:
             return None
         with tempfile.TemporaryDirectory() as folder:
-            # It keeps what it learns in the account's own folders.
+            # fwupdmgr writes its cache to the account's directories.
             places = [f"{name}={folder}" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")]
 
             def ask(what: str) -> dict[str, dict[str, t.Any]]:
                 quiet = ["--no-metadata-check", "--no-unreported-check", "--no-remote-check"]
                 limited = ["env", *places, "timeout", str(FIRMWARE_SECONDS), command or ""]
                 status, stdout, stderr = self.host.run([*limited, what, "--json", *quiet])
-                if status not in (0, 2):  # 2: there is nothing to say
+                if status not in (0, 2):  # 2: there is nothing to report
                     self.host.note(f"fwupdmgr {what}", stderr or f"exit status {status}")
                     return {}
                 rows = json.loads(stdout or "{}").get("Devices") or []
@@ -237,13 +237,13 @@ class UpdateInfo:
             devices, history, updates = ask("get-devices"), ask("get-history"), ask("get-updates")
         found = []
         for key, row in {**history, **devices}.items():
-            # get-devices may call a failed update a success; the history knows better (fwupd issue 10772).
+            # get-devices may report a failed update as a success, but the history is right (fwupd issue 10772).
             past = {**row, **history.get(key, {})}
             releases = (updates.get(key) or {}).get("Releases") or []
             found.append(
                 {
                     "name": str(row.get("Name")),
-                    # A device that only holds others has none.
+                    # A device that only contains other devices has no version.
                     "version": str(row.get("Version") or ""),
                     "state": _state(past.get("UpdateState")),
                     "error": past.get("UpdateError"),

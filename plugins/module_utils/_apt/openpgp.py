@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Asks gpg which keys are in a key file, before the file reaches a directory that apt reads.
+"""Check with gpg which keys are in a key file before it is written to a directory that apt reads.
 
-What is let in with a pin is what gpg has read, not the file itself: nothing is in it that only another reader
-would find. Signatures are not checked here: that is what gpgv and apt do, with the keyring that this let through.
+The result is the keyring as gpg parsed it, not the file itself, so it contains nothing that only another parser would
+find. Signatures are not checked here; gpgv and apt do that with the accepted keyring.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._core.errors import SparkforgeError
 from .._fetch.http import is_html
 from . import tools
 
-# All keys of Debian are 60 KB. Less than this, made for it, keeps gpg busy for minutes and fills gigabytes.
+# All keys of Debian take 60 KB. Even a smaller crafted file can keep gpg busy for minutes and fill gigabytes.
 SIZE_LIMIT = 1024 * 1024
 _SECONDS = 30
 _MEMORY = 256 * 1024 * 1024
@@ -28,7 +28,7 @@ _REMEDY = "Check the URL: it must serve the OpenPGP public key of the repository
 
 
 def require_gpg() -> None:
-    """Raise where gpg is not installed: a minimal Debian has only gpgv or sqv, which cannot list keys."""
+    """Raise an error if gpg is not installed: a minimal Debian has only gpgv or sqv, which cannot list keys."""
     if shutil.which("gpg") is None:
         raise SparkforgeError(
             "gpg is not installed, so a repository's key cannot be verified.",
@@ -37,11 +37,11 @@ def require_gpg() -> None:
 
 
 def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
-    """Return gpg's exit status for a key file, what it listed (where it failed: what it said), and what it wrote."""
+    """Return gpg's exit status for a key file, its listing (or its messages if it failed), and its output file."""
     require_gpg()
     if len(data) > SIZE_LIMIT:
         return 1, f"it is larger than {SIZE_LIMIT} bytes", b""
-    # Its own home, without agent and keyring: the user's keys are not our business.
+    # A temporary home without agent and keyring, so that the user's keys are not involved.
     with tempfile.TemporaryDirectory(prefix="sparkforge-gpg-") as home:
         given, written = os.path.join(home, "given"), os.path.join(home, "written")
         with open(given, "wb") as stream:
@@ -64,9 +64,9 @@ def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
 
 
 def _keys(data: bytes) -> tuple[list[str], bytes]:
-    """Return the fingerprint of each primary key, in order, without repeats, and the last key as a binary keyring.
+    """Return the fingerprints of all primary keys, in order and unique, and the last key as a binary keyring.
 
-    :raises SparkforgeError: for a file that is no certificate, that holds secret keys, or that holds no key.
+    :raises SparkforgeError: for a file that is not a certificate, contains secret keys, or contains no key.
     """
     status, text, ring = _gpg(data, "--import-options", "show-only,import-export", "--import")
     found: list[str] = []
@@ -77,7 +77,7 @@ def _keys(data: bytes) -> tuple[list[str], bytes]:
                 "The key file contains a secret key.",
                 "Publish the public key (gpg --export), and treat the secret key as compromised.",
             )
-        # Each key has its fingerprint after it, and a primary key may have a designated revoker in between.
+        # Each key is followed by its fingerprint; a designated revoker may come between a primary key and its own.
         if row[0] == "fpr" and kind == "pub" and row[9] not in found:
             found.append(row[9])
         kind = row[0] if row[0] in ("pub", "sub", "fpr") else kind
@@ -96,17 +96,17 @@ def _not_a_key(data: bytes, said: str) -> SparkforgeError:
 
 
 def primary_fingerprints(data: bytes) -> list[str]:
-    """Return the fingerprint of each primary key in a key file, armored or binary, in order, without repeats.
+    """Return the fingerprints of all primary keys in a key file, armored or binary, in order and without duplicates.
 
-    :raises SparkforgeError: for a file that is no certificate, that holds secret keys, or that holds no key.
+    :raises SparkforgeError: for a file that is not a certificate, contains secret keys, or contains no key.
     """
     return _keys(data)[0]
 
 
 def normalise_fingerprint(value: str) -> str:
-    """Return a fingerprint as 40 or 64 upper-case hexadecimal digits; spaces, colons and 0x are dropped.
+    """Return a fingerprint as 40 or 64 upper-case hexadecimal digits, without spaces, colons and 0x.
 
-    :raises SparkforgeError: for a short or long key id: those can be forged at will.
+    :raises SparkforgeError: for a short or long key id, because those can be forged at will.
     """
     digits = re.sub(r"[\s:]", "", value).upper()
     if digits.startswith("0X"):
@@ -123,7 +123,7 @@ def require_fingerprint(data: bytes, pinned: str, origin: str) -> bytes:
     """Return the pinned key as a binary keyring if it is the only primary key in the file.
 
     :param origin: URL or path, for the message.
-    :raises SparkforgeError: for any other key: one more key in a keyring is one more signer that apt trusts.
+    :raises SparkforgeError: for any other key, because apt would trust its signatures too.
     """
     wanted = normalise_fingerprint(pinned)
     found, ring = _keys(data)

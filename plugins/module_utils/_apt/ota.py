@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What NVIDIA's own checker says that a release consists of: the recipes of ``nvidia-spark-ota-check``."""
+"""The contents of a DGX release according to NVIDIA's own checker: the recipes of ``nvidia-spark-ota-check``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import typing as t
 from .._host.reader import Host
 from .deb_version import compare_versions
 
-# Where NVIDIA's checker keeps what each release consists of, readable for any account: "Updating a fleet of GB10
-# systems" (2026-09-05), of nvidia-spark-ota-check 1.0.16-1.
+# The world-readable directory of the checker's release recipes, from "Updating a fleet of GB10 systems" (2026-09-05),
+# for nvidia-spark-ota-check 1.0.16-1.
 RECIPES = "/opt/nvidia/spark-ota-check/metadata"
 
 
 def newest(host: Host, installed: t.Mapping[str, str]) -> dict[str, t.Any] | None:
-    """Return the newest release that NVIDIA's checker knows, and what of its packages is older or missing here."""
+    """Return the newest release that NVIDIA's checker knows, and its packages that are older or missing here."""
     texts = [host.read(f"{RECIPES}/{name}") for name in host.names(RECIPES) if "ebeta" not in name]
     recipes = [json.loads(text) for text in texts if text]
     if not recipes:

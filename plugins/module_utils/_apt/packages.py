@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Packages that are installed once, through apt-get, and the receipt of what they brought.
+"""Package sets that are installed through apt-get, and the receipt of the packages that were new.
 
-apt resolves, fetches and unpacks; this asks it first what it would do, and remembers what came of it.
+apt resolves, downloads and unpacks; this module first simulates the installation, and records the result.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .wanted import missing, parse_wanted
 
 
 def present_versions(packages: Packages) -> dict[str, str]:
-    """Return name -> version of all that is on the disk, half-configured packages included."""
+    """Return name -> version of all packages on the disk, including half-configured ones."""
     return {**{row["name"]: "" for row in packages.broken}, **packages.versions}
 
 
 class PackageSet:
-    """Packages that one role asks for by name, and the receipt of what they brought.
+    """The packages that a role requests, and the receipt of those that were new.
 
-    :param options: of the module ``apt_packages``.
+    :param options: the options of the module ``apt_packages``.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PackageSet:
     # -- present -----------------------------------------------------------------------------------
 
     def present(self) -> dict[str, t.Any]:
-        """Install what is missing, or say what would be installed."""
+        """Install missing packages, or report them in check mode."""
         before = self._apt.packages()
         lacking = missing(self._wanted, before.versions)
         if not lacking:
@@ -67,7 +67,7 @@ class PackageSet:
         if unavailable and not self._check_mode:
             raise _unavailable(unavailable)
         arguments = [choice.argument for choice in choices.values() if choice.argument is not None]
-        # In check mode the source may be one that an earlier step would have added: say so, and do not fail.
+        # In check mode an earlier step might have added the source, so report this instead of failing.
         notes = [f"{text} would be installed; today {reason}." for text, reason in unavailable.items()]
         plan = self._plan(arguments, notes)
         check_plan(plan, self._allow)
@@ -92,7 +92,7 @@ class PackageSet:
         except SparkforgeError as error:
             if "holder" in error.details or "waited" in error.details:
                 raise
-            # One broken source (an expired vendor key) must not stop packages that other sources offer.
+            # One broken source (an expired vendor key) must not block packages from other sources.
             self._warn(str(error))
 
     def _choose(self, lacking: t.Sequence[str]) -> dict[str, Choice]:
@@ -116,12 +116,12 @@ class PackageSet:
         was = present_versions(before)
         planned = {step.name: step.version or "" for step in plan.install}
         earlier = recorded.packages(self._root, self._receipt)
-        # Before: a run that is killed once they are there comes to write nothing. Who reads it heeds what is installed.
+        # Write the receipt first, in case this run is killed after the installation; readers ignore missing packages.
         self._record([name for name in planned if name not in was], {**was, **planned})
         try:
             self._apt.apply("install", "--no-remove", *arguments)
         finally:
-            # Also after a failure: what arrived before it must be known, or nobody could take it back.
+            # Also after a failure: packages that were installed before it must be recorded so that they can be removed.
             now = present_versions(self._apt.packages())
             arrived = [name for name in now if name not in was and name in planned]
             if arrived or earlier is not None:
@@ -139,8 +139,8 @@ class PackageSet:
         old = recorded.packages(self._root, self._receipt) or {}
         brought = sorted({name for name in [*old.get("brought", []), *new] if name in now})
         asked = sorted({one.name for text in self._wanted for one in parse_wanted(text) if one.name in now})
-        # apt marks what is asked for by name as wanted by hand; that alone is then no sign of a person's
-        # wish.
+        # apt marks packages requested by name as manually installed, so that mark alone does not prove that a user
+        # wants to keep them.
         explicit = sorted({*old.get("explicit", []), *asked} & set(brought))
         if brought or old:
             data = recorded.Packages(
@@ -156,7 +156,7 @@ class PackageSet:
     # -- absent ------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
-        """Take back what the receipt says that this brought and that nothing else needs."""
+        """Remove the packages that the receipt lists as new and that nothing else needs."""
         receipt = recorded.packages(self._root, self._receipt)
         before = self._apt.packages()
         if receipt is None:
@@ -194,8 +194,7 @@ class PackageSet:
     def _split(
         self, receipt: recorded.Packages, before: Packages
     ) -> tuple[set[str], list[dict[str, str]], dict[str, list[str]]]:
-        """Divide what was brought into what leaves, what stays and why, and what another receipt takes
-        over."""
+        """Split the recorded packages into those to remove, those to keep and why, and those for other receipts."""
         host = self._apt.state.host
         automatic = parse_extended_states(host.read("/var/lib/apt/extended_states") or "")
         installed = parse_dependencies(host.read(f"{DPKG}/status") or "", before.architecture)
@@ -217,7 +216,7 @@ class PackageSet:
         needed = brought - set(kept) - leaving
         remaining = {name: row for name, row in installed.items() if name not in leaving}
         for other, data in others.items():
-            # Needed by what another set brought: it leaves with that set, and so must be known to it.
+            # A package that another set's packages need leaves with that set, so that set's receipt must list it.
             theirs = sorted(needed & removable(needed | set(data.get("brought", [])), remaining))
             if theirs:
                 adopted.setdefault(other, []).extend(theirs)

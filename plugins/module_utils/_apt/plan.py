@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What apt-get would do, refused where that touches what is the vendor's."""
+"""Parse apt-get's plan, and refuse it if it touches the vendor's packages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from .._core import phrases
 from .._core.errors import SparkforgeError
 from .deb_version import compare_versions
 
-# The driver, the kernel and DGX packages are the vendor's (DESIGN.md, rule 10). linux-libc-dev is no
-# kernel: it is the header package that every compiler pulls in. The names are those of nvidia-facts A and
-# of Ubuntu's kernels.
+# The driver, the kernel and DGX packages belong to the vendor (DESIGN.md, rule 10). linux-libc-dev is not a kernel but
+# the header package that every compiler depends on. The names are from nvidia-facts A and from Ubuntu's kernels.
 PROTECTED = (
     r"^nvidia-driver",
     r"^nvidia-kernel",
@@ -45,8 +44,7 @@ _REMV = re.compile(r"^(?:Remv|Purg) (\S+)(?: \[(\S+)\])?")
 
 
 class Step(t.NamedTuple):
-    """One package in apt's plan: new where ``previous`` is None, removed where ``version`` is
-    None."""
+    """One package in apt's plan: new if ``previous`` is None, removed if ``version`` is None."""
 
     name: str
     previous: str | None
@@ -57,14 +55,14 @@ class Step(t.NamedTuple):
 
 
 class Plan(t.NamedTuple):
-    """What apt-get would do."""
+    """The changes that apt-get would make."""
 
     install: list[Step]
     remove: list[Step]
 
 
 def parse_simulation(text: str) -> Plan:
-    """Read the output of ``apt-get --simulate``."""
+    """Parse the output of ``apt-get --simulate``."""
     plan = Plan([], [])
     for line in text.splitlines():
         inst, remv = _INST.match(line), _REMV.match(line)
@@ -78,8 +76,7 @@ def parse_simulation(text: str) -> Plan:
 def check_plan(plan: Plan, allow: t.Iterable[str] = ()) -> None:
     """Refuse a plan that removes or downgrades anything, or that touches a protected package.
 
-    :param allow: regular expressions that take names out of ``PROTECTED`` again (nvidia-fs, where it is
-        asked for).
+    :param allow: regular expressions for exceptions from ``PROTECTED`` (nvidia-fs, if requested).
     """
     if plan.remove:
         raise SparkforgeError(

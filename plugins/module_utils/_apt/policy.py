@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which of a package's versions to ask apt for: what its sources offer, and what the pins say."""
+"""Choose the package version to request from apt, based on its sources and pins."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .wanted import parse_wanted
 
 
 class Choice(t.NamedTuple):
-    """What to ask apt-get for, or why there is nothing to ask for."""
+    """The argument for apt-get, or the reason why there is none."""
 
     argument: str | None
     reason: str
 
 
 def pin_names(pattern: str, name: str) -> bool:
-    """Tell whether a pin's pattern, a glob or a regular expression between slashes, names the package."""
+    """Tell whether a pin's pattern, a glob or a regular expression between slashes, matches the package."""
     regular = re.fullmatch(r"/(.+)/", pattern)
     try:
         return bool(re.search(regular.group(1), name)) if regular else fnmatch.fnmatchcase(name, pattern)
@@ -32,9 +32,9 @@ def pin_names(pattern: str, name: str) -> bool:
 
 
 def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Mapping[str, t.Any] | None:
-    """Return the first pin with a negative priority that names ``name`` (apt_preferences(5)), or None.
+    """Return the first pin with a negative priority for ``name`` (apt_preferences(5)), or None.
 
-    :param pins: rows of :meth:`AptState.pins`.
+    :param pins: rows from :meth:`AptState.pins`.
     """
     for pin in pins:
         if pin["priority"] < 0 and any(pin_names(pattern, name) for pattern in str(pin["package"]).split()):
@@ -43,11 +43,10 @@ def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Mapp
 
 
 def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mapping[str, t.Any]] = ()) -> Choice:
-    """Pick the first alternative that a source offers, in the version that apt would prefer.
+    """Choose the first available alternative, in the version that apt would prefer.
 
-    The highest pin priority wins, then the highest version, as apt does it itself; a version whose
-    priority is
-    negative is not taken: a pin of -1 is the vendor's word (preferences.d of DGX OS).
+    As in apt itself, the highest pin priority wins, then the highest version. A version with a negative priority is
+    never chosen, because a pin of -1 is the vendor's decision (preferences.d of DGX OS).
     """
     reasons = []
     for wanted in parse_wanted(text):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The receipts of what apt and dpkg brought: of a set of packages, and of a local repository."""
+"""The receipts of apt and dpkg installations: package sets and local repositories."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import typing as t
 
 from .._core import receipts
 
-#: The prefixes of the receipts' names; the rest is the name of the set, or of the repository.
+#: The prefixes of receipt names; the rest is the name of the set or of the repository.
 SETS, REPOSITORIES = "apt-", "apt_local_repo-"
 
 
 class Packages(t.TypedDict, total=False):
-    """A set of packages: ``wanted`` as a role asked, ``asked`` by name, ``brought`` where they were not there before.
+    """A package set: ``wanted`` lists the requests, ``asked`` their names, ``brought`` the packages that were new.
 
-    ``explicit`` are those of ``brought`` that were asked for by name; ``versions`` has both kinds.
+    ``explicit`` is the part of ``brought`` that was requested by name; ``versions`` covers ``asked`` and ``brought``.
     """
 
     kind: t.Literal["apt"]
@@ -29,9 +29,9 @@ class Packages(t.TypedDict, total=False):
 
 
 class LocalRepository(t.TypedDict, total=False):
-    """A local repository, which was installed where ``brought``; an older receipt does not say so of one that was.
+    """A local repository. ``brought`` tells whether it was installed here; if an older receipt lacks the key, it was.
 
-    ``keyring`` and ``source`` are files of the host; ``sha256`` proved the .deb, unless it was there already.
+    ``keyring`` and ``source`` are files on the host; ``sha256`` verified the .deb, unless it was already installed.
     """
 
     kind: t.Literal["apt_local_repo"]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which installed packages may leave: who depends on whom, and what apt itself chose."""
+"""Determine which installed packages can be removed, from their dependencies and apt's own choices."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .._host.dpkg import BROKEN, INSTALLED
 
 
 class Installed(t.NamedTuple):
-    """One installed package, as far as its removal depends on it."""
+    """The fields of an installed package that affect removal."""
 
-    depends: list[list[str]]  # one list of alternatives for each dependency
+    depends: list[list[str]]  # a list of alternatives for each dependency
     provides: list[str]
 
 
 def parse_dependencies(status: str, native: str | None = None) -> dict[str, Installed]:
-    """Read which installed package needs which from dpkg's status file (Depends and Pre-Depends)."""
+    """Parse the dependencies of installed packages in dpkg's status file (Depends and Pre-Depends)."""
     found = {}
     for stanza in status.split("\n\n"):
         fields = dict(re.findall(r"^(Package|Status|Architecture|Depends|Pre-Depends|Provides): *(.*)$", stanza, re.M))
@@ -39,12 +39,12 @@ def parse_dependencies(status: str, native: str | None = None) -> dict[str, Inst
 
 
 def _bare(relation: str) -> str:
-    """Return the package name of ``name:any (>= 1)``."""
+    """Return the package name in ``name:any (>= 1)``."""
     return re.split(r"[\s:(\[]", relation.strip(), maxsplit=1)[0]
 
 
 def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) -> set[str]:
-    """Return those of ``brought`` that no package outside of them depends on, followed to the end."""
+    """Return the packages in ``brought`` that no other package depends on, directly or indirectly."""
     leaving = {name for name in brought if name in installed}
     while True:
         staying = [name for name in installed if name not in leaving]

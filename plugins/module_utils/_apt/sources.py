@@ -4,8 +4,8 @@
 
 """One apt source over the network, with its keyring.
 
-A keyring is let in only when each of its primary keys is the pinned one; a source names its keyring with
-Signed-By; the package lists of that source alone are fetched; and what fails is taken back whole.
+A keyring is accepted only if its only primary key is the pinned one; the source refers to it with Signed-By. Only the
+package lists of that source are fetched. A failure undoes all changes.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _NAME = re.compile(r"^[a-z0-9][a-z0-9.-]*$")
 
 
 def canonical(url: str) -> str:
-    """Return a URL in the one form in which two that mean the same are equal.
+    """Return the canonical form of a URL, so that equivalent URLs compare equal.
 
-    The trailing slashes go, the host is lowered, and ``file:///var``, ``file:/var`` and ``copy:/var`` are
-    one.
+    Trailing slashes are removed, the host is lower-cased, and ``file:///var``, ``file:/var`` and ``copy:/var`` are the
+    same.
     """
     try:
         parts = urllib.parse.urlsplit(url.strip())
     except ValueError:
-        # apt does not understand it either, and says so.
+        # apt rejects it too, with its own error.
         return url.strip()
     scheme = parts.scheme.lower()
     path = re.sub(r"/{2,}", "/", parts.path).rstrip("/")
@@ -52,7 +52,7 @@ def canonical(url: str) -> str:
 
 
 def lists_prefix(url: str) -> str:
-    """Return how the names of the package lists of ``url`` begin in /var/lib/apt/lists."""
+    """Return the prefix of the names of ``url``'s package lists in /var/lib/apt/lists."""
     parts = urllib.parse.urlsplit(canonical(url))
     text = f"{parts.netloc.rpartition('@')[2]}{parts.path}/"
     quoted = "".join(f"%{ord(c):02x}" if c in _QUOTED or not 0x20 < ord(c) < 0x7F else c for c in text)
@@ -60,7 +60,7 @@ def lists_prefix(url: str) -> str:
 
 
 def find_source(sources: t.Iterable[t.Mapping[str, t.Any]], url: str) -> list[t.Mapping[str, t.Any]]:
-    """Return the enabled entries for binary packages of the flat repository at this URL, whatever their file."""
+    """Return the enabled binary-package entries for the flat repository at this URL, from any file."""
     return [
         row
         for row in sources
@@ -72,7 +72,7 @@ def find_source(sources: t.Iterable[t.Mapping[str, t.Any]], url: str) -> list[t.
 
 
 def render_source(url: str, keyring: str) -> bytes:
-    """Return a deb822 source (sources.list(5)) of a flat repository."""
+    """Return a deb822 source (sources.list(5)) for a flat repository."""
     return (
         "# Written by sparkforge.dgx_spark; `state: absent` takes it away again.\n"
         f"Types: deb\nURIs: {url.rstrip('/')}/\nSuites: /\nSigned-By: {keyring}\n"
@@ -84,7 +84,7 @@ def _lists(url: str) -> list[str]:
 
 
 def has_lists(url: str) -> bool:
-    """Tell whether the package lists of ``url`` were fetched, and no power loss emptied one: apt would not notice."""
+    """Tell whether the package lists of ``url`` are there and none is empty from a power loss, which apt ignores."""
     found = _lists(url)
     return bool(found) and not any(map(_is_empty, found))
 
@@ -93,17 +93,17 @@ def _is_empty(path: str) -> bool:
     try:
         return os.path.getsize(path) == 0
     except OSError:
-        # A link into a local repository that is gone.
+        # A dangling link into a removed local repository.
         return True
 
 
 def update_lists(apt: Apt, file: str, url: str) -> None:
-    """Fetch the package lists of ``url``, which the source ``file`` names, and have them on disk.
+    """Fetch the package lists of ``url``, which the source ``file`` names, and sync them to disk.
 
-    :raises SparkforgeError: of apt, or where the disk does not take them.
+    :raises SparkforgeError: if apt fails, or the lists cannot be synced.
     """
     for path in filter(_is_empty, _lists(url)):
-        # apt leaves what is there while the release file is as it was.
+        # apt keeps existing lists as long as the release file is unchanged.
         disk.delete(path)
     apt.update_source(file)
     try:
@@ -115,14 +115,14 @@ def update_lists(apt: Apt, file: str, url: str) -> None:
 
 
 def remove_lists(url: str) -> None:
-    """Remove the package lists of ``url``: apt itself would do so at the next full update only."""
+    """Remove the package lists of ``url``; apt itself would only do so at the next full update."""
     for path in _lists(url):
         with contextlib.suppress(OSError):
             os.unlink(path)
 
 
 class Rollback:
-    """Remembers files before they change, and puts all of them back."""
+    """Save files before they change, so that all of them can be restored."""
 
     def __init__(self) -> None:
         self._before: list[tuple[str, bytes | None, int]] = []
@@ -151,7 +151,7 @@ class Rollback:
 class Source:
     """One apt source over the network, with its keyring.
 
-    :param options: of the module ``apt_source``.
+    :param options: the options of the module ``apt_source``.
     """
 
     def __init__(self, apt: Apt, options: t.Mapping[str, t.Any], check_mode: bool) -> None:
@@ -173,7 +173,7 @@ class Source:
         self.keyring = f"{KEYRINGS}/sparkforge-{name}.gpg"
 
     def present(self) -> dict[str, t.Any]:
-        """Add the source where no other file has it; converge our own where it is ours."""
+        """Add or update our source, unless another file already has it."""
         found = find_source(self._apt.state.sources(), self._url)
         others = sorted({str(row["file"]) for row in found if row["file"] != self.file})
         if others:
@@ -185,7 +185,7 @@ class Source:
             )
         wanted = render_source(self._url, self.keyring)
         have, ring = disk.read(self.file), disk.read(self.keyring)
-        # A run that was killed between the source and its package lists has left the source alone.
+        # A run that was killed before it fetched the package lists left only the source.
         fetched = has_lists(self._url)
         if have == wanted and ring is not None and self._is_pinned(ring) and fetched:
             return self._result(False, self.file, have, wanted)
@@ -200,7 +200,7 @@ class Source:
             return False
 
     def _leave_to(self, others: t.Sequence[str]) -> dict[str, t.Any]:
-        """Use the source that is there already; ours beside it would be the Signed-By conflict."""
+        """Use the existing source and remove ours, because both together would be a Signed-By conflict."""
         have = disk.read(self.file)
         if have is not None and not self._check_mode:
             disk.delete(self.file)
@@ -226,7 +226,7 @@ class Source:
             raise
 
     def absent(self) -> dict[str, t.Any]:
-        """Remove our source and keyring; a source of somebody else stays."""
+        """Remove our source and keyring, but no other source."""
         have, ring = disk.read(self.file), disk.read(self.keyring)
         changed = have is not None or ring is not None
         if changed and not self._check_mode:

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a tool on a file that nobody has vouched for yet: bounded in time, in memory and in what it prints."""
+"""Run a tool on an untrusted file, with limits on time, memory and output."""
 
-# There is no module here to run commands with.
+# There is no AnsibleModule here to run commands.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import typing as t
 
 from .apt_get import ENVIRONMENT
 
-# Also the bound of each file that the tool writes.
+# Also the size limit for each file that the tool writes.
 OUTPUT_LIMIT = 16 * 1024 * 1024
 TIMED_OUT = 124
 
 
 def ask(argv: t.Sequence[str], *, seconds: int, memory: int | None = None) -> tuple[int, str, str]:
-    """Return exit status, stdout and stderr of a tool; TIMED_OUT where it did not come to its end.
+    """Return exit status, stdout and stderr of a tool; the status is TIMED_OUT if it did not finish.
 
-    :param memory: bytes of address space.
+    :param memory: the limit on its address space in bytes.
     """
-    # Both are of essential packages (coreutils, util-linux).
+    # Both are in essential packages (coreutils, util-linux).
     bounds = ["timeout", "--kill-after=5", str(seconds), "prlimit", f"--fsize={OUTPUT_LIMIT}"]
     if memory is not None:
         bounds.append(f"--as={memory}")
@@ -39,5 +39,5 @@ def ask(argv: t.Sequence[str], *, seconds: int, memory: int | None = None) -> tu
         for stream in (out, err):
             stream.seek(0)
             text.append(stream.read().decode("utf-8", "replace"))
-    # 137: it went on after SIGTERM.
+    # 137: it continued after SIGTERM.
     return TIMED_OUT if status == 137 else status, text[0], text[1]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Packages as they are asked for, and which of them are installed."""
+"""Package requests, and which of them are installed."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _NAME = re.compile(r"^[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?$")
 
 
 class Wanted(t.NamedTuple):
-    """One package by name, with a version or a glob of versions, and the oldest, where that matters."""
+    """One package by name, with an optional version or version glob, and an optional minimum version."""
 
     name: str
     version: str | None
     minimum: str | None = None
 
     def accepts(self, version: str) -> bool:
-        """Tell whether ``version`` is one that was asked for."""
+        """Tell whether ``version`` matches the request."""
         if self.minimum is not None and compare_versions(version, self.minimum) < 0:
             return False
         return self.version is None or fnmatch.fnmatchcase(version, self.version)
 
     @property
     def asked(self) -> str:
-        """Return in words which versions are accepted."""
+        """Describe the accepted versions."""
         newer = f"{self.minimum} or newer" if self.minimum is not None else ""
         return " and ".join(filter(None, (self.version, newer)))
 
@@ -42,10 +42,10 @@ class Wanted(t.NamedTuple):
 
 
 def parse_wanted(text: str) -> list[Wanted]:
-    """Read ``name``, ``name=version``, ``name=glob``, ``name>=version``, ``name=glob>=version``, or several of them
+    """Parse ``name``, ``name=version``, ``name=glob``, ``name>=version``, ``name=glob>=version``, or several of them
     joined by ``|``, best first.
 
-    :raises SparkforgeError: for what can be no package name (apt-get would take ``name-`` for a removal).
+    :raises SparkforgeError: for an invalid package name (apt-get would take ``name-`` as a removal).
     """
     found = []
     for alternative in text.split("|"):
@@ -61,10 +61,10 @@ def parse_wanted(text: str) -> list[Wanted]:
 
 
 def satisfied(text: str, installed: t.Mapping[str, str]) -> bool:
-    """Tell whether one of the alternatives is installed in a version that was asked for."""
+    """Tell whether one of the alternatives is installed in a requested version."""
     return any(one.name in installed and one.accepts(installed[one.name]) for one in parse_wanted(text))
 
 
 def missing(wanted: t.Iterable[str], installed: t.Mapping[str, str]) -> list[str]:
-    """Return those of ``wanted`` that are not satisfied, in order and without repeats."""
+    """Return the requests in ``wanted`` that are not satisfied, in order and without duplicates."""
     return [text for text in dict.fromkeys(wanted) if not satisfied(text, installed)]

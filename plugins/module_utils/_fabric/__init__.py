@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The link between Sparks: what a host has for it, its addresses, and whether it carries what it should."""
+"""The network between Sparks: a host's hardware for it, its addresses, and checks of its rails."""

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a fabric carries what it should, rail by rail: state, reachability, frames of full size, bandwidth.
+"""Check each rail of a fabric: state, reachability, full-size frames, bandwidth.
 
-Each probe leaves by its rail's interface (``SO_BINDTODEVICE``), whatever the routing table says, so that a rail that is
-broken cannot hide behind another. A frame of full size is an ICMP echo with "do not fragment" (ip(7), IP_MTU_DISCOVER):
-the peer's kernel answers it, and nothing has to run there.
+Each probe is bound to its rail's interface (``SO_BINDTODEVICE``), regardless of the routing table, so that another rail
+cannot hide a broken one. A full-size frame is tested by an ICMP echo with "do not fragment" (ip(7), IP_MTU_DISCOVER).
+The peer's kernel answers it, so nothing needs to run there.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .._host import connectx, network
 from .._host.reader import Host
 from .rails import WHERE_THE_CARD_IS, located
 
-#: linux/in.h, for Python's socket module does not name them.
+#: From linux/in.h, because Python's socket module does not define them.
 IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 10, 3
-#: IPv4 header and ICMP header: what an echo of a frame of full size has beside its payload.
+#: The size of the IPv4 and ICMP headers, which a full-size frame contains in addition to the payload.
 HEADERS = 28
-#: The smallest frame that IPv4 promises.
+#: The smallest frame that IPv4 guarantees.
 SMALLEST = 576
 ECHO_REQUEST, ECHO_REPLY = 8, 0
-#: How often a packet is sent, since the first may be lost while the peer's MAC is asked for; seconds for one answer.
+#: The number of attempts, because the first packet may be lost during ARP; seconds to wait for one answer.
 ATTEMPTS, ANSWER_SECONDS = 3, 0.5
-#: Between these a half is in the state in which link and PCIe look right and little goes through
-#: (dgx-spark-playbooks pull request 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 healthy). The kernels are
-#: of developer forum 379303 and MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks issue 14 (kho=off): one owner each.
+#: In this range a half is in a degraded state although link and PCIe look healthy (dgx-spark-playbooks pull request
+#: 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 when healthy). The kernels were reported in developer forum
+#: 379303 and MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks issue 14 (kho=off), by one owner each.
 DEGRADED_GBITS = (8.0, 25.0)
-#: Where servers of ib_write_bw listen: the ports of NVIDIA's guide (performance_benchmarking_guide.md) and the next.
+#: The first TCP port for ib_write_bw servers, as in NVIDIA's guide (performance_benchmarking_guide.md).
 FIRST_TCP_PORT = 12000
 MEETING_SECONDS = 60
 
@@ -46,18 +46,18 @@ Row = dict[str, t.Any]
 
 
 def checksum(data: bytes) -> int:
-    """Return the Internet checksum (RFC 1071), whose sum is one modulo 65535."""
+    """Return the Internet checksum (RFC 1071), whose sum is taken modulo 65535."""
     data += b"\0" * (len(data) % 2)
     return 0xFFFF - int(sum(struct.unpack(f"!{len(data) // 2}H", data)) % 0xFFFF)
 
 
 def echo(interface: str, source: str, target: str, frame: int) -> str | None:
-    """Send an ICMP echo over one interface; return ``None`` for an answer, else why there was none."""
+    """Send an ICMP echo over one interface; return ``None`` if it is answered, otherwise the reason."""
     try:
         try:
             made = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
         except PermissionError:
-            # A container without CAP_NET_RAW: the kernel lets groups of net.ipv4.ping_group_range (icmp(7)).
+            # Without CAP_NET_RAW, the kernel allows this to groups in net.ipv4.ping_group_range (icmp(7)).
             made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
         with made:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
@@ -73,7 +73,7 @@ def echo(interface: str, source: str, target: str, frame: int) -> str | None:
 
 def _answered(made: socket.socket, target: str, frame: int) -> bool:
     mark = os.urandom(8)
-    # The mark comes back in the payload: that is what tells our answer from another ping's.
+    # The reply contains the mark in its payload, which distinguishes it from replies to other pings.
     payload = (mark * (frame // 8 + 1))[: frame - HEADERS]
     for sequence in range(ATTEMPTS):
         kind, rest = bytes([ECHO_REQUEST, 0]), mark[:2] + bytes([0, sequence]) + payload
@@ -83,7 +83,7 @@ def _answered(made: socket.socket, target: str, frame: int) -> bool:
             made.settimeout(left)
             with contextlib.suppress(socket.timeout):
                 answer, sender = made.recvfrom(65535)
-                # Only a raw socket returns the IP header, too.
+                # Only a raw socket also returns the IP header.
                 body = answer[(answer[0] & 15) * 4 :] if made.type == socket.SOCK_RAW else answer
                 if sender[0] == target and body[:1] == bytes([ECHO_REPLY]) and body[8:] == payload:
                     return True
@@ -91,7 +91,7 @@ def _answered(made: socket.socket, target: str, frame: int) -> bool:
 
 
 def largest(probe: t.Callable[[int], bool], low: int, high: int) -> int:
-    """Return the largest size that passes, ``low`` being one that does and ``high`` one that does not."""
+    """Return the largest size that passes, if ``low`` passes and ``high`` does not."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if probe(middle) else (low, middle)
@@ -99,7 +99,7 @@ def largest(probe: t.Callable[[int], bool], low: int, high: int) -> int:
 
 
 def bandwidth_of(output: str) -> float | None:
-    """Return the average in Gb/s of ``ib_write_bw --report_gbits``: the fourth number of its last line of figures."""
+    """Return the average in Gb/s from ``ib_write_bw --report_gbits``: the fourth number in its last line of figures."""
     found = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s", output + "\n", re.M)
     return float(found[-1]) if found else None
 
@@ -107,8 +107,8 @@ def bandwidth_of(output: str) -> float | None:
 class FabricCheck:
     """The checks of one host.
 
-    :param rails: as the plan has them.
-    :param speed: the negotiated speed that each half must have in Mb/s; 0: whatever it is.
+    :param rails: the rails in the plan.
+    :param speed: the minimum negotiated speed of each half in Mb/s; 0 accepts any.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class FabricCheck:
     def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
         rows = [_row(row["check"], None, row["cause"], row["remedy"]) for row in network.problems(self.info)]
-        # A rail that does not answer costs seconds; the others do not wait for it.
+        # Check the rails in parallel, because an unresponsive rail takes seconds.
         with futures.ThreadPoolExecutor(max(len(self.rails), 1)) as pool:
             found = list(pool.map(lambda pair: list(self._rail(*pair)), self.rails))
         return [*rows, *(row for rail in found for row in rail), *self._halves(found)]
@@ -176,8 +176,8 @@ class FabricCheck:
             wrong = (cause, f"See /sys/class/infiniband/{device}/ports/1/gids; the address creates it.")
         yield _row(f"rdma.{name}", None if wrong else device, *wrong)
         speed, width = link["pcie"]["speed"], link["pcie"]["width"]
-        # 32 GT/s is PCIe 5.0. Firmware before April 2026 wired the second controller with two lanes
-        # (tonyd2wild's DeepSeek-v4-Flash repository, pull request 35).
+        # 32 GT/s is PCIe 5.0. Firmware before April 2026 configured the second controller with two lanes (tonyd2wild's
+        # DeepSeek-v4-Flash repository, pull request 35).
         if (speed and not speed.startswith("32")) or (width or 4) < 4:
             cause = f"{link['interface']} is connected at {speed} x{width} instead of 32.0 GT/s x4."
             remedy = "Update the firmware (`fwupdmgr update`) and power the Spark off and on."
@@ -203,7 +203,7 @@ class FabricCheck:
             return
         yield _row(f"reach.{name}", peer["address"])
         if link["mtu"] < rail["mtu"]:
-            # mtu.… says what is wrong: this end cannot send such a frame.
+            # The check mtu.… reports the cause: this end cannot send such a frame.
             yield _row(f"jumbo.{name}", None, f"{interface} has an MTU of {link['mtu']}")
         elif not ask(rail["mtu"]):
             yield _row(f"jumbo.{name}", rail["mtu"])
@@ -219,7 +219,7 @@ class FabricCheck:
             yield _row(f"jumbo.{name}", size, cause, f"Run playbooks/fabric.yml on {peer['host']}{more}")
 
     def _halves(self, found: t.Sequence[t.Sequence[Row]]) -> t.Iterator[Row]:
-        """Say what it means where one half of a port works and the other does not."""
+        """Explain the effect if one half of a port works and the other does not."""
         for port in sorted({rail["port"] for rail, _link in self.rails}):
             rails = [(rail, own) for (rail, _link), own in zip(self.rails, found) if rail["port"] == port]
             bad = [rail for rail, own in rails if any(row["status"] == "fail" for row in own)]
@@ -251,7 +251,7 @@ class FabricCheck:
                 yield _row(name, *_judged(*self._meet(argv, seconds), floor, link, part))
 
     def _meet(self, argv: list[str], seconds: int) -> tuple[int, str]:
-        """Run one side; a client that comes before its server tries again until both have met."""
+        """Run one side; a client that starts before its server retries until both have met."""
         deadline = time.monotonic() + MEETING_SECONDS
         limit = self.host.command("timeout")
         while True:
@@ -264,9 +264,9 @@ class FabricCheck:
 
 
 def _judged(code: int, said: str, floor: float, link: Row, part: Row) -> tuple[t.Any, ...]:
-    """Return what one side measured, and cause and remedy where that is too little."""
+    """Return the measurement of one side, with cause and remedy if it is too low."""
     if code == 0 and part["role"] == "server":
-        # The client has the figure; here it only counts that it came.
+        # The client has the figure; here it only matters that the client connected.
         return ("served",)
     value = bandwidth_of(said)
     if code != 0 or value is None:
@@ -300,7 +300,7 @@ def _address(rail: Row) -> str:
 
 
 def _gid(rail: Row, link: Row) -> int | None:
-    """Return the index of the RoCE v2 GID of the rail's address."""
+    """Return the index of the RoCE v2 GID for the rail's address."""
     wanted = (_address(rail), "RoCE v2")
     return next((gid["index"] for gid in link["gids"] if (gid["address"], gid["type"]) == wanted), None)
 
@@ -310,6 +310,6 @@ def _speed(link: Row) -> str:
 
 
 def _row(name: str, measured: t.Any, cause: str | None = None, remedy: str | None = None) -> Row:
-    """Return the row of a check that passed; with cause and remedy of one that failed, with a cause alone skipped."""
+    """Return the row of a check: failed with cause and remedy, skipped with only a cause, otherwise passed."""
     status = "fail" if remedy else "skip" if cause else "pass"
     return {"name": name, "status": status, "measured": measured, "cause": cause, "remedy": remedy}

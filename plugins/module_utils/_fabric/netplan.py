@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A host's part of a fabric: one netplan file, and the variables with which NCCL finds its devices.
+"""A host's part of a fabric: one netplan file, and the variables by which NCCL finds its devices.
 
-netplan's own check comes before the file is written, on a copy of the host's configuration. Where it cannot be applied,
-or the interface of the default route loses its addresses, the file that was there before comes back. That is done by
-hand, because ``netplan try`` asks at a terminal whether the change is to stay.
+netplan checks the file on a copy of the host's configuration before it is written. If applying it fails, or the
+interface of the default route loses its addresses, the previous file is restored. ``netplan try`` is unsuitable because
+it prompts on a terminal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ENVIRONMENT_HEADER = (
     "# Written by the role sparkforge.dgx_spark.fabric. NAME=value lines, for a shell: set -a; . nccl.env; set +a\n"
 )
 SOCKET_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES", "OMPI_MCA_btl_tcp_if_include")
-#: The characters of a value in the environment: shells, systemd, docker and NCCL all read it.
+#: The valid characters in an environment value, which shells, systemd, docker and NCCL all read.
 _VALUE = re.compile(r"[A-Za-z0-9_.,:/+^-]*")
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*|OMPI_MCA_[A-Za-z0-9_]+")
 
@@ -49,8 +49,8 @@ Rails = t.Sequence[Facts]
 def render(rails: Rails, renderer: str = "") -> str:
     """Return the netplan file.
 
-    No link-local addresses: they would be further RoCE GIDs, and NCCL is to find the rail's own. Nothing waits for the
-    interfaces at boot, since a cable's other end may be off.
+    Link-local addresses are disabled because they would add RoCE GIDs, and NCCL must use the rail's own. Boot does not
+    wait for the interfaces, because a cable's other end may be off.
     """
     text = HEADER + "network:\n  version: 2\n" + (f"  renderer: {renderer}\n" if renderer else "") + "  ethernets:\n"
     for rail in rails:
@@ -70,13 +70,13 @@ def render(rails: Rails, renderer: str = "") -> str:
 
 
 def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, str]:
-    """Return the variables, of which ``extra`` overrides some and removes those that are null.
+    """Return the variables; ``extra`` overrides some of them and removes those that are null.
 
-    ``NCCL_IB_HCA`` names both halves of each port, or NCCL runs over one of them. The sockets, over which processes
-    only find each other, go over the management network, which reaches every host in every topology
+    ``NCCL_IB_HCA`` lists both halves of each port, because otherwise NCCL uses only one of them. The sockets by which
+    processes find each other use the management network, which reaches every host in every topology
     (dgx-spark-playbooks nvidia/nccl/README.md).
 
-    :raises SparkforgeError: for a name or a value that not every reader of the file takes.
+    :raises SparkforgeError: for a name or a value that some reader of the file would not accept.
     """
     found = dict.fromkeys(SOCKET_VARIABLES, socket_interface) if socket_interface else {}
     devices = [rail["rdma"] for rail in rails if rail["rdma"]]
@@ -95,7 +95,7 @@ def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, 
 def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
     """Return the rails with this host's ``interface`` and ``rdma`` device.
 
-    :raises SparkforgeError: with every port or half that is not there.
+    :raises SparkforgeError: lists every missing port or half.
     """
     found, missing = [], []
     for rail, link in located(rails, info):
@@ -113,10 +113,10 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
 
 
 def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[str]:
-    """Return why the rails cannot be set up here, one sentence each with its remedy.
+    """Return the reasons why the rails cannot be configured here, each with its remedy.
 
     :param own: the path of our netplan file.
-    :param session: the address of this host that the controller is connected to, where it is known.
+    :param session: this host's address in the controller's connection, if known.
     """
     found = []
     ours = {rail["interface"] for rail in rails}
@@ -143,7 +143,7 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
     for entry in info["netplan"]["files"]:
         both = sorted(ours & set(entry["interfaces"]))
         if both and entry["path"] != own:
-            # 40-cx7.yaml is what NVIDIA's playbooks write.
+            # For example 40-cx7.yaml from NVIDIA's playbooks.
             found.append(
                 f"{entry['path']} also configures {', '.join(both)}, and netplan would merge both files. Move it away "
                 "and run `netplan apply`."
@@ -154,8 +154,8 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
 class FabricNetplan:
     """The fabric of one host.
 
-    :param options: those of the module fabric_netplan.
-    :param session: as :func:`conflicts` takes it.
+    :param options: the options of the module fabric_netplan.
+    :param session: see :func:`conflicts`.
     """
 
     def __init__(
@@ -166,9 +166,9 @@ class FabricNetplan:
         self.environment_file = os.path.join(self.root, "fabric", "nccl.env")
 
     def run(self) -> dict[str, t.Any]:
-        """Bring the host to its state.
+        """Apply the requested state to the host.
 
-        :raises SparkforgeError: with the host as it was.
+        :raises SparkforgeError: with the host unchanged.
         """
         if not re.fullmatch(r"/[A-Za-z0-9/._-]+\.yaml", self.file):
             raise SparkforgeError(
@@ -226,7 +226,7 @@ class FabricNetplan:
             )
 
     def _check_netplan(self, text: str, command: str) -> None:
-        """Let netplan read a copy of the host's configuration with our file in it."""
+        """Let netplan check a copy of the host's configuration that includes our file."""
         with tempfile.TemporaryDirectory() as scratch:
             for folder in connectx.NETPLAN_FOLDERS:
                 source = self.host.path(folder)
@@ -243,13 +243,13 @@ class FabricNetplan:
                 )
 
     def _switch(self, rails: Rails, info: Facts, before: Facts, text: str | None) -> None:
-        """Put the file in its place and the interfaces to it; bring everything back where that fails."""
+        """Write the file and apply it to the interfaces; restore everything if that fails."""
         old, former = disk.text(self.file), before.get("interfaces", [])
         was = {link["interface"]: {"mtu_before": link["mtu"], "up_before": link["up"]} for link in info["links"]}
         was.update((row["interface"], row) for row in former)
         rows = [{**was[rail["interface"]], **{key: rail[key] for key in ("interface", "address")}} for rail in rails]
         if rows:
-            # First, so that `state: absent` finds all of it whenever this ends.
+            # Write the receipt first, so that `state: absent` finds everything even after an interruption.
             after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
             receipts.write(self.root, RECEIPT, after)
         self._write_file(text)
@@ -286,13 +286,13 @@ class FabricNetplan:
             )
 
     def _forget(self, rows: Rails, kept: Rails) -> None:
-        """Take addresses and MTU back from interfaces; `netplan apply` leaves what no file mentions as it is."""
+        """Remove addresses and MTU from interfaces: `netplan apply` ignores interfaces that no file mentions."""
         stay = {(row["interface"], row["address"]) for row in kept}
         ip = self.host.command("ip") or "ip"
         for row in rows:
             name = row["interface"]
             if (name, row["address"]) not in stay:
-                # It may be gone already.
+                # This fails if the address is already gone.
                 self.host.run([ip, "address", "delete", row["address"], "dev", name])
             if name not in {interface for interface, _address in stay}:
                 state = "up" if row["up_before"] else "down"
@@ -326,7 +326,7 @@ class FabricNetplan:
         if changed and not self.check_mode:
             self._switch([], info, before, None)
             disk.delete(self.environment_file)
-            with contextlib.suppress(OSError):  # others' files, or gone already
+            with contextlib.suppress(OSError):  # not empty, or gone already
                 os.rmdir(os.path.dirname(self.environment_file))
             receipts.remove(self.root, RECEIPT)
         found: dict[str, t.Any] = {"rails": [], "environment": {}, "files": [], "deviations": [], "problems": []}
@@ -334,13 +334,13 @@ class FabricNetplan:
 
 
 def session_address(environment_variables: t.Mapping[str, str]) -> str:
-    """Return the address of this host in ``SSH_CONNECTION`` (ssh(1)); sudo may have taken the variable away."""
+    """Return this host's address from ``SSH_CONNECTION`` (ssh(1)); sudo may have removed the variable."""
     words = environment_variables.get("SSH_CONNECTION", "").split()
     return words[2] if len(words) == 4 else ""
 
 
 def _deviations(rails: Rails, info: Facts) -> list[str]:
-    """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
+    """Return the interfaces' deviations from the plan; one without a cable is not checked until it has one."""
     found = []
     for rail, link in located(rails, info):
         if not link or not link["up"]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan's rails on the interfaces of a host."""
+"""Match the plan's rails to the interfaces of a host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Facts = t.Mapping[str, t.Any]
 
 
 def located(rails: t.Iterable[Facts], info: Facts) -> list[tuple[dict[str, t.Any], dict[str, t.Any] | None]]:
-    """Return each rail with its ``interface`` and what was observed of it; None where the host has no such half."""
+    """Return each rail with its ``interface``, and the observed link or None if the host has no such half."""
     halves = {(row["port"], half): name for row in info["ports"] for half, name in enumerate(row["halves"])}
     links = {link["interface"]: link for link in info["links"]}
     found = [{**rail, "interface": halves.get((rail["port"], rail["half"]))} for rail in rails]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What apt and dpkg know of a host, read from their own files: one subprocess at most, for offers."""
+"""The state of apt and dpkg on a host, read from their own files; only offers take a subprocess."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from . import dpkg
 from .dpkg import DPKG
 from .reader import Host
 
-# In the order in which apt takes them: the first names the process that a person must wait for.
+# In the order in which apt takes them, so that the first one identifies the process to wait for.
 LOCKS = (f"{DPKG}/lock-frontend", f"{DPKG}/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock")
 
-# apt reads no other name in a .d directory (apt_preferences(5), sources.list(5)).
+# apt ignores other names in a .d directory (apt_preferences(5), sources.list(5)).
 _PART_NAME = re.compile(r"^[A-Za-z0-9_.-]+$")
 _OPTION = re.compile(r"([A-Za-z-]+)[+-]?=(\S+)")
 
 
 def paragraphs(text: str) -> list[dict[str, str]]:
-    """Split a deb822 text into paragraphs; field names are lowered.
+    """Split a deb822 text into paragraphs, with lower-case field names.
 
-    A value of several lines keeps the blank before each further one: written back, it is still one value.
+    A value with several lines keeps the blank at the start of each continuation line, so it can be written back.
     """
     found: list[dict[str, str]] = []
     current: dict[str, str] = {}
     field = ""
-    # Only a newline ends a line for dpkg and apt, not what else splitlines() takes for an end.
+    # dpkg and apt end lines only at a newline, unlike splitlines().
     for line in [*text.split("\n"), ""]:
         if line.startswith("#"):
             continue
@@ -57,7 +57,7 @@ def _signed_by(value: str) -> str | None:
 
 
 def parse_deb822_sources(file: str, text: str) -> list[dict[str, t.Any]]:
-    """Read a ``.sources`` file, disabled entries included."""
+    """Parse a ``.sources`` file, including disabled entries."""
     rows = []
     for paragraph in paragraphs(text):
         uris = paragraph.get("uris", "").split()
@@ -78,7 +78,7 @@ def parse_deb822_sources(file: str, text: str) -> list[dict[str, t.Any]]:
 
 
 def parse_one_line_sources(file: str, text: str) -> list[dict[str, t.Any]]:
-    """Read a ``.list`` file; a commented line is no entry, as nobody can tell it from prose."""
+    """Parse a ``.list`` file; commented-out entries are ignored because they cannot be told from prose."""
     rows = []
     for line in text.splitlines():
         line = line.split("#", 1)[0].strip()
@@ -102,7 +102,7 @@ def parse_one_line_sources(file: str, text: str) -> list[dict[str, t.Any]]:
 
 
 def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
-    """Read a file of pins; one row a paragraph that has a package, a pin and a priority."""
+    """Parse a preferences file into one row for each paragraph with a package, a pin and a priority."""
     rows = []
     for paragraph in paragraphs(text):
         package, pin = paragraph.get("package"), paragraph.get("pin")
@@ -116,15 +116,15 @@ def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
 
 
 class Policy(t.NamedTuple):
-    """What ``apt-cache policy`` says of one name."""
+    """The output of ``apt-cache policy`` for one name."""
 
     candidate: str | None
-    versions: list[tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
-    origins: dict[str, list[str]]  # of what a source offers, and not dpkg's status alone, the URIs of these sources
+    versions: list[tuple[str, int]]  # (version, pin priority), newest first, including the installed version
+    origins: dict[str, list[str]]  # the URIs of the sources for each version, without dpkg's own status
 
 
 def parse_policy(text: str) -> dict[str, Policy]:
-    """Read ``apt-cache policy NAME…``; a name that apt does not know does not appear."""
+    """Parse the output of ``apt-cache policy NAME…``; names that apt does not know are left out."""
     found: dict[str, Policy] = {}
     name = None
     candidate: str | None = None
@@ -155,11 +155,11 @@ class AptState:
         self.host = host
 
     def packages(self) -> dpkg.Packages:
-        """Return what is installed, broken and held."""
+        """Return the installed, broken and held packages."""
         return dpkg.packages(self.host)
 
     def sources(self) -> list[dict[str, t.Any]]:
-        """Return every apt source, with whether the keyring that it names is there (``None``: names none)."""
+        """Return every apt source, and whether its keyring exists (``None`` if it names none)."""
         rows = parse_one_line_sources("/etc/apt/sources.list", self.host.read("/etc/apt/sources.list") or "")
         folder = "/etc/apt/sources.list.d"
         for name in self.host.names(folder):
@@ -180,14 +180,14 @@ class AptState:
         rows = []
         folder = "/etc/apt/preferences.d"
         for name in self.host.names(folder):
-            # apt takes names without an extension and with .pref, and silently skips the others.
+            # apt reads names without an extension or with .pref, and silently skips the others.
             if _PART_NAME.match(name) and ("." not in name or name.endswith(".pref")):
                 rows += parse_preferences(f"{folder}/{name}", self.host.read(f"{folder}/{name}") or "")
         main = "/etc/apt/preferences"
         return parse_preferences(main, self.host.read(main) or "") + rows
 
     def offers(self, names: t.Sequence[str]) -> dict[str, list[str]]:
-        """Return the versions on offer for each name; a name that apt does not know has none."""
+        """Return the available versions for each name; empty for a name that apt does not know."""
         if not names:
             return {}
         offers: dict[str, list[str]] = {name: [] for name in names}
@@ -200,7 +200,7 @@ class AptState:
         return offers
 
     def lock_holder(self) -> dict[str, t.Any] | None:
-        """Return who holds one of apt's locks: ``pid``, ``command`` and ``file``, ``None`` where none does.
+        """Return the holder of one of apt's locks as ``pid``, ``command`` and ``file``, or ``None`` if they are free.
 
         The pid is 0 for a process outside this process namespace.
         """
@@ -213,14 +213,14 @@ class AptState:
         return None
 
     def _holder_by_fcntl(self, file: str) -> int | None:
-        """Ask the kernel, without locking: the holder's process id, -1 for none, ``None`` for no answer."""
+        """Ask the kernel, without locking: the holder's process id, -1 if there is none, ``None`` if that fails."""
         try:
             descriptor = os.open(self.host.path(file), os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return -1
         except OSError:
             return None
-        layout = "@hhqqi"  # struct flock of a 64-bit Linux: type, whence, start, length, process id
+        layout = "@hhqqi"  # struct flock on 64-bit Linux: type, whence, start, length, process id
         try:
             question = struct.pack(layout, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
             answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, question)
@@ -232,14 +232,14 @@ class AptState:
         return -1 if kind == fcntl.F_UNLCK else max(pid, 0)
 
     def _holder_by_proc_locks(self, file: str) -> int | None:
-        """Look the file's inode up in ``/proc/locks``: an ordinary user may not open dpkg's lock files."""
+        """Look up the file's inode in ``/proc/locks``, because ordinary users cannot open dpkg's lock files."""
         try:
             inode = os.stat(self.host.path(file)).st_ino
         except OSError:
             return None
         for line in (self.host.read("/proc/locks") or "").splitlines():
             words = line.split()
-            # 1: POSIX ADVISORY WRITE 1234 fd:01:131 0 EOF; a waiter's line has "->" in second place.
+            # 1: POSIX ADVISORY WRITE 1234 fd:01:131 0 EOF; the line of a waiting process has "->" in second place.
             if len(words) >= 8 and words[1] == "POSIX" and words[5].rsplit(":", 1)[-1] == str(inode):
                 return max(int(words[4]), 0)
         return None

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host has for a fabric of Sparks: ConnectX-7 ports and their halves.
+"""The ConnectX-7 ports of a host and their halves, for a fabric of Sparks.
 
-A Spark's CPU gives a PCIe device four lanes at most, so that each QSFP port hangs on two PCIe links: it shows up as two
+A Spark's CPU gives a PCIe device at most four lanes, so each QSFP port uses two PCIe links. It appears as two
 interfaces and two RDMA devices, one in PCI domain 0000 and one in 0002, with the same PCI function. Each half carries
-about 100 Gb/s, both together the port's 200 Gb/s. roles/fabric/README.md has the sources; that both halves have the
-same system image GUID is in geerlingguy/sbc-reviews issue 92.
+about 100 Gb/s, both together the port's 200 Gb/s. roles/fabric/README.md lists the sources; geerlingguy/sbc-reviews
+issue 92 shows that both halves have the same system image GUID.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ NETPLAN_FOLDERS = ("/etc/netplan", "/run/netplan", "/usr/lib/netplan", "/lib/net
 
 
 def observe(host: Host, ports: t.Sequence[t.Sequence[str]] = ()) -> dict[str, t.Any]:
-    """Return what a host has.
+    """Return the fabric-related state of a host.
 
-    :param ports: the interfaces of each port, half by half, for cards that cannot be told apart by PCI; without it the
-        ports of the ConnectX-7 are found.
+    :param ports: the interfaces of each port, half by half, for cards that PCI does not identify; by default, the
+        ConnectX-7 ports are detected.
     """
     addresses, rdma = network.addresses(host), _rdma_devices(host)
     named = {name for names in ports for name in names}
@@ -65,7 +65,7 @@ def _link(host: Host, name: str, addresses: list[str], rdma: t.Mapping[str, dict
         "pci": pci,
         "mac": host.word(f"{place}/address"),
         "mtu": host.number(f"{place}/mtu"),
-        # IFF_UP of if.h: what `ip link set up` sets, whatever the cable.
+        # IFF_UP in if.h: set by `ip link set up`, regardless of the cable.
         "up": bool((host.number(f"{place}/flags") or 0) & 1),
         "carrier": host.number(f"{place}/carrier") == 1,
         "speed_mbps": max(host.number(f"{place}/speed") or 0, 0) or None,
@@ -78,7 +78,7 @@ def _link(host: Host, name: str, addresses: list[str], rdma: t.Mapping[str, dict
 
 
 def _rdma_devices(host: Host) -> dict[str, dict[str, t.Any]]:
-    """Return the devices by their place on PCI."""
+    """Return the devices by PCI address."""
     found: dict[str, dict[str, t.Any]] = {}
     for name in host.names(INFINIBAND):
         place = f"{INFINIBAND}/{name}"
@@ -93,14 +93,14 @@ def _gids(host: Host, port: str) -> list[dict[str, t.Any]]:
         with contextlib.suppress(ValueError):
             mapped = ipaddress.IPv6Address(host.word(f"{port}/gids/{index}")).ipv4_mapped
             if mapped is not None:
-                # Unused entries of the table answer EINVAL for their type, and are all zero above.
+                # Unused table entries return EINVAL for their type, but their address is all zero.
                 kind = host.word(f"{port}/gid_attrs/types/{index}")
                 rows.append({"index": index, "address": str(mapped), "type": kind})
     return rows
 
 
 def _ports(links: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
-    """Pair the halves: the same card and PCI function, in the order of their PCI domains."""
+    """Pair the halves with the same card and PCI function, ordered by PCI domain."""
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for link in links:
         if link["connectx7"]:
@@ -114,7 +114,7 @@ def _ports(links: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
 
 
 def _netplan_files(host: Host) -> list[dict[str, t.Any]]:
-    """Return which interfaces each netplan file names; a file's text may hold a Wi-Fi password and stays here."""
+    """Return the interfaces named in each netplan file, but not its text, which may contain a Wi-Fi password."""
     rows: dict[str, dict[str, t.Any]] = {}
     for folder in NETPLAN_FOLDERS:
         for name in host.names(folder):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which packages a host has, read from dpkg's own files without a subprocess."""
+"""Read a host's packages from dpkg's own files, without a subprocess."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATUS_FIELD = re.compile(r"^(Package|Status|Architecture|Version): *(.*)$", re
 
 
 class Packages(t.NamedTuple):
-    """What ``/var/lib/dpkg/status`` says."""
+    """The content of ``/var/lib/dpkg/status``."""
 
     versions: dict[str, str]
     broken: list[dict[str, str]]
@@ -28,17 +28,17 @@ class Packages(t.NamedTuple):
 
 
 def parse_status(text: str, architecture: str | None = None) -> Packages:
-    """Read dpkg's status file.
+    """Parse dpkg's status file.
 
-    A package of a foreign architecture is named ``name:architecture``, as dpkg names it. dpkg's own stanza
-    says which architecture is the native one, unless the caller knows.
+    A package for a foreign architecture is called ``name:architecture``, as in dpkg. Unless the caller passes the
+    native architecture, it is taken from dpkg's own stanza.
     """
     rows: list[dict[str, str]] = []
     for field, value in _STATUS_FIELD.findall(text):
         if field == "Package":
             rows.append({})
         if rows:
-            # The first occurrence counts: a later one is in a description.
+            # The first occurrence counts; a later one is in a description.
             rows[-1].setdefault(field, value.strip())
     if architecture is None:
         architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)
@@ -62,10 +62,10 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
 
 
 def packages(host: Host) -> Packages:
-    """Return what is installed, broken and held; a dpkg that was interrupted counts as broken."""
+    """Return the installed, broken and held packages; an interrupted dpkg counts as broken."""
     native = (host.read(f"{DPKG}/arch") or "").split()
     found = parse_status(host.read(f"{DPKG}/status") or "", native[0] if native else None)
-    # dpkg journals into updates/; apt refuses to work until `dpkg --configure -a` has merged that.
+    # dpkg writes its journal to updates/; apt refuses to work until `dpkg --configure -a` has merged it.
     if any(name.isdigit() for name in host.names(f"{DPKG}/updates")):
         found.broken.append({"name": "dpkg", "state": "interrupted"})
     return found

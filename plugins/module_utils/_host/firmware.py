@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The versions of a host's firmware, from files that every account may read: no program is started."""
+"""Read the versions of a host's firmware from world-readable files, without starting a program."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ INFINIBAND = "/sys/class/infiniband"
 
 
 def observe(host: Host) -> dict[str, str]:
-    """Return the version of each firmware that can be read: of the board, of each GPU, of each RDMA device."""
+    """Return each readable firmware version: of the board, each GPU and each RDMA device."""
     versions = {"board": host.word(BOARD)}
     for gpu in host.names(GPUS):
         bios = re.search(r"^Video BIOS:[ \t]*(\S+)", host.word(f"{GPUS}/{gpu}/information"), re.M)
         versions[f"GPU {gpu}"] = bios[1] if bios else ""
     for device in host.names(INFINIBAND):
         versions[device] = host.word(f"{INFINIBAND}/{device}/fw_ver")
-    # The driver writes ?? in place of a version until a program has used the GPU.
+    # The driver writes ?? instead of a version until a program has used the GPU.
     return {name: version for name, version in versions.items() if version and "?" not in version}

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host says of its NVIDIA GPUs, driver and CUDA toolkits.
+"""Observe the NVIDIA GPUs, driver and CUDA toolkits on a host.
 
-On GB10 the GPU shares the host's memory and nvidia-smi answers ``[N/A]`` for its size: that is no fault. Such
-a device has ``None`` for its memory, and the host's ``MemAvailable`` is what counts.
+On GB10 the GPU shares the host's memory, so nvidia-smi reports ``[N/A]`` as its size, which is not an error. Such a
+device gets ``None`` for its memory, and the host's ``MemAvailable`` counts instead.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ QUERY_GPU = "index,name,uuid,compute_cap,memory.total,memory.used,driver_version
 QUERY_PROCESSES = "pid,process_name,used_memory"
 FORMAT = "--format=csv,noheader,nounits"
 NVIDIA_VENDOR = "0x10de"
-#: Exit status of nvidia-smi that comes with an answer, and a warning behind it (its manual, Return Value).
+#: The nvidia-smi exit status for valid output followed by a warning (its manual, Return Value).
 INFOROM_CORRUPTED = 14
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def mib(text: str) -> int | None:
-    """Return nvidia-smi's number of MiB, ``None`` for ``[N/A]``, ``Not Supported`` and their like."""
+    """Return the number of MiB from nvidia-smi, or ``None`` for ``[N/A]``, ``Not Supported`` and the like."""
     match = re.match(r"^(\d{1,18})(?: MiB)?$", text.strip())
     return int(match.group(1)) if match else None
 
@@ -39,7 +39,7 @@ def _known(text: str) -> str | None:
 
 
 def parse_devices(text: str) -> tuple[list[dict[str, t.Any]], str | None]:
-    """Read ``nvidia-smi --query-gpu``: the devices and the driver's version."""
+    """Parse the output of ``nvidia-smi --query-gpu``: the devices and the driver's version."""
     devices = []
     driver = None
     for line in text.splitlines():
@@ -62,7 +62,7 @@ def parse_devices(text: str) -> tuple[list[dict[str, t.Any]], str | None]:
 
 
 def parse_processes(text: str) -> list[dict[str, t.Any]]:
-    """Read ``nvidia-smi --query-compute-apps``; a command's name may hold commas."""
+    """Parse the output of ``nvidia-smi --query-compute-apps``; a command's name may contain commas."""
     rows = []
     for line in text.splitlines():
         match = re.match(r"^\s*(\d{1,18})\s*,(.*),([^,]*)$", line)
@@ -73,7 +73,7 @@ def parse_processes(text: str) -> list[dict[str, t.Any]]:
 
 
 def parse_proc_version(text: str) -> tuple[str | None, bool | None]:
-    """Read ``/proc/driver/nvidia/version``: the driver's version and whether it is the open kernel module."""
+    """Parse ``/proc/driver/nvidia/version``: the driver's version, and whether it is the open kernel module."""
     line = next((line for line in text.splitlines() if "Kernel Module" in line), None)
     if line is None:
         return None, None
@@ -82,7 +82,7 @@ def parse_proc_version(text: str) -> tuple[str | None, bool | None]:
 
 
 class Gpu:
-    """Observe GPUs, driver and CUDA toolkits on one host; runs nvidia-smi three times at most."""
+    """Observe GPUs, driver and CUDA toolkits on one host; runs nvidia-smi at most three times."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -91,20 +91,20 @@ class Gpu:
         self._devices: list[dict[str, t.Any]] = []
 
     def _ask(self, *options: str) -> str:
-        # A wedged driver lets nvidia-smi hang for ever, so that a limit in seconds is set on it.
+        # Set a time limit, because a wedged driver makes nvidia-smi hang forever.
         argv = [self._smi or "nvidia-smi", *options]
         limit = self.host.command("timeout")
         if limit:
             argv = [limit, "--kill-after=5", "30", *argv]
         status, stdout, stderr = self.host.run(argv)
         if status != 0:
-            # It may have answered all the same (INFOROM_CORRUPTED, or of several GPUs one is faulty).
+            # The output may still be valid (INFOROM_CORRUPTED, or one of several GPUs is faulty).
             warnings = "\n".join(re.findall("^WARNING.*", stdout, re.MULTILINE))
             self.host.note("nvidia-smi " + options[0], stderr or warnings or stdout or f"exit status {status}")
         return stdout
 
     def observe(self) -> dict[str, t.Any]:
-        """Return the key ``gpu``."""
+        """Return the value for the key ``gpu``."""
         processes: list[dict[str, t.Any]] = []
         if self._smi:
             self._devices, self._smi_driver = parse_devices(self._ask(f"--query-gpu={QUERY_GPU}", FORMAT))
@@ -119,7 +119,7 @@ class Gpu:
         }
 
     def _on_the_bus(self) -> bool:
-        """Whether the PCI bus shows an NVIDIA display device, driver or not (PCI class 0x03)."""
+        """Tell whether the PCI bus has an NVIDIA display device (PCI class 0x03), with or without a driver."""
         bus = "/sys/bus/pci/devices"
         for name in self.host.names(bus):
             if (self.host.read(f"{bus}/{name}/vendor") or "").strip() == NVIDIA_VENDOR and (
@@ -129,7 +129,7 @@ class Gpu:
         return False
 
     def version(self) -> str | None:
-        """Return the driver's version; nvidia-smi is asked only where the loaded module does not show it."""
+        """Return the driver's version; nvidia-smi is run only if the loaded module does not show it."""
         version, _open = parse_proc_version(self.host.read("/proc/driver/nvidia/version") or "")
         version = version or self.host.word("/sys/module/nvidia/version") or None
         if version is None and self._smi:
@@ -137,7 +137,7 @@ class Gpu:
         return version
 
     def driver(self) -> dict[str, t.Any]:
-        """Return the key ``driver``; call it after :meth:`observe`."""
+        """Return the value for the key ``driver``; call it after :meth:`observe`."""
         version, open_module = parse_proc_version(self.host.read("/proc/driver/nvidia/version") or "")
         loaded = (self.host.read("/sys/module/nvidia/version") or "").strip() or None
         modules = self.host.read("/proc/modules") or ""
@@ -150,13 +150,13 @@ class Gpu:
         }
 
     def _cuda_version(self) -> str | None:
-        """Return the newest CUDA version that the driver serves."""
-        # From driver 610 on it is that of the user-mode driver (UMD), and the old name has no number.
+        """Return the newest CUDA version that the driver supports."""
+        # Since driver 610 it is printed for the user-mode driver (UMD), and the old field has no number.
         match = re.search(r"CUDA(?: UMD)? version\s*:\s*(\d+\.\d+)", self._ask("--version"), re.IGNORECASE)
         return match.group(1) if match else None
 
     def toolkits(self, packages: t.Mapping[str, str]) -> list[dict[str, t.Any]]:
-        """Return the key ``cuda_toolkits``: one row a real directory, oldest first; nvcc is not run."""
+        """Return the value for the key ``cuda_toolkits``: one row per real directory, oldest first; nvcc is not run."""
         rows: dict[str, dict[str, t.Any]] = {}
         for name in self.host.names("/usr/local"):
             if not re.match(r"^cuda(-\d+(\.\d+)*)?$", name) or not self.host.is_directory(f"/usr/local/{name}"):

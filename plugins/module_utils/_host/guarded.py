@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the role guard left for others to tell: its last act, a boot after a power-off, and the units that stay off."""
+"""Messages that the `guard` role leaves for others: its last act, a boot after a power-off, and the stopped units."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import typing as t
 from .._core import disk
 
 DIRECTORY = "/var/lib/sparkforge-guard"
-#: The last act that ended something, that the machine went down without a shutdown, and which units stay off since.
+#: The last act that stopped something, a power-off without a shutdown, and the units that stay stopped since then.
 ACT, DOWN, BRAKED = "login", "down", "braked"
-#: Seconds for which the first two are told, as at login.
+#: Seconds for which the first two are shown, as at login.
 WEEK = 7 * 86400
 
 
 def said(names: t.Iterable[str] = (ACT, DOWN, BRAKED)) -> list[str]:
-    """Return the lines of some of them."""
+    """Return the lines of some of these messages."""
     found = []
     for name in names:
         with contextlib.suppress(OSError), disk.open_regular(os.path.join(DIRECTORY, name)) as stream:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who is to be a member of the group that may enter the environments.
+"""The accounts to add to the group that can access the environments.
 
-People are added and never removed, but for those that were added here, at the removal. A group of the system that
-this collection did not make, such as docker or sudo, may give its members far more than an environment: nobody is
-added to it.
+Accounts are added but never removed, except, on uninstallation, those that were added here. A system group that this
+collection did not create, such as docker or sudo, may grant far more than access to an environment, so nobody is added
+to it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ import typing as t
 
 from .._core.errors import SparkforgeError
 
-#: A group of this name is ours, whatever its number and whoever made it.
+#: A group with this name is ours, whatever its number and whoever created it.
 NAME = "sparkforge"
-#: The first number of groups that people make (GID_MIN of login.defs).
+#: The first number for groups created by administrators (GID_MIN in login.defs).
 FIRST = 1000
 
 
 def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -> list[str]:
-    """Return who is to be added to ``group``; without a group that is everybody.
+    """Return the accounts to add to ``group``, which is all of them if the group does not exist.
 
-    :param users: asked for by name.
-    :param login: the account that Ansible connected as; it is asked for by nobody, and is left out where nobody may be
-        added.
-    :param made: the group is one that this collection made.
-    :raises SparkforgeError: for an account that does not exist, or a group that nobody may be added to.
+    :param users: the accounts requested by name.
+    :param login: the account that Ansible connected as. It was not requested, so it is left out if it cannot be added.
+    :param made: whether this collection created the group.
+    :raises SparkforgeError: for an account that does not exist, or a group that must not get new members.
     """
     try:
         entry: grp.struct_group | None = grp.getgrnam(group)

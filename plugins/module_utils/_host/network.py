@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The network of a host: addresses, the way to who manages it, and what of kernel and Wi-Fi is known to spoil it."""
+"""The network of a host: addresses, the management route, and known problems in the kernel and Wi-Fi settings."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import typing as t
 from .reader import Host
 
 NET = "/sys/class/net"
-#: In NetworkManager.conf(5): 2 is "disable", 3 is "enable".
+#: In NetworkManager.conf(5), 2 is "disable" and 3 is "enable".
 POWERSAVE_OFF = 2
-#: The difference that CMA areas and drifting counters can make without a reserve.
+#: The difference that CMA areas and drifting counters can cause without a reserve.
 KHO_NOISE_MIB = 256
 
 
 def addresses(host: Host) -> dict[str, list[str]]:
-    """Return the IPv4 addresses of each interface, with their prefix."""
+    """Return each interface's IPv4 addresses with prefix length."""
     code, out, err = host.run([host.command("ip") or "ip", "-json", "address", "show"])
     try:
         rows = json.loads(out) if code == 0 else []
@@ -51,11 +51,11 @@ def management(host: Host, own: t.Mapping[str, list[str]]) -> dict[str, t.Any] |
 
 
 def kho_mib(host: Host) -> int:
-    """Return the reserve of Kexec HandOver, which kernel 7.0 of DGX OS makes by default.
+    """Return the Kexec HandOver reserve, which DGX OS kernel 7.0 makes by default.
 
-    It goes to the page allocator as pages for CMA, which RDMA cannot pin: ``ibv_reg_mr`` fails with ENOMEM and NCCL
-    with it. ``CmaTotal`` does not count it and ``CmaFree`` does; with ``kho=off`` both are alike.
-    Source: NVIDIA/NV-Kernels pull requests 590 and 591; MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259.
+    The page allocator gets it as CMA pages, which RDMA cannot pin: ``ibv_reg_mr`` fails with ENOMEM, and so does NCCL.
+    ``CmaFree`` includes it and ``CmaTotal`` does not; with ``kho=off`` they are equal. Source: NVIDIA/NV-Kernels pull
+    requests 590 and 591; MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259.
     """
     scratch = re.findall(r"0x[0-9a-fA-F]+|\d+", host.word("/sys/kernel/debug/kho/out/scratch_len"))
     if scratch:
@@ -66,7 +66,7 @@ def kho_mib(host: Host) -> int:
 
 
 def wifi_powersave(host: Host) -> int | None:
-    """Return NetworkManager's ``wifi.powersave``, the last file's; Ubuntu ships 3 (enable)."""
+    """Return NetworkManager's ``wifi.powersave`` from the last file that sets it; Ubuntu ships 3 (enable)."""
     found: list[str] = []
     for folder in ("/usr/lib/NetworkManager/conf.d", "/etc/NetworkManager/conf.d"):
         for name in host.names(folder):
@@ -76,7 +76,7 @@ def wifi_powersave(host: Host) -> int | None:
 
 
 def problems(info: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
-    """Return what is wrong with a host whatever the plan, each with ``check``, ``cause`` and ``remedy``."""
+    """Return the problems of a host that do not depend on the plan, each with ``check``, ``cause`` and ``remedy``."""
     found = {}
     management, powersave, reserve = info["management"], info["wifi_powersave"], info["kernel"]["kho"]["reserved_mib"]
     if reserve:

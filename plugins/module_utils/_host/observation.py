@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One observation of a host: all that the roles need to know before they decide whether to do anything.
+"""One observation of a host: everything that the roles need to know to decide whether to act.
 
-A probe that fails gives ``None`` (or an empty list) and a row in ``unread``; it never fails the observation.
-Under emulation a subprocess costs half a second, so what a file or a system call says is read from there:
-only nvidia-smi, where it is installed, and apt-cache, where offers are asked for, are run.
+A failed probe gives ``None`` (or an empty list) and a row in ``unread``; it never fails the observation. Under
+emulation a subprocess costs half a second, so facts are read from files and system calls. Only nvidia-smi, if
+installed, and apt-cache, if offers are requested, are run.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from .reader import Host
 
 MIB = 1024 * 1024
 
-# File systems that hold no files of ours, whatever size they report.
+# File systems that cannot hold our files, whatever size they report.
 PSEUDO = frozenset(
     (
         "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs fusectl hugetlbfs mqueue nsfs "
         "proc pstore ramfs rpc_pipefs securityfs selinuxfs squashfs sysfs tracefs"
     ).split()
 )
-# A server that does not answer would hang statvfs for ever.
+# An unresponsive server would make statvfs hang forever.
 NETWORK = frozenset("nfs nfs4 cifs smb3 ceph lustre glusterfs fuse.sshfs fuse.glusterfs beegfs 9p".split())
 NETWORK_TIMEOUT = 5.0
 
-# Arm's part numbers (implementer 0x41), as in the kernel's arch/arm64/include/asm/cputype.h.
+# Arm's part numbers (implementer 0x41), from the kernel's arch/arm64/include/asm/cputype.h.
 ARM_PARTS = {
     "0xd0b": "Cortex-A76",
     "0xd0c": "Neoverse-N1",
@@ -64,7 +64,7 @@ MANAGED_NAME = "sparkforge"
 
 
 def parse_meminfo(text: str) -> dict[str, int | None]:
-    """Read ``/proc/meminfo`` (KiB) into MiB."""
+    """Parse ``/proc/meminfo`` (KiB) into MiB."""
     sizes = {name: int(size) // 1024 for name, size in re.findall(r"^(\w+):\s+(\d{1,18}) kB$", text, re.MULTILINE)}
     return {
         "total_mib": sizes.get("MemTotal"),
@@ -74,7 +74,7 @@ def parse_meminfo(text: str) -> dict[str, int | None]:
 
 
 def parse_cpuinfo(text: str) -> tuple[int, list[str]]:
-    """Read ``/proc/cpuinfo``: how many processors, and the distinct models in order of appearance."""
+    """Parse ``/proc/cpuinfo``: the number of processors, and the distinct models in order of appearance."""
     models: list[str] = []
     implementer = ""
     for name, value in re.findall(r"^(model name|CPU implementer|CPU part)[ \t]*:[ \t]*(.*)$", text, re.MULTILINE):
@@ -89,7 +89,7 @@ def parse_cpuinfo(text: str) -> tuple[int, list[str]]:
 
 
 def parse_mountinfo(text: str) -> list[dict[str, str]]:
-    """Read ``/proc/self/mountinfo``: the mounts that can hold files, the top one of each mount point."""
+    """Parse ``/proc/self/mountinfo``: the mounts that can hold files, and only the top mount of each mount point."""
     rows: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         left, separator, right = line.partition(" - ")
@@ -98,14 +98,14 @@ def parse_mountinfo(text: str) -> list[dict[str, str]]:
             continue
         mount = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), words[4])
         rows.pop(mount, None)
-        # Container runtimes hide parts of /proc and /sys under small file systems in memory.
+        # Container runtimes hide parts of /proc and /sys under small tmpfs mounts.
         if tail[0] not in PSEUDO and not mount.startswith(("/proc/", "/sys/", "/dev/")) and mount != "/dev":
             rows[mount] = {"mount": mount, "device": tail[1], "fstype": tail[0], "id": words[2]}
     return list(rows.values())
 
 
 class _Timex(ctypes.Structure):
-    # struct timex of a 64-bit Linux (adjtimex(2)): only modes and status are used.
+    # struct timex on 64-bit Linux (adjtimex(2)): only modes and status are used.
     _fields_ = (
         ("modes", ctypes.c_uint),
         ("offset", ctypes.c_long),
@@ -118,7 +118,7 @@ class _Timex(ctypes.Structure):
 
 
 def kernel_clock_synchronized() -> bool | None:
-    """Ask the kernel, with adjtimex(2) in its read-only mode, whether something keeps the clock right."""
+    """Ask the kernel whether the clock is synchronized, with adjtimex(2) in its read-only mode."""
     unsynchronized, error = 0x40, -1
     try:
         timex = _Timex()
@@ -132,10 +132,10 @@ def kernel_clock_synchronized() -> bool | None:
 class SparkInfo:
     """Observe one host.
 
-    :param host: what the files, commands and system calls of the host are reached through.
-    :param offers: names of packages whose versions on offer are wanted; they cost one subprocess together.
-    :param controller_epoch: the controller's seconds since 1970, to tell how far the clocks are apart.
-    :param root: the directory below which the collection keeps everything.
+    :param host: gives access to the files, commands and system calls of the host.
+    :param offers: package names whose available versions are requested; together they cost one subprocess.
+    :param controller_epoch: the controller's seconds since 1970, for the difference between the clocks.
+    :param root: the directory of all the collection's files.
     :param synchronized: asks the kernel whether the clock is synchronized.
     """
 
@@ -154,8 +154,8 @@ class SparkInfo:
         self.synchronized = synchronized
 
     def observe(self) -> dict[str, t.Any]:
-        """Return the observation; it never raises for what a host lacks."""
-        clock = self.host.part("clock", self._clock, None)  # first, as the controller's time stands still
+        """Return the observation; a missing feature on the host never raises an error."""
+        clock = self.host.part("clock", self._clock, None)  # first, because controller_epoch is a fixed time
         apt = AptState(self.host)
         gpu = Gpu(self.host)
         packages = self.host.part("packages", apt.packages, Packages({}, [], [], None))
@@ -198,7 +198,7 @@ class SparkInfo:
             "version": release.get("VERSION_ID"),
             "codename": release.get("VERSION_CODENAME"),
             "like": release.get("ID_LIKE", "").split(),
-            # An over-the-air update adds lines of its own below the version that was flashed.
+            # An over-the-air update adds its own lines after the version that was flashed.
             "dgx": {
                 "name": dgx.get("DGX_PRETTY_NAME") or dgx.get("DGX_NAME"),
                 "version": dgx.get("DGX_OTA_VERSION") or dgx.get("DGX_SWBUILD_VERSION"),
@@ -226,14 +226,14 @@ class SparkInfo:
         rows: list[dict[str, t.Any]] = []
         for mount in parse_mountinfo(self.host.read("/proc/self/mountinfo") or ""):
             if self.host.live and not self.host.is_directory(mount["mount"]):
-                continue  # a file that a container runtime bound, such as /etc/hosts
+                continue  # a file bind-mounted by a container runtime, such as /etc/hosts
             total, available = self._sizes(mount)
             if total != 0:
                 rows.append({**mount, "total_mib": total, "available_mib": available})
         return rows
 
     def _sizes(self, mount: dict[str, str]) -> tuple[int | None, int | None]:
-        """Return the sizes in MiB of a file system: all of it, and what an ordinary user may still write."""
+        """Return the sizes of a file system in MiB: the total, and the space available to ordinary users."""
         ask = functools.partial(self.host.statvfs, mount["mount"])
         try:
             size = deadline.within(NETWORK_TIMEOUT, ask) if mount["fstype"] in NETWORK else ask()
@@ -261,7 +261,7 @@ class SparkInfo:
                         "path": path,
                         "version": self._python_version(minor, header, packages if prefix == "/usr" else {}),
                         "headers": self.host.is_file(f"{prefix}/include/{name}/Python.h"),
-                        # Debian's python3-venv provides ensurepip; the venv module alone makes no environment.
+                        # Debian's python3-venv provides ensurepip; the venv module alone cannot create an environment.
                         "venv": self.host.is_file(f"{library}/venv/__init__.py")
                         and self.host.is_file(f"{library}/ensurepip/__init__.py"),
                     }
@@ -270,7 +270,7 @@ class SparkInfo:
 
     @staticmethod
     def _python_version(minor: str, header: str | None, packages: t.Mapping[str, str]) -> str:
-        """Return the interpreter's version without running it; the minor version where nothing tells more."""
+        """Return the interpreter's version without running it, or only the minor version if nothing is more precise."""
         match = re.search(r'^#define\s+PY_VERSION\s+"(\d+\.\d+\.\d+)', header or "", re.MULTILINE)
         if match is None:
             match = re.match(r"(\d+\.\d+\.\d+)", packages.get(f"python{minor}-minimal", ""))
@@ -290,7 +290,7 @@ class SparkInfo:
         if content:
             try:
                 for entry in ldcache.parse_cache(content):
-                    # The loader takes the first.
+                    # The loader uses the first entry.
                     libraries.setdefault(entry.soname, entry.path)
             except SparkforgeError as error:
                 self.host.note("/etc/ld.so.cache", error)
@@ -313,7 +313,7 @@ class SparkInfo:
         }
 
     def _managed_files(self) -> dict[str, str | None]:
-        """Return the sha256 of each regular file named after this collection, ``None`` where unreadable."""
+        """Return the sha256 of each regular file named after this collection, ``None`` if it is unreadable."""
         found: dict[str, str | None] = {}
         for folder in MANAGED_FOLDERS:
             for parent, folders, names in os.walk(self.host.path(folder)):
@@ -328,11 +328,11 @@ class SparkInfo:
         return dict(sorted(found.items()))
 
     def _environments(self) -> dict[str, t.Any]:
-        """Return the current environment of each name, and what its receipt records of stack, torch and host."""
+        """Return the current environment for each name, and its receipt's record of stack, torch and host."""
         found: dict[str, t.Any] = {}
         for name in self.host.names(f"{self.root}/envs"):
             place = f"{self.root}/envs/{name}"
-            # A link to what is gone, or was never finished, is no environment.
+            # A dangling link, or one to an unfinished directory, does not count as an environment.
             try:
                 current = os.readlink(self.host.path(f"{place}/current"))
                 receipt = json.loads(self.host.read(f"{place}/{current}/receipt.json") or "null")

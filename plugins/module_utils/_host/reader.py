@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files of a host, read below a root directory, so that a recorded host reads like a live one."""
+"""Read a host's files relative to a root directory, so that a recorded host reads like a live one."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if t.TYPE_CHECKING:
 # Takes an argument list and returns (exit status, stdout, stderr); it never raises for a failed command.
 Runner = t.Callable[[list[str]], tuple[int, str, str]]
 
-# Files of /proc report a size of 0, so the limit is our own; the largest file read is a few MiB.
+# Files in /proc report a size of 0, so this is our own limit; the largest file read is a few MiB.
 READ_LIMIT = 64 * 1024 * 1024
-# The kernel allocates a buffer as large as a read of /proc/sys asks for, and refuses large ones (ENOMEM).
+# The kernel allocates a buffer of the requested size for a read from /proc/sys, and refuses large ones (ENOMEM).
 READ_CHUNK = 64 * 1024
-#: Seconds that a command of :func:`run_command` may take, and that a killed one may take to go: one that waits for a
-#: driver does not go at all.
+#: Time limits in seconds for a command of :func:`run_command`, and for a killed command to exit: one that waits for a
+#: driver may never exit.
 COMMAND_LIMIT, REAP_LIMIT = 60.0, 5.0
 COMMAND_FOLDERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin", "/sbin")
 
@@ -37,7 +37,7 @@ def _no_command(argv: list[str]) -> tuple[int, str, str]:
 
 
 def _regular(path: str, flags: int) -> int:
-    """Open a regular file: a pipe or a device in its place would keep the observation waiting, and all other hosts."""
+    """Open a regular file only: reading a FIFO or a device would block the observation, and with it all other hosts."""
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
@@ -49,11 +49,11 @@ def _regular(path: str, flags: int) -> int:
 class Host:
     """Read-only access to a host.
 
-    :param root: the directory under which the host's ``/`` is; ``/`` is the live host.
-    :param run: runs an argument list; the default runs nothing, as a recorded host must.
-    :param statvfs: :func:`os.statvfs` or a stand-in; gets the path as the host names it.
+    :param root: the directory that contains the host's ``/``; ``/`` itself for the live host.
+    :param run: runs an argument list; the default runs nothing, as required for a recorded host.
+    :param statvfs: :func:`os.statvfs` or a replacement, called with the host's own path.
     :param uname: the kernel's release and the machine, or ``None`` for the live ones.
-    :param clock: seconds since 1970.
+    :param clock: returns seconds since 1970.
     """
 
     def __init__(
@@ -70,25 +70,25 @@ class Host:
         self.statvfs = statvfs if statvfs is not None else (lambda path: os.statvfs(self.path(path)))
         live = os.uname()
         self.release, self.machine = uname if uname is not None else (live.release, live.machine)
-        # Lists files that exist and could not be read, never files that are simply absent.
+        # Lists existing files that could not be read; absent files are not listed.
         self.unread: list[dict[str, str]] = []
 
     @property
     def live(self) -> bool:
-        """Whether this is the running system and not a recorded one."""
+        """Whether this is the running system instead of a recorded one."""
         return self.root == "/"
 
     def path(self, path: str) -> str:
-        """Return where the host's ``path`` is for this process."""
+        """Return this process's path for the host's ``path``."""
         return path if self.live else self.root + path
 
     def note(self, probe: str, reason: t.Any) -> None:
-        """Remember that a probe could not be read, once a probe."""
+        """Record that a probe failed, at most once per probe."""
         if not any(row["probe"] == probe for row in self.unread):
             self.unread.append({"probe": probe, "reason": str(reason).strip()[:300]})
 
     def part(self, name: str, work: t.Callable[[], t.Any], otherwise: t.Any = None) -> t.Any:
-        """Return one part of an observation, or another value if a strange host breaks it: the others still count."""
+        """Return one part of an observation, or ``otherwise`` if an unusual host breaks it."""
         try:
             return work()
         except Exception as error:
@@ -96,7 +96,7 @@ class Host:
             return otherwise
 
     def read_bytes(self, path: str) -> bytes | None:
-        """Return a file's content, or ``None`` where it is absent or cannot be read."""
+        """Return a file's content, or ``None`` if it is absent or unreadable."""
         try:
             with open(self.path(path), "rb", buffering=0, opener=_regular) as stream:
                 content = bytearray()
@@ -112,24 +112,24 @@ class Host:
             return None
 
     def read(self, path: str) -> str | None:
-        """Return a file's text, or ``None`` where it is absent or cannot be read."""
+        """Return a file's text, or ``None`` if it is absent or unreadable."""
         content = self.read_bytes(path)
         return None if content is None else content.decode("utf-8", "replace")
 
     def word(self, path: str) -> str:
-        """Return a file's text without the space around it; nothing and no note where a driver or a right denies it."""
+        """Return a file's text without surrounding whitespace, or '' without a note if it is unreadable."""
         noted = len(self.unread)
         text = (self.read(path) or "").strip()
         del self.unread[noted:]
         return text
 
     def number(self, path: str) -> int | None:
-        """Return the number that is all of a file, decimal or hexadecimal; as :meth:`word` does."""
+        """Return the decimal or hexadecimal number in a file, read like :meth:`word`, or ``None``."""
         text = self.word(path)
         return int(text, 0) if re.fullmatch(r"-?\d+|0x[0-9a-f]+", text) else None
 
     def names(self, path: str) -> list[str]:
-        """Return the sorted names in a directory, none where it is absent or cannot be read."""
+        """Return the sorted names in a directory, empty if it is absent or unreadable."""
         try:
             return sorted(os.listdir(self.path(path)))
         except OSError as error:
@@ -144,7 +144,7 @@ class Host:
         return os.path.isdir(self.path(path))
 
     def real(self, path: str) -> str:
-        """Return ``path`` with its links followed, as the host names it."""
+        """Return ``path`` with its links resolved, as a path on the host."""
         found = os.path.realpath(self.path(path))
         if self.live:
             return found
@@ -152,7 +152,7 @@ class Host:
         return found[len(base) :] if found.startswith(base + "/") else found
 
     def command(self, name: str) -> str | None:
-        """Return a command's path; ``PATH`` of a non-login ssh shell may lack it, so it is not asked."""
+        """Return a command's path; ``PATH`` is not used because a non-login ssh shell may lack directories."""
         for folder in COMMAND_FOLDERS:
             path = f"{folder}/{name}"
             if self.is_file(path):
@@ -161,7 +161,7 @@ class Host:
 
 
 def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str, str]:
-    """Run a command within a time limit, as :class:`Host` wants it; a wedged driver must not hold the caller too."""
+    """Run a command for :class:`Host` within a time limit, because a wedged driver must not block the caller too."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
     try:
         process = subprocess.Popen(
@@ -184,14 +184,14 @@ def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str
             os.killpg(process.pid, signal.SIGKILL)
         if not isinstance(error, subprocess.TimeoutExpired):
             raise
-        # One that waits in the kernel stays; its pipes are let go.
+        # A process that waits in the kernel survives; close its pipes.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=REAP_LIMIT)
         return 124, "", f"{argv[0]} did not respond within {limit:g} seconds"
 
 
 def of_module(module: AnsibleModule) -> Host:
-    """Return the host that a module runs on, whose programs answer in English."""
+    """Return the host that a module runs on, with English program output."""
 
     def run(argv: list[str]) -> tuple[int, str, str]:
         words = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}

@@ -4,4 +4,4 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""What a model server needs on its host: weights that it can read, and the client that gets them from the hub."""
+"""The host side of a model server: weights that it can read, and the client that downloads them from the hub."""

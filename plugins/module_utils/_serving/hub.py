@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A model of the hub on a host: ``hf download`` as an account of its own, recorded once ``hf cache verify`` agrees.
+"""Download a model from the hub with ``hf download`` as a separate account, and record it after ``hf cache verify``.
 
 Files::
 
-    <directory>/models--ORGANISATION--NAME/    as the hub's client keeps it, the account's
-    <root>/receipts/model-ORGANISATION--NAME.json    what it is and where, root's, written last
+    <directory>/models--ORGANISATION--NAME/    the hub client's cache, owned by the account
+    <root>/receipts/model-ORGANISATION--NAME.json    the receipt, owned by root, written last
 """
 
 # systemd-run gets the token through a pipe.
@@ -30,28 +30,28 @@ from .._core import accounts, build_account, detached, disk, receipts, unprivile
 from .._core.errors import SparkforgeError
 from . import weights
 
-#: The receipt of the account, where this made it.
+#: The name of the receipt for the account, if it was created here.
 _ACCOUNT = "models-account"
-#: Where Debian and Ubuntu keep the system's CAs, a company's own among them.
+#: The system's CAs on Debian and Ubuntu, including a company's own.
 _CAS = "/etc/ssl/certs/ca-certificates.crt"
 _REVISION = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w./-]{0,199}", re.ASCII)
-#: The variables of the task's environment that the client needs.
+#: The variables from the task's environment that the client needs.
 _NETWORK = re.compile(r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)", re.IGNORECASE)
-#: Files that no engine loads: the weights of other frameworks, and a second copy of them.
+#: Files that no engine loads: weights for other frameworks, and second copies of them.
 OTHERS = ("original/*", "*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.tflite", "*.ot", "openvino/*", "coreml/*")
-#: Seconds that a download may take.
+#: The time limit for a download in seconds.
 _LONGEST = 48 * 3600
-#: What the client may do where systemd runs, beside writing to the models' directory.
+#: The client's limits under systemd; it can also write to the models' directory.
 _LIMITS = ("ProtectSystem=strict", "ProtectHome=read-only", "NoNewPrivileges=yes", "MemoryMax=4G") + (
     "TimeoutStartSec=60",
     f"RuntimeMaxSec={_LONGEST + 60}",
 )
-#: Each size as ``hf download --dry-run`` prints it (25.0M); one that is there already is "-".
+#: A size in the output of ``hf download --dry-run`` (25.0M); "-" for a file that already exists.
 _SIZE = re.compile(r"([0-9]+[.][0-9])([KMGT]?)")
 _FACTORS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _LIST = 'list=$({download} --dry-run --format json) && printf %s "$list" | head -c 4000000'
-#: A connection that breaks off is made again; the client continues with the files that it has begun. It would keep a
-#: file that has another hash than the hub names.
+#: After a disconnect the script retries, and the client resumes partial files. The script removes files with a wrong
+#: hash, because the client would keep them.
 _GET = r"""for pause in 1 2 4 8 16 32 64 0; do
     path=$({download} --quiet) && break
     path=
@@ -66,7 +66,7 @@ echo "$report" | sed -n 's/^  - \(.*\): expected .*/\1/p' | while read -r file; 
 done
 exit 1
 """
-#: What huggingface_hub 1.17 prints (cli/_errors.py), the cause and the remedy. No URL of its texts is shown.
+#: Errors in the output of huggingface_hub 1.17 (cli/_errors.py), with cause and remedy that omit its URLs.
 _FAILURES = (
     (r"^Error: .*requires approval", "{name} is for those who accepted its licence on the hub, and {given}.",
      "Accept it at {hub}/{name}, {token} (serving_model_token_file)."),
@@ -85,9 +85,9 @@ _FAILURES = (
 
 
 class Model:
-    """One model, or with no name all of them.
+    """One model, or all models if no name is given.
 
-    :param options: those of the module hub_model.
+    :param options: the options of the module hub_model.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False) -> None:
@@ -105,9 +105,9 @@ class Model:
         self.client = os.path.join(os.path.realpath(f"{self.root}/envs/hub/current"), "bin", "hf")
 
     def get(self) -> dict[str, t.Any]:
-        """Return the model once it is there.
+        """Return the model, after downloading it if necessary.
 
-        :raises SparkforgeError: it cannot be got, with what to do about it.
+        :raises SparkforgeError: if it is unavailable, with a remedy.
         """
         receipt = receipts.read(self.root, weights.receipt_of(self.name)) or {}
         complete = bool(receipt.get("bytes")) and _size(str(receipt.get("directory"))) == receipt["bytes"]
@@ -121,16 +121,16 @@ class Model:
             receipts.write(self.root, _ACCOUNT, {"name": self.account.name})
         self.account.own(self.directory)
         while detached.systemd("systemctl", "is-active", "--quiet", _unit(self.cache)).returncode == 0:
-            time.sleep(1)  # A former run lost its connection, and its download goes on.
+            time.sleep(1)  # A former run lost its connection, but its download continues.
         new = self._download()
         receipts.write(self.root, weights.receipt_of(self.name), new)
         changed = not complete or new["revision"] != receipt["revision"]
         return {"changed": changed, "diff": diff if changed else {}, **new}
 
     def _check(self) -> None:
-        """Refuse a token that others would see, and a directory that is somebody else's.
+        """Refuse a token that others could read, and a directory that belongs to another account.
 
-        :raises SparkforgeError: naming it.
+        :raises SparkforgeError: names the problem.
         """
         if not re.fullmatch(r"[!-~]*", self.token):
             raise SparkforgeError("The token holds more than one word.", "Give the token alone: hf_ and letters.")
@@ -162,7 +162,7 @@ class Model:
         if not re.fullmatch(re.escape(f"{os.path.realpath(self.cache)}/snapshots/") + "[0-9a-f]{40}", path):
             raise SparkforgeError(f"{self.name} was got to another place than {self.directory}.", "Run it again.")
         if not all(os.path.exists(f"{path}/{name}") for name in files):
-            # Without a network the client takes the part that is there for the model.
+            # Without a network, the client accepts a partially downloaded model.
             raise SparkforgeError(f"Files of {self.name} are missing.", "Run it again: it goes on.")
         receipt = {"name": self.name, "revision": os.path.basename(path), "directory": path, "hub": self.hub}
         return {**receipt, "bytes": _size(path), **self._license(path)}
@@ -184,11 +184,11 @@ class Model:
             )
 
     def _run(self, script: str) -> str:
-        """Run a script as the account, and return what it prints.
+        """Run a script as the account, and return its output.
 
-        The shell reads it from a pipe, so that token and proxies are in no command line, file or property of the unit.
+        The shell reads it from a pipe, so that the token and proxies appear in no command line, file or unit property.
 
-        :raises SparkforgeError: it failed, with what its last words mean.
+        :raises SparkforgeError: if it fails, with the cause derived from its last output.
         """
         network = {name: value for name, value in os.environ.items() if _NETWORK.fullmatch(name)}
         own = {f"HF_HUB_DISABLE_{name}": "1" for name in ("XET", "TELEMETRY", "PROGRESS_BARS", "UPDATE_CHECK")}
@@ -218,7 +218,7 @@ class Model:
         raise SparkforgeError(cause.format(**words), remedy.format(**words))
 
     def _license(self, directory: str) -> dict[str, str]:
-        """Return the licence as the head of the model's page names it."""
+        """Return the licence from the metadata in the model's README."""
         try:
             with self.account.acting(), disk.open_regular(f"{directory}/README.md", links=True) as stream:
                 head = stream.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
@@ -229,9 +229,9 @@ class Model:
         return {"license": name, "license_link": fields.get("license_link") or ""}
 
     def remove(self) -> dict[str, t.Any]:
-        """Remove the model, or all of them with the account.
+        """Remove one model, or all of them and the account.
 
-        :raises SparkforgeError: a server has it open.
+        :raises SparkforgeError: if a server uses it.
         """
         own = ("models--", ".locks", "CACHEDIR.TAG", ".home")
         paths = [f"{self.directory}/{name}" for name in disk.names(self.directory) if name.startswith(own)]
@@ -263,7 +263,7 @@ def _unit(cache: str) -> str:
 
 
 def _size(directory: str) -> int:
-    """Return the bytes of the files in a directory and of those that its links lead to; 0 if one of them is missing."""
+    """Return the total size of the files in a directory and of its links' targets; 0 if one of them is missing."""
     try:
         paths = [os.path.join(path, name) for path, _names, files in os.walk(directory) for name in files]
         return sum(os.stat(path).st_size for path in paths)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The weights of a model on a host: where they are, whether a server may load them, and whose they are.
+"""The weights of a model on a host: their location, whether a server may load them, and their owner.
 
-A directory is somebody else's: names and modes are read, links are never followed out of it, and of its content only
-what names a revision.
+The directory belongs to somebody else, so only names, modes and the revision are read, and links are never followed out
+of it.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ import typing as t
 from .._core import disk, receipts
 from .._core.errors import SparkforgeError
 
-#: Entries of a model's directory, and how deep they lie: the largest models of the hub have some hundred files.
+#: Limits on the entries in a model's directory and their depth; the hub's largest models have several hundred files.
 MOST_ENTRIES, DEEPEST = 20_000, 8
-#: Files that torch.load opens, which runs what a pickle says (docs.pytorch.org, torch.load).
+#: Files for torch.load, which runs the code in a pickle (docs.pytorch.org, torch.load).
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
-#: Formats that hold numbers alone.
+#: Formats that contain only numbers.
 SAFE = (".safetensors", ".gguf")
-#: One of them says what a model is: transformers', and Mistral's own.
+#: The configuration of a model, in the format of transformers or Mistral.
 CONFIGURATIONS = ("config.json", "params.json")
-#: A model of the hub, as huggingface_hub's validate_repo_id has it.
+#: The name of a model on the hub, as in huggingface_hub's validate_repo_id.
 NAME = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[\w.-]{0,94}\w", re.ASCII)
 _REVISION = re.compile(r"[0-9a-f]{40}")
-#: Characters that a unit's line cannot have within quotes (systemd.exec(5), BindReadOnlyPaths=).
+#: Characters that must not occur within quotes in a unit file (systemd.exec(5), BindReadOnlyPaths=).
 _UNQUOTED = re.compile(r'[\x00-\x1f\x7f"\\]')
 _CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)", re.ASCII)
 
 
 def receipt_of(name: str) -> str:
-    """Return the receipt's name of a model that the collection got from the hub."""
+    """Return the receipt's name for a model that the collection downloaded from the hub."""
     return f"model-{name.replace('/', '--')}"
 
 
 def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] | None:
-    """Return where a model is and what it is; None where it is named and not on this host.
+    """Return the location and properties of a model, or None if it is given by name and not on this host.
 
-    ``directory`` is what the engine opens, ``bind`` the directory with all its files, ``name`` what to call it,
-    ``account`` the ids of whom alone can read it, ``bytes`` its size.
+    ``directory`` is the path for the engine, ``bind`` the directory with all its files, ``name`` its display name,
+    ``account`` the ids of the only account that can read it, ``bytes`` its size.
 
     :param model: an absolute path, or ORGANISATION/NAME.
-    :raises SparkforgeError: it is not there, or no server may load it.
+    :raises SparkforgeError: if it does not exist, or no server may load it.
     """
     receipt: dict[str, t.Any] = {"name": model}
     if model.startswith("/"):
@@ -67,7 +67,7 @@ def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] 
 
 
 def _place(model: str) -> tuple[str, str]:
-    """Return the directory that a path means, and the model's name where a cache of the hub's client says it."""
+    """Return the directory for a path, and the model's name if it is in a cache of the hub client."""
     place = os.path.realpath(model)
     try:
         os.stat(f"{place}/.")
@@ -87,13 +87,13 @@ def _place(model: str) -> tuple[str, str]:
 
 
 def _bound(place: str) -> str:
-    """Return the directory that has all files: in a cache of the hub's client a snapshot is links into blobs."""
+    """Return the directory with all files: in a hub client's cache, a snapshot consists of links to blobs."""
     parts = place.split("/")
     return "/".join(parts[:-2]) if parts[-2:-1] == ["snapshots"] and parts[-3].startswith("models--") else place
 
 
 def _main(place: str) -> str:
-    """Return the revision of the main branch, or of the one snapshot that there is."""
+    """Return the revision of the main branch, or of the only snapshot."""
     try:
         with disk.open_regular(os.path.join(place, "refs", "main")) as stream:
             revision = stream.read(64).decode("ascii", "replace").strip()
@@ -109,7 +109,7 @@ def _observe(place: str, bound: str, model: str, allow_pickle: bool) -> dict[str
     size = 0
     for path, entry in _entries(bound, model):
         if stat.S_ISLNK(entry.st_mode):
-            # Within the unit there is nothing else.
+            # The unit can access nothing else.
             if not os.path.realpath(path).startswith(f"{bound}/"):
                 remedy = "Give the directory that has the files themselves, or copy them there."
                 raise SparkforgeError(f"{path!r} is a link that leads out of {bound}.", remedy)
@@ -131,7 +131,7 @@ def _observe(place: str, bound: str, model: str, allow_pickle: bool) -> dict[str
 
 
 def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
-    """Give each path of a model with what it is, the directory itself first."""
+    """Yield each path in a model with its status, starting with the directory itself."""
     waiting, count = [(bound, 0)], 0
     yield bound, os.lstat(bound)
     while waiting:
@@ -149,7 +149,7 @@ def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
 
 
 def _check_format(place: str, model: str, allow_pickle: bool) -> None:
-    """Refuse what is no model, and weights that run code: engines take those where the directory has no others."""
+    """Refuse directories without a model, and weights that run code: engines load those if there are no others."""
     names = disk.names(place)
     safe = [name for name in names if name.endswith(SAFE)]
     pickles = [name for name in names if name.endswith(PICKLES)]

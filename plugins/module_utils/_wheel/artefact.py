@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a build made, wheels or an installed prefix: its digest, and whether what was asked for is in it.
+"""The digest of a build's result (wheels or an installed prefix), and checks for the requested features.
 
-CMake continues without what it did not find and ends well. So the artefact itself is asked: which options CMake chose,
-which libraries its files are linked with, which GPUs they have code for. A wheel is read in place; only its ELF files
-are unpacked, one at a time.
+CMake continues without features that it did not find and still succeeds. Therefore the result itself is checked:
+CMake's chosen options, the libraries that its files link to, and the GPUs that they have code for. Wheels are read in
+place; only ELF files are unpacked, one at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXPECTED = frozenset({"version", "cmake_cache", "libraries", "architectures", "
 _TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
 _FALSE = frozenset({"0", "OFF", "NO", "FALSE", "N", "IGNORE", "NOTFOUND", ""})
 _SWITCH = re.compile(r"(?:USE|WITH|BUILD|ENABLE)_(?:SYSTEM_)?")
-#: How the makers of a library write what an option of CMake says in capitals.
+#: The official spelling of libraries whose names are upper-case in CMake options.
 _NAMES = {
     "CUDA": "CUDA",
     "CUDNN": "cuDNN",
@@ -41,9 +41,9 @@ _NAMES = {
 
 
 def tree_digest(directory: str) -> dict[str, t.Any]:
-    """Return ``{"sha256", "files", "size"}`` of a directory: the same for the same names, contents, links and modes.
+    """Return ``{"sha256", "files", "size"}`` of a directory, determined by its names, contents, links and modes.
 
-    Of a file's mode only whether it is executable counts; times and owners do not.
+    For a file's mode, only whether it is executable counts; times and owners are ignored.
     """
     digest = hashlib.sha256()
     files = size = 0
@@ -69,24 +69,24 @@ def check(
     prefix: str | None = None,
     caches: t.Iterable[str] = (),
 ) -> list[str]:
-    """Return what was asked for and is not in the artefact, each in words; empty where all is.
+    """Return a sentence for each requested feature that the result lacks; empty if it has them all.
 
-    ``expect`` has any of
+    ``expect`` may contain
 
-    - ``cmake_cache``: variable -> the value that CMake must have chosen. ``ON``, ``1``, ``true`` are the same; ``*``
-      and ``?`` stand for anything but a ``-NOTFOUND``. Of several caches the outermost that has the variable counts,
-      for projects within the project have options of the same names;
-    - ``libraries``: patterns of SONAMEs, each of which some file must be linked with (``DT_NEEDED``);
+    - ``cmake_cache``: variable -> the value that CMake must have chosen. ``ON``, ``1``, ``true`` are equal; ``*`` and
+      ``?`` match anything except a ``-NOTFOUND``. If several caches have the variable, the outermost one counts,
+      because nested projects may have options with the same names;
+    - ``libraries``: SONAME patterns, each of which some file must link to (``DT_NEEDED``);
     - ``architectures``: as in TORCH_CUDA_ARCH_LIST (``12.0``, ``12.1a``, ``12.0+PTX``). Some file must have code for
-      each. Every file with GPU code must run on a plain one, and have the PTX of one with ``+PTX``, save files that
-      have code for single capabilities (``a``, ``f``) alone;
-    - ``files``: patterns of paths in the wheel or below the prefix, in which ``*`` stands for ``/`` too;
-    - ``version``: of each wheel, with its local part. A build may go its own way, and its wheel pass for another.
+      each. Every file with GPU code must run on each plain one and have PTX for each with ``+PTX``, except files that
+      only have code for specific capabilities (``a``, ``f``);
+    - ``files``: path patterns in the wheel or the prefix, in which ``*`` also matches ``/``;
+    - ``version``: the version of each wheel, including its local part, because a build may choose its own version.
 
     :param wheels: from ``wheel_file.collect_wheels``.
-    :param prefix: a directory with what ``cmake --install`` put there.
+    :param prefix: a directory filled by ``cmake --install``.
     :param caches: paths of ``CMakeCache.txt``.
-    :raises SparkforgeError: if ``expect`` itself is wrong, or a file cannot be read.
+    :raises SparkforgeError: if ``expect`` itself is invalid, or a file cannot be read.
     """
     _check_expect(expect)
     if prefix is not None and not os.path.isdir(prefix):
@@ -131,11 +131,11 @@ def check(
     return problems
 
 
-# --- what is expected ----------------------------------------------------------------------------------------------
+# --- expectations --------------------------------------------------------------------------------------------------
 
 
 def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
-    """Refuse what would be skipped in silence: a key that is misspelt, an architecture that does not exist."""
+    """Refuse entries that would otherwise be ignored silently: a misspelled key, an invalid architecture."""
     for key in expect:
         if key not in _EXPECTED:
             raise SparkforgeError(
@@ -150,7 +150,7 @@ def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
 
 
 def _plain(version: str) -> str:
-    """Return a version as installers compare it: ``+CU130.007`` is ``+cu130.7``."""
+    """Return a version in the form that installers compare: ``+CU130.007`` becomes ``+cu130.7``."""
     return re.sub(r"(?<![0-9a-z])0+(?=\d)", "", re.sub(r"[-_]", ".", version.lower()))
 
 
@@ -159,7 +159,7 @@ def _check_libraries(patterns: list[str], linked: set[str], where: str) -> list[
     for pattern in patterns:
         if fnmatch.filter(linked, pattern):
             continue
-        # libcudnn.so.8 instead of libcudnn.so.9 is another problem than no cuDNN at all.
+        # Having libcudnn.so.8 instead of libcudnn.so.9 is a different problem from having no cuDNN at all.
         stem = re.split(r"\.so\b|[*?\[]", pattern)[0]
         others = sorted(name for name in linked if stem and re.split(r"\.so\b", name)[0] == stem)
         instead = f", which links {', '.join(others)} instead" if others else ""
@@ -192,7 +192,7 @@ def _check_architectures(wanted: list[str], embedded: t.Mapping[str, fatbin.Embe
 
 
 def _is_specific(found: fatbin.Embedded) -> bool:
-    """Say whether a file has code for single capabilities alone, which its caller chooses by the GPU."""
+    """Tell whether a file only has code for specific capabilities, which its caller selects by GPU."""
     return all(name[-1] in "af" for name in found.cubins | found.ptx)
 
 
@@ -200,7 +200,7 @@ def _is_specific(found: fatbin.Embedded) -> bool:
 
 
 def read_cache(path: str) -> dict[str, tuple[str, str]]:
-    """Return ``{variable: (type, value)}`` of a ``CMakeCache.txt``.
+    """Return ``{variable: (type, value)}`` from a ``CMakeCache.txt``.
 
     :raises SparkforgeError: if it cannot be read.
     """
@@ -239,14 +239,14 @@ def _check_caches(wanted: t.Mapping[str, t.Any], paths: list[str]) -> list[str]:
 
 
 def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
-    """Return why the cache does not have what was asked, empty where it has."""
+    """Return why the cache does not have the requested value, or '' if it has."""
     kind, chosen = cache[variable]
     wanted, actual = _truth(asked), _truth(chosen)
     if wanted is True and kind == "UNINITIALIZED":
-        # Given with -D, and neither option() nor set(... CACHE) ever named it.
+        # Set with -D, but not declared by any option() or set(... CACHE).
         return "but the project declares no such option"
     if wanted is True and actual is True and kind == "INTERNAL":
-        # cmake_dependent_option() hides the option so, keeps the value that was given, and continues with OFF.
+        # cmake_dependent_option() hides the option like this: it keeps the given value, but continues with OFF.
         return f"CMake ignored it: an option that it depends on is off{_off(cache)}"
     if wanted is not None and wanted == actual:
         return ""
@@ -258,7 +258,7 @@ def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) 
 
 
 def _reason(variable: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
-    """Name the library that a dropped option stands for, where the cache has what CMake looked for in vain."""
+    """Name the library behind a disabled option, if the cache shows that CMake did not find it."""
     stem = _SWITCH.sub("", variable, count=1).upper()
     missing = sorted(
         name
@@ -276,7 +276,7 @@ def _off(cache: t.Mapping[str, tuple[str, str]]) -> str:
 
 
 def _truth(text: str) -> bool | None:
-    """Read a boolean as ``if()`` of CMake does; None for anything else."""
+    """Parse a boolean like CMake's ``if()``; return None for anything else."""
     upper = text.upper()
     if upper in _TRUE:
         return True
@@ -287,11 +287,11 @@ def _text(value: t.Any) -> str:
     return {True: "ON", False: "OFF"}[value] if isinstance(value, bool) else str(value)
 
 
-# --- where files lie -----------------------------------------------------------------------------------------------
+# --- access to files -----------------------------------------------------------------------------------------------
 
 
 class _Prefix:
-    """What was installed below a directory; :class:`WheelFiles` has the same methods."""
+    """The files installed in a directory; the interface is that of :class:`WheelFiles`."""
 
     def __init__(self, directory: str) -> None:
         self.name = directory
@@ -302,14 +302,14 @@ class _Prefix:
         return [name for name, path in _tree(self.directory) if not os.path.isdir(path)]
 
     def binaries(self) -> t.Iterator[tuple[str, str]]:
-        """Yield name and path of each ELF file; the path is good until the next one."""
+        """Yield name and path of each ELF file; the path is valid until the next one."""
         for name, path in _tree(self.directory):
             if stat.S_ISREG(os.lstat(path).st_mode) and reader.is_elf(path):
                 yield name, path
 
 
 def _tree(directory: str) -> t.Iterator[tuple[str, str]]:
-    """Yield relative name and path of everything below ``directory``, in the order of the names; links not followed."""
+    """Yield relative name and path of everything in ``directory``, sorted by name, without following links."""
     for name in sorted(os.listdir(directory)):
         path = os.path.join(directory, name)
         yield name, path

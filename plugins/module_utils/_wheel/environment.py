@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an environment is called, the fingerprint of what it is made of, and its receipts.
+"""The names of environments, the fingerprint of their contents, and their receipts.
 
-There are two receipts: the one in each environment, and that of the host, which is of the current one.
+There are two receipts: one in each environment, and the host's receipt of the current environment.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .._core import receipts
 from .._core.errors import SparkforgeError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-#: The links beside the environments.
+#: The links in the directory of the environments.
 LINKS = ("current", "previous", "staged")
 SCHEMA = 2
-#: Keys that only the receipt in the environment itself has.
+#: Keys that only exist in the environment's own receipt.
 OWN_ALONE = ("entries", "made")
 
 
 def check_name(name: str, what: str) -> str:
-    """Return ``name`` if it can be one component of a path.
+    """Return ``name`` if it is a valid path component.
 
     :raises SparkforgeError: if it has a slash, begins with a dot or is one of our own links.
     """
@@ -41,10 +41,10 @@ def check_name(name: str, what: str) -> str:
 
 
 def fingerprint(python: tuple[int, int], machine: str, requirements: t.Iterable[str], wheels: t.Iterable[str]) -> str:
-    """Return the sha256 of everything that decides what is in an environment.
+    """Return the sha256 of everything that determines the contents of an environment.
 
     :param requirements: canonical lines (:class:`Requirement`).
-    :param wheels: sha256 of each wheel.
+    :param wheels: the sha256 of each wheel.
     """
     inputs = {
         "python": f"{python[0]}.{python[1]}",
@@ -63,7 +63,7 @@ class Python(t.TypedDict):
 
 
 class Made(t.TypedDict, total=False):
-    """What environments brought beside themselves: ``directories``, the outermost first, a group, and its members."""
+    """Everything else that was created for environments: ``directories``, outermost first, a group, and its members."""
 
     directories: list[str]
     group: str | None
@@ -72,11 +72,11 @@ class Made(t.TypedDict, total=False):
 
 
 class Own(t.TypedDict, total=False):
-    """The receipt in an environment, written when every import had succeeded.
+    """The receipt in an environment, written after all imports succeed.
 
-    ``wheels`` are those that were given as files (``_wheel.wheel`` reads their rows); ``modules`` has what was found of
-    each that was imported; ``host_packages`` are those of apt that it takes something from; ``entries`` is the listing
-    of ``site-packages``; ``installed`` is UTC as ISO 8601 has it.
+    ``wheels`` are those installed from files (``_wheel.wheel`` reads their rows); ``modules`` has the facts about each
+    imported module; ``host_packages`` are the apt packages that it uses; ``entries`` is the listing of
+    ``site-packages``; ``installed`` is an ISO 8601 time in UTC.
     """
 
     schema: int
@@ -99,7 +99,7 @@ class Own(t.TypedDict, total=False):
 
 
 class Receipt(Own, Made, total=False):
-    """The receipt of the host; ``paths`` and ``files`` are what people use of the current environment."""
+    """The receipt of the host; ``paths`` and ``files`` are the user-facing files of the current environment."""
 
     name: str
     previous: str | None
@@ -109,15 +109,15 @@ class Receipt(Own, Made, total=False):
 
 
 def own_of(place: str) -> Own | None:
-    """Return the receipt in an environment, or None if there is none that can be read."""
+    """Return the receipt in an environment, or None if it is missing or unreadable."""
     data = upgraded(receipts.load(os.path.join(place, "receipt.json")) or {})
     return data if data.get("schema") == SCHEMA else None
 
 
 def of_one(root: str, name: str, environment_id: str) -> Receipt | None:
-    """Return the receipt of one environment, with its ``paths``, whether it is current or not.
+    """Return the receipt of one environment, including its ``paths``, whether it is current or not.
 
-    What ``<root>/receipts/env-<name>.json`` says is of the current one alone.
+    ``<root>/receipts/env-<name>.json`` describes only the current environment.
     """
     place = os.path.join(os.path.abspath(root), "envs", name, environment_id)
     data = own_of(place)
@@ -128,14 +128,14 @@ def of_one(root: str, name: str, environment_id: str) -> Receipt | None:
 
 
 def text_of(receipt: Own) -> str:
-    """Return what the file of a receipt has in it."""
+    """Return the text of a receipt file."""
     return json.dumps(receipt, indent=2, sort_keys=True) + "\n"
 
 
 def upgraded(data: dict[str, t.Any]) -> Receipt:
-    """Return a receipt of an older schema as this version writes it; any other as it is."""
+    """Return a receipt, converted to this version's schema if it is older."""
     if data.get("schema") == 1:
-        # Schema 1 called the environment's id as that of the stack's lock is called.
+        # Schema 1 called the environment's id lock_id, like the id of the stack's lock.
         kept = {key: value for key, value in data.items() if key != "lock_id"}
         data = {**kept, "schema": SCHEMA, "environment_id": data.get("lock_id")}
     return t.cast("Receipt", data)

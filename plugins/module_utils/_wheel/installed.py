@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is installed in an environment, read from its files: names, versions, what each requires, RECORD.
+"""Read the packages in an environment from its files: names, versions, requirements, RECORD.
 
-Nothing is imported, so that a package that crashes while it is imported is read all the same. Whoever made the
-environment may have made it for its reader: what is no regular file of a plausible size counts as not there.
+Nothing is imported, so a package that crashes on import can be read too. The environment may be hostile: anything but a
+regular file of plausible size counts as missing.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from .requirement import split
 from .wheel import installed_wheels
 
 _BLOCK = 1 << 20
-#: More readers than this only wait for each other.
+#: More threads than this only wait for each other.
 _THREADS = 16
-#: Bytes of RECORD, and files that it may name; that of torch 2.13 has 1.5 MB and 13,000 files.
+#: Limits on the size of RECORD in bytes and on its number of files; torch 2.13 has 1.5 MB and 13,000 files.
 RECORD_LIMIT = 32 << 20
 _FILES_LIMIT = 300_000
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;()]*)\)?\s*(?:;(.*))?")
@@ -45,8 +45,8 @@ class Distribution:
     """One installed distribution.
 
     :ivar name: normalised (PEP 503).
-    :ivar version: with the local part: ``2.9.1+cu130``.
-    :ivar directory: of site-packages, which the paths of RECORD begin at.
+    :ivar version: including the local part: ``2.9.1+cu130``.
+    :ivar directory: the site-packages directory, to which the paths in RECORD are relative.
     :ivar info: the path of its ``.dist-info``.
     :ivar requires: each ``Requires-Dist``.
     """
@@ -60,7 +60,7 @@ class Distribution:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One file of RECORD whose content it vouches for."""
+    """One file in RECORD with its expected content."""
 
     path: str
     algorithm: str
@@ -70,22 +70,22 @@ class Row:
 
 @dataclasses.dataclass
 class Files:
-    """How the files of some distributions compare with RECORD; paths begin at site-packages."""
+    """The result of comparing some distributions' files with RECORD; paths are relative to site-packages."""
 
     count: int = 0
     size: int = 0
     missing: list[str] = dataclasses.field(default_factory=list)
     changed: list[str] = dataclasses.field(default_factory=list)
     unknown: list[str] = dataclasses.field(default_factory=list)
-    #: Distributions that have no RECORD.
+    #: Distributions without RECORD.
     unrecorded: list[str] = dataclasses.field(default_factory=list)
 
 
 def installed(path: t.Sequence[str] | None = None, files: FileSystem | None = None) -> dict[str, Distribution]:
-    """Return what is installed, by normalised name; of two of a name the one that would be imported.
+    """Return the installed distributions by normalised name; for duplicates, the one that would be imported.
 
     :param path: directories, ``sys.path`` by default.
-    :param files: the file system that they are paths of, this host's by default.
+    :param files: the file system that contains them, this host's by default.
     """
     files = files or FileSystem()
     found: dict[str, Distribution] = {}
@@ -99,14 +99,14 @@ def installed(path: t.Sequence[str] | None = None, files: FileSystem | None = No
 
 def _distribution(directory: str, entry: str, files: FileSystem) -> Distribution:
     info = os.path.join(directory, entry)
-    # Of one that cannot be read the version is empty, which no pin allows.
+    # An unreadable distribution gets an empty version, which no pin allows.
     about = metadata.read(files.read_bytes(os.path.join(info, "METADATA"), metadata.LIMIT) or b"")
     name = about.name or entry[: -len(".dist-info")].partition("-")[0]
     return Distribution(normalised(name), about.version, directory, info, about.requires)
 
 
 def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
-    """Return the sha256 that an environment's receipt allows for each distribution, by normalised name."""
+    """Return the sha256 values that an environment's receipt allows for each distribution, by normalised name."""
     found: dict[str, set[str]] = {}
     for line in (receipt or {}).get("requirements") or []:
         one = split(str(line))
@@ -116,14 +116,14 @@ def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
     return found
 
 
-# --- what requires what ---
+# --- requirements ---
 
 
 def requirements(distribution: Distribution) -> dict[str, list[str]]:
-    """Return the normalised name of each requirement with its specifiers, without those of extras."""
+    """Return the version specifiers for each normalised requirement name, excluding those of extras."""
     found: dict[str, list[str]] = {}
     for line in distribution.requires:
-        # Of many blanks in a row the pattern would try every way to share them out.
+        # Collapse blanks, because the pattern would try every way to split a run of them.
         match = _REQUIREMENT.fullmatch(" ".join(line.split()))
         if match and not re.search(r"\bextra\b", match[3] or ""):
             found.setdefault(normalised(match[1]), []).append(match[2].strip())
@@ -131,10 +131,10 @@ def requirements(distribution: Distribution) -> dict[str, list[str]]:
 
 
 def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]) -> list[str]:
-    """Return each requirement on another installed distribution that its version is not within, in words.
+    """Return a sentence for each requirement that the installed version of the other distribution does not satisfy.
 
-    Of several lines for one name, each for another platform, one is enough. What is not installed is not looked at:
-    pip did so when the environment was made.
+    If a name has several lines, for different platforms, satisfying one is enough. Missing packages are ignored,
+    because pip checked them when the environment was created.
     """
     problems = []
     for name, wanted in requirements(distribution).items():
@@ -151,9 +151,9 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
 
 
 def rows(text: str) -> list[Row]:
-    """Return the files whose content RECORD vouches for: not bytecode, not RECORD itself.
+    """Return the files whose content RECORD covers, without bytecode and RECORD itself.
 
-    :raises ValueError: it is no list of files, or one of too many.
+    :raises ValueError: if it is not a list of files, or lists too many.
     """
     found = []
     for number, row in enumerate(_records(text)):
@@ -172,16 +172,16 @@ def rows(text: str) -> list[Row]:
 
 def _records(text: str) -> t.Iterator[list[str]]:
     try:
-        # No path has a zero byte, at which older versions of csv stop.
+        # No path contains a NUL byte, on which older versions of csv fail.
         yield from csv.reader(io.StringIO(text.replace("\0", "\ufffd"), newline=""))
     except csv.Error as error:
         raise ValueError(f"it is no list of files: {error}") from error
 
 
 def record(distribution: Distribution, files: FileSystem | None = None) -> list[Row] | None:
-    """Return what RECORD of a distribution vouches for, None if there is none that can be read.
+    """Return the files that a distribution's RECORD covers, or None if it is missing or unreadable.
 
-    :param files: the file system that the distribution was found in, this host's by default.
+    :param files: the file system of the distribution, this host's by default.
     """
     content = (files or FileSystem()).read_bytes(os.path.join(distribution.info, "RECORD"), RECORD_LIMIT)
     try:
@@ -193,10 +193,10 @@ def record(distribution: Distribution, files: FileSystem | None = None) -> list[
 def compare(
     distributions: t.Sequence[Distribution], everything: t.Iterable[Distribution], linked: t.Collection[str] = ()
 ) -> Files:
-    """Compare every file of some distributions with RECORD, and find files beside them that no RECORD names.
+    """Compare all files of some distributions with RECORD, and find files in their directories that no RECORD lists.
 
-    :param everything: all that is installed: some directories, ``nvidia`` for one, belong to several.
-    :param linked: files and directories outside that a link beside them may name, or a file of.
+    :param everything: all installed distributions, because some directories, such as ``nvidia``, are shared.
+    :param linked: files and directories outside that links may point to, directly or at a file inside.
     """
     found = Files()
     work: list[tuple[int, str, Row]] = []
@@ -221,7 +221,7 @@ def compare(
                 continue
             work.append((size, path, row))
     found.count, found.size = len(work), sum(size for size, _path, _row in work)
-    # The largest first, so that no thread begins one when the others are done.
+    # Start with the largest files, so that no thread starts one when the others are done.
     work.sort(key=lambda item: item[0], reverse=True)
     with concurrent.futures.ThreadPoolExecutor(min(_THREADS, (os.cpu_count() or 1) + 1)) as pool:
         for changed in pool.map(lambda item: _changed(item[1], item[2]), work):
@@ -242,7 +242,7 @@ def sha256_of(path: str) -> str:
 def _changed(path: str, row: Row) -> str | None:
     try:
         return None if _digest(path, row.algorithm) == row.digest else row.path
-    except (OSError, ValueError, TypeError):  # TypeError: a digest of any length, as shake_128 has
+    except (OSError, ValueError, TypeError):  # TypeError: a digest of variable length, such as shake_128
         return row.path
 
 
@@ -271,12 +271,12 @@ def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Colle
 
 
 def differing(wheel: str, distribution: Distribution) -> list[str] | None:
-    """Return the files whose RECORD in the environment is not what the wheel's says; None where a wheel has none.
+    """Return the files whose RECORD entry in the environment differs from the wheel's; None if the wheel has no RECORD.
 
-    :raises OSError: the wheel cannot be read.
-    :raises SparkforgeError: it is damaged.
+    :raises OSError: if the wheel cannot be read.
+    :raises SparkforgeError: if it is damaged.
     """
-    # The proof asks this of wheels that a build made, and each of its starts compiles what it imports.
+    # Only the proof needs this, for locally built wheels, and every start compiles its imports.
     from .._core import zip_archive
 
     ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
@@ -291,7 +291,7 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
             f"{wheel} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
             "Remove it; playbooks/deploy.yml brings it again.",
         ) from error
-    # Installation moves the files below .data to other places.
+    # Installation moves the files in .data to other directories.
     return sorted(
         row.path
         for row in theirs

@@ -2,18 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What METADATA, in a wheel or where one was installed, says of it (core metadata specification)."""
+"""Parse METADATA of a wheel or an installed distribution (core metadata specification)."""
 
 from __future__ import annotations
 
 import typing as t
 
-#: Bytes of METADATA, the README in it included. The largest of some hundred packages has 0.6 MB (November 2026).
+#: The size limit in bytes for METADATA, including the README. The largest of several hundred has 0.6 MB (2026-11).
 LIMIT = 4 << 20
 
 
 class Metadata(t.NamedTuple):
-    """``name`` as it is written, ``version`` with its local part, each ``Requires-Dist``; empty where it says none."""
+    """``name`` as written, ``version`` with its local part, each ``Requires-Dist``; missing fields are empty."""
 
     name: str
     version: str
@@ -21,13 +21,13 @@ class Metadata(t.NamedTuple):
 
 
 def read(content: bytes) -> Metadata:
-    """Read the head of METADATA, which ends at the first line that is none (RFC 822)."""
+    """Parse the header of METADATA, which ends at the first line that is not a field (RFC 822)."""
     name = version = ""
     requires = []
     for line in content.decode("utf-8", "replace").split("\n"):
         key, colon, value = line.partition(":")
         if line[:1] in (" ", "\t") and line.strip():
-            # The line before goes on: a licence has several as a rule.
+            # A continuation of the previous line, as is common for a licence.
             continue
         if not colon:
             break

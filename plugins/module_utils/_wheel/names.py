@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names of distributions and of the files of wheels, and whether such a file fits an interpreter."""
+"""The names of distributions and wheel files, and whether a wheel fits an interpreter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._core.errors import SparkforgeError
 
 @dataclasses.dataclass(frozen=True)
 class WheelName:
-    """What the file name of a wheel says (PEP 427)."""
+    """The parts of a wheel's file name (PEP 427)."""
 
     file: str
     distribution: str
@@ -26,12 +26,12 @@ class WheelName:
 
 
 def normalised(name: str) -> str:
-    """Return the name of a distribution as PEP 503 compares it."""
+    """Return the name of a distribution in the form that PEP 503 compares."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def parse_wheel_name(file: str) -> WheelName:
-    """Read the file name of a wheel.
+    """Parse the file name of a wheel.
 
     :raises SparkforgeError: if it is not ``name-version[-build]-python-abi-platform.whl``.
     """
@@ -54,10 +54,10 @@ def parse_wheel_name(file: str) -> WheelName:
 
 
 def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str, glibc: str | None = None) -> None:
-    """Refuse a wheel for another interpreter or machine before anything is transferred.
+    """Refuse a wheel for another interpreter or machine before it is transferred.
 
-    :param glibc: of the host; without it pip has the last word on that.
-    :raises SparkforgeError: naming the tag that does not fit.
+    :param glibc: the host's glibc version; without it only pip checks that.
+    :raises SparkforgeError: names the tag that does not fit.
     """
     ours = f"cp{python[0]}{python[1]}"
 

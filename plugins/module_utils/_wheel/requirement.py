@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Requirements: a line of a lock, taken apart, pinned and hashed."""
+"""Requirements: parse a line of a lock, which is pinned and hashed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PINNED = re.compile(
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Requirement:
-    """One line of a lock, or of a file of requirements, taken apart.
+    """One parsed line of a lock or a requirements file.
 
     :ivar name: normalised (PEP 503).
     :ivar pin: the line without its hashes: ``torch==2.9.1``.
@@ -40,23 +40,23 @@ class Requirement:
 
     @property
     def line(self) -> str:
-        """The whole line. It is canonical: the same pin always reads the same."""
+        """The complete line in canonical form: the same pin always gives the same line."""
         return " ".join([self.pin, *(f"--hash=sha256:{digest}" for digest in self.hashes)])
 
     @property
     def written(self) -> str:
-        """The name as the line has it."""
+        """The name in the spelling of the line."""
         return _NAME_ENDS.split(self.pin, maxsplit=1)[0]
 
     @property
     def version(self) -> str:
-        """The version that it pins, empty where it has a URL, a range or nothing instead."""
+        """The pinned version, or '' for a URL, a range or no version."""
         found = _VERSION.match(self.pin)
         return found[1] if found else ""
 
 
 def split(text: str) -> Requirement:
-    """Take one line apart, whatever it is; what is no sha256 is no hash of it."""
+    """Parse any requirement line; only sha256 hashes are kept."""
     line = " ".join(text.replace("\\\n", " ").split())
     pin = _HASH_OPTION.sub("", f" {line}").strip()
     hashes = {found["digest"] for found in _HASH_OPTION.finditer(f" {line}") if found["algorithm"] == "sha256"}
@@ -64,9 +64,9 @@ def split(text: str) -> Requirement:
 
 
 def parse_requirement(text: str) -> Requirement:
-    """Read one requirement, which must be pinned and carry a sha256.
+    """Parse one requirement, which must be pinned and have a sha256.
 
-    :raises SparkforgeError: naming the requirement that is not.
+    :raises SparkforgeError: names an invalid requirement.
     """
     found = split(text)
     line, pin = " ".join(text.replace("\\\n", " ").split()), found.pin
@@ -93,10 +93,10 @@ def parse_requirement(text: str) -> Requirement:
 
 
 def place_option(option: str, place: str) -> str:
-    """Return the line of a requirements file that says where to look: one option, whatever is in ``place``.
+    """Return the line of a requirements file that sets a location: exactly one option, whatever ``place`` contains.
 
-    :raises SparkforgeError: for a character that ends a line, behind which pip would read options of its own; for what
-        cannot be a URL.
+    :raises SparkforgeError: for a character that ends a line, after which pip would read further options, or for an
+        invalid URL.
     """
     if re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", place):
         raise SparkforgeError(

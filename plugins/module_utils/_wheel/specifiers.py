@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a version is within the bounds of a requirement, as pip reads them, whose packages may not be there."""
+"""Check versions against specifiers like pip, without needing the packaging library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typing as t
 from .._core.versions import public
 
 _CLAUSE = re.compile(r"(===|~=|==|!=|<=|>=|<|>)\s*(\S+)")
-# PEP 440, appendix B, without epochs, which none of these packages has, and numbers that int() takes.
+# PEP 440, appendix B, without epochs, which none of these packages uses, and with numbers short enough for int().
 _VERSION = re.compile(
     r"v?(?P<release>\d{1,18}(?:\.\d{1,18})*)(?:[-_.]?(?P<stage>a|b|rc|alpha|beta|c|pre|preview)[-_.]?(?P<number>\d{0,18}))?"
     r"(?:[-_.]?(?:post|rev|r)[-_.]?(?P<post>\d{0,18}))?(?:[-_.]?dev[-_.]?(?P<dev>\d{0,18}))?(?:\+.*)?",
@@ -39,7 +39,7 @@ def _key(version: str) -> tuple[t.Any, ...] | None:
 
 
 def satisfies(version: str, specifier: str) -> bool:
-    """Say whether a version is within ``>=2.9,<3`` (PEP 440); what is not understood counts as satisfied."""
+    """Tell whether a version satisfies ``>=2.9,<3`` (PEP 440); unparsable clauses count as satisfied."""
     for clause in specifier.split(","):
         match = _CLAUSE.fullmatch(clause.strip())
         if match is not None and not _satisfies(version, match[1], match[2]):
@@ -48,7 +48,7 @@ def satisfies(version: str, specifier: str) -> bool:
 
 
 def _satisfies(version: str, operator: str, bound: str) -> bool:
-    # A local part counts only where the bound names one.
+    # The local part counts only if the bound has one.
     if "+" not in bound:
         version = public(version)
     elif operator in ("==", "!="):

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of a wheel, from its build to the report, and how the files of this collection write it.
+"""The record of a wheel, from its build to the report, and its form in this collection's files.
 
-On disk it is a row of a receipt of a unit, of a manifest (docs/manifest.schema.json) or of a receipt of an
-environment; the word ``path`` means another thing in each. Only this file knows these rows.
+On disk it is a row in a unit's receipt, a manifest (docs/manifest.schema.json) or an environment's receipt; the key
+``path`` has a different meaning in each. Only this file parses these rows.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Wheel:
     """One wheel.
 
     :ivar file: its file name.
-    :ivar sha256: empty as long as nobody read it.
-    :ivar name: of the project, as the index writes it (PEP 503); empty where only the file name is known.
-    :ivar version: with the local part: ``2.9.1+spark``.
+    :ivar sha256: empty until the file is read.
+    :ivar name: the project name in the index's spelling (PEP 503); empty if only the file name is known.
+    :ivar version: including the local part: ``2.9.1+spark``.
     :ivar size: bytes.
-    :ivar path: where it lies, or is to lie, on the machine at hand.
-    :ivar place: below the wheelhouse of its platform: ``<unit>/<fingerprint>``; empty for one that no unit made.
+    :ivar path: its current or future path on this machine.
+    :ivar place: its directory in the wheelhouse of its platform: ``<unit>/<fingerprint>``; empty if no unit built it.
     """
 
     file: str
@@ -44,21 +44,21 @@ class Wheel:
 
     @property
     def relative(self) -> str:
-        """Where it lies below the wheelhouse of its platform."""
+        """Its path relative to the wheelhouse of its platform."""
         return f"{self.place}/{self.file}"
 
     @property
     def line(self) -> str:
-        """The line by which pip and uv install exactly this wheel."""
+        """The line with which pip and uv install exactly this wheel."""
         return f"{self.name}=={self.version} --hash=sha256:{self.sha256}"
 
     def as_output(self) -> dict[str, t.Any]:
-        """Return the row of the receipt of a unit."""
+        """Return the row for a unit's receipt."""
         row = {"name": self.name, "version": self.version, "sha256": self.sha256, "size": self.size}
         return {"path": self.file, **row}
 
     def as_result(self) -> dict[str, t.Any]:
-        """Return what the module that built it says of it."""
+        """Return the row for the result of the module that built it."""
         return {**self.as_output(), "file": self.file, "path": self.path}
 
     def as_row(self) -> dict[str, t.Any]:
@@ -66,12 +66,12 @@ class Wheel:
         return {**row, "size": self.size, "path": self.relative}
 
     def as_pin(self) -> dict[str, str]:
-        """Return the row of the receipt of an environment."""
+        """Return the row for an environment's receipt."""
         return {"file": self.file, "sha256": self.sha256}
 
 
 class Unit(t.TypedDict):
-    """A unit of a manifest, and the rows of the wheels that it was built to: none for what is no wheel."""
+    """A unit in a manifest, with the rows of its wheels; empty for a unit that is not a wheel."""
 
     name: str
     fingerprint: str
@@ -83,7 +83,7 @@ class _Signed(t.TypedDict, total=False):
 
 
 class Manifest(_Signed):
-    """The wheels of a stack on a platform. ``seal`` is the sha256 over all else, and ``signature`` the seal's."""
+    """The wheels of a stack on a platform. ``seal`` is the sha256 of the rest; ``signature`` signs the seal."""
 
     format: int
     stack: str
@@ -97,9 +97,9 @@ class Manifest(_Signed):
 
 
 def built(receipt: t.Mapping[str, t.Any], directory: str = "") -> list[Wheel]:
-    """Return the wheels that the receipt of a unit names; a prefix, which no index serves, is not among them.
+    """Return the wheels in a unit's receipt; a prefix, which no index serves, is left out.
 
-    :param directory: the artefact's, if they lie on this machine.
+    :param directory: the artefact's directory, if the wheels are on this machine.
     """
     return [
         Wheel(
@@ -117,7 +117,7 @@ def built(receipt: t.Mapping[str, t.Any], directory: str = "") -> list[Wheel]:
 
 
 def of_units(units: t.Iterable[Unit]) -> list[Wheel]:
-    """Return the wheels of units of a manifest."""
+    """Return the wheels of units in a manifest."""
     return [
         Wheel(
             row["file"],
@@ -137,9 +137,9 @@ def of_manifest(manifest: Manifest) -> list[Wheel]:
 
 
 def installed_wheels(receipt: t.Mapping[str, t.Any], store: str = "") -> list[Wheel]:
-    """Return the wheels that an environment was given as files, as its receipt names them.
+    """Return the wheels that an environment was created from as files, according to its receipt.
 
-    :param store: the directory where wheels that came from the controller lie: ``<root>/wheels``.
+    :param store: the directory of wheels from the controller: ``<root>/wheels``.
     """
     found = []
     for row in receipt.get("wheels") or []:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files of wheels: read in place, and checked for being whole."""
+"""Wheel files: read them in place, and check that they are complete."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from .names import normalised
 from .wheel import Wheel
 
 _BLOCK = 1 << 20
-#: Bytes that stay free where a file of a wheel is unpacked.
+#: Bytes that must stay free after unpacking a file from a wheel.
 _RESERVE = 64 << 20
 # PEP 427, "File name convention": five parts, or six with a build tag, which begins with a digit.
 _NAME = re.compile(r"([^-]+)-([^-]+)(?:-(\d[^-]*))?-([^-]+)-([^-]+)-([^-]+)\.whl")
 
 
 def collect_wheels(directory: str) -> list[Wheel]:
-    """Return the wheels that lie in ``directory``, by name; none where there is no such directory.
+    """Return the wheels in ``directory``, sorted by name; empty if the directory does not exist.
 
-    Without their digests: to read a PyTorch wheel takes a second.
+    The digests are left out, because reading a PyTorch wheel takes a second.
 
-    :raises SparkforgeError: for one that is not whole, or whose name is not that of a wheel.
+    :raises SparkforgeError: for a wheel that is incomplete, or has an invalid name.
     """
     return [_wheel(os.path.join(directory, name)) for name in disk.names(directory) if name.endswith(".whl")]
 
 
 def requires(wheel: Wheel) -> list[str]:
-    """Return each ``Requires-Dist`` of a wheel's METADATA, none where it has no such file."""
+    """Return each ``Requires-Dist`` in a wheel's METADATA, empty if it has no such file."""
     with _opened(wheel.path) as archive:
         try:
             text = zip_archive.read_member(archive, f"{_dist_info(archive, wheel.file)}/METADATA", metadata.LIMIT)
@@ -49,9 +49,9 @@ def requires(wheel: Wheel) -> list[str]:
 
 
 class WheelFiles:
-    """The files of a wheel; ELF files are unpacked beside it, one at a time, as far as there is room.
+    """The files of a wheel; ELF files are unpacked next to it, one at a time, if there is enough space.
 
-    :param deadline: for all of its reading.
+    :param deadline: the time limit for all reading.
     """
 
     def __init__(self, wheel: Wheel, deadline: Deadline = NEVER) -> None:
@@ -64,8 +64,8 @@ class WheelFiles:
             return [member.filename for member in archive.infolist() if not member.is_dir()]
 
     def binaries(self) -> t.Iterator[tuple[str, str]]:
-        # Beside the wheel, for /tmp may be in memory and libtorch_cuda.so has a gigabyte; under one name, so that what
-        # a killed run left is overwritten.
+        # Unpack next to the wheel, because /tmp may be in memory and libtorch_cuda.so has a gigabyte. Use a fixed name,
+        # so that leftovers of a killed run are overwritten.
         unpacked = f"{self.path}.unpacked"
         try:
             with _opened(self.path) as archive:
@@ -75,7 +75,7 @@ class WheelFiles:
                         start = stream.read(8)
                         if not start.startswith(reader.MAGIC):
                             continue
-                        # zipfile gives no more than a member is said to have.
+                        # zipfile reads no more than the declared size of a member.
                         self._check_room(member)
                         with open(unpacked, "wb") as target:
                             target.write(start)
@@ -107,7 +107,7 @@ def _wheel(path: str) -> Wheel:
 
 @contextlib.contextmanager
 def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
-    """Open a wheel, and say in words where it turns out not to be whole."""
+    """Open a wheel, and raise a clear error if it is incomplete."""
     try:
         with zip_archive.opened(path) as archive:
             yield archive
@@ -119,7 +119,7 @@ def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
 
 
 def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
-    """Return the name of the ``.dist-info`` directory that has WHEEL and RECORD."""
+    """Return the name of the ``.dist-info`` directory that contains WHEEL and RECORD."""
     members = set(archive.namelist())
     found = [
         member[: -len("/WHEEL")] for member in members if member.endswith(".dist-info/WHEEL") and member.count("/") == 1

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where wheels lie, how they are published, and how they are served."""
+"""The wheelhouse: storing, publishing and pruning wheels."""

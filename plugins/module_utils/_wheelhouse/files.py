@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files of a wheelhouse: wheels are read, manifests and index are written, and what nothing needs is removed.
+"""The files of a wheelhouse: verify wheels, write manifests and index, and remove unneeded files.
 
-All of it with the rights of the account that the directories belong to.
+The caller runs each function as the account that owns the directories.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .._core import digests, disk
 from .._core.errors import SparkforgeError
 from . import keep
 
-#: The names below ``wheelhouse/<platform>`` that are no units. Unlike a unit's directory, which the building account
-#: owns, both are root's, as are the receipts: what a host installs follows from root's files alone.
+#: The names in ``wheelhouse/<platform>`` other than units. A unit's directory belongs to the build account, but these
+#: and the receipts are owned by root, and they alone determine what a host installs.
 MANIFESTS, SIMPLE = "manifests", "simple"
 
 
 def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
-    """Refuse a wheel that is not what its receipt says.
+    """Refuse a wheel that does not match its receipt.
 
-    :raises SparkforgeError: for the first one.
+    :raises SparkforgeError: for the first mismatch.
     """
     for build in units:
         for wheel in build.wheels:
@@ -48,7 +48,7 @@ def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
 
 
 def compare(directory: str, wanted: t.Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """Return which of the files ``wanted`` are not there as they are to be, and which others are to go."""
+    """Return which of the files ``wanted`` are missing or different, and which existing files to remove."""
     differ = []
     for name, content in wanted.items():
         try:
@@ -62,7 +62,7 @@ def compare(directory: str, wanted: t.Mapping[str, bytes]) -> tuple[list[str], l
 
 
 def _found(directory: str) -> list[str]:
-    """Return the files below manifests and simple, also the remains of a run that was killed."""
+    """Return the files in manifests and simple, including leftovers of a killed run."""
     return [
         os.path.relpath(os.path.join(place, file), directory)
         for part in (MANIFESTS, SIMPLE)
@@ -72,8 +72,8 @@ def _found(directory: str) -> list[str]:
 
 
 def write(directory: str, wanted: t.Mapping[str, bytes], differ: t.Sequence[str], stale: t.Sequence[str]) -> None:
-    """Write those of ``wanted`` that ``differ`` and remove what is ``stale``, as ``compare`` returned them."""
-    # A manifest last: whoever reads it may trust that what it names is served.
+    """Write the ``differ`` files from ``wanted`` and remove the ``stale`` ones, both returned by ``compare``."""
+    # Write manifests last, so that everything that they list is available.
     for name in sorted(differ, key=lambda name: (name.startswith(MANIFESTS), name)):
         disk.write_file(os.path.join(directory, name), wanted[name])
     for path in (os.path.join(directory, name) for name in stale):
@@ -84,7 +84,7 @@ def write(directory: str, wanted: t.Mapping[str, bytes], differ: t.Sequence[str]
 
 
 def remove_build(root: str, directory: str, build: keep.Build) -> None:
-    """Remove artefact and tree of a build, as the account that owns them."""
+    """Remove artefact and build tree, running as the account that owns them."""
     artefact = os.path.join(directory, *build.key)
     removed = os.path.join(directory, build.name, f".{build.fingerprint}.partial")
     disk.remove(removed)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The keep rule: which builds of a wheelhouse stay, and what environments and unfinished builds need of them."""
+"""The keep rule: the builds to keep in a wheelhouse, including those that environments and unfinished builds need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Key = tuple[str, str]
 
 @dataclasses.dataclass(frozen=True)
 class Build:
-    """A finished build, as its receipt has it."""
+    """A finished build, as recorded in its receipt."""
 
     name: str
     fingerprint: str
@@ -40,14 +40,14 @@ class Build:
 
     @classmethod
     def of(cls, receipt: t.Mapping[str, t.Any]) -> Build:
-        """Return the build that ``receipt`` is about."""
+        """Return the build that ``receipt`` records."""
         name, mark = receipt["name"], receipt["fingerprint"]
         depends = receipt["inputs"].get("depends") or {}
         return cls(name, mark, str(receipt["finished"]), frozenset(depends.items()), tuple(wheel.built(receipt)))
 
 
 class Rule(t.NamedTuple):
-    """What the keep rule says: which builds go, which stay though no kept manifest names them, and why."""
+    """The result of the keep rule: the builds to remove, and those that stay without a manifest, with the reason."""
 
     goes: list[Build]
     stays: dict[Key, str]
@@ -58,7 +58,7 @@ def keys_of(manifest: wheel.Manifest) -> frozenset[Key]:
 
 
 def newest(published: t.Sequence[wheel.Manifest], keep: int) -> list[wheel.Manifest]:
-    """Return the first ``keep`` manifests of each stack name."""
+    """Return the first ``keep`` manifests for each stack name."""
     seen: dict[str, int] = {}
     found = []
     for manifest in published:
@@ -75,14 +75,14 @@ def plan(
     used: t.Mapping[Key, str],
     needed: t.Iterable[Key] = (),
 ) -> Rule:
-    """Return what the keep rule says of ``builds``.
+    """Apply the keep rule to ``builds``.
 
-    A build goes where a manifest that is no longer kept named it, or where none named it and ``keep`` manifests with
-    its unit are newer. It stays, whatever its age, where an environment uses it, or where what stays depends on it.
+    A build is removed if a manifest that is no longer kept listed it, or if no manifest did and ``keep`` newer
+    manifests list its unit. It stays, however old, if an environment uses it or a build that stays depends on it.
 
-    :param published: the manifests, the latest first.
-    :param used: builds that environments use, each with the words that say which.
-    :param needed: builds that a build that has not ended depends on.
+    :param published: the manifests, latest first.
+    :param used: builds in use by environments, each with a description of the use.
+    :param needed: the dependencies of unfinished builds.
     """
     kept = newest(published, keep)
     known = {build.key: build for build in builds}
@@ -115,17 +115,17 @@ def plan(
 
 
 def used(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
-    """Return the builds that environments use, and which.
+    """Return the builds in use by environments, with a description of the use.
 
-    An environment knows its wheels by their sha256. Every receipt of one counts: what is current, what it can be
-    rolled back to, and what is not switched to yet.
+    An environment is linked to its wheels by their sha256. All its receipts count: for the current environment, those
+    that can be rolled back to, and those not yet switched to.
     """
     found: dict[Key, str] = {}
     pattern = glob.escape(root)
     paths = [
         *glob.glob(f"{pattern}/receipts/env-*.json"),
         *glob.glob(f"{pattern}/envs/*/*/receipt.json"),
-        # One that is being made now.
+        # An environment that is being created.
         *glob.glob(f"{pattern}/envs/*/.*/receipt.json"),
     ]
     for path in sorted(paths):
@@ -147,7 +147,7 @@ def used(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
 
 
 def depends_of(root: str, unfinished: t.Iterable[t.Mapping[str, t.Any]]) -> list[Key]:
-    """Return the builds that those which have not ended depend on."""
+    """Return the dependencies of unfinished builds."""
     found: list[Key] = []
     for row in unfinished:
         path = os.path.join(root, "builds", row["name"], row["fingerprint"], "request.json")

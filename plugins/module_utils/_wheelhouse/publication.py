@@ -2,16 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a wheelhouse publishes, as far as it can be told without a host: manifest and simple index.
+"""The publications of a wheelhouse, independent of a host: manifest and simple index.
 
 ::
 
     <root>/wheelhouse/<platform>/<unit>/<fingerprint>/<wheel>        written by source_build
-    <root>/wheelhouse/<platform>/manifests/<stack>-<lock id>.json    which wheels a stack is made of
+    <root>/wheelhouse/<platform>/manifests/<stack>-<lock id>.json    the wheels of a stack
     <root>/wheelhouse/<platform>/simple/<project>/index.html         the same for pip and uv (PEP 503)
 
-A manifest is all that a host needs to install what another one built: names, versions and hashes. Whoever carries it
-and the wheels need not be trusted, as long as the manifest itself comes from who is.
+A manifest lists all that a host needs to install another host's wheels: names, versions and hashes. The transport of
+manifest and wheels need not be trusted, as long as the manifest itself comes from a trusted source.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .._core.errors import SparkforgeError
 from .._wheel.names import normalised, parse_wheel_name
 from .._wheel.wheel import Manifest, Unit, Wheel
 
-#: Raised when the meaning of a manifest changes.
+#: Raise this when the meaning of a manifest changes.
 FORMAT = 1
 
-#: What becomes part of paths and URLs.
+#: Text that becomes part of paths and URLs.
 _STACK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _LOCK_ID = re.compile(r"[0-9a-f]{8,64}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
-#: Of ``written``: these are in the order of their texts.
+#: The format of ``written``, which sorts chronologically as text.
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 # --------------------------------------------------------------------------------------------------------- manifest
@@ -54,8 +54,8 @@ def manifest(
 ) -> Manifest:
     """Return the manifest of a stack, with its seal.
 
-    :param units: of each its ``name``, ``fingerprint`` and ``wheels``, in any order.
-    :raises SparkforgeError: if stack or lock cannot be part of a file's name, or what a receipt names is no wheel.
+    :param units: the ``name``, ``fingerprint`` and ``wheels`` of each unit, in any order.
+    :raises SparkforgeError: if stack or lock cannot be part of a file name, or a receipt lists an invalid wheel.
     """
     for key, text, pattern in (("stack", stack, _STACK), ("lock_id", lock_id, _LOCK_ID)):
         if not pattern.fullmatch(text):
@@ -67,7 +67,7 @@ def manifest(
     for unit in sorted(units, key=lambda unit: str(unit["name"])):
         name, mark = str(unit["name"]), str(unit["fingerprint"])
         for wheel in unit["wheels"]:
-            # The account that builds wrote the receipt.
+            # The build account wrote the receipt, so it is not trusted.
             if not is_of(wheel.file, wheel.name, wheel.version):
                 raise SparkforgeError(
                     f"The receipt of {name} {mark} names {wheel.file!r:.80}, which is no wheel of {wheel.name!r:.80} "
@@ -93,7 +93,7 @@ def manifest(
 
 
 def is_of(file: str, name: str, version: str) -> bool:
-    """Say whether a file is a wheel of a project and its version: a host installs what the file's name says."""
+    """Tell whether a file name matches a project and version: hosts install according to the file name."""
     try:
         parsed = parse_wheel_name(file)
     except SparkforgeError:
@@ -103,24 +103,24 @@ def is_of(file: str, name: str, version: str) -> bool:
 
 
 def seal(manifest: t.Mapping[str, t.Any]) -> str:
-    """Return the sha256 over the canonical JSON of a manifest without its seal and signature."""
+    """Return the sha256 of the canonical JSON of a manifest without its seal and signature."""
     return digests.of_data({key: value for key, value in manifest.items() if key not in ("seal", "signature")})
 
 
 def text_of(manifest: Manifest) -> bytes:
-    """Return the bytes of a manifest's file, the same for the same manifest."""
+    """Return the bytes of a manifest's file, always the same for the same manifest."""
     return (json.dumps(manifest, indent=2, sort_keys=True) + "\n").encode("ascii")
 
 
 def file_of(stack: str, lock_id: str) -> str:
-    """Return the name of the file of a manifest."""
+    """Return the file name of a manifest."""
     return f"{stack}-{lock_id}.json"
 
 
 def checked_platform(platform: str) -> str:
-    """Return the name of a platform, which becomes part of paths and URLs and is what a host says of itself.
+    """Return the name of a platform, which a host reports and which becomes part of paths and URLs.
 
-    :raises SparkforgeError: if it is none.
+    :raises SparkforgeError: if it is invalid.
     """
     if not _PLATFORM.fullmatch(platform):
         raise SparkforgeError(
@@ -131,10 +131,10 @@ def checked_platform(platform: str) -> str:
 
 
 def read(content: bytes, where: str = "The manifest") -> Manifest:
-    """Return the manifest that ``content`` is.
+    """Parse a manifest.
 
-    :param where: how messages call it, for example ``The manifest at https://…``.
-    :raises SparkforgeError: if it is not one, for example the HTML of a proxy's error page.
+    :param where: the subject of messages, for example ``The manifest at https://…``.
+    :raises SparkforgeError: if it is not a manifest but, for example, the HTML of a proxy's error page.
     """
     try:
         data = json.loads(content.decode("utf-8"))
@@ -149,12 +149,12 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
 
 
 def check(manifest: t.Any, where: str = "The manifest") -> Manifest:
-    """Return ``manifest`` if it has this version's format and was not changed.
+    """Return ``manifest`` if it has this version's format and an intact seal.
 
-    What else a manifest of another machine may hold, the controller checks (``plugin_utils.wheelhouse.query``).
+    The controller checks the other fields of a manifest from another machine (``plugin_utils.wheelhouse.query``).
 
-    :param where: how messages call it.
-    :raises SparkforgeError: if it is none, or was changed.
+    :param where: the subject of messages.
+    :raises SparkforgeError: if it is not a manifest, or was modified.
     """
     reason = ""
     if not isinstance(manifest, dict):
@@ -179,9 +179,9 @@ def check(manifest: t.Any, where: str = "The manifest") -> Manifest:
 
 
 def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:
-    """Return the pages of the simple index by their path below ``simple/``.
+    """Return the pages of the simple index, keyed by their path relative to ``simple/``.
 
-    :param wheels: of manifests; one that several manifests have is in the page once.
+    :param wheels: the wheels in the manifests; duplicates are listed once.
     """
     projects: dict[str, dict[str, Wheel]] = {}
     for wheel in wheels:
@@ -201,7 +201,7 @@ def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:
 def page(title: str, links: t.Sequence[tuple[str, str]]) -> str:
     """Return a page of links (PEP 503).
 
-    :param links: where each leads, and its text.
+    :param links: target and text of each link.
     """
     lines = [f'    <a href="{html.escape(target)}">{html.escape(text)}</a><br>\n' for target, text in links]
     return (

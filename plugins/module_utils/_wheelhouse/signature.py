@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Signs manifests with a key of the builder's root, by OpenSSH's own signatures (ssh-keygen(1), -Y).
+"""Sign manifests with the root-owned key of the builder, using OpenSSH signatures (ssh-keygen(1), -Y).
 
-What is signed is the seal, which stands for all else. An Ed25519 signature of the same key is always the same.
+Only the seal is signed, because it covers everything else. Ed25519 signatures are deterministic.
 """
 
-# There is no module here to run commands with.
+# There is no AnsibleModule here to run commands.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .._core import disk
 from .._core.errors import SparkforgeError
 from .._wheel.wheel import Manifest
 
-#: A signature that was made for something else, a commit of git for one, is none here.
+#: Signatures made for other purposes, such as git commits, are not valid here.
 NAMESPACE = "manifest@sparkforge"
 
 
 class Signer:
-    """The key of this host, and what signs with it.
+    """The signing key of this host.
 
-    :param root: of the collection on this host; the key is ``<root>/keys/wheelhouse``.
+    :param root: the collection's root on this host; the key is ``<root>/keys/wheelhouse``.
     """
 
     def __init__(self, root: str) -> None:
@@ -38,7 +38,7 @@ class Signer:
 
     @property
     def public_key(self) -> str | None:
-        """The public key as an inventory pins it; None where there is no key yet."""
+        """The public key in the form that an inventory pins, or None if there is no key yet."""
         try:
             with open(f"{self.path}.pub", encoding="ascii") as stream:
                 return " ".join(stream.read().split()[:2])
@@ -46,7 +46,7 @@ class Signer:
             return None
 
     def make(self, check_mode: bool) -> bool:
-        """Make the key if there is none; tell whether it was made, or would be."""
+        """Create the key if there is none; tell whether it was, or would be, created."""
         if not self.program or self.public_key:
             return False
         if check_mode:
@@ -59,7 +59,7 @@ class Signer:
         return True
 
     def sign(self, manifest: Manifest) -> Manifest:
-        """Return the manifest with the signature of this host; as it is, where there is no key."""
+        """Return the manifest with this host's signature, or unchanged if there is no key."""
         if not self.program or not self.public_key:
             return manifest
         command = [self.program, "-q", "-Y", "sign", "-f", self.path, "-n", NAMESPACE]

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Publishing on the builder: verify the wheels, write index and manifest, prune what nothing needs.
+"""Publish wheels on the builder: verify them, write index and manifest, and prune unneeded builds.
 
-The directories of units belong to the account that builds, so whatever is read or removed there is done with its
-rights: no link that a build planted is followed with root's. Manifests and index are root's, as is
-``<root>/receipts/wheelhouse-<platform>.json``, which is written last. It has what was published, the latest first.
+The directories of units belong to the build account, so reading and removing there uses its rights: links planted by a
+build are not followed as root. Manifests and index are owned by root, as is
+``<root>/receipts/wheelhouse-<platform>.json``, which is written last and lists the publications, latest first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _UNSIGNED = "The manifest is not signed: this host has no ssh-keygen. Install op
 
 
 class Store:
-    """The wheelhouse of one platform on this host.
+    """The wheelhouse for one platform on this host.
 
     :param options: the options of the module ``wheelhouse``.
     """
@@ -57,8 +57,8 @@ class Store:
     def present(self) -> dict[str, t.Any]:
         """Publish the stack.
 
-        :raises SparkforgeError: if a unit was not built here, or a wheel is not what its receipt says; then nothing
-            was published and nothing removed.
+        :raises SparkforgeError: if a unit was not built here, or a wheel does not match its receipt; then nothing has
+            been published or removed.
         """
         self._check_options()
         if self.check_mode:
@@ -115,12 +115,12 @@ class Store:
         rule = keep.plan(list(builds.values()), published, self.options["keep"], used, unfinished)
         gone = {build.key for build in rule.goes}
         kept = keep.newest(published, self.options["keep"])
-        # An older one serves as long as an environment needs all that it names.
+        # An older manifest is kept as long as an environment needs all of its builds.
         published = [one for one in published if one in kept or keep.keys_of(one) <= (set(builds) - gone)]
         pages = publication.index(wheel for one in published for wheel in of_manifest(one))
         wanted = {os.path.join(files.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
         for one in reversed(published):
-            # Two of one stack and lock: the latest has the name.
+            # If two have the same stack and lock, the latest gets the name.
             name = publication.file_of(one["stack"], one["lock_id"])
             wanted[os.path.join(files.MANIFESTS, name)] = publication.text_of(one)
         receipt = {"kind": "wheelhouse", "platform": self.platform, "published": published}
@@ -148,7 +148,7 @@ class Store:
         return result
 
     def _remove(self, build: keep.Build) -> None:
-        """Remove a build, its receipt after the artefact: cut short, the next run knows of it."""
+        """Remove a build and then its receipt, so that the next run can finish an interrupted removal."""
         name = f"{build.name}-{build.fingerprint}"
         with self.account.acting():
             files.remove_build(self.root, self.directory, build)
@@ -165,7 +165,7 @@ class Store:
         return os.path.join(self.directory, *parts)
 
     def _would(self, pending: t.Sequence[str]) -> dict[str, t.Any]:
-        """Return what ``--check`` says before the units are built."""
+        """Return the result of ``--check`` before the units are built."""
         name = publication.file_of(self.options["stack"], self.options["lock_id"])
         return {
             "changed": True,
@@ -180,7 +180,7 @@ class Store:
         }
 
     def _units(self, builds: t.Mapping[keep.Key, keep.Build]) -> tuple[list[keep.Build], list[str]]:
-        """Return the units' builds, and with ``--check`` the names of those that are not built yet."""
+        """Return the units' builds and, with ``--check``, the names of units that are not built yet."""
         found, pending = [], []
         for name, unit in sorted(self.options["units"].items()):
             build = builds.get((name, unit["fingerprint"]))
@@ -205,7 +205,7 @@ class Store:
         return found, pending
 
     def _published(self, before: t.Mapping[str, t.Any]) -> list[Manifest]:
-        """Return the intact manifests, the latest first: those of the receipt, and files that it does not know."""
+        """Return the intact manifests, latest first: those in the receipt, and files that the receipt does not list."""
         found: list[Manifest] = []
         candidates = list(before.get("published") or [])
         places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
@@ -223,9 +223,9 @@ class Store:
     def _manifest(
         self, units: t.Iterable[keep.Build], published: t.Sequence[Manifest]
     ) -> tuple[Manifest, Manifest | None]:
-        """Return the manifest, the latest one where that says the same, and the one whose place it takes.
+        """Return the manifest (the latest one if its content is the same) and the one that it replaces.
 
-        A new one is written later than that, whatever the clock says: who has a later one takes no earlier one.
+        A new manifest gets a later time than the one it replaces, whatever the clock says: hosts refuse earlier ones.
         """
         lock = (self.options["stack"], self.options["lock_id"])
         latest = next((one for one in published if (one["stack"], one["lock_id"]) == lock), None)
@@ -260,7 +260,7 @@ class Store:
     # --- absent ------------------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
-        """Remove manifests and index; where no platform is given, of all, and the key. Artefacts are source_build's."""
+        """Remove manifests and index of one platform, or of all, with the key. source_build removes the artefacts."""
         if self.platform and not _PLATFORM.fullmatch(self.platform):
             self._check_options()
         found = []
@@ -291,5 +291,5 @@ class Store:
 
 
 def _content(manifest: Manifest) -> dict[str, t.Any]:
-    """Return what a manifest says of anything but itself."""
+    """Return the content of a manifest without its own metadata."""
     return {key: value for key, value in manifest.items() if key not in ("written", "seal", "signature")}
