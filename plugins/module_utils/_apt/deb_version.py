@@ -39,7 +39,7 @@ def _compare_part(left: str, right: str) -> int:
 
 
 def compare_versions(left: str, right: str) -> int:
-    """Return -1, 0 or 1, like the order of ``dpkg --compare-versions`` (deb-version(7))."""
+    """Return -1, 0 or 1 according to the order of ``dpkg --compare-versions`` (deb-version(7))."""
     parts = []
     for version in (left, right):
         epoch, colon, rest = version.strip().partition(":")

@@ -25,7 +25,7 @@ from .apt_get import Apt
 from .deb_version import compare_versions
 
 # The download has several hundred MB, and /tmp is often a small tmpfs.
-WORK = "/var/tmp"  # noqa: S108 - what is made below it is ours alone
+WORK = "/var/tmp"  # noqa: S108 - only for private directories
 
 
 class Found(t.NamedTuple):
@@ -174,7 +174,7 @@ class LocalRepository:
                 _purge(self._apt, self._name, one, self._source_of(package))
             with contextlib.suppress(OSError):
                 os.unlink(self._begun)
-                # As when receipts are removed, remove an empty directory too.
+                # As with receipts, also remove a directory that becomes empty.
                 os.rmdir(os.path.dirname(self._begun))
             raise
 
@@ -284,7 +284,7 @@ class LocalRepository:
 def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.Any]]) -> None:
     """Purge a local repository including its source, keyring and package lists."""
     directory = f"/var/{one.package}"
-    # The keyrings of this repository: those with the same name as one inside it, and those that its source names.
+    # The keyrings of this repository: those that share a name with one inside it, and those that its source names.
     keyrings = {f"{sources.KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
     named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
     keyrings |= {path for path in named if path.startswith(f"{sources.KEYRINGS}/{name}-")}
@@ -308,8 +308,8 @@ def _brought(receipt: recorded.LocalRepository | None) -> str | None:
 def _keyring_in(directory: str, required: bool = True) -> t.Any:
     """Return the only keyring in a local repository.
 
-    Its name becomes a file name in apt's keyring directory and part of a source, so it must follow the pattern of the
-    repository, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
+    Its name becomes a file name in apt's keyring directory and part of a source, so it must follow the repository's
+    pattern, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
 
     :raises SparkforgeError: if there is none, more than one, or its name does not match.
     """

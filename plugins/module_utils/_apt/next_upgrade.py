@@ -44,7 +44,7 @@ _DRIVER = re.compile(r"(^|/)nvidia\.ko(\.\w+)?:", re.M)
 
 
 def parse_lists(text: str) -> dict[str, list[str]]:
-    """Return the lists in apt-get's output: packages kept back, deferred by phasing, and no longer required."""
+    """Return the lists in apt-get's output: packages kept back, deferred by phasing, or no longer required."""
     found: dict[str, list[str]] = {name: [] for name in _LISTS}
     current: list[str] | None = None
     for line in text.splitlines():
@@ -216,7 +216,7 @@ class UpdateInfo:
         }  # fmt: skip
 
     def _firmware(self) -> list[dict[str, t.Any]] | None:
-        """Return fwupd's devices with pending updates and unfinished ones; this only queries."""
+        """Return fwupd's devices, with available updates and unfinished ones; this only queries fwupd."""
         command = self.host.command("fwupdmgr")
         if not command:
             return None

@@ -79,7 +79,7 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
 def _imported(source: str, package: str) -> t.Iterator[str]:
     """Yield the modules of this project that ``source``, a module in ``package``, imports.
 
-    ``ast`` would take ten times as long, on every host, although only one form of import occurs here.
+    ``ast`` would take ten times as long, on every host, and only one form of import occurs here.
     """
     for relative, names in _IMPORT.findall(source):
         module = importlib.util.resolve_name(relative, package)

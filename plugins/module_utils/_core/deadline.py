@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Time limits for work whose amount others control: reading their files, or requesting from their servers."""
+"""Time limits for reading files and calling servers that others control."""
 
 from __future__ import annotations
 

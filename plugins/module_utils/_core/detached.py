@@ -89,7 +89,7 @@ def start(
     """
     if systemd_runs() and account.is_root:
         limits = [f"--property=MemoryMax={memory_mib}M", "--property=MemorySwapMax=0"] if memory_mib else []
-        places = " ".join(f'"{path}"' for path in ("/tmp", "/var/tmp", *writable))  # noqa: S108 - everybody's
+        places = " ".join(f'"{path}"' for path in ("/tmp", "/var/tmp", *writable))  # noqa: S108 - world-writable
         protection = [f"--property={setting}" for setting in (*_PROTECTION, f"ReadWritePaths={places}")]
         for properties in (protection, []):
             systemd("systemctl", "reset-failed", service)

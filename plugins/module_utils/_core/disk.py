@@ -145,7 +145,7 @@ def make_directories(path: str) -> list[str]:
             os.mkdir(directory)
         except FileExistsError:  # another run created it in the meantime
             continue
-        os.chmod(directory, 0o755)  # noqa: S103 - whoever uses the libraries must be able to reach them
+        os.chmod(directory, 0o755)  # noqa: S103 - library users must reach them
         fsync_directory(os.path.dirname(directory))
         made.append(directory)
     return made

@@ -17,7 +17,7 @@ import typing as t
 
 from .errors import SparkforgeError
 
-#: A variable in the environment of every process of a build, a proof or a package's code, so that orphans are found.
+#: The variable in the environment of all processes of a build, a proof or a package's code, by which orphans are found.
 MARKER = "SPARKFORGE_BUILD"
 
 

@@ -35,7 +35,7 @@ _OWN = {
 
 @dataclasses.dataclass(frozen=True)
 class Sandbox:
-    """The place where the code of one environment runs, as the account of :func:`unprivileged.account`.
+    """The limits within which the code of one environment runs, as the account of :func:`unprivileged.account`.
 
     :ivar directory: the directory of the environment, which identifies it.
     :ivar seconds: the time limit for one program; importing torch from a cold disk under emulation takes minutes.

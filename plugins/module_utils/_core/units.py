@@ -4,8 +4,8 @@
 
 """systemd units and related files: compare them with the host, install, start and remove them.
 
-This is the only way in which the collection installs a unit or a root-owned file. The guard's program calls it
-directly, roles use the module ``root_files``.
+The collection installs every unit and root-owned file this way. The guard's program calls this module directly; roles
+use the module ``root_files``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import detached
 from .errors import SparkforgeError
 from .installed_files import Files
 
-#: Unit types that must be stopped before their file is removed, because systemd then no longer knows how.
+#: Unit types to stop before their file is removed, because systemd cannot stop them properly without it.
 _STOPPED = (".service", ".timer", ".path", ".mount")
 #: A unit, or a drop-in (``NAME.service.d/*.conf``).
 _UNIT = re.compile(r"\.(service|timer|path|mount|socket|slice)(\.d/[^/]+)?$")

@@ -28,7 +28,7 @@ ACCOUNTS = range(60706, 60945)
 #: kill(2) also reaches processes with the sender's real id.
 _BESIDE = len(ACCOUNTS)
 #: World-writable directories.
-_EVERYBODY_S = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only cleared
+_EVERYBODY_S = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only cleaned
 
 
 @contextlib.contextmanager

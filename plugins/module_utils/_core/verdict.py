@@ -100,7 +100,7 @@ def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
         for name in sorted(set(old) | set(new)):
             compare(f"{name}", old.get(name), new.get(name))
     old, new = before.get("firmware") or {}, now.get("firmware") or {}
-    # A missing version, as of a GPU that is unused since boot, does not mean that the firmware changed.
+    # A missing version, for example of a GPU unused since boot, does not mean that the firmware changed.
     for name in sorted(set(old) & set(new)):
         compare(f"firmware of {name}", old[name], new[name])
     old_checks, new_checks = (

@@ -231,7 +231,7 @@ class Closure:
             gap.directories.extend(directory for directory in need.directories if directory not in gap.directories)
 
     def _tidy(self, path: str) -> str:
-        """Normalize a path such as ``lib/../lib`` if the result is still the same file."""
+        """Normalise a path such as ``lib/../lib`` if the result is still the same file."""
         tidy = os.path.normpath(path)
         return tidy if tidy == path or self.files.identity(tidy) == self.files.identity(path) else path
 

@@ -4,10 +4,10 @@
 
 """Read the GPU architectures in a file without ``cuobjdump``, which hosts with only a driver lack.
 
-nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each
-contains containers: a header of 16 bytes (magic, version, header size, size of the rest), then entries with a header
-(64 bytes or more) and a body, which may be compressed. The architecture is in the entry's header, so bodies are neither
-read nor decompressed: for a library of a gigabyte, a megabyte is read.
+nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each holds
+containers: a header of 16 bytes (magic, version, header size, size of the rest), then entries with a header (64 bytes
+or more) and a body, which may be compressed. The architecture is in the entry's header, so bodies are neither read nor
+decompressed: of a one-gigabyte library, only a megabyte is read.
 
 NVIDIA does not document the format. This layout is that of fatbinary in CUDA 13.0, found by compiling for known
 targets. It agrees with ``cuobjdump --list-elf --list-ptx -all`` on NVIDIA's own libraries.
@@ -81,8 +81,8 @@ class Embedded:
     def used_on(self, capability: str) -> str:
         """Return the architecture whose code a GPU with this compute capability uses, or '' if it can run none.
 
-        A cubin runs on its major version with an equal or higher minor version, PTX on any capability that is not
-        older; with ``a`` only on that capability, with ``f`` on its major from that minor on (CUDA C++ Guide).
+        A cubin runs on its major version from its minor version on, PTX on any capability that is not older; with ``a``
+        only on that capability, with ``f`` on its major from that minor on (CUDA C++ Programming Guide).
         """
         device = _order(capability)[:2]
         for names, is_ptx in ((self.cubins, False), (self.ptx, True)):
@@ -282,7 +282,7 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
                 ptx.add(_name(architecture, flags))
             elif kind in (_CUBIN, _CUBIN_OF_MERCURY):
                 cubins.add(_name(architecture, flags))
-            # Other kinds (the intermediate code for link-time optimization) cannot run as they are.
+            # Other kinds (the intermediate code for link-time optimisation) cannot run as they are.
             position += header + size
     return Embedded(frozenset(cubins), frozenset(ptx))
 

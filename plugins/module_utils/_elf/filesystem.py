@@ -4,8 +4,8 @@
 
 """A root file system as its own processes see it: this host's, or one in a directory.
 
-Whoever created a root in a directory may have prepared traps: links that lead out of it, FIFOs instead of files,
-endless files and directories. A :class:`FileSystem` therefore limits all its reads.
+A root in a directory may contain traps: links that lead out of it, FIFOs instead of files, endless files and
+directories. A :class:`FileSystem` therefore limits all its reads.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The accounts that may use the environments with one name: the members of a group, or everybody."""
+"""The accounts that may use the environments of a given name: the members of a group, or everybody."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def remove(paths: Paths, made: Made, run: Run) -> None:
 
 
 def _is_used_by_another(paths: Paths, group: str) -> bool:
-    """Tell whether an environment with another name uses that group."""
+    """Tell whether an environment of another name uses that group."""
     directory = os.path.join(paths.root, "receipts")
     return any(
         (receipts.load(os.path.join(directory, file)) or {}).get("group") == group

@@ -74,7 +74,7 @@ class Apply:
         return self.options.paths
 
     def carry_out(self, plan: Plan, make: t.Callable[[], Plan]) -> Plan:
-        """Take the plan's actions while holding the lock, and return the plan that was carried out.
+        """Execute the plan while holding the lock, and return the plan that was carried out.
 
         :param plan: the plan made before the lock was held.
         :param make: makes the plan again, because another run may have done the work while this one waited.
@@ -343,7 +343,7 @@ def _another_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> Sparkf
 
 
 def remove_file(path: str, *, directory: bool) -> None:
-    """Remove a file, and with ``directory`` also its directory if that becomes empty."""
+    """Remove a file, and, with ``directory`` set, also its directory if that becomes empty."""
     disk.unlink(path)
     if directory:
         with contextlib.suppress(OSError):

@@ -45,7 +45,7 @@ Run = t.Callable[..., tuple[int, str, str]]
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """The paths for the environments with one name (:func:`paths_of`)."""
+    """The paths for the environments of one name (:func:`paths_of`)."""
 
     root: str
     name: str

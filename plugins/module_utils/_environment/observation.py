@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of a host's environments with one name, from their receipts and a few directory listings."""
+"""The state of a host's environments of one name, from their receipts and a few directory listings."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def environments(paths: Paths) -> list[str]:
 
 
 def made(paths: Paths) -> Made:
-    """Return everything else that was created for the environments with this name: ``directories``, a group, if any,
-    and ``members_added``, the accounts added to each group.
+    """Return everything else that was created for the environments of this name: ``directories``, a group, if any, and
+    ``members_added``, the accounts added to each group.
 
     Before the first switch, only the receipt in the staged environment records this, and before that the download.
     """

@@ -5,7 +5,7 @@
 """Plan the changes that make a host's environment match the options.
 
 Planning writes nothing. If nothing has to change, it also starts no process and downloads nothing: receipts and a few
-directory listings are enough to recognize a converged environment.
+directory listings are enough to recognise a converged environment.
 """
 
 from __future__ import annotations

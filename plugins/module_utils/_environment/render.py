@@ -98,7 +98,7 @@ def render_kernel(
     return json.dumps(specification, indent=2, sort_keys=True) + "\n"
 
 
-#: Path in Triton's ``backends/nvidia`` -> the variable that overrides it, and the file relative to that variable.
+#: Path in Triton's ``backends/nvidia`` -> the variable that overrides it, and the file in that variable's directory.
 _TRITON_TOOLS = {
     "bin/ptxas": ("TRITON_PTXAS_PATH", ""),
     "bin/ptxas-blackwell": ("TRITON_PTXAS_BLACKWELL_PATH", ""),

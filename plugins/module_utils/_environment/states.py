@@ -174,10 +174,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
 
 
 def absent(options: Options, run: Run) -> Facts:
-    """Remove all environments with this name and everything that was created for them.
-
-    :raises SparkforgeError: if a process uses one of them.
-    """
+    """Remove all environments of this name and everything that was created for them."""
     paths = options.paths
     before = observation.shown(paths)
     receipt = observation.last_receipt(paths)

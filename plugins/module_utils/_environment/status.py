@@ -128,7 +128,7 @@ class StackStatus:
         for name in disk.names(os.path.join(self.root, "serving")):
             with contextlib.suppress(OSError), disk.open_regular(f"{self.root}/serving/{name}/stopped") as stream:
                 reasons.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
-        # Add the units that the `guard` role keeps stopped after a boot in which the machine went down, and that event.
+        # Add the `guard` role's messages about an unclean shutdown and the units that it has kept stopped since.
         return reasons + guarded.said((guarded.BRAKED, guarded.DOWN))
 
     # -- what would change

@@ -102,8 +102,8 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
     """Return the processes that use each directory of ``paths``: pid -> command line.
 
     A process uses an environment if it runs, maps or works in one of its files, or has its path in its command line or
-    environment variables. The latter are needed because the environment's interpreter is a symlink to the system's, so
-    its executable and maps need not show the environment.
+    environment variables. Command line and variables matter because the environment's interpreter is a symlink to the
+    system's, so its executable and maps need not show the environment.
     """
     patterns = {path: re.compile(re.escape(os.fsencode(path)) + rb"(?=[/\0:;\n \"']|$)") for path in paths}
     users: dict[str, dict[int, str]] = {path: {} for path in patterns}

@@ -38,7 +38,7 @@ ATTEMPTS, ANSWER_SECONDS = 3, 0.5
 #: 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 when healthy). The kernels were reported in developer forum
 #: 379303 and MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks issue 14 (kho=off), by one owner each.
 DEGRADED_GBITS = (8.0, 25.0)
-#: The first TCP port for ib_write_bw servers, as in NVIDIA's guide (performance_benchmarking_guide.md).
+#: The first TCP port for ib_write_bw servers, from NVIDIA's guide (performance_benchmarking_guide.md).
 FIRST_TCP_PORT = 12000
 MEETING_SECONDS = 60
 

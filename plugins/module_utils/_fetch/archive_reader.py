@@ -154,7 +154,7 @@ class Members:
 
     def __init__(self, stream: t.Any) -> None:
         self._reader = _Reader(stream)
-        self._archive: t.Any = tarfile.open(fileobj=t.cast(t.Any, self._reader), mode="r:")  # noqa: SIM115 - of no file
+        self._archive: t.Any = tarfile.open(fileobj=t.cast(t.Any, self._reader), mode="r:")  # noqa: SIM115 - not a file
 
     def __iter__(self) -> t.Iterator[tarfile.TarInfo]:
         while True:

@@ -73,10 +73,10 @@ class Repositories:
                 "Resolve the tag or branch first: playbooks/lock.yml writes the commit to the lock.",
             )
         first = make_wanted(source.repo, commit, self.rewrite)
-        # Fetch everything before the first checkout, so that a network failure comes first.
+        # Fetch everything before the first checkout, so that no network failure can interrupt the checkouts.
         found = self.fetched(first, source.submodules)
         os.mkdir(directory)
-        os.chmod(directory, 0o755)  # noqa: S103 - sources are no secret
+        os.chmod(directory, 0o755)  # noqa: S103 - sources are public
         for wanted in found:
             self.using(wanted, functools.partial(check_out, wanted, directory, git=self.git, say=self.say))
         return {"commit": commit, "submodules": {wanted.path: wanted.commit for wanted in found[1:]}}
@@ -189,8 +189,8 @@ class Repositories:
     def fetch_walking(self, wanted: Wanted, store: str) -> bool:
         """Fetch a commit that a ref names, without its history, from a plain file server; tell whether that succeeded.
 
-        git's walk over objects on such a server stops at commits that it takes for shallow. It does so in repositories
-        from playbooks/mirror.yml too, which contain no more history.
+        git's walk over objects on such a server stops at commits that it takes for shallow. It also does so in
+        repositories from playbooks/mirror.yml, which contain no more history.
         """
         if not wanted.remote.url.lower().startswith(("http://", "https://")):
             return False

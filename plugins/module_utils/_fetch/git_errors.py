@@ -18,11 +18,11 @@ from .._core.redact import redact
 from . import http_errors
 from .urls import Wanted
 
-#: Seconds to wait for a lost network; the last attempt comes after them.
+#: Seconds to keep retrying after the network is lost; the last attempt comes at the end.
 RETRY_SECONDS = 600.0
 #: The longest pause between two attempts, in seconds.
 LONGEST_PAUSE = 60.0
-#: The maximum number of attempts if each transfer starts and breaks off, and after an unknown error.
+#: The maximum number of attempts if every transfer starts and breaks off, and after an unknown error.
 BROKEN_ATTEMPTS = 10
 UNKNOWN_ATTEMPTS = 3
 
@@ -31,7 +31,7 @@ Say = t.Callable[[str], None]
 
 @dataclasses.dataclass(frozen=True)
 class Patience:
-    """How long to wait for a lost network; tests supply their own clock."""
+    """How long to keep retrying after the network is lost; tests supply their own clock."""
 
     seconds: float = RETRY_SECONDS
     sleep: t.Callable[[float], None] = time.sleep
@@ -45,7 +45,7 @@ _UNREACHABLE = (
 
 
 class Kind(enum.Enum):
-    """The meaning of a git failure: a pattern for its messages, and the cause and the remedy for the user.
+    """The meaning of a git failure: a pattern for its messages, and cause and remedy for the user.
 
     The order matters: specific patterns come first, because many messages end with "the remote end hung up". The texts
     are those of git 2.34 to 2.51, libcurl 7.81 to 8.14 and OpenSSH 8.9 to 10 in the C locale. {what} is the repository
@@ -233,7 +233,7 @@ class Retry:
 
         :param give_way: kinds of failure that the caller handles with a different method instead of another attempt.
         :raises GitError: for these kinds, and for failures that waiting does not fix.
-        :raises SparkforgeError: if the network stays lost.
+        :raises SparkforgeError: if the network does not come back.
         """
         lost: float | None = None
         failures: list[Kind] = []
@@ -252,7 +252,7 @@ class Retry:
                 left = self.patience.seconds - (now - lost)
                 if left <= 0 or failures.count(Kind.BROKEN) >= BROKEN_ATTEMPTS:
                     raise self.lost(wanted, error, len(failures), now - lost) from error
-                # Limit the pause so that the last attempt comes right at the end of the patience.
+                # Shorten the last pause, so that the last attempt is made just as the time runs out.
                 pause = min(2.0 ** min(len(failures) - 1, 10), LONGEST_PAUSE, max(left, 1.0))
                 self.say(f"{wanted.label}: {error.line}; attempt {len(failures) + 1} in {pause:.0f} s")
                 self.patience.sleep(pause)

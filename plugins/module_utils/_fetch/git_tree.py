@@ -73,7 +73,7 @@ def _modules(wanted: Wanted, store: str, git: Commands) -> dict[str, dict[str, s
 
 
 def check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
-    """Check the commit's files out into the tree, with a repository that no longer needs the store.
+    """Check the commit's files out into the tree, and give them a repository that does not depend on the store.
 
     :raises GitError: names the directory that git failed to write.
     """
@@ -86,7 +86,7 @@ def check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Sa
 
 def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
     tree = os.path.join(directory, wanted.path) if wanted.path else directory
-    # git creates this directory in the superproject's checkout and follows no symlink; any other result is malicious.
+    # git creates this directory in the superproject's checkout without following symlinks; another path is an attack.
     if os.path.realpath(tree) != os.path.join(os.path.realpath(directory), wanted.path).rstrip("/"):
         raise SparkforgeError(f"{wanted.label} would be checked out through a symlink.", "Do not build this source.")
     if not os.path.isdir(tree):

@@ -150,7 +150,7 @@ def fetch(
     :param timeout: seconds without data before an attempt is abandoned.
     :param retries: attempts after the first.
     :param setting: the user's setting that contains the URL, for the remedies.
-    :param max_bytes: the size of the file, if known; a larger file is refused as soon as the excess shows.
+    :param max_bytes: the size of the file, if known; a larger file is refused as soon as it exceeds that.
     :param partial: the name for the temporary file, in a directory that nobody else can write. Data from an earlier
         call is not downloaded again, and the file stays if the connection fails. It requires a pin.
     :raises SparkforgeError: for every failure, with the URL in its details.
@@ -173,7 +173,7 @@ def fetch(
             sink.take_over()
             resumed = sink.sha256.hexdigest() != pin and _receive(url, sink, timeout, retries)
             if pin is not None and sink.sha256.hexdigest() != pin and resumed:
-                # The file may have changed on the server between two attempts; only a fresh download can tell.
+                # The file may have changed on the server between two attempts, so download it again in one piece.
                 sink.restart()
                 _receive(url, sink, timeout, 0)
             _verify(url, sink, pin)
@@ -273,7 +273,7 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
     attempt, most = 0, sink.size
     while True:
         if sink.size and validator is None and not sink.pinned:
-            # Without an ETag or a date, two responses cannot be matched to the same file.
+            # Without an ETag or a date, there is no telling whether two responses belong to the same file.
             sink.restart()
         try:
             appended, validator = _attempt(url, sink, validator, timeout)

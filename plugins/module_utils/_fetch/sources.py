@@ -31,7 +31,7 @@ from .git_command import Commands
 from .git_errors import GitError, Patience, Retry, Say, explained
 from .urls import Wanted, make_wanted, rewritten
 
-#: Seconds to wait for a lost network while a user is waiting for the answer.
+#: Seconds to keep retrying after the network is lost, while a user is waiting for the answer.
 RESOLVE_SECONDS = 60.0
 
 
@@ -127,7 +127,7 @@ def _archive_tree(
             disk.remove(kept)
         if not os.path.isfile(kept):
             say(f"fetching {label}")
-            # As many attempts as fit into the patience with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
+            # As many attempts as fit into that time, with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
             retries = 3 + math.ceil(patience.seconds / 8)
             with _proxies(environment):
                 arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")
@@ -162,7 +162,7 @@ def resolve(
     patience: Patience | None = None,
 ) -> str:
     """Return the commit of a tag (preferred to a branch with the same name), a branch, a full ref
-    (``refs/pull/7/head``), ``HEAD``, or a commit, which needs no request.
+    (``refs/pull/7/head``), ``HEAD``, or a commit (returned without a request).
 
     :raises SparkforgeError: if ``version`` does not exist, with tags and branches of similar spelling.
     """

@@ -96,7 +96,7 @@ def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = 
     Files get mode 0644, or 0755 if anybody may execute them, and directories 0755; the owner is the calling user.
 
     :param archive: a verified archive.
-    :param directory: a path that must not exist in an existing parent; it is removed again on every failure.
+    :param directory: the path to create, in an existing directory; it is removed again on every failure.
     :param label: the name of the archive in messages (its URL); defaults to its path.
     :raises SparkforgeError: for a file that is not an archive, is damaged, or would write outside the directory.
     """
@@ -193,7 +193,7 @@ class _Extraction:
             raise self.refusal(f"contains {member.name!r} of the unknown type {member.type!r}")
 
     def normalized(self, name: str, what: str) -> str:
-        """Return the normalized path of ``name``, or '' for the archive's root."""
+        """Return the normalised path of ``name``, or '' for the archive's root."""
         if name.startswith("/"):
             raise self.refusal(f"contains {what} {name!r}, which is absolute")
         parts = [part for part in name.split("/") if part not in ("", ".")]
@@ -204,7 +204,7 @@ class _Extraction:
         return "/".join(parts)
 
     def count(self, *names: str) -> None:
-        """Count an entry, because each takes an inode, and memory here."""
+        """Count an entry, because each takes up an inode, and memory in this process."""
         self.entries += 1
         self.names += sum(map(len, names))
         if self.entries > self.kind.limit:
@@ -230,8 +230,8 @@ class _Extraction:
     def add_symlink(self, path: str, member: tarfile.TarInfo) -> None:
         target = member.linkname
         climbs, rest = _climbs(target)
-        # '..' after another component is resolved from wherever that component's link leads. Only leading '..' surely
-        # start from a real directory.
+        # '..' after another component is resolved from wherever that component's link leads. Only leading '..' are
+        # certain to start from a real directory.
         if not target or target.startswith("/") or climbs > path.count("/") or ".." in rest:
             raise self.refusal(f"contains the symlink {member.name!r} to {target!r}, outside the archive")
         os.symlink(target, self.absolute(path))

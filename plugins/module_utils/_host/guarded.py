@@ -14,7 +14,7 @@ import typing as t
 from .._core import disk
 
 DIRECTORY = "/var/lib/sparkforge-guard"
-#: The last act that stopped something, a power-off without a shutdown, and the units that stay stopped since then.
+#: The last act that stopped something, a power-off without a shutdown, and the units kept stopped since then.
 ACT, DOWN, BRAKED = "login", "down", "braked"
 #: Seconds for which the first two are shown, as at login.
 WEEK = 7 * 86400

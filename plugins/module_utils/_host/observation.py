@@ -332,7 +332,7 @@ class SparkInfo:
         found: dict[str, t.Any] = {}
         for name in self.host.names(f"{self.root}/envs"):
             place = f"{self.root}/envs/{name}"
-            # A dangling link, or one to an unfinished directory, does not count as an environment.
+            # A dangling link, or one to an unfinished environment, does not count.
             try:
                 current = os.readlink(self.host.path(f"{place}/current"))
                 receipt = json.loads(self.host.read(f"{place}/{current}/receipt.json") or "null")

@@ -73,7 +73,7 @@ _OF_A_NAME = re.compile(r"(?<![\d.])(\d\.\d{1,2}\.\d-\d{1,4}|\d{3}\.\d{2,3}(\.\d
 _DAY = r"20\d\d-[01]\d-[0-3]\d(?![-_ ]?\d)"
 _GROUPS = re.compile(rf"(?<!\d)(?!{_DAY})\d+(?:[-_ ]\d+){{2,}}(?![\dA-Za-z])")
 _FEW_DIGITS = 6
-# Library versions such as 10.4.0.35-1. Without a revision, only CUDA's have four numbers, the first one small.
+# Library versions such as 10.4.0.35-1. Only CUDA's libraries have four numbers without a revision, the first small.
 _QUAD = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d{1,3}){3}(?![\d.])(?!-\d)")
 _HIGHEST_QUAD = 15
 _REDACTED = re.compile(r"redacted-\d{1,4}(\.invalid)?")
@@ -102,7 +102,7 @@ def vocabulary() -> frozenset[str]:
 
 
 class Redaction:
-    """The redaction of one record, in which the same text always gets the same placeholder."""
+    """The redaction of one record, in which equal texts get the same placeholder."""
 
     def __init__(self) -> None:
         self._replaced: dict[str, str] = {}

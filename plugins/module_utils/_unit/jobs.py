@@ -32,7 +32,7 @@ MEMORY_PER_JOB_MIB = 4096
 RESERVE_SHARE = 0.15
 RESERVE_MIB = 16 * 1024
 SMALL_RESERVE_SHARE = 0.25
-#: A build proceeds beside GPU processes if at least this share of its jobs still fits.
+#: A build proceeds alongside GPU processes if at least this share of its jobs still fits.
 ENOUGH_SHARE = 0.25
 
 _MIB = 1 << 20
@@ -125,7 +125,7 @@ def reserve(total_mib: int) -> int:
 
 
 def _check_gpu(gpu: t.Sequence[GpuProcess], desired: int, free_mib: int, most_mib: int, per_job_mib: int) -> None:
-    """Refuse to build if GPU processes hold so much memory that less than a quarter of the jobs would fit.
+    """Refuse to build if GPU processes hold so much memory that fewer than a quarter of the jobs would fit.
 
     A served model may grow at any time, so the remaining memory may not stay free.
 
@@ -292,8 +292,8 @@ def killed_for_memory(
 ) -> bool:
     """Tell whether a build failed because memory ran out.
 
-    Signal 9, whether in the log or as the exit status, counts unless the kernel's counter has not increased: then
-    somebody else sent it. A program whose allocation failed always counts.
+    Signal 9, in the log or as the exit status, counts unless the kernel's counter has not increased, because then the
+    kill came from elsewhere. A program whose allocation failed always counts.
 
     :param log_tail: the log of the failed attempt, or its last part.
     :param status: the exit status of the build, in the form of :attr:`subprocess.Popen.returncode` or of a shell.

@@ -34,7 +34,7 @@ def observe(
 
     :param seen: the last known news, or None to look once.
     :param warnings: the list to which warnings for the user are added.
-    :raises SparkforgeError: if the build failed: with the cause and remedy that the worker recorded.
+    :raises SparkforgeError: if the build failed, with the cause and remedy that the worker recorded.
     """
     with account.acting():
         state = state_file.observe(paths.build_directory, seen)
@@ -86,8 +86,8 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.A
 def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | None:
     """Return the receipt if it is valid and its outputs exist: root's own, or else the copy next to the artefact.
 
-    The build account writes the copy. It counts only if root started the build, which the log in a root-owned directory
-    shows.
+    The build account writes the copy. It counts only if the log exists, because root creates that when it starts a
+    build.
     """
     receipt = sealing.read(paths.receipt)
     if receipt is None:

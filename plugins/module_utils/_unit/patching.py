@@ -124,7 +124,7 @@ def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) 
         remedy += " Its paths must start with a/ and b/ (-p1), relative to the top of the source."
     if b"\r\n" in content:
         remedy += " It has Windows line endings (CRLF), but the source may not."
-    # The output of git includes the lines that it looked for.
+    # git's output includes the lines that it looked for.
     raise SparkforgeError(f"The patch {name} does not apply: {reason}.", remedy, output=shown[-4000:])
 
 

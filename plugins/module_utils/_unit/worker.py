@@ -77,7 +77,7 @@ def run(attempt: Attempt) -> None:
         seconds = time.monotonic() - began + float(phases.get(phase, {}).get("seconds") or 0)
         phases[phase] = {"done": True, "seconds": round(seconds, 1)}
         state.update(phases=phases, elapsed=attempt.elapsed())
-    # For the reader this counts as packaging, because a failure here is not a failure of the check.
+    # Report publishing as packaging, because a failure here is not a failure of the check.
     state.update(phase="package")
     publishing.publish(attempt)
 

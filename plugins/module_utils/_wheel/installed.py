@@ -82,7 +82,7 @@ class Files:
 
 
 def installed(path: t.Sequence[str] | None = None, files: FileSystem | None = None) -> dict[str, Distribution]:
-    """Return the installed distributions by normalised name; for duplicates, the one that would be imported.
+    """Return the installed distributions by normalised name; for duplicates, the one that Python would import.
 
     :param path: directories, ``sys.path`` by default.
     :param files: the file system that contains them, this host's by default.
@@ -196,7 +196,7 @@ def compare(
     """Compare all files of some distributions with RECORD, and find files in their directories that no RECORD lists.
 
     :param everything: all installed distributions, because some directories, such as ``nvidia``, are shared.
-    :param linked: files and directories outside that links may point to, directly or at a file inside.
+    :param linked: files and directories elsewhere that links may point to or into.
     """
     found = Files()
     work: list[tuple[int, str, Row]] = []

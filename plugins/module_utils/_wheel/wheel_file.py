@@ -64,8 +64,8 @@ class WheelFiles:
             return [member.filename for member in archive.infolist() if not member.is_dir()]
 
     def binaries(self) -> t.Iterator[tuple[str, str]]:
-        # Unpack next to the wheel, because /tmp may be in memory and libtorch_cuda.so has a gigabyte. Use a fixed name,
-        # so that leftovers of a killed run are overwritten.
+        # Unpack next to the wheel, because /tmp may be in memory and libtorch_cuda.so has a gigabyte; a fixed name lets
+        # the next run overwrite leftovers of a killed one.
         unpacked = f"{self.path}.unpacked"
         try:
             with _opened(self.path) as archive:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The publications of a wheelhouse, independent of a host: manifest and simple index.
+"""The manifest and the simple index that a wheelhouse publishes, without access to a host.
 
 ::
 
