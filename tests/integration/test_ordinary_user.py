@@ -299,6 +299,7 @@ def rootless(account: Account) -> Iterator[str]:
     shutil.rmtree(f"/tmp/podman-run-{pwd.getpwnam(account.name).pw_uid}", ignore_errors=True)
 
 
+@pytest.mark.long
 def test_the_lab_runs_without_root(account: Account, rootless: str):
     said = account.run(f"make lab {rootless}")
     assert "spark01 is up at 127.0.0.1:" in said
@@ -317,6 +318,7 @@ def test_make_demo_without_root(account: Account, rootless: str):
     account.run(f"make lab-down {rootless}")
 
 
+@pytest.mark.long
 def test_without_root_the_lab_says_what_only_root_can_bring(account: Account, rootless: str):
     if native_architecture() != "arm64":
         said = account.run(f"make lab {rootless} PLATFORM=arm64", expect=2)

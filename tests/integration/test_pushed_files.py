@@ -143,6 +143,7 @@ def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tm
     assert host.roles("network_access", "wheelhouse", **variables).succeeded().changed == 0
 
 
+@pytest.mark.long
 def test_a_program_that_is_exchanged_on_its_way_does_not_run(attacked: Attacked) -> None:
     count = 0
     # A busy machine needs more calls until it was exchanged a thousand times.
@@ -158,6 +159,7 @@ def test_a_program_that_is_exchanged_on_its_way_does_not_run(attacked: Attacked)
         count += sum(swaps.values())
 
 
+@pytest.mark.long
 def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacked, tmp_path: Path) -> None:
     host = attacked.host
     host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")

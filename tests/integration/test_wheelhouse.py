@@ -349,6 +349,8 @@ def basic(password: str) -> str:
     return "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
 
 
+# With systemd another test serves over TLS with a password.
+@pytest.mark.long
 def test_tls_and_a_password(
     served: Builder, guarded: dict[str, str], certificate: serve.Certificate, tmp_path: Path
 ) -> None:

@@ -218,7 +218,7 @@ def test_the_account_that_a_container_uses_is_not_taken() -> None:
     if subprocess.run([*own_pids, "true"], check=False, capture_output=True).returncode:
         pytest.skip("no process namespace can be made here")
     command = [*own_pids, "setpriv", "--reuid", str(first), "--clear-groups", "sleep", "60"]
-    with subprocess.Popen(command) as container:
+    with subprocess.Popen(command, start_new_session=True) as container:
         try:
             patience = time.monotonic() + 20
             while not processes.runs_in_container(first, first + unprivileged._BESIDE) and time.monotonic() < patience:
@@ -227,7 +227,8 @@ def test_the_account_that_a_container_uses_is_not_taken() -> None:
                 assert other not in (None, first)
             assert processes.runs_in_container(first, first + unprivileged._BESIDE)
         finally:
-            container.kill()
+            # The change of accounts took away what --kill-child asks the kernel for.
+            os.killpg(container.pid, signal.SIGKILL)
 
 
 @as_root
@@ -243,7 +244,7 @@ def test_the_account_s_own_processes_are_no_container_s() -> None:
 
 #: A daemon that has left its parent, and a process of a container that has the account's group too.
 HIDDEN = r"""
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes, sandbox, unprivileged
 
 box = sandbox.Sandbox("/nonexistent/hidden")
@@ -253,13 +254,13 @@ status = dict(line.split(":\t") for line in open("/proc/self/status"))
 assert "hidepid=" in open("/proc/mounts").read() and not int(status["CapEff"], 16) >> 19 & 1
 print(uid)
 own = ["unshare", "--pid", "--fork", "--kill-child", "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
-with subprocess.Popen([*own, "sleep", "60"]) as container:
+with subprocess.Popen([*own, "sleep", "60"], start_new_session=True) as container:
     deadline = time.monotonic() + 20
     while not processes.runs_in_container(uid, uid + 239) and time.monotonic() < deadline:
         time.sleep(0.05)
     with unprivileged.account("/nonexistent/hidden") as other:
         print(other)
-    container.kill()
+    os.killpg(container.pid, signal.SIGKILL)
 """
 
 
