@@ -16,8 +16,8 @@ CHECKOUT = Path(__file__).parents[2]
 # ansible-core -> the interpreter that it runs on here, and the pip that its ansible-test wants.
 CORES = {"2.19.14": ("3.11", "24.2"), "2.21.5": ("3.12", "25.2")}
 
-# What other linters of `make test` find too, each in an environment that it makes.
-OTHERS = ("pylint", "pep8", "yamllint", "compile")
+# Other linters of `make test` find the same, or the unit tests do (import). Each takes an environment of its own.
+OTHERS = ("pylint", "pep8", "yamllint", "compile", "changelog", "import")
 
 # What goes into the copy that is checked: the collection as it is installed.
 CONTENT = ("galaxy.yml", "meta", "plugins", "tools", "roles", "playbooks", "changelogs", "README.md", "LICENSE")
@@ -65,7 +65,7 @@ def write_pip_settings(path: Path) -> None:
 
 
 # The oldest finds what the collection may not use, which is what changes break; the newest is run before a release.
-# pylint takes as long as all the rest, and ruff and yamllint look at every change.
+# The tests of OTHERS take twice as long as the rest.
 @pytest.mark.parametrize(
     ("core", "but"),
     [
