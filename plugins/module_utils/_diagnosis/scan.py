@@ -25,6 +25,7 @@ from . import lines, names
 from .rules import (
     ansible,
     apt,
+    arrays,
     cmake,
     compile as compiling,
     conda,
@@ -47,6 +48,7 @@ from .rules import (
     network,
     notices,
     pip,
+    ports,
     python,
     runtime,
     rust,
@@ -54,6 +56,7 @@ from .rules import (
     system,
     toolchain,
     torch,
+    uv,
     web,
 )
 from .table import LINE, WINDOW, Rule, load as read_rules
@@ -82,9 +85,9 @@ _SHAPES = 100_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
-    nccl, memory, driver, kernel, containers, images, local, models, servers, hub, cuda, runtime, torch, toolchain,
-    rust, python, environment, ansible, hosts, network, git, pip, conda, web, cmake, compiling, load, apt, system,
-    general, consequences, notices,
+    nccl, memory, driver, kernel, containers, images, local, models, servers, hub, cuda, runtime, arrays, torch,
+    toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake, ports, compiling,
+    load, apt, system, general, consequences, notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 

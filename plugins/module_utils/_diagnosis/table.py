@@ -224,4 +224,4 @@ def _filled(sentence: str, values: t.Mapping[str, str]) -> str:
     def part(match: t.Match[str]) -> str:
         return match[1] if all(values.get(name) for name in re.findall(r"\{(\w+)\}", match[1])) else ""
 
-    return re.sub(r"\[([^\[\]]*)\]", part, sentence).format_map(values)
+    return re.sub(r"\[([^\[\]{]*\{[^\[\]]*)\]", part, sentence).format_map(values)

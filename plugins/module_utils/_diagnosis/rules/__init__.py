@@ -19,7 +19,7 @@ with ``#`` is a comment. Fields:
 ``cause``, ``remedy``
     One sentence each. ``{found}`` is the first group that matched, or else all that did, and ``{name}`` the group
     ``name``; the digit of ``name1`` and ``name2`` does not count, for a pattern cannot use a name twice. What stands
-    in ``[]`` is left out where a name in it has no value.
+    in ``[]`` is left out where a name in it has no value; brackets without a name are text.
 ``unless``
     Patterns: a line where one matches too does not count, as one in which a tool says that it tries again.
 ``when``

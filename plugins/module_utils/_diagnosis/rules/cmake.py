@@ -40,6 +40,46 @@ cause = The source needs CMake {found} or newer.
 remedy = Install a newer CMake (pip install cmake into the environment, or cmake of Kitware's apt repository; the unit's
     toolchain or requirements).
 
+[cmake-option-renamed]
+keys = CMake Error at
+pattern =
+    CMake Error at [^\n]*\n\s+(?P<old>\w+) is deprecated and will be removed in the future\.\s+Use (?P<new>\w+
+    +)\s+instead
+cause = The build was given the option {old}, which the source no longer takes: it is called {new} now.
+remedy = Write -D{new}=ON in the place of -D{old} (of llama-cpp-python: CMAKE_ARGS="-DGGML_CUDA=on"), and configure in
+    an empty directory.
+
+[llamacpp-arm-features]
+keys = Failed to get ARM features
+pattern = (Failed to get ARM features)
+cause = The compiler does not know this host's processor, so that llama.cpp cannot ask it for the features ({found}).
+remedy = Use a newer compiler (gcc 13 or newer: CC=gcc-13 CXX=g++-13), or name the processor yourself: -DGGML_NATIVE=OFF
+    -DGGML_CPU_ARM_ARCH=armv8.6-a+sve.
+
+[cmake-root-missing]
+keys = Could not find CMAKE_ROOT
+pattern = (Could not find CMAKE_ROOT)
+cause = The cmake that is called does not find its own modules ({found}): it was removed or replaced while the shell
+    kept its path, or is a damaged copy.
+remedy = Run hash -r, see which is called (type -a cmake), and install it again (pip install --force-reinstall cmake, or
+    apt install --reinstall cmake cmake-data).
+
+[cmake-program-gone]
+keys = CMake Error at
+pattern =
+    CMake Error at [^\n]*\n\s*Running\s+'(\S*/(?:ninja|make|gmake)
+    +)'\s+'--version'\s+failed with:\s+no such file or directory
+cause = The build directory was configured with {found}, which is gone: it lay in the environment of an earlier pip run.
+remedy = Delete the build directory (build, _skbuild, CMakeCache.txt) and build again; ninja and cmake installed in the
+    environment, with --no-build-isolation, stay where they are.
+
+[findcuda-removed]
+keys = By not providing "FindCUDA.cmake"
+pattern = By not providing '(FindCUDA)\.cmake'
+cause = The source uses CMake's old module {found}, which CMake 3.27 and newer no longer offer by default.
+remedy = Take a release of the source that uses CUDAToolkit, set -DCMAKE_POLICY_DEFAULT_CMP0146=OLD, or use a CMake
+    below 3.27 (pip install 'cmake<3.27').
+
 [ninja-missing]
 keys =
     corresponding to "Ninja"
@@ -63,6 +103,11 @@ keys =
     CUDA_HOME environment variable is not set
     nvcc not found at
     CUDACXX
+    CUDA_HOME does not exist
+    CUDA_HOME is not set
+    nvcc was not found
+    bare_metal_version
+    /nvcc'
 pattern =
     No CMAKE_CUDA_COMPILER could be found
     CMAKE_CUDA_COMPILER not set
@@ -72,6 +117,11 @@ pattern =
     No CUDA toolset found
     CUDA_HOME environment variable is not set
     nvcc not found at '
+    CUDA_HOME does not exist, unable to compile
+    AssertionError: CUDA_HOME is not set
+    was requested, but nvcc was not found
+    name 'bare_metal_version' is not defined
+    No such file or directory: '\S*/nvcc'
 cause = There is no nvcc where this program looks: the CUDA toolkit is not installed, or not on its PATH.
 remedy = Install the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and put its bin first on PATH (export
     PATH=/usr/local/cuda/bin:$PATH, CUDA_HOME=/usr/local/cuda); a unit names nvcc in its toolchain; a -runtime or -base
@@ -89,7 +139,9 @@ keys =
     unable to execute '
     cannot execute
     Failed to find tool. Is
+    InvalidCxxCompiler
 pattern =
+    InvalidCxxCompiler: No working (C\+\+ compiler) found
     command '([\w.+-]*(?:gcc|g\+\+|cc|clang|clang\+\+)(?:-\d+)?)' failed: No such file
     unable to execute '([^'\n]+)': No such file
     cannot execute '(cc1\w*)'
@@ -201,6 +253,27 @@ unless = ^\s*--
 cause = The build asks pkg-config for {part} and does not get it.
 remedy = {advice}.
 
+[meson-dependency-missing]
+keys =
+    meson.build:
+    Unknown compiler(s):
+pattern =
+    meson\.build:\d+:\d+: ERROR: Dependency '(?P<part1>[^'\n]+)' not found
+    meson\.build:\d+:\d+: ERROR: Dependency lookup for (?P<part2>[\w.+-]+) with method
+    meson\.build:\d+:\d+: ERROR: Unknown compiler\(s\): \[\['(?P<part3>[^'\n]+)'
+values =
+    package of part: (?i:openblas|scipy-openblas|blas|lapack) => libopenblas-dev and pkg-config
+    package of part: dbus => libdbus-1-dev
+    package of part: cairo => libcairo2-dev and pkg-config
+    package of part: glib|gobject => libglib2.0-dev
+    package of part: girepository|gobject-introspection => libgirepository1.0-dev (libgirepository-2.0-dev for 2.0)
+    package of part: gfortran => gfortran
+    package of part: cc|gcc|c\+\+|g\+\+ => build-essential
+    package of part: . => the development package that has its .pc file (apt-file search NAME.pc)
+cause = The build needs {part}, and meson does not find it; pip builds the package since no wheel fits this Python and
+    aarch64.
+remedy = Install {package} with apt, or take a release or a Python for which there is a wheel (3.12).
+
 [cmake-target-missing]
 keys = links to:
 pattern = links to:\s+(\S+)\s+but the target was not found
@@ -236,6 +309,26 @@ pattern =
     Could not find a package configuration file provided by\s+'([^'\n]+)'
     ^\s+Could NOT find (\w+)
 values =
+    part of found: CURL$ => libcurl4-openssl-dev
+    part of found: OpenSSL => libssl-dev
+    part of found: ZLIB$ => zlib1g-dev
+    part of found: Protobuf => libprotobuf-dev and protobuf-compiler
+    part of found: MPI$ => libopenmpi-dev and openmpi-bin
+    part of found: Boost => libboost-all-dev
+    part of found: Eigen3 => libeigen3-dev
+    part of found: OpenCV => libopencv-dev
+    part of found: OpenMP => libomp-dev, or gcc in the place of clang
+    part of found: (?i:ffmpeg|libav) => FFmpeg's development packages (libavcodec-dev, libavformat-dev, libswscale-dev)
+    part of found: pybind11 => pybind11 (pip install pybind11, and -Dpybind11_DIR=$(python3 -m pybind11 --cmakedir))
+    part of found: Git$ => git
+    part of found: PkgConfig => pkg-config
+    part of found: (JPEG|PNG|TIFF)$ => libjpeg-dev, libpng-dev and libtiff-dev
+    part of found: (X11|GLUT|GLEW|glfw3|OpenGL)$ => libx11-dev, libgl1-mesa-dev, libglew-dev and libglfw3-dev
+    part of found: Vulkan$ => libvulkan-dev and glslc
+    part of found: (gflags|glog|GTest|fmt|spdlog|TBB|HDF5|LibXml2|BZip2|LibLZMA|NUMA|SNAPPY|Snappy|ZeroMQ)$ => its
+    + development package (apt-cache search NAME)
+    part of found: (gRPC|absl|Arrow|Parquet)$ => it from its own project's packages, or a wheel of the program in its
+    + place
     part of found: (NVPL_BLAS|NVPL_LAPACK)$ => NVPL (role math_libraries)
     part of found: BLAS$ => a BLAS library: NVPL on aarch64 (role math_libraries, BLAS=NVPL) or OpenBLAS
     part of found: LAPACK$ => a LAPACK library: NVPL on aarch64 (role math_libraries) or OpenBLAS

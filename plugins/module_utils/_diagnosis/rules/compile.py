@@ -10,93 +10,6 @@ Headers, libraries, objects and flags.
 """
 
 RULES = r"""
-[cuda-member-removed]
-keys =
-    "cudaDeviceProp" has no member
-    cudaDeviceProp
-pattern =
-    class 'cudaDeviceProp' has no member '(\w+)'
-    cudaDeviceProp' has no member named '(\w+)'
-cause = CUDA 13 removed the member {found} of cudaDeviceProp: the source is for CUDA 12.
-remedy = Use a version of the source for CUDA 13 (it asks cudaDeviceGetAttribute instead), or build with CUDA 12.9.
-source =
-    microsoft/superbenchmark#768
-    icl-utk-edu/magma#61
-
-[thrust-removed]
-keys = namespace "thrust" has no member
-pattern =
-    namespace 'thrust' has no member (?:class )?'(unary_function|binary_function|identity|not1|not2|optional|t
-    +uple_element)'
-cause = CUDA 13's Thrust removed thrust::{found}: the source is for CUDA 12.
-remedy = Use a version of the source for CUDA 13 (which names cuda::std instead), or build with CUDA 12.9.
-source =
-    ajameson/dedisp#6
-    CannyLab/tsne-cuda#142
-    NVIDIA/cudf#18652
-
-[thrust-include-missing]
-keys = namespace "thrust" has no member
-pattern = namespace 'thrust' has no member (?:class )?'(\w+)'
-cause = CUDA 13's Thrust headers no longer include the one of thrust::{found} for the source.
-remedy = Use a version of the source for CUDA 13, or add the include (thrust/{found}.h) with an edit.
-source = BNLNPPS/simphony#235
-
-[cccl-header-moved]
-keys =
-    fatal error: cuda/std/
-    fatal error: thrust/
-    fatal error: cub/
-pattern =
-    fatal error: '?((?:cuda/std|cub)/[\w/.]+)'?(?:: No such file| file not found)
-    fatal error: '?(thrust/(?:device|host|sort|reduce|scan|transform|copy|complex|exec)[\w.]*)'?(?:: No such| file not)
-cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, and this build looks
-    only in include.
-remedy = Add the toolkit's include/cccl to CPATH in the unit's environment, or take a version of the source for CUDA
-    13.
-source = microsoft/onnxruntime#26362
-
-[sve-types-unknown]
-keys =
-    "__SV
-    "__Float
-pattern = identifier '(__(?:SV|Float\d+x)\w+)' is undefined
-cause = This nvcc cannot read the C library's headers on aarch64 ({found}): it is older than that of
-    CUDA 12.5, such as the one of Ubuntu's nvidia-cuda-toolkit.
-remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
-    nvidia-cuda-toolkit.
-source =
-    charmplusplus/charm#3998
-    facebookresearch/xformers#1142
-
-[arm-neon-in-device-code]
-keys = arm_neon.h
-pattern = arm_neon\.h\(\d+\): error: identifier '(__builtin_aarch64_\w+)' is undefined
-cause = nvcc compiled gcc's arm_neon.h for the GPU, and does not know its builtins ({found}): this nvcc is older
-    than the host compiler.
-remedy = Use the nvcc of CUDA 13, or an older host compiler (CUDAHOSTCXX), or keep the header out of device code as
-    newer releases of the source do.
-source = ggml-org/llama.cpp#10531
-
-[source-for-x86]
-keys =
-    intrin.h
-    command-line option
-    command line option
-    requires SSE
-    bad value
-    for target 'aarch64
-    cpuid.h
-pattern =
-    fatal error: '?((?:imm|x86|emm|xmm|pmm|smm|nmm|tmm|amm|wmm|avx\w{0,20})intrin\.h|cpuid\.h)
-    unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt))'
-    unsupported option '(-m[^'\n]+)' for target 'aarch64
-    (requires SSE\d?)
-    bad value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'
-cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
-remedy = Take a release or an option of the project that supports aarch64 (NEON, or a build without SIMD), and remove
-    such options from CFLAGS and CXXFLAGS.
-
 [compiler-header-missing]
 keys =
     fatal error: stddef.h
@@ -132,7 +45,11 @@ keys =
     or later compatible compiler is required
     compiler does not support '
     unsupported argument '
+    error: unknown value
+    error: invalid feature modifier
 pattern =
+    error: unknown value '([^'\n]+)' for '-m(?:arch|cpu|tune)
+    error: invalid feature modifier '([^'\n]+)' in '-m
     unrecognized command[- ]line option '([^'\n]+)'
     bad value '([^'\n]+)' for '-m(?:arch|cpu|tune)=
     (C\+\+\d+ or later) compatible compiler is required
@@ -154,6 +71,54 @@ pattern =
     cannot open source file '([^'\n]+)'
     fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
 values =
+    part of found: (lib)?curl => libcurl4-openssl-dev
+    part of found: (openssl/|lib(ssl|crypto)$|ssl$|crypto$) => libssl-dev
+    part of found: (lib)?z(lib)?(\.h|$) => zlib1g-dev
+    part of found: ffi => libffi-dev
+    part of found: portaudio => portaudio19-dev
+    part of found: (alsa/|asound) => libasound2-dev
+    part of found: sndfile => libsndfile1-dev
+    part of found: (libav|libsw|av(codec|format|util|filter|device)$|sw(scale|resample)$) => FFmpeg's development
+    + packages (libavcodec-dev, libavformat-dev, libavdevice-dev, libavfilter-dev, libswscale-dev)
+    part of found: (X11/|X11$) => libx11-dev
+    part of found: (GL/|GLES|EGL|GL$) => libgl1-mesa-dev and libegl1-mesa-dev
+    part of found: (mpi\.h|mpi$) => libopenmpi-dev
+    part of found: omp(\.h|$) => libomp-dev
+    part of found: (cblas|openblas) => libopenblas-dev
+    part of found: lapack => liblapacke-dev
+    part of found: (libaio|aio$) => libaio-dev
+    part of found: (boost) => libboost-all-dev
+    part of found: (Eigen/|eigen) => libeigen3-dev
+    part of found: opencv => libopencv-dev
+    part of found: (pybind11) => pybind11 (pip install pybind11; pybind11-dev)
+    part of found: google/protobuf|protobuf => libprotobuf-dev and protobuf-compiler
+    part of found: (jpeglib|jpeg) => libjpeg-dev
+    part of found: png => libpng-dev
+    part of found: (libxml/|xml2) => libxml2-dev
+    part of found: sqlite3 => libsqlite3-dev
+    part of found: bzlib|bz2 => libbz2-dev
+    part of found: lzma => liblzma-dev
+    part of found: zstd => libzstd-dev
+    part of found: hdf5 => libhdf5-dev
+    part of found: sox => libsox-dev
+    part of found: (libpq|pq$|postgres) => libpq-dev
+    part of found: (mysql) => libmysqlclient-dev
+    part of found: (uuid) => uuid-dev
+    part of found: (libusb|usb) => libusb-1.0-0-dev
+    part of found: rdma/ => librdmacm-dev
+    part of found: hwloc => libhwloc-dev
+    part of found: (gmp|mpfr) => libgmp-dev and libmpfr-dev
+    part of found: fftw3 => libfftw3-dev
+    part of found: (vulkan) => libvulkan-dev
+    part of found: python3 => python3-dev
+    part of found: (stdc\+\+|c|m|gcc|gcc_s|pthread|dl|rt)$ => the C and C++ libraries' development files
+    + (build-essential)
+    part of found: (cutlass/|cute/) => CUTLASS (the source's submodule third_party/cutlass: git submodule update --init
+    + --recursive)
+    part of found: (stdio|stdlib|string|errno|features|sys/\w+|bits/\w+|asm/\w+|linux/\w+|gnu/stubs\S*)\.h$ => the C
+    + library's headers (build-essential, libc6-dev, linux-libc-dev)
+    part of found: (iostream|vector|string|cstdlib|cmath|memory|algorithm|cstdint|type_traits|filesystem)$ => the C++
+    + library's headers (g++ in the version of the compiler in use)
     part of found: (lib)?cudnn => cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)
     part of found: (lib)?nccl => NCCL's development package (libnccl-dev, role cuda_libraries)
     part of found: (lib)?cusparseLt => cuSPARSELt (role cusparselt)
@@ -200,6 +165,13 @@ pattern = Value '([^'\n]+)' is not defined for option 'std'
 cause = This nvcc is older than the C++ standard {found} that the source asks for.
 remedy = Use the nvcc of CUDA 13 (/usr/local/cuda/bin first on PATH; CUDA_HOME; role cuda_libraries).
 
+[nvcc-arguments]
+keys = Don't know what to do with
+pattern = nvcc fatal +: Don't know what to do with '([^'\n]+)'
+cause = nvcc does not know what {found} is: an option was split at a blank, or stands without its name.
+remedy = Write it in one word (-gencode=arch=compute_120a,code=sm_120a), and correct NVCC_APPEND_FLAGS,
+    TORCH_NVCC_FLAGS, CUDAFLAGS or CMAKE_CUDA_FLAGS.
+
 [fp4-types-missing]
 keys = __nv_fp4
 pattern = identifier '(__nv_fp4\w*)' is undefined
@@ -229,7 +201,9 @@ keys =
     selected processor does not support
     unknown target CPU '
     unknown -mcpu
+    target specific option mismatch
 pattern =
+    inlining failed in call to '?always_inline'? '([^'\n(]+)[^\n]*target specific option mismatch
     selected processor does not support '([^'\n]+)'
     unknown target CPU '([^'\n]+)'
 cause = The compiler was not told of a processor with {found}, or is older than it.
@@ -280,6 +254,8 @@ keys =
     wrong ELF class
     cannot open shared object file
     skipping incompatible
+    ld-linux-x86-64.so.2'
+    Syntax error: "(" unexpected
 pattern =
     (\S+?):? (?:error adding symbols: )?file in wrong format
     (\S+): (?:cannot execute[\w ]*: )?Exec format error
@@ -287,9 +263,20 @@ pattern =
     Error: (\S*/\S+): cannot open shared object file
     Exec format error: '([^'\n]+)'
     skipping incompatible (\S+) when searching
+    Could not open '(/lib64/ld-linux-x86-64\.so\.2)'
+    (?:^|\s)(\S+(?<!\.sh)): [1-4]: Syntax error: '\(' unexpected
+values =
+    advice of found: /lib64/ld-linux => The program that was started is for x86-64: take its file or image for aarch64
+    + (arm64)
+    advice of found: .*(?:x86[_-]64|amd64|linux64|linux-64|linux-x64|x64) => Its name says that it is for x86-64: take
+    + the file whose name has aarch64 or arm64
+    advice of found: .*(?:libtorch|libc10) => The build fetched a libtorch for x86-64: take a release of the package
+    + that builds against the installed torch, or name that one (Torch_DIR, CMAKE_PREFIX_PATH)
+    advice of found: . => Use the file for this machine (uname -m): aarch64 or arm64; of NVIDIA's archives linux-sbsa is
+    + for ARM64 servers and the Spark, linux-aarch64 for Tegra
 cause = {found} is for another processor than this host's, or is damaged.
-remedy = Use the file for this machine (uname -m): linux-sbsa is for ARM64 servers and the Spark, linux-aarch64 for
-    Tegra.
+remedy = {advice}.
+source = PASSIONLab/OpenEquivariance#194
 
 [relocation-overflow]
 keys =

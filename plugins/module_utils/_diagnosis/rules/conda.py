@@ -14,7 +14,9 @@ RULES = r"""
 keys =
     PackagesNotFoundError
     ResolvePackageNotFound
+    does not exist (perhaps a typo
 pattern =
+    [└├]─ (?P<package3>[^\n]+?) does not exist \(perhaps a typo or a missing channel\)
     (?:PackagesNotFoundError|ResolvePackageNotFound):[^\n]*\n+ *- (?P<package>\S+)
     (?P<package2>PackagesNotFoundError|ResolvePackageNotFound)
 cause = No channel that conda uses has {package} for this machine (linux-aarch64).
@@ -35,6 +37,21 @@ cause = The packages of this build of {package} exclude each other: it requires 
 remedy = It is an error in how that build was packaged, which no setting of yours changes: take another build or version
     of {package} (conda search {package} lists them), or the pip wheel (torch from the index cu130).
 source = conda-forge/pytorch-cpu-feedstock#422
+
+[conda-virtual-package]
+keys =
+    __cuda
+    __glibc
+pattern =
+    nothing provides (?P<what1>__(?:cuda|glibc)[^\n]{0,40}?) needed by (?P<package>[^\s,]+)
+    (?P<what2>__(?:cuda|glibc)[^\n]{0,40}?),? which is missing on the system
+values =
+    advice of what: __cuda => On a host make nvidia-smi work; where there is no driver, as in the build of an image, set
+    + CONDA_OVERRIDE_CUDA=13.0 for the command
+    advice of what: . => Use a newer system (Ubuntu 24.04 has glibc 2.39), or an older build of the package
+cause = conda does not see what the package[ {package}] needs of the system: {what}.
+remedy = {advice}.
+source = https://docs.conda.io/projects/conda/en/stable/user-guide/tasks/manage-virtual.html
 
 [conda-conflict]
 keys =

@@ -10,6 +10,15 @@ What programs say after the failure itself: told only of a log that has nothing 
 """
 
 RULES = r"""
+[c10d-store-lost]
+keys = [c10d] recvValue failed on SocketImpl
+pattern =
+    \[c10d\] recvValue failed on SocketImpl\((?:[^)\n]*?)remote=(?P<store>[^)\n]+)\): (?P<why>\w[\w ]*)
+cause = The process at {store}, at which the ranks meet, ended or is not reached any more ({why}): this rank only
+    noticed it.
+remedy = Read the log of rank 0 (on {store}) for its first error; if it has none, see that nothing between the hosts
+    cuts the connection (ufw, a link that goes down).
+
 [package-asked-for]
 keys =
     pip install
@@ -46,8 +55,8 @@ remedy = Start without it to go on (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE
 [setting-refused]
 keys = validation error
 pattern =
-    validation errors? for (?P<model>\w+)\n(?:(?P<field>\w[\w.\[\]-]*)\n)?\s*(?P<why>Extra inputs are not permitted|Field
-    + required|Input should be [^\n\[]*[^\n\[ ])
+    validation errors? for (?P<model>\w+)\n(?:(?P<field>\w[\w.\[\]-]*)\n)?\s*(?P<why>Extra inputs are not permitted|
+    +Field required|Input should be [^\n\[]*[^\n\[ ])
 values =
     advice of why: Extra => Remove it, or correct its name and level: this release has no such setting there (of
     + TensorRT-LLM compare the YAML file with the reference of the installed release)

@@ -26,8 +26,8 @@ source =
 keys = Unsupported gpu architecture 'compute_
 pattern = Unsupported gpu architecture '(compute_(?!20')(?:[1-6]\d|7[0-4])a?)'
 cause = This nvcc no longer knows {found}, which is too old: CUDA 13 begins at 7.5.
-remedy = Take it off the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs only
-    12.0 or 12.1.
+remedy = Take it off the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES): a Spark needs only 12.0
+    or 12.1; where the package's own setup.py names it, take a newer release or a checkout that goes by the list.
 source = laugh12321/TensorRT-YOLO#286
 
 [arch-is-cuda-version]
@@ -36,6 +36,18 @@ pattern = Unsupported gpu architecture '(compute_13\d)'
 cause = There is no GPU architecture {found}: the CUDA version was taken for it.
 remedy = Name the GPU's compute capability without its dot, which is 121 for a GB10 (CMAKE_CUDA_ARCHITECTURES=121).
 source = ggml-org/llama.cpp#23118
+
+[cutlass-arch-conditional]
+keys = Arch conditional MMA instruction used without targeting
+pattern = (Arch conditional MMA instruction used without targeting appropriate compute capability)
+cause = A kernel of CUTLASS was compiled without the instructions that it calls ({found}): for a plain sm_120 or sm_121,
+    or another GPU's, in place of an architecture-specific target.
+remedy = Compile it for 120a or 121a (nvcc -gencode=arch=compute_121a,code=sm_121a; CUTLASS_NVCC_ARCHS=121a,
+    TORCH_CUDA_ARCH_LIST=12.1a), or use a release or backend that has the kernel for 12.x.
+source =
+    NVIDIA/cutlass#3174
+    NVIDIA/cutlass#2451
+    NVIDIA/cutlass#2819
 
 [ptxas-feature-missing]
 keys = not supported on .target
@@ -81,10 +93,30 @@ source = ggml-org/llama.cpp#23224
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
 pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
-cause = The ptxas in use does not know {found}: it is older than CUDA 12.9, like the one that Triton 3.5 and older ship.
+values =
+    need of found: sm_11 => 13.0
+    need of found: . => 12.9
+cause = The ptxas in use does not know {found}: it is older than CUDA {need}, like the one that Triton 3.5 and older
+    ship.
 remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PATH for Triton 3.5 and older, by
     TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and by PATH or CUDA_HOME for others.
-source = triton-lang/triton#8539
+source =
+    triton-lang/triton#8539
+    triton-lang/triton#9181
+    vllm-project/vllm#34470
+
+[ptx-newer-than-driver]
+keys = application ptx input, line
+pattern =
+    application ptx input, line \d+; fatal +: Unsupported \.version (?P<need>[\d.]+); current version is '(?P<have>
+    +[\d.]+)
+cause = The driver compiles the kernel's PTX itself and knows PTX up to {have}, but the program's CUDA toolkit wrote PTX
+    {need}: the toolkit is newer than the driver.
+remedy = Use a toolkit that is no newer than the CUDA which nvidia-smi shows (for Numba pip install "numba-cuda[cu12]"
+    or "[cu13]", or cuda-version of conda), or update the driver with the system (DGX OS).
+source =
+    numba/numba#7006
+    numba/numba#3794
 
 [ptx-version]
 keys = Unsupported .version
@@ -158,6 +190,8 @@ pattern =
     + installation\.\s+The current PyTorch install supports CUDA capabilities (?P<has>(?:sm_\w+ ?)+)
 when = no-kernel-image
 values =
+    advice of need: sm_1(?:10|01) => Install a build for CUDA 13 whose list has sm_110 (torch.cuda.get_arch_list() shows
+    + it; NVIDIA's image nvcr.io/nvidia/pytorch has it), or build from source with TORCH_CUDA_ARCH_LIST=11.0
     advice of need: sm_1[012] => Install a PyTorch for CUDA 13 (pip install torch --index-url
     + https://download.pytorch.org/whl/cu130), whose code for 12.0 runs on 12.1, and its other packages for cu130; or
     + build from source with TORCH_CUDA_ARCH_LIST=12.0
@@ -165,7 +199,9 @@ values =
     + CUDA_VISIBLE_DEVICES
 cause = The installed PyTorch has code for {has}, and the GPU ({gpu}) needs {need}.
 remedy = {advice}.
-source = flashinfer-ai/flashinfer#5238
+source =
+    flashinfer-ai/flashinfer#5238
+    vllm-project/vllm#39233
 
 [llamacpp-arch-missing]
 keys = has no device code compatible with CUDA arch

@@ -10,6 +10,110 @@ What a build finds, and what it must not touch, before it compiles anything.
 """
 
 RULES = r"""
+[setuptools-configuration]
+keys =
+    InvalidConfigError:
+    must be valid exactly by one definition
+    invalid pyproject.toml config
+pattern =
+    InvalidConfigError: (?P<what1>Invalid dash-separated key '[^'\n]+)
+    InvalidConfigError: (?P<what2>License classifiers have been superseded)
+    InvalidConfigError: (?P<what4>[^\n]{1,160})
+    '(?P<what3>project\.[\w.-]+)' must be valid exactly by one definition
+values =
+    advice of what: Invalid dash => Take a newer release of the package; an old one builds with setuptools below 78
+    + (setuptools<78 in a constraints file that PIP_BUILD_CONSTRAINT or PIP_CONSTRAINT names)
+    advice of what: License => Take a release that has removed these classifiers, or build it with setuptools below 77
+    + (setuptools<77 in a constraints file that PIP_BUILD_CONSTRAINT or PIP_CONSTRAINT names)
+    advice of what: project\.license => Build it with setuptools 77 or newer (pip install -U setuptools, and without
+    + --no-build-isolation), which knows licences as SPDX texts
+    advice of what: . => Build it with the setuptools that the package asks for in build-system.requires, and without
+    + --no-build-isolation, or take a release for the installed one
+cause = The package's configuration and the setuptools that builds it do not fit each other: {what}.
+remedy = {advice}.
+source =
+    logpai/Drain3#106
+    eriwen/lcov-to-cobertura-xml#63
+    dwavesystems/dwave-graphs#267
+    agusmakmun/django-log-viewer#42
+
+[setuptools-flat-layout]
+keys = discovered in a flat-layout
+pattern = Multiple top-level (?:packages|modules) discovered in a flat-layout: (\[[^\]\n]*\])
+cause = The project does not name its packages, and setuptools finds several directories that could be one: {found}.
+remedy = Remove those that are not part of the source (data, outputs, models, build), name the package in pyproject.toml
+    ([tool.setuptools] packages = ["NAME"]), or run the program from its checkout without installing it.
+
+[debian-setuptools]
+keys = install_layout
+pattern = AttributeError: (install_layout)
+cause = Debian's changed distutils and another setuptools are mixed ({found}): an old setuptools of apt is used beside a
+    pip or packages that are newer.
+remedy = Build in a virtual environment (python3 -m venv), or upgrade pip, setuptools and wheel together there (pip
+    install -U pip setuptools wheel).
+
+[cython-too-new]
+keys = cython_sources
+pattern = AttributeError: '?(?:\w+' object has no attribute ')?(cython_sources)
+cause = The package (PyYAML before 6.0.1) does not build with Cython 3 ({found}).
+remedy = Take PyYAML 6.0.1 or newer, which has wheels; where it is pinned, constrain the build: Cython<3 in a file that
+    PIP_CONSTRAINT names.
+
+[python-newer-than-source]
+keys =
+    has no member named
+    _PyLong_AsByteArray
+    implicit declaration of function
+    longintrepr.h
+pattern =
+    error: '(?:Py\w+|struct _\w+)'(?: \{aka[^}\n]*\})? has no member named '(\w+)'
+    error: too few arguments to function '(?:\w+ )?(_PyLong_AsByteArray)
+    error: implicit declaration of function '(_?Py[A-Z]\w+)'
+    fatal error: (longintrepr\.h)
+cause = The package's C code uses a part of Python's interior that the installed Python no longer has ({found}): it was
+    written for an older Python.
+remedy = Take a release of the package that has a wheel for this Python, or run it with the Python that it supports (uv
+    venv --python 3.12, or 3.11 for old ones).
+source =
+    MagicStack/uvloop#680
+    MagicStack/asyncpg#1181
+    geldata/gel-python#525
+
+[config-program-missing]
+keys =
+    pg_config executable not found
+    Can not find valid pkg-config name
+    mysql_config
+pattern =
+    (?P<program1>pg_config) executable not found
+    (?P<program2>Can not find valid pkg-config name)
+    (?P<program3>mysql_config): not found
+values =
+    package of program: pg_config => libpq-dev (or the wheel psycopg2-binary, which needs no build)
+    package of program: . => libmysqlclient-dev (or libmariadb-dev) and pkg-config
+cause = A database's client library is to be built, and its headers are not installed ({program}).
+remedy = Install {package}, and run pip again.
+
+[library-headers-missing]
+keys =
+    headers or library files could not be found for
+    development packages are installed
+    include files
+pattern =
+    headers or library files could not be found for (?P<library1>\w+)
+    make sure the (?P<library2>libxml2) and libxslt development packages are installed
+    The '(?P<library3>linux/input\.h)' and '[^'\n]*' include files
+values =
+    package of library: jpeg => libjpeg-dev
+    package of library: zlib => zlib1g-dev
+    package of library: freetype => libfreetype-dev
+    package of library: libxml2 => libxml2-dev and libxslt1-dev
+    package of library: linux => linux-libc-dev (build-essential)
+    package of library: . => its development package
+cause = The package is compiled here, since no wheel fits this Python and aarch64, and the headers of {library} are not
+    installed.
+remedy = Install {package} with apt and run pip again, or take a release or a Python for which there is a wheel (3.12).
+
 [cuda-home-is-a-list]
 keys = nvcc: not found
 pattern = sh: \d+: (?P<path>:\S*/nvcc): not found
@@ -51,7 +155,9 @@ keys =
     Requires-Python
     requires-python
     requires Python '
+    is not one of the supported versions
 pattern =
+    Python version (\([\d.]+\) is not one of the supported versions:\s+[\d.;]*\d)
     requires a different Python: (\S+ not in '[^'\n]+')
     requires Python '(?P<wanted>[^'\n]+)' but
 cause = The source does not support the environment's Python ({found}).

@@ -241,7 +241,9 @@ keys =
     bin/env:
     No such file or directory: '
     No such file or directory
+    Cannot find command '
 pattern =
+    Cannot find command '([\w.+-]+)'
     (?:^|\s)'?([^\s:']+): command not found
     sh: \d+: ([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file

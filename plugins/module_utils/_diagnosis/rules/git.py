@@ -20,9 +20,12 @@ pattern =
     Fetched in submodule path '(?P<where2>[^'\n]+)', but it did not contain (?P<commit>\w+)
     Unable to (?:checkout|fetch)[^\n]*in submodule path '(?P<where3>[^'\n]+)'
     No url found for submodule path '(?P<where4>[^'\n]+)'
+values = ssh of url: git@ => ; an address that begins with git@ needs an ssh key at the server: git config --global
+    + url.https://github.com/.insteadOf git@github.com: takes https instead
 cause = The submodule {where} cannot be fetched[ from {url}][: its repository has no commit {commit}].
-remedy = Make its repository reachable, or mirror it; it must contain the commit that its project pins.
+remedy = Make its repository reachable, or mirror it; it must contain the commit that its project pins[{ssh}].
 source =
+    isaac-sim/IsaacLab-Arena#1066
     Wren6991/Hazard3#13
     supercollider/supercollider#2357
 
@@ -77,6 +80,18 @@ cause = The server has no {found}, or shows it only to an account that may read 
 remedy = Check the name (git ls-remote lists branches and tags), fetch the tags (git fetch --tags), and log in if the
     repository is private.
 
+[git-commit-missing]
+keys =
+    reference is not a tree
+    Failed to checkout tag:
+pattern =
+    fatal: reference is not a tree: (\w+)
+    Failed to checkout tag: '([^'\n]+)'
+cause = The repository that was cloned has no {found}: the pin was removed upstream (a force push), its clone is shallow
+    or old, or the tag has another name.
+remedy = Fetch all of it (git fetch --unshallow --tags), look at git ls-remote for the name, take a release of the
+    project whose pin exists, and remove the half-made clone (_deps, .deps) before the next configure.
+
 [git-directory-taken]
 keys = already exists and is not an empty directory
 pattern = destination path '([^'\n]+)' already exists
@@ -108,6 +123,16 @@ pattern =
 cause = A server requires a login, or rejects this one ({found}).
 remedy = Log in (a token in the address or in the tool's own configuration, an ssh key), check that the account may read
     it and that the name is right, or use a mirror; builds never ask for a password.
+
+[patch-of-another-release]
+keys = Checking patch
+pattern =
+    Checking patch \S+\n[^\n]*?error: (?P<file>\S+): No such file or directory
+cause = A patch (of a pull request, which the build applies) changes {file}, which this version of the source does not
+    have.
+remedy = Update the recipe of the build (git pull in it), build the version for which it was made, or take that patch
+    out of it.
+source = eugr/spark-vllm-docker#167
 
 [patch-failed]
 keys =

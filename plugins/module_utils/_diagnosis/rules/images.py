@@ -39,7 +39,7 @@ keys =
     no such file or directory: unknown
     permission denied: unknown
 pattern =
-    exec: \\*'(?P<program1>[^'\\\n]+)\\*':? (?P<why1>executable file not found in \$PATH)
+    (?<!not found: )exec: \\*'(?P<program1>[^'\\\n]+)\\*':? (?P<why1>executable file not found in \$PATH)
     exec: \\*'(?P<program2>[^'\\\n]+)\\*': (?:stat [^:\n]+: )?(?P<why2>no such file or directory): unknown
     exec: \\*'(?P<program3>[^'\\\n]+)\\*': (?P<why3>permission denied): unknown
 values =

@@ -10,6 +10,19 @@ What the loader says of a library that was built.
 """
 
 RULES = r"""
+[page-size]
+keys =
+    Unsupported system page size
+    ELF load command alignment not page-aligned
+pattern =
+    (?P<what1>Unsupported system page size)
+    (?P<library>[^\s:]+): (?P<what2>ELF load command alignment not page-aligned)
+cause = The program or a library of it was built for memory pages of 4 KiB, and this kernel has larger ones ({what}[,
+    {library}]), as the 64k kernels of Grace do.
+remedy = See getconf PAGESIZE: take a release of the program that was built for 64 KiB pages on aarch64, or boot the
+    kernel with 4 KiB pages (without -64k in its name), where the machine allows it.
+source = pytorch/pytorch#53357
+
 [other-cuda-library]
 keys = , version lib
 pattern =
@@ -87,6 +100,73 @@ remedy = Find it (find / -name 'libmpi.so*') and add its directory to LD_LIBRARY
     --no-binary mpi4py mpi4py).
 source = NVIDIA/TensorRT-LLM#167
 
+[torch-library-not-found]
+keys =
+    libc10
+    libtorch
+    libarm_compute
+pattern =
+    (lib(?:c10(?:_cuda)?|torch(?:_cpu|_cuda|_python|_cuda_linalg)?|arm_compute\w*)\.so): cannot open shared object file
+cause = The loader does not find {found}, a part of PyTorch: the extension is imported before torch, or in an
+    environment whose PyTorch lacks it (another build or version).
+remedy = Put import torch before the import of the extension; if that is so, build or install the extension for the
+    PyTorch of this environment (pip install --no-build-isolation --no-binary :all: NAME); where torch itself lacks it,
+    its wheel is damaged or a nightly one: install a release.
+source = pytorch/pytorch#162566
+
+[system-library-not-found]
+keys = cannot open shared object file
+pattern =
+    (?<![\w./-])(lib(?:sndfile|portaudio|openblas|lapack|gfortran|gomp|numa|ibverbs|rdmacm|aio|tbb|hwloc|sox|curl|ssl
+    +|crypto
+    +|ffi|tinfo|ncurses|X11|Xext|Xrender|Xi|xcb[\w-]*|EGL|GLX|OpenGL|GLU|vulkan|asound|pulse|zmq|python3\.\d+|OpenCL
+    +|xml2
+    +|nl-3|nl-route-3|pci|unwind|espeak-ng|hdf5[\w-]*|magic|cairo|pango[\w.-]*|gobject-2\.0|glib-2\.0|usb-1\.0|uv
+    +|yaml-cpp|geos_c|spatialindex_c)[\w.-]*\.so[\w.]*): cannot open
+values =
+    package of found: libsndfile => libsndfile1
+    package of found: libportaudio => libportaudio2
+    package of found: libopenblas => libopenblas0
+    package of found: liblapack => liblapack3
+    package of found: libgfortran => libgfortran5
+    package of found: libgomp => libgomp1
+    package of found: libnuma => libnuma1
+    package of found: libibverbs => libibverbs1 and ibverbs-providers
+    package of found: librdmacm => librdmacm1
+    package of found: libaio => libaio1t64, with a link libaio.so.1 to its libaio.so.1t64
+    package of found: libtbb => libtbb12
+    package of found: libhwloc => libhwloc15
+    package of found: libsox => libsox3
+    package of found: libcurl => libcurl4
+    package of found: lib(?:ssl|crypto)\.so\.1 => a build of the program for OpenSSL 3, since Ubuntu 22.04 and newer
+    + have no OpenSSL 1.1
+    package of found: libssl|libcrypto => libssl3
+    package of found: libffi\.so\.[67] => a build of the program for libffi.so.8, which Ubuntu 24.04 has
+    package of found: lib(?:tinfo|ncurses)\w*\.so\.5 => a build of the program for ncurses 6, which Ubuntu 24.04 has
+    package of found: libX11 => libx11-6
+    package of found: libXext => libxext6
+    package of found: libXrender => libxrender1
+    package of found: libxcb => libxcb1 and libxcb-cursor0
+    package of found: libEGL => libegl1
+    package of found: lib(?:GLX|OpenGL) => libgl1 and libopengl0
+    package of found: libGLU => libglu1-mesa
+    package of found: libvulkan => libvulkan1
+    package of found: libasound => libasound2t64
+    package of found: libpulse => libpulse0
+    package of found: libzmq => libzmq5
+    package of found: libpython3 => that Python's shared library (apt's libpython3.12 for 3.12; of conda, pyenv and uv
+    + the lib directory of that Python on LD_LIBRARY_PATH)
+    package of found: libOpenCL => ocl-icd-libopencl1
+    package of found: libxml2 => libxml2
+    package of found: libespeak => libespeak-ng1
+    package of found: libmagic => libmagic1
+    package of found: libhdf5 => libhdf5-dev
+    package of found: libglib|libgobject => libglib2.0-0
+    package of found: . => the package that has it (apt-file search finds it)
+cause = The system's library {found} is not installed where the program runs.
+remedy = Install {package} (of a container in its image), or if it is there add its directory to LD_LIBRARY_PATH.
+source = pytorch/builder#1895
+
 [library-not-found]
 keys = cannot open shared object file
 pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
@@ -108,11 +188,16 @@ source = Dao-AILab/flash-attention#879
 [static-tls]
 keys = static TLS block
 pattern = (\S+): cannot allocate memory in static TLS block
+values = system of found: .*libgomp => /lib/aarch64-linux-gnu/libgomp.so.1
 cause = {found} was loaded too late to get thread-local storage.
-remedy = Import torch first, or preload that library (mostly libgomp) with LD_PRELOAD.
+remedy = Preload the library before Python starts: export LD_PRELOAD={found}[, or the system's own {system}]; or import
+    the package that brings it (torch, sklearn, cv2) before all others.
 source =
     NVIDIA/DALI#5519
     dmlc/xgboost#8488
+    isaac-sim/IsaacLab#5023
+    isaac-sim/IsaacLab#3504
+    isaac-sim/IsaacLab#5008
 
 [nccl-of-another-torch]
 keys = undefined symbol: nccl

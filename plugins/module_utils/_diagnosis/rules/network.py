@@ -24,7 +24,9 @@ keys =
     SSL certificate problem
     Certificate verification failed
     certificate issuer is unknown
+    invalid peer certificate
 pattern =
+    invalid peer certificate: (\w+)
     (?:certificate verify failed|SSL certificate problem): ([^\n(]+?)\s*(?:\(|$)
     server certificate verification failed
     (Certificate verification failed[^\n.]*)
@@ -36,7 +38,8 @@ unless =
 cause = The TLS certificate of a server could not be verified ({found}).
 remedy = Where a proxy or a mirror signs with its own CA, make that CA known: put it into
     /usr/local/share/ca-certificates and run update-ca-certificates, and set SSL_CERT_FILE or REQUESTS_CA_BUNDLE for
-    Python (sparkforge_ca_certificate of this collection); check the clock, too, and never skip verification.
+    Python (sparkforge_ca_certificate of this collection; uv also takes --native-tls); check the clock, too, and never
+    skip verification.
 source =
     TheR1D/shell_gpt#112
     pypa/pipenv#593
@@ -218,6 +221,8 @@ pattern =
     The TLS connection was non-properly terminated
 unless =
     retr\w+ ncclUniqueId
+    \[c10d\]
+    DistNetworkError
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume

@@ -380,6 +380,37 @@ notice = yes
 cause = nvidia-smi shows no memory use of a GB10 ({found}), since its memory is the host's: normal, and no failure.
 remedy = See free -h, or the processes below the table.
 
+[inductor-few-multiprocessors]
+keys = Not enough SMs to use max_autotune_gemm
+pattern = (Not enough SMs to use max_autotune_gemm)
+notice = yes
+cause = torch.compile does not try all its kernels for products on this GPU ({found}), which has fewer multiprocessors
+    than it asks for: normal on a GB10, and no failure.
+remedy = Nothing to do.
+
+[torchao-without-extensions]
+keys = Skipping import of cpp extensions due to incompatible torch
+pattern = incompatible torch version (?P<torch>\S+) for torchao version (?P<torchao>\S+)
+notice = yes
+cause = torchao {torchao} leaves out its compiled kernels, since they are for another PyTorch than {torch}; its Python
+    part works.
+remedy = If a kernel of it is needed, install the torchao release for this PyTorch.
+
+[deepspeed-no-libaio]
+keys = async_io requires the dev libaio
+pattern = (async_io) requires the dev libaio
+notice = yes
+cause = DeepSpeed's {found}, for offloading to an NVMe, is not built, since libaio's headers are missing.
+remedy = If it is wanted, install libaio-dev; otherwise there is nothing to do.
+
+[tensorflow-on-cpu]
+keys = Skipping registering GPU devices
+pattern = (Skipping registering GPU devices)
+notice = yes
+cause = TensorFlow runs on the processor ({found}), since it did not find all the CUDA libraries of its build.
+remedy = If it is to use the GPU, take NVIDIA's image of TensorFlow for aarch64; the package index has TensorFlow with
+    CUDA only for x86-64 (tensorflow with the extra and-cuda).
+
 [jupyter-output-limit]
 keys = IOPub data rate exceeded
 pattern = (IOPub data rate exceeded)

@@ -10,146 +10,6 @@ What it is to install, and from where.
 """
 
 RULES = r"""
-[uv-wheel-glibc]
-keys = only has wheels for the following platform
-pattern =
-    'manylinux_2_(?P<have>\d+)_aarch64'\), but '(?P<package>[\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels for the
-    + following platforms?: [^\n]*?manylinux_2_(?P<need>\d+)_aarch64
-cause = The wheel of {package} {version} for aarch64 needs glibc 2.{need}, and this system has 2.{have}.
-remedy = Run it on a system with glibc 2.{need} or newer (Ubuntu 24.04 has 2.39), or take a version whose wheel fits.
-source =
-    astral-sh/uv#15310
-    astral-sh/uv#12721
-
-[uv-wheel-python]
-keys = only has wheels with the following Python
-pattern =
-    You're using (?P<python>[\w. ]+?) \('\w+'\), but '(?P<package>[\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels
-    + with the following Python [\w ]+ tags?: (?P<tags>[^\n;]+)
-cause = {package} {version} has wheels only for other Pythons than {python}: {tags}.
-remedy = Use a Python that is among them (uv venv --python), or a version of {package} that has a wheel for this one.
-source =
-    google/oss-fuzz-gen#1226
-    ai4ce/INT-ACT#2
-    astral-sh/uv#10236
-
-[uv-no-wheel]
-keys = have a source distribution or wheel for the current platform
-pattern =
-    Distribution '?`?([^\s@`]+) @ [^`\n]*`? can't be installed because it doesn't have a source distribution o
-    +r wheel for the current platform
-values =
-    advice of found: torch\w*==.*\+cu12[0-8] => PyTorch's index of that CUDA has none for aarch64: take the cu
-    +130 build
-    advice of found: . => Take a version that has a wheel for aarch64, or make the lock again with aarch64 amo
-    +ng tool.uv.environments or required-environments
-cause = uv has no file of {found} for this machine: its index, or the lock that was made elsewhere, lists none for
-    aarch64.
-remedy = {advice}.
-source =
-    index-tts/index-tts#556
-    mmcdermott/MEDS_EIC_AR#161
-    pydantic/jiter#217
-
-[uv-python-range]
-keys = does not satisfy Python
-pattern =
-    (?P<have>the (?:requested|current) Python version \([^)\n]+\)) does not satisfy (?P<need>Python\S+) and
-    + (?P<package>\S+)
-cause = {package} needs {need}, and {have} does not fit.
-remedy = Take a Python in that range (uv venv --python 3.12) or raise requires-python in pyproject.toml, for which all
-    versions that it allows are resolved; or take a version of the package for the older Python.
-
-[uv-conflict]
-keys = No solution found when resolving dependencies
-pattern =
-    No solution found when resolving dependencies[^\n]*:\s+\S+ Because ((?:(?!there is no version|no version of|only )
-    +[^\n])* depends on [^\n,]+)
-cause = uv found no versions that go together: {found}.
-remedy = Leave the version of one of them open, or take the release of the package that was made for the version which
-    you need.
-source =
-    astral-sh/uv#6907
-    mozhu621/LongGenBench#4
-
-[uv-no-version]
-keys =
-    there is no version of
-    there are no versions of
-pattern =
-    there (?:is no version|are no versions) of (?P<package>[\w.-]+(?:\[[\w,.-]*\])?)(?:\{[^}\n]*\})?(?:==)?(?P<version>[
-    +^\s,]+)?
-values =
-    advice of version: \S+\+cu\d+ => leave +cu out, for such versions are only on PyTorch's index of that CUDA (cu130
-    + on a Spark)
-    advice of package: . => take a version that the index has
-cause = The index from which uv takes {package} does not have it[ in version {version}]: uv takes each package from the
-    first index that has any version of it.
-remedy = Bind the package to the index that has that version (tool.uv.sources), put that index first, pass
-    --index-strategy unsafe-best-match where you trust all indexes, or {advice}.
-source =
-    astral-sh/uv#10604
-    vllm-project/vllm#19392
-    https://docs.astral.sh/uv/concepts/indexes/
-
-[uv-no-matching-wheel]
-keys = no wheels with a matching
-pattern =
-    only (\S+) is available and[\s\S]{0,80}?no wheels with a matching\s+platform tag
-    (?:^|\s)(\S+) has\s+no wheels with a matching
-cause = The index in use has no wheel of {found} for this machine.
-remedy = Take another version or index that has a wheel for aarch64, or build it.
-source = eugr/spark-vllm-docker#21
-
-[uv-package-unknown]
-keys = was not found in the package registry
-pattern = Because (?P<package>[\w.-]+(?:\[[\w,.-]*\])?) was not found in the package registry
-cause = The index from which uv takes packages has none called {package}.
-remedy = Correct the name, or give the index that has it (--index URL, tool.uv.sources); for a project that is only on
-    GitHub write git+https://….
-source =
-    astral-sh/uv#13099
-    botingw/rulebook-ai#61
-
-[uv-only-versions]
-keys = available and
-pattern =
-    Because only (?P<offered>\S[^\n]*?) (?:is|are) available and (?P<by>[^\n]+?) (?:requires?|depends on) (?P<need>\S[^\
-    +n,]*)
-cause = The index offers only {offered}, and {by} needs {need}.
-remedy = Ask for a version that is there, or give the index that has the other (of torch: the cu130 index); for this
-    Python and aarch64 an index may have fewer versions than its page shows.
-
-[uv-timeout]
-keys = Try increasing UV_HTTP_TIMEOUT
-pattern = Try increasing UV_HTTP_TIMEOUT \(current value: (\d+s)\)
-cause = A download of uv took longer than its limit of {found} without data, as of large wheels (CUDA, torch) on a slow
-    line.
-remedy = Set UV_HTTP_TIMEOUT=600 and UV_CONCURRENT_DOWNLOADS=1 and run it again: finished files are kept.
-
-[uv-environment-invalid]
-keys =
-    virtual environment directory
-    virtual environment created from
-pattern = virtual environment directory '([^'\n]+)' cannot be used because (?P<why>[^\n(]+)
-cause = uv does not use {found}: {why}.
-remedy = Remove that directory if nothing else is in it, and run uv venv; one that was copied or moved from another host
-    or path, or whose Python is gone, does not work.
-
-[uv-conflicting-indexes]
-keys = conflicting indexes for package
-pattern = conflicting indexes for package '([^'\n]+)'
-cause = tool.uv.sources binds {found} to two indexes that count at the same time.
-remedy = Give each a marker that excludes the other (marker = "platform_machine == 'aarch64'"), or an extra with
-    tool.uv.conflicts.
-
-[uv-program-missing]
-keys = Failed to spawn: `
-pattern = Failed to spawn: '([^'\n]+)'
-cause = uv run found no program {found} in the environment.
-remedy = Add the package that has it (uv add, or uv run --with PACKAGE {found}), or run it as a module (uv run python -m
-    {found}).
-
 [pip-user-in-environment]
 keys = Can not perform a '--user' install
 pattern = (Can not perform a '--user' install)
@@ -217,45 +77,6 @@ values =
     advice of found: . => Run poetry lock, and commit the file
 cause = Poetry cannot go on: {found}[ in {place}].
 remedy = {advice}.
-
-[uv-http]
-keys =
-    HTTP status client error
-    HTTP status server error
-pattern = HTTP status (?:client|server) error \((?P<status>\d{3})[^)\n]*\) for url \((?P<url>[^)\n]+)\)
-cause = {url} answers HTTP {status}.
-remedy = Check the index's URL and its credentials; an index that lists a file which is not there needs another
-    release.
-source = vllm-project/vllm#24876
-
-[uv-lock-outdated]
-keys = needs to be updated, but
-pattern = The lockfile at '([^'\n]+)' needs to be updated, but '(?P<option>[^'\n]+)' was provided
-cause = {found} does not fit pyproject.toml any more, and {option} forbids uv to change it.
-remedy = Run uv lock and commit the result, or check out the lock that belongs to this pyproject.toml; another version
-    of uv may also write another lock.
-
-[uv-no-environment]
-keys = No virtual environment found
-pattern = (No virtual environment found)
-cause = uv pip installs only into a virtual environment, and found none ({found}).
-remedy = Run uv venv first (and uv pip in the same directory), activate one, or name it with --python; in a container
-    image --system is right.
-
-[uv-no-python]
-keys = No interpreter found for
-pattern = No interpreter found for (Python \S+)
-cause = uv found no {found} on this host, and may not download one.
-remedy = Run uv python install for that version (it needs the network, and python-downloads other than never), or allow
-    another one in .python-version and requires-python.
-
-[uv-hash]
-keys = Hash mismatch for
-pattern = Hash mismatch for '([^'\n]+)'
-cause = The file of {found} has another hash than the lock says.
-remedy = Find out why: the index may have another build of the same version (a mirror's, or that of cu130 beside the
-    package index's); renew the lock for the index that is used (uv lock), and run uv cache clean if a download was cut
-    off.
 
 [uninstall-of-apt]
 keys =
@@ -370,12 +191,41 @@ keys =
     ResolutionImpossible
     have conflicting dependencies
 pattern =
-    (Cannot install .+?) because these package versions have conflicting dependencies
+    (Cannot install .+?) because these package versions have conflicting dependencies(?:\.?\s+The conflict is caused
+    + by:\s+(?P<one>[^\n]+)\n\s+(?P<other>[^\n]+))?
     ResolutionImpossible
-cause = The requirements conflict ({found}).
-remedy = See the conflicting requirements below, and loosen or pin the one that is yours (the unit's requirements, or a
-    new lock with playbooks/lock.yml).
+values =
+    advice of other: .*\(constraint\).*(?:nv\d\d|\+git) => The constraint keeps the image's own build, which no index
+    + has: install the package without its dependencies (pip install --no-deps), or use its own image
+    advice of found: . => Leave open the version that is yours of the two (the unit's requirements, or a new lock with
+    + playbooks/lock.yml), or take the release of the package that was made for the other
+cause = The requirements conflict ({found})[: {one}, but {other}].
+remedy = {advice}.
 source = vllm-project/vllm-ascend#9225
+
+[pip-python-range]
+keys = that require a different python version
+pattern =
+    versions that require a different python version: (?:[^\n]{0,1800}?; )?(?P<version>[\w.]+) Requires-Python
+    + (?P<range>[^;\n]+)[^\n]{0,1800}\n(?:[^\n]*\n)?[^\n]*satisfies the requirement (?P<package>[\w.\[\]-]+)==
+    +(?P=version)[ ;,]
+cause = {package} {version} is there, but needs Python {range}, and this Python is none of those.
+remedy = Use a Python in that range (uv venv --python 3.12, python3.12 -m venv), or a version of {package} that supports
+    this one.
+source = Nerogar/OneTrainer#1088
+
+[pip-too-deep]
+keys = resolution-too-deep
+pattern = error: (resolution-too-deep)
+cause = pip gave up: the requirements leave so many versions open that it found no set that fits ({found}).
+remedy = Give lower bounds or exact versions for the packages that it tried most, install the release's own requirements
+    or lock, or use uv pip install, whose resolver is faster.
+
+[editable-hook-missing]
+keys = build backend is missing the 'build_editable' hook
+pattern = build backend is missing the '(build_editable)' hook
+cause = pip install -e needs {found} of the build backend, and the setuptools in use is older than 64.
+remedy = Upgrade setuptools (pip install -U pip setuptools), or install without -e.
 
 [no-such-requirement]
 keys =
@@ -387,6 +237,14 @@ pattern =
 values =
     advice of package: decord(?!2) => There is no decord for aarch64: install decord2 in its place, which has wheels for
     + it, or build decord from a git checkout
+    advice of package: onnxruntime[-_]gpu => The package index had none for aarch64: take Microsoft's own package for
+    + CUDA 13 and aarch64 (microsoft/onnxruntime#27944 names its index), onnxruntime for the CPU, or build it from
+    + source (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121)
+    advice of package: (?:torch|torchvision|torchaudio)\b\S*\+cu(?!13) => PyTorch's index of that CUDA has no such
+    + version for aarch64: take a version of the cu130 index (pip install torch --index-url
+    + https://download.pytorch.org/whl/cu130)
+    advice of package: triton\b => Older releases of Triton have no wheel for aarch64: take the one that the installed
+    + torch requires (pip show torch), or build it from source
     advice of offered: none$ => The index has neither a wheel for this Python and machine nor a source archive, or does
     + not know the name: check the spelling, take another Python or the index that has it (--extra-index-url; index_url
     + and find_links of this collection), a package that replaces it, or build it from a git checkout
@@ -395,7 +253,11 @@ values =
     + find_links of this collection), or build it from source
 cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[; the index offered {offered}].
 remedy = {advice}.
-source = efogdev/apollo#2
+source =
+    efogdev/apollo#2
+    microsoft/onnxruntime#26351
+    triton-lang/triton#5561
+    sorryhyun/anima_lora#72
 
 [pyproject-invalid]
 keys =

@@ -29,11 +29,94 @@ source =
     vllm-project/vllm#9182
     https://setuptools-scm.readthedocs.io/en/latest/overrides/
 
+[python-built-incomplete]
+keys =
+    Error: No module named '_
+    extension was not compiled. Missing the
+    zlib not available
+pattern =
+    The Python (?P<module1>\w+) extension was not compiled
+    ModuleNotFoundError: No module named '_(?P<module2>ctypes|lzma|bz2|ssl|hashlib|sqlite3|tkinter|curses|uuid|gdbm|dbm
+    +|zstd|decimal)'
+    can't decompress data; (?P<module3>zlib) not available
+values =
+    package of module: ctypes => libffi-dev
+    package of module: lzma => liblzma-dev
+    package of module: bz2 => libbz2-dev
+    package of module: (ssl|hashlib)$ => libssl-dev
+    package of module: sqlite3 => libsqlite3-dev
+    package of module: tkinter => tk-dev
+    package of module: (curses|readline) => libncurses-dev and libreadline-dev
+    package of module: zlib => zlib1g-dev
+    package of module: uuid => uuid-dev
+    package of module: zstd => libzstd-dev
+    package of module: . => the library's development package
+cause = This Python was compiled without its module {module}, since {package} was not there.
+remedy = Install {package} with apt and build that Python again (pyenv install --force VERSION; best with all of
+    libffi-dev libssl-dev liblzma-dev libbz2-dev libsqlite3-dev libreadline-dev zlib1g-dev tk-dev), or take a finished
+    Python (uv python install, apt's python3 and for tkinter python3-tk).
+
+[pyenv-version]
+keys = pyenv: version
+pattern = pyenv: version '(?P<version>[^'\n]+)' is not installed(?: \(set by (?P<file>[^)\n]+)\))?
+cause = pyenv has no Python {version}[, which {file} asks for].
+remedy = Install it (pyenv install {version}), or write a version that is there into[ {file}] (pyenv versions lists
+    them).
+
+[python-home]
+keys = init_fs_encoding: failed to get the Python codec
+pattern = (init_fs_encoding: failed to get the Python codec)
+cause = Python does not find its own library ({found}): PYTHONHOME or PYTHONPATH names another Python's, or the
+    environment was moved or copied.
+remedy = Unset PYTHONHOME and PYTHONPATH and start it again; make an environment that was moved anew (python3 -m venv).
+
+[compiled-part-missing]
+keys = Error: No module named '
+pattern =
+    No module named '(?P<module>(?!torch|cupy)\w+_cuda|flash_attn_\d_cuda|amp_C|apex_C|fused_\w+_cuda|xformers\._C
+    +|sageattention\._\w+|fused_layer_norm_cuda|spconv\.core_cc
+    +|pointnet2_ops\._ext|diff_gaussian_rasterization\._C|nvdiffrast_plugin|exllamav?2?_ext|deep_gemm\.\w+|natten\._C
+    +|detectron2\._C|mmcv\._ext)'
+values =
+    package of module: flash_attn => flash-attn
+    package of module: (amp_C|apex_C|fused) => apex
+    package of module: selective_scan => mamba-ssm
+    package of module: causal_conv1d => causal-conv1d
+    package of module: mmcv => mmcv
+    package of module: . => the package that it belongs to
+cause = The compiled CUDA part {module} is not installed: only the Python files are there, as where the build found no
+    nvcc or no torch, or an index has a wheel without it for aarch64.
+remedy = Remove {package} and build it from source against the installed torch, with nvcc on PATH (pip install
+    --no-build-isolation --no-deps --no-binary :all: NAME; TORCH_CUDA_ARCH_LIST=12.0, MAX_JOBS=4), and read what that
+    build says.
+source =
+    PrimeIntellect-ai/prime-rl#1972
+    Dao-AILab/flash-attention#757
+
+[qt-platform-plugin]
+keys = Could not load the Qt platform plugin
+pattern = Could not load the Qt platform plugin '(\w+)'
+cause = A program opens a window with Qt and cannot: its plugin {found} lacks a library, or there is no display, as over
+    ssh and in a container.
+remedy = Install opencv-python-headless in the place of opencv-python where no window is needed, or set
+    QT_QPA_PLATFORM=offscreen; for windows install libxcb-cursor0 and libxkbcommon-x11-0, and see that DISPLAY is set.
+
+[numpy-without-distutils]
+keys = No module named 'numpy.distutils
+pattern = No module named '(numpy\.distutils)
+cause = The package is built with {found}, which NumPy has only for Python 3.11 and older (and no more since 2.0 there).
+remedy = Take a release of the package that builds without it (with meson), or one that has a wheel for this Python, or
+    use Python 3.11 with numpy<2 (uv venv --python 3.11).
+
 [python-without-distutils]
 keys = No module named 'distutils
-pattern = No module named '(distutils)
+pattern = No module named '(distutils[\w.]*)
+values =
+    advice of found: distutils\.msvccompiler => Take a release of the package for this Python (NumPy 1.26 and newer for
+    + 3.12), since setuptools 74 dropped this one, too, or build it with setuptools<74
+    advice of found: . => Add setuptools to the build's requirements, or take a release of the project for this Python
 cause = The build imports {found}, which Python dropped in release 3.12; setuptools has a copy of it.
-remedy = Add setuptools to the build's requirements, or take a release of the project for this Python.
+remedy = {advice}.
 source = https://docs.python.org/3/whatsnew/3.12.html
 
 [packaging-too-old]
@@ -89,11 +172,18 @@ source =
 keys =
     TritonMissing
     Cannot find a working triton installation
-pattern = (Cannot find a working triton installation)
+    Error: No module named 'triton'
+pattern =
+    (Cannot find a working triton installation)
+    Error: (No module named 'triton')$
 cause = Triton is not installed beside this PyTorch, or is too old for it ({found}).
-remedy = Install the Triton of the stack (role triton, or the wheel that belongs to this torch), or run without
+remedy = Install the Triton that belongs to this torch (pip show torch names it; on aarch64 older wheels of torch do not
+    bring it, and Triton has wheels for aarch64 since 3.5: pip install triton; role triton), or run without
     torch.compile.
-source = pytorch/pytorch#143406
+source =
+    pytorch/pytorch#143406
+    sgl-project/sglang-omni#620
+    triton-lang/triton#5561
 
 [torchvision-of-another-torch]
 keys =
@@ -168,18 +258,28 @@ keys = cannot import name
 pattern = ImportError: cannot import name '(\w+)' from '(?P<module>[\w.]+)'
 cause = {module} has no {found}: the package is a different version from the one that the importing program was
     written for.
-remedy = Install the version of that package which the program's release pins; for a model's own code
-    (trust_remote_code) take a newer revision of the model.
+values =
+    advice of module: triton => Install the Triton that the installed torch requires (pip show torch), or the torch of
+    + the program's release
+    advice of module: . => Install the version of that package which the program's release pins; for a model's own code
+    + (trust_remote_code) take a newer revision of the model
+remedy = {advice}.
 source =
     sgl-project/sglang#3878
     vllm-project/vllm#17077
     sgl-project/sglang#2550
 
 [stub-without-wheel]
-keys = Didn't find wheel for
-pattern = Didn't find wheel for ([^\n]+)
+keys =
+    Didn't find wheel for
+    This is a special placeholder package
+pattern =
+    Didn't find wheel for ([^\n]+)
+    The installation of (\S+ for version [\w.]+) failed\.\s+This is a special placeholder
+    ^\s*This is a (special placeholder package) which downloads
 cause = The package on the index is a stub that fetches the wheel itself, and it has none for this machine: {found}.
-remedy = Go without the package on aarch64, or take a release whose publisher lists a wheel for it.
+remedy = Go without the package on aarch64, or take a release for which its publisher lists a wheel for it and for this
+    Python (3.12), and see that the publisher's own index, which the message names, is reached.
 source = Comfy-Org/Nvidia_RTX_Nodes_ComfyUI#9
 
 [torch-replaced]
@@ -251,8 +351,12 @@ cause = The script[ {file}] has lines that end as on Windows, so that its interp
 remedy = Convert it (sed -i 's/\r$//' FILE, or dos2unix), and set git config core.autocrlf input where it was cloned.
 
 [optional-dependency]
-keys = Missing optional dependency '
-pattern = Missing optional dependency '([^'\n]+)'
+keys =
+    Missing optional dependency '
+    TorchCodec is required for
+pattern =
+    Missing optional dependency '([^'\n]+)'
+    (TorchCodec) is required for \w+
 cause = The program needs {found} for this, which is not installed.
 remedy = Install {found} into its environment.
 

@@ -23,6 +23,26 @@ source =
     pytorch/pytorch#188892
     koharu-rs/koharu#694
 
+[cudnn-parts-not-found]
+keys =
+    Unable to load any of {libcudnn
+    Could not load library libcudnn
+pattern =
+    Unable to load any of \{(?P<part1>libcudnn\w*\.so\.(?P<major1>\d+))
+    Could not load library (?P<part2>libcudnn\w*\.so\.(?P<major2>\d+))
+values =
+    advice of major: 8 => The program was made for cuDNN 8: take a newer release of it, for cuDNN 9 (CTranslate2 4.5 and
+    + newer)
+    advice of major: . => Add cuDNN's directory to LD_LIBRARY_PATH before the program starts (the environment's
+    + site-packages/nvidia/cudnn/lib, or where find / -name 'libcudnn_ops*' finds it), or install libcudnn9-cuda-13
+cause = The program does not find {part}, a part of cuDNN {major} that it opens by itself: the loader does not look
+    where torch's wheels put it.
+remedy = {advice}.
+source =
+    OpenNMT/CTranslate2#1826
+    MahmoudAshraf97/whisper-diarization#259
+    SYSTRAN/faster-whisper#1182
+
 [cuda-majors-mixed]
 keys = major version mismatch between cudart and nvrtc
 pattern = (major version mismatch between cudart and nvrtc)
@@ -48,6 +68,15 @@ remedy = Keep /usr/local/cuda/compat off LD_LIBRARY_PATH, use an image for the d
 source =
     oobabooga/textgen#4407
     microsoft/onnxruntime#21435
+
+[cuda-driver-combination]
+keys = unsupported display driver / cuda driver combination
+pattern = (unsupported display driver / cuda driver combination)
+cause = The CUDA library libcuda.so and the kernel's driver are of different versions (error 803): the driver was
+    updated without a reboot, or a container brings a libcuda of its own.
+remedy = Reboot the host after an update of the driver, make the container anew (docker rm, docker run --gpus all), and
+    keep /usr/local/cuda/compat and other copies of libcuda.so.1 off LD_LIBRARY_PATH.
+source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
 [cuda-unknown-error]
 keys =
@@ -158,6 +187,9 @@ cause = cuBLAS has no kernel for this product on this GPU ({found} in {call}), o
     loaded.
 remedy = Use the libraries of one CUDA 13 (keep a system's or another wheel's libcublas off LD_LIBRARY_PATH), a newer
     PyTorch, or another data type or backend for the layer.
+source =
+    bitsandbytes-foundation/bitsandbytes#205
+    mit-han-lab/bevfusion#602
 
 [cudnn-not-started]
 keys =
@@ -275,14 +307,6 @@ source =
     QwenLM/Qwen3#873
     tensorflow/tensorflow#9489
 
-[jax-no-cuda]
-keys = Unable to initialize backend 'cuda'
-pattern = Unable to initialize backend 'cuda': (?P<why>[^\n(]{1,160})
-cause = JAX found no CUDA that it can use: {why}.
-remedy = Install JAX with its CUDA plugin for aarch64 in one command (pip install -U "jax[cuda13]"), keep other CUDA
-    libraries off LD_LIBRARY_PATH, and check that nvidia-smi works there.
-source = jax-ml/jax#29068
-
 [tensorflow-architecture]
 keys =
     CUDA_ERROR_INVALID_PTX
@@ -307,35 +331,21 @@ source =
     bitsandbytes-foundation/bitsandbytes#1941
     bitsandbytes-foundation/bitsandbytes#1939
 
-[jax-memory]
-keys =
-    RESOURCE_EXHAUSTED
-    OOM when allocating tensor
-pattern =
-    OOM when allocating tensor with (?P<size2>shape\[[\d,]*\])
-    RESOURCE_EXHAUSTED: (?:Out of memory|[\w ]*memory)[^\n]*?allocat\w+ (?P<size>[\d.]+ ?\w*)
-cause = XLA (JAX or TensorFlow) got no memory for {size}; it takes 75 % of the GPU's memory at its start, which on a
-    GB10 is the host's.
-remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACTION=0.5, end other programs, and use
-    smaller batches.
-
-[jax-versions]
-keys =
-    incompatible with jax version
-    not compatible with the installed jaxlib version
-pattern =
-    jaxlib version (?P<have1>[\d.]+) is (?:newer|older) than and incompatible with jax version (?P<other1>[\d.]*\d)
-    plugin (?P<plugin>\w+) version (?P<have2>[\d.]+) is installed, but it is not compatible with the installed jaxlib ve
-    +rsion (?P<other2>[\d.]+)
-cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
-remedy = Install them in one command with one version (pip install -U "jax[cuda13]=={other}").
-
 [cudnn-older-than-build]
-keys = Loaded runtime CuDNN library
-pattern = Loaded runtime CuDNN library: (?P<have>[\d.]+) but source was compiled with: (?P<need>[\d.]*\d)
+keys =
+    Loaded runtime CuDNN library
+    cuDNN version incompatibility
+pattern =
+    cuDNN version incompatibility: PyTorch was compiled +against (?P<need2>\([\d, ]+\)) but found runtime version
+    + (?P<have2>\([\d, ]+\))
+    Loaded runtime CuDNN library: (?P<have>[\d.]+) but source was compiled with: (?P<need>[\d.]*\d)
 cause = The program was compiled with cuDNN {need}, and the loader took {have}, which is older.
 remedy = Keep the system's cuDNN off LD_LIBRARY_PATH, and install nvidia-cudnn-cu13 of {need} or newer in the
     environment.
+source =
+    jax-ml/jax#15508
+    conda-forge/jaxlib-feedstock#329
+    pytorch/pytorch#81881
 
 [xformers-no-operator]
 keys =

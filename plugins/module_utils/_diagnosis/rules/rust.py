@@ -14,10 +14,12 @@ RULES = r"""
 keys =
     No such file or directory: 'cargo'
     can't find Rust compiler
+    the Rust package manager, is not installed
     program not found: cargo
 pattern =
     No such file or directory: '(cargo)'
     can't find (Rust compiler)
+    (Cargo), the Rust package manager, is not installed
 cause = The package is built with Rust, and {found} is not installed (mostly since the index has no wheel for
     aarch64).
 remedy = Install Rust (rustup, or the package cargo) for the build, or take a release that has a wheel for this
@@ -51,6 +53,18 @@ source =
     carzum/termviz#83
     https://doc.rust-lang.org/edition-guide/rust-2024/index.html
 
+[rust-too-new]
+keys = is undefined behavior, even if the reference is unused
+pattern = error: (casting '&T' to '&mut T' is undefined behavior)
+cause = The package's Rust code is older than the installed Rust, which refuses it ({found}): tokenizers before 0.14.1
+    and others.
+remedy = Take a newer release (transformers that asks for tokenizers 0.14.1 or newer), which has wheels for aarch64, or
+    build with RUSTFLAGS="-A invalid_reference_casting", or with Rust 1.72 (rustup toolchain install 1.72.0).
+source =
+    huggingface/tokenizers#1359
+    huggingface/tokenizers#1485
+    astral-sh/uv#3342
+
 [cudarc-cuda-version]
 keys = Unsupported cuda toolkit version
 pattern = (?:cudarc-(?P<version>[\d.]+)[^\n]*\n[^\n]*)?Unsupported cuda toolkit version: `([\d.]+)`
@@ -62,6 +76,21 @@ source =
     guoqingbao/xinfer#93
     kyutai-labs/delayed-streams-modeling#139
 
+[crate-nvcc-missing]
+keys =
+    Missing `nvcc`
+    nvcc cannot target gpu arch
+pattern =
+    (?P<why1>Missing 'nvcc') from \$PATH
+    (?P<why2>nvcc cannot target gpu arch) (?P<need>\d+)\. Available nvcc targets are \[(?P<have>[^\]\n]+)\]
+values =
+    advice of why: Missing => Put the CUDA toolkit's bin on PATH (export PATH=/usr/local/cuda/bin:$PATH,
+    + CUDA_HOME=/usr/local/cuda); of images take a -devel one
+    advice of why: . => Use the nvcc of CUDA 13 (/usr/local/cuda/bin first on PATH; Ubuntu's nvidia-cuda-toolkit
+    + removed), or set CUDA_COMPUTE_CAP to one that it has
+cause = The crate's CUDA kernels are not compiled ({why})[: this nvcc has {have}, and the GPU is {need}].
+remedy = {advice}.
+
 [openssl-headers]
 keys =
     Could not find directory of OpenSSL installation
@@ -70,6 +99,24 @@ pattern = (Could not find directory of OpenSSL installation|Package openssl was 
 cause = OpenSSL's development files, or pkg-config, are not installed ({found}).
 remedy = Install libssl-dev and pkg-config.
 source = databendlabs/databend#3388
+
+[crate-library-missing]
+keys = required by crate
+pattern = The system library '(?P<library>[^'\n]+)' required by crate '(?P<crate>[^'\n]+)' was not found
+values =
+    package of library: alsa => libasound2-dev
+    package of library: openssl => libssl-dev
+    package of library: libudev => libudev-dev
+    package of library: (glib|gobject|gio) => libglib2.0-dev
+    package of library: dbus => libdbus-1-dev
+    package of library: (webkit2gtk|javascriptcoregtk) => libwebkit2gtk-4.1-dev
+    package of library: gtk => libgtk-3-dev
+    package of library: libclang => libclang-dev
+    package of library: (opencv) => libopencv-dev
+    package of library: (libav|libsw) => libavcodec-dev, libavformat-dev and libswscale-dev
+    package of library: . => the development package that has its .pc file (apt-file search NAME.pc)
+cause = The crate {crate} needs the library {library} with its headers, and pkg-config does not find it.
+remedy = Install {package} and pkg-config, and run cargo again.
 
 [not-position-independent]
 keys = recompile with -fPIC

@@ -80,4 +80,43 @@ cause = The compiler itself crashed ({found}).
 remedy = Run again: if it crashes at the same file, use another minor version of the compiler; if at a different one,
     check this host's memory.
 source = vllm-project/vllm#15452
+
+[go-too-old]
+keys =
+    go.mod requires go >=
+    invalid go version
+pattern =
+    go\.mod requires go >= (?P<need1>[\d.]+) \(running go (?P<have>[\d.]+)
+    invalid go version '(?P<need2>[\d.]+)': must match format
+cause = The source needs Go {need}[, and this is {have}].
+remedy = Install a newer Go (the archive for linux-arm64 from go.dev/dl, or snap install go --classic) and put it before
+    the distribution's on PATH; GOTOOLCHAIN=auto lets Go 1.21 and newer fetch it.
+
+[cgo-compiler-missing]
+keys = cgo: C compiler
+pattern = cgo: C compiler '([^'\n]+)' not found
+cause = Go compiles C code here and finds no {found}.
+remedy = Install gcc (apt install build-essential; of an Alpine image apk add build-base), or build without C code with
+    CGO_ENABLED=0 where the program allows it.
+
+[bazel-version]
+keys = requires Bazel
+pattern = project you're trying to build requires Bazel (?P<need>[\d.]+\d)
+cause = The source needs exactly Bazel {need} (.bazelversion), and another one is called.
+remedy = Install bazelisk as bazel (its file for linux-arm64), which fetches that version, or set USE_BAZEL_VERSION.
+
+[bazel-server-lost]
+keys = Server terminated abruptly
+pattern = (Server terminated abruptly) \(error code: 14
+cause = Bazel's server was killed ({found}): mostly memory ran out, since its jobs compile side by side.
+remedy = Run it with fewer jobs (--jobs=4 --local_resources=memory=HOST_RAM*.5), end other programs that hold memory,
+    and look for Out of memory in the kernel's log (journalctl -k).
+
+[bazel-cuda-configuration]
+keys = Cuda Configuration Error:
+pattern = Cuda Configuration Error: ([^\n]+)
+cause = Bazel's configuration of CUDA failed: {found}.
+remedy = Name what it does not find or read: TF_CUDA_PATHS=/usr/local/cuda,/usr (of newer releases HERMETIC_CUDA_VERSION
+    and HERMETIC_CUDNN_VERSION), TF_CUDA_COMPUTE_CAPABILITIES=12.1 as numbers, and run ./configure and bazel clean
+    --expunge before the next build.
 """

@@ -86,8 +86,8 @@ cause = The link of {found} failed, as it does with a Python that this PyTorch d
 remedy = Build with a Python that the tag supports, and without those options.
 
 [triton-shared-memory]
-keys = out of resource: shared memory
-pattern = out of resource: shared memory, Required: (?P<need>\d+), Hardware limit: (?P<limit>\d+)
+keys = out of resource:
+pattern = out of resource: (?:shared memory|\w+),? Required: ?(?P<need>\d+),? Hardware limit: ?(?P<limit>\d+)
 cause = A Triton kernel asks for {need} bytes of the GPU's shared memory, and this GPU has {limit} for one block: the
     block sizes were chosen for a larger one.
 remedy = Use a release or a backend whose kernel has sizes for this GPU; in your own kernel lower num_stages or the
@@ -128,6 +128,14 @@ cause = Triton looks for {found} with ldconfig, and does not find it.
 remedy = In a container start it with --gpus all; on the host run sudo ldconfig, or set TRITON_LIBCUDA_PATH to the
     directory that has libcuda.so.1 (/usr/lib/aarch64-linux-gnu).
 
+[triton-no-driver]
+keys = There should only be one.
+pattern = (0 active drivers) \(\[\]\)\. There should only be one
+cause = Triton sees no GPU ({found}): torch.cuda.is_available() is False where it runs, as with a CPU build of PyTorch,
+    in a container without --gpus all, or without a working driver.
+remedy = See what python3 -c "import torch; print(torch.__version__, torch.cuda.is_available())" prints: install a build
+    for CUDA if it ends in +cpu, else make nvidia-smi work there (of a container --gpus all).
+
 [triton-pass-failed]
 keys = PassManager::run failed
 pattern = (PassManager::run failed)
@@ -135,6 +143,13 @@ cause = Triton's compiler could not compile a kernel ({found}): a fault of the k
     the lines above it say at which place.
 remedy = Use the newest Triton with the PyTorch that belongs to it, or another backend or release of the engine whose
     kernel it is (--enforce-eager avoids those of torch.compile).
+
+[compile-python-too-new]
+keys = is not supported on Python
+pattern =
+    (?P<what>Dynamo|torch\.compile) is not supported on (?P<python>Python [\d.]+\+)
+cause = This PyTorch cannot compile ({what}) on {python}: it is older than the Python in use.
+remedy = Use Python 3.12 (uv venv --python 3.12) or a newer PyTorch; TORCHDYNAMO_DISABLE=1 runs without torch.compile.
 
 [cuda-forked]
 keys = Cannot re-initialize CUDA in forked subprocess
@@ -199,8 +214,11 @@ remedy = Ask for another attention (attn_implementation='sdpa'), or build flash-
     it).
 
 [other-torch]
-keys = undefined symbol: _ZN
-pattern = ([^\s'\"(]+): undefined symbol: _ZNK?(?:3c10|2at|5torch|6caffe2)\w*
+keys =
+    undefined symbol: _ZN
+    undefined symbol: aoti_torch
+    undefined symbol: torch_
+pattern = ([^\s'\"(]+): undefined symbol: (?:_ZNK?(?:3c10|2at|5torch|6caffe2)|aoti_torch_|torch_)\w*
 cause = {found} was built against a different PyTorch than the installed one.
 remedy = Install the package's build for the installed torch and CUDA, or the torch that it was built with (pip show
     names what it requires); or build it from source against this torch (pip install --no-build-isolation --no-binary);
@@ -209,9 +227,20 @@ source =
     vllm-project/vllm#13608
     eugr/spark-vllm-docker#135
 
+[extension-cache-broken]
+keys = /torch_extensions/
+pattern = (\S*/torch_extensions/\S+\.so): cannot open shared object file
+cause = PyTorch compiled no {found}: the build of this extension failed or was interrupted before, and its directory
+    remained.
+remedy = Remove ~/.cache/torch_extensions and start again, with nvcc and ninja on PATH, TORCH_CUDA_ARCH_LIST=12.0 and
+    MAX_JOBS=4; then read the first error of the compiler.
+
 [torch-cuda-mismatch]
-keys = The detected CUDA version
+keys =
+    The detected CUDA version
+    does not match the version used to compile Pytorch
 pattern =
+    version used to compile Pytorch binaries\.\s+Pytorch binaries were compiled with Cuda (?P<torch2>[\d.]*\d)
     The detected CUDA version \((?P<toolkit>\d[^)\n]*)\) mismatches [\w ]+ compile\s*PyTorch \((?P<torch>\d[\d.]*)\)
     The detected CUDA version \(\S+\) mismatches the version that was used to compile
 cause = The CUDA toolkit on PATH[, {toolkit},] is not the one that PyTorch was built with[, {torch}].
@@ -221,8 +250,10 @@ remedy = Let both agree: install the PyTorch for the toolkit's CUDA (on a Spark 
 source = facebookresearch/xformers#1308
 
 [torch-missing]
-keys = Error: No module named 'torch'
-pattern = Error: No module named 'torch'
+keys =
+    Error: No module named 'torch'
+    torch path: No module named 'torch'
+pattern = (?:Error|torch path): No module named 'torch'
 cause = torch is imported where it is not installed: pip builds a package in an isolated environment of its own, in
     which flash-attn and others whose setup imports torch do not find the installed one; or the program runs in an
     environment without it.
@@ -232,8 +263,12 @@ remedy = For a build, install torch first (cu130), with setuptools, wheel, packa
 source = Dao-AILab/flash-attention#1421
 
 [torch-without-cuda]
-keys = Torch not compiled with CUDA enabled
-pattern = Torch not compiled with CUDA enabled
+keys =
+    Torch not compiled with CUDA enabled
+    have NCCL built in
+pattern =
+    Torch not compiled with CUDA enabled
+    Distributed package doesn't have NCCL built in
 cause = The installed PyTorch is a CPU build, as are the package index's 2.9 and 2.10 wheels for aarch64.
 remedy = Replace it by a build for CUDA: pip install --force-reinstall torch --index-url
     https://download.pytorch.org/whl/cu130 (2.11 and newer are CUDA builds on aarch64 in the package index, too), or the
@@ -252,4 +287,105 @@ remedy = Omit it on aarch64 (with the marker platform_machine == 'x86_64') and u
 source =
     IntelPython/mkl_fft#132
     spack/spack#34391
+
+[xformers-of-another-torch]
+keys = xFormers was built for:
+pattern =
+    xFormers was built for:\s+PyTorch (?P<torch>\S+) with CUDA (?P<cuda>\w+) \(you have (?P<have>[^)\n]+)\)(?:\s+Python
+    + +(?P<python>\S+) \(you have (?P<have_python>[^)\n]+)\))?
+cause = The compiled part of xformers does not load: it was built for PyTorch {torch}, and {have} is installed.
+remedy = Install the xformers release for this PyTorch, from the same index, or build it against it (pip install
+    --no-build-isolation --no-deps --no-binary xformers xformers, with TORCH_CUDA_ARCH_LIST=12.0); or remove it (pip
+    uninstall xformers), since PyTorch's own attention replaces it.
+source = facebookresearch/xformers#1142
+
+[flash-attn-gpu-unknown]
+keys =
+    FlashAttention-3 only supports
+    only supported in FlashAttention 3
+pattern =
+    (FlashAttention-3 only supports Hopper GPUs)[^\n]*
+    (Sinks are only supported in FlashAttention 3)
+cause = This FlashAttention does not run on this GPU ({found}).
+remedy = Choose another attention: FlashAttention 3 is for Hopper (9.0) alone, so FlashAttention 2, FlashInfer or Triton
+    (of vLLM --attention-backend TRITON_ATTN or FLASHINFER).
+
+[sdpa-no-kernel]
+keys = No available kernel. Aborting execution.
+pattern = RuntimeError: (No available kernel)\. Aborting execution
+cause = PyTorch has no attention kernel left for these tensors ({found}): the program allows only some (flash, memory
+    efficient, cuDNN), and none of those takes this data type, shape or GPU; the warnings above say why.
+remedy = Allow the general one, too (torch.nn.attention.sdpa_kernel with SDPBackend.MATH in the list, or without it),
+    pass bfloat16 or float16, or take a newer PyTorch for CUDA 13.
+
+[sageattention-arch]
+keys =
+    kernel is not available. Make sure you
+    Unsupported CUDA architecture: sm
+pattern =
+    (SM\d+ kernel is not available)
+    (Unsupported CUDA architecture: sm\d+)
+unless = using pytorch attention
+cause = The installed SageAttention has no kernel for this GPU ({found}).
+remedy = Build it from source for this GPU (git clone the repository; TORCH_CUDA_ARCH_LIST=12.0 pip install
+    --no-build-isolation .), in a release that knows 12.x, or choose PyTorch's attention in the program.
+source = woct0rdho/SageAttention#50
+
+[ddp-unused-parameters]
+keys = Expected to have finished reduction in the prior iteration
+pattern = (Expected to have finished reduction in the prior iteration)
+cause = Some parameters of the model took no part in the loss, and DistributedDataParallel waits for their gradients
+    ({found}).
+remedy = Pass find_unused_parameters=True to DistributedDataParallel (of Hugging Face's Trainer
+    --ddp_find_unused_parameters true), or freeze these parameters (requires_grad=False) before it wraps the model;
+    TORCH_DISTRIBUTED_DEBUG=DETAIL names them.
+
+[deepspeed-launcher]
+keys =
+    Launcher backend
+    RuntimeError: launcher '
+pattern =
+    Launcher backend '(\w+)' is not installed
+    launcher '(\w+)' not installed
+cause = DeepSpeed starts the other hosts' processes with {found}, which is not installed.
+remedy = Install it on this host (apt install pdsh, with export PDSH_RCMD_TYPE=ssh), choose another (--launcher
+    openmpi), or start torchrun on each host by hand.
+
+[tensorrt-on-tegra]
+keys = does not currently build wheels for Tegra
+pattern = (TensorRT does not currently build wheels for Tegra systems)
+cause = pip's tensorrt has no wheel for a Jetson, as which its setup takes this host ({found}).
+remedy = On a Jetson use the TensorRT of JetPack (apt install tensorrt python3-libnvinfer, and an environment with
+    --system-site-packages), or NVIDIA's image of TensorRT; leave tensorrt out of the requirements there.
+
+[build-arch-not-detected]
+keys =
+    Unknown compute capability
+    TORCH_CUDA_ARCH_LIST must be set
+    Could not detect GPU
+    Target compute capabilities
+pattern =
+    (Unknown compute capability)\. Specify the target compute capabilities in the (?P<variable1>\w+)
+    (Target compute capabilities [^\n]*not supported)
+    (No target compute capabilities)\. Please set the target compute capabilities by environment variable
+    + (?P<variable2>\w+)
+values =
+    advice of variable: TCNN => Name it: TCNN_CUDA_ARCHITECTURES=120, with the CUDA build of PyTorch installed first
+    advice of found: Target => Take a newer release of the package, which knows this GPU, or build for 12.0
+    advice of found: . => Name it: TORCH_CUDA_ARCH_LIST=12.0 (12.1a for kernels that need it)
+cause = The package's build does not know for which GPU to compile ({found}): none is in sight there, PyTorch is a CPU
+    build, or the package is older than the GPU.
+remedy = {advice}; then build with --no-build-isolation.
+
+[transformer-engine-part-missing]
+keys = Could not find shared object file for Transformer Engine
+pattern = Could not find shared object file for (Transformer Engine (?P<framework>\w+) lib)
+cause = Only the common part of Transformer Engine is installed, without its library for {framework}: pip install
+    transformer_engine alone does not bring it, or its build failed.
+remedy = Install it with the framework, built against the installed one: pip install --no-build-isolation
+    "transformer_engine[pytorch]" (of JAX [jax]; cuDNN's headers and nvcc must be there), and read that build's errors.
+source =
+    NVIDIA/TransformerEngine#1981
+    NVIDIA/TransformerEngine#2505
+
 """

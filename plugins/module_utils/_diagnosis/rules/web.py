@@ -83,13 +83,33 @@ keys =
     linux-arm64
     Could not load the "sharp" module
 pattern =
-    Cannot find module '(?P<module1>[^'\n]*linux-arm64[^'\n]*)'
+    Cannot find module '?(?P<module1>@?[\w./@-]*linux-arm64[\w-]*)
     Could not load the '(?P<module2>sharp)' module using the linux-arm64
 cause = The compiled part of a package for this processor, {module}, is not installed: node_modules or its lock was made
     on another one, or without optional packages.
 remedy = Remove node_modules (and package-lock.json, where npm leaves it out again), and run npm install here; never
     copy node_modules from an x86 host or into an image (.dockerignore).
 source = npm/cli#4828
+
+[npm-platform]
+keys = Unsupported platform for
+pattern =
+    Unsupported platform for (?P<package>\S+): wanted \{(?P<need>[^}\n]*)\}[^\n]*'(?:cpu|arch)':'arm64'
+cause = The package {package} is not for this processor (arm64): it takes {need}, as a lock or a package.json names that
+    was written on another machine.
+remedy = Remove that package from dependencies (it belongs into optionalDependencies), delete node_modules and
+    package-lock.json and run npm install here, or take a release of the program that supports linux-arm64.
+source =
+    anatoliygatt/deep-freeze-node#10
+    Rantanen/node-jitterbuffer#10
+
+[esbuild-platform]
+keys = installed esbuild for another platform
+pattern =
+    You installed (esbuild) for another platform(?:(?s:.{0,500}?)the '(?P<have>@esbuild/[\w-]+)' package is present)?
+cause = node_modules was made on another machine: {found}'s program in it is for that one[ ({have})].
+remedy = Delete node_modules and run npm ci here; in a Dockerfile put node_modules into .dockerignore, so that the
+    host's is not copied.
 
 [node-abi]
 keys =

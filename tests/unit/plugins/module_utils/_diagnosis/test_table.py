@@ -25,7 +25,7 @@ remedy = Put in
 keys = door
 pattern = no door (\w+)
 every = yes
-cause = There is no door {found}.
+cause = There is no door {found} [of wood].
 remedy = Use the window.
 """
 
@@ -48,7 +48,7 @@ def test_a_file_is_read_as_it_is_written() -> None:
     [
         ("no lamp in hall", "The room hall is dark."),
         ("`attic' has lost its bulb to crow", "The room attic is dark: crow was there."),
-        ("no door b, no door a, no door b", "There is no door a, b."),
+        ("no door b, no door a, no door b", "There is no door a, b [of wood]."),
         ("WARNING: no lamp in hall\nno lamp in cellar", "The room cellar is dark."),
     ],
 )

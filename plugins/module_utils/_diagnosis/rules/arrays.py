@@ -1,0 +1,122 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""JAX, TensorFlow, CuPy and Numba
+
+What these say of CUDA, which they find and compile for by themselves.
+"""
+
+RULES = r"""
+[cupy-headers-missing]
+keys = cannot open source file
+pattern =
+    /cupy/\S{0,200}\(\d+\): (?:catastrophic )?error: cannot open source file '(?P<header1>[^'\n]+)'
+    error: cannot open source file '(?P<header2>[^'\n]+)'(?s:.{0,400}?)\.cubin\.cu
+cause = CuPy compiles a kernel when it is first used, and NVRTC does not find CUDA's header {header}: the wheel of CuPy
+    brings none.
+remedy = Install CUDA's headers beside it (pip install "cupy-cuda13x[ctk]"), or point CUDA_PATH at the toolkit (export
+    CUDA_PATH=/usr/local/cuda); CuPy and the toolkit must have the same CUDA major version.
+source = NVIDIA/cccl#10060
+
+[nvvm-arch-unknown]
+keys = is an unsupported option
+pattern = libnvvm : error: -arch=(compute_\d+\w?) is an unsupported option
+cause = The libNVVM that Numba found does not know {found}: its CUDA toolkit is older than the GPU (12.1 needs CUDA
+    12.9), or no longer supports it.
+remedy = Install Numba's CUDA target with a toolkit of its own (pip install "numba-cuda[cu13]"), or point CUDA_HOME at
+    CUDA 13 (/usr/local/cuda).
+source =
+    https://nvidia.github.io/numba-cuda/user/installation.html
+    xiaoyu258/docproj#14
+
+[numba-no-nvvm]
+keys =
+    libNVVM cannot be found
+    No supported GPU compute capabilities found
+pattern =
+    (libNVVM cannot be found)
+    (No supported GPU compute capabilities found)
+cause = Numba does not find a CUDA toolkit that it can use ({found}).
+remedy = Install one with it (pip install "numba-cuda[cu13]"; conda install -c conda-forge numba-cuda cuda-version=13),
+    or point CUDA_HOME at the toolkit of this host (export CUDA_HOME=/usr/local/cuda); numba -s shows what it finds.
+source =
+    https://nvidia.github.io/numba-cuda/user/installation.html
+    numba/numba#9216
+    numba/numba#6227
+
+[jax-library-older]
+keys = but JAX was built against version
+pattern =
+    Found (?P<library>\w+) version (?P<have>\d+), but JAX was built against version (?P<need>\d+)
+cause = JAX was built with {library} {need}, and the loader took {have}, which is older: mostly a toolkit's own copy on
+    LD_LIBRARY_PATH, or another package's.
+remedy = Unset LD_LIBRARY_PATH and start again; otherwise upgrade JAX and NVIDIA's packages in one command (pip install
+    -U "jax[cuda13]").
+source = jax-ml/jax#18027
+
+[jax-no-cuda]
+keys =
+    Unable to initialize backend 'cuda'
+    Unknown backend: '
+pattern =
+    Unknown backend: '(?:gpu|cuda)' requested, but (?P<why2>no platforms[^\n.]{1,100})
+    Unable to initialize backend 'cuda': (?P<why>[^\n(]{1,160})
+cause = JAX found no CUDA that it can use: {why}.
+remedy = Install JAX with its CUDA plugin for aarch64 in one command (pip install -U "jax[cuda13]"), keep other CUDA
+    libraries off LD_LIBRARY_PATH, and check that nvidia-smi works there.
+source = jax-ml/jax#29068
+
+[jax-memory]
+keys =
+    RESOURCE_EXHAUSTED
+    OOM when allocating tensor
+pattern =
+    OOM when allocating tensor with (?P<size2>shape\[[\d,]*\])
+    RESOURCE_EXHAUSTED: (?:Out of memory|[\w ]*memory)[^\n]*?allocat\w+ (?P<size>[\d.]+ ?\w*)
+cause = XLA (JAX or TensorFlow) got no memory for {size}; it takes 75 % of the GPU's memory at its start, which on a
+    GB10 is the host's.
+remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACTION=0.5, end other programs, and use
+    smaller batches.
+
+[jax-versions]
+keys =
+    incompatible with jax version
+    not compatible with the installed jaxlib version
+pattern =
+    jaxlib version (?P<have1>[\d.]+) is (?:newer|older) than and incompatible with jax version (?P<other1>[\d.]*\d)
+    plugin (?P<plugin>\w+) version (?P<have2>[\d.]+) is installed, but it is not compatible with the installed jaxlib ve
+    +rsion (?P<other2>[\d.]+)
+cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
+remedy = Install them in one command with one version (pip install -U "jax[cuda13]=={other}").
+
+[xla-libdevice]
+keys = libdevice not found at
+pattern = libdevice not found at (\S+?)[.,]?(?=\s|$)
+cause = XLA (TensorFlow or JAX) does not find libdevice.10.bc of a CUDA toolkit, which it needs to compile kernels.
+remedy = Install it in the environment (conda install -c conda-forge cuda-nvcc, or pip install nvidia-cuda-nvcc), or
+    name the toolkit: export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda.
+source =
+    tensorflow/tensorflow#58681
+    conda-forge/tensorflow-feedstock#420
+    conda-forge/tensorflow-feedstock#369
+
+[cupy-of-another-cuda]
+keys =
+    Failed to import CuPy
+    CuPy failed to load
+pattern =
+    Failed to import CuPy\.(?s:.{0,1200}?)(?P<library1>lib\w+\.so\.\d[\d.]*): cannot open shared object file
+    CuPy failed to load (?P<library2>lib\w+\.so\.\d[\d.]*)
+values =
+    advice of library: lib(?:(?:nvrtc|cudart|cublas\w*|cusparse|nvJitLink)\.so\.12|(?:cusolver|cufft)\.so\.11) => This
+    + is the CuPy for CUDA 12: remove it (pip uninstall cupy-cuda12x) and install the one for CUDA 13 with CUDA's
+    + libraries (pip install "cupy-cuda13x[ctk]")
+    advice of library: . => Install CuPy with CUDA's libraries (pip install "cupy-cuda13x[ctk]"), or add those of the
+    + toolkit to LD_LIBRARY_PATH (/usr/local/cuda/lib64)
+cause = CuPy needs {library}, which is not found.
+remedy = {advice}; one CuPy alone may be installed.
+source = NVIDIA/cccl#10060
+"""

@@ -1,0 +1,180 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Sources for another version
+
+Code that was written for another CUDA, PyTorch, standard or processor than this one.
+"""
+
+RULES = r"""
+[cuda-member-removed]
+keys =
+    "cudaDeviceProp" has no member
+    cudaDeviceProp
+pattern =
+    class 'cudaDeviceProp' has no member '(\w+)'
+    cudaDeviceProp' has no member named '(\w+)'
+cause = CUDA 13 removed the member {found} of cudaDeviceProp: the source is for CUDA 12.
+remedy = Use a version of the source for CUDA 13 (it asks cudaDeviceGetAttribute instead), or build with CUDA 12.9.
+source =
+    microsoft/superbenchmark#768
+    icl-utk-edu/magma#61
+
+[cuda-13-signature]
+keys =
+    cudaMemPrefetchAsync
+    cuMemPrefetchAsync
+    cudaMemLocation
+    CUmemLocation
+    cuCtxCreate
+    cudaMemAdvise
+    cudaGraphGetEdges
+    cudaGraphKernelNodeGetAttribute
+pattern =
+    error: [^\n]*?(?:from|type) '?\w+'? (?:to|is incompatible with parameter of type) '?(?P<what1>cudaMemLocation
+    +|CUmemLocation)
+    error: [^\n]*too few arguments[^\n]*(?P<what2>cuCtxCreate)(?:_v\d)?
+    (?P<what3>cu(?:da)?(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges))\b[^\n]*(?:\n[^\n]*){0,3}?error:
+    + (?:too few|argument of type|no suitable constructor)
+    error: (?:too few arguments|no suitable constructor|argument of type)[^\n]*\n[^\n]*\b(?P<what4>cu(?:da)?
+    +(?:MemPrefetchAsync|MemAdvise|CtxCreate|GraphGetEdges))
+    note: expected '(?P<what5>CUmemLocation)'
+cause = CUDA 13 changed the parameters of a function that the source calls ({what}): the source is for CUDA 12.
+remedy = Use a version of the source for CUDA 13 (a cudaMemLocation in the place of the device's number, cuCtxCreate
+    with its parameters first), or build with CUDA 12.9.
+source =
+    NVIDIA/stdexec#1619
+    heterodb/pg-strom#931
+    genn-team/genn#719
+    nlesc-recruit/cudawrappers#353
+
+[thrust-removed]
+keys = namespace "thrust" has no member
+pattern =
+    namespace 'thrust' has no member (?:class )?'(unary_function|binary_function|identity|not1|not2|optional|t
+    +uple_element)'
+cause = CUDA 13's Thrust removed thrust::{found}: the source is for CUDA 12.
+remedy = Use a version of the source for CUDA 13 (which names cuda::std instead), or build with CUDA 12.9.
+source =
+    ajameson/dedisp#6
+    CannyLab/tsne-cuda#142
+    NVIDIA/cudf#18652
+
+[thrust-include-missing]
+keys = namespace "thrust" has no member
+pattern = namespace 'thrust' has no member (?:class )?'(\w+)'
+cause = CUDA 13's Thrust headers no longer include the one of thrust::{found} for the source.
+remedy = Use a version of the source for CUDA 13, or add the include (thrust/{found}.h) with an edit.
+source = BNLNPPS/simphony#235
+
+[cub-removed]
+keys = namespace "cub" has no member
+pattern =
+    namespace 'cub' has no member (?:class )?'(Sum|Max|Min|Equality|Inequality|Cast\w+|ArgMax|ArgMin
+    +|CountingInputIterator|ConstantInputIterator|TransformInputIterator|DiscardOutputIterator|FpLimits|Mutex)'
+cause = CUDA 13's CUB removed cub::{found}: the source is for CUDA 12.
+remedy = Use a version of the source for CUDA 13 (which names cuda::std::plus<>, cuda::maximum<> or Thrust's iterators
+    instead), or build with CUDA 12.9.
+
+[cuda-function-removed]
+keys =
+    error: identifier "cuda
+    error: identifier "cusparse
+    error: identifier "__shfl
+    error: texture is not a template
+pattern =
+    error: identifier '(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse[SDCZX](?:csr|bsr|hyb|gt)\w+
+    +|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFuncSetSharedMemConfig
+    +|cudaDeviceSetSharedMemConfig)' is undefined
+    error: (texture) is not a template
+cause = This CUDA has no {found} any more: the source was written for an older CUDA.
+remedy = Use a newer release or a fork of the source that was ported to CUDA 12 or 13; an older CUDA cannot compile for
+    a GB10 (12.1 needs CUDA 12.9).
+
+[language-standard-too-old]
+keys =
+    requires at least C++
+    You need C++17 to compile PyTorch
+    You need C++20 to compile PyTorch
+    requires C++
+pattern =
+    \#error (?:-- )?[^\n]*?requires at least (?P<standard1>C\+\+ ?\d+)
+    \#error (?:-- )?'?You need (?P<standard2>C\+\+\d+) to compile PyTorch
+    \#error (?:-- )?[^\n]*?requires (?P<standard4>C\+\+ ?\d+)
+cause = The source is compiled as an older C++ than the headers that it includes need, {standard}: its own build sets
+    -std.
+remedy = Take a newer release of the package, or raise the standard in its build (-std=c++14 to c++17 in setup.py for
+    both cxx and nvcc; CMAKE_CXX_STANDARD and CMAKE_CUDA_STANDARD of CMake).
+
+[torch-extension-old]
+keys =
+    DeprecatedTypeProperties
+    THC/THC
+    AT_CHECK
+pattern =
+    from 'const (at::DeprecatedTypeProperties)' to 'c10::ScalarType'
+    fatal error: '?(THC/THC\w*\.h\w*)
+    (?:identifier )?'(AT_CHECK)' (?:is undefined|was not declared)
+cause = The extension uses a part of PyTorch that was removed ({found}): it was written for an old PyTorch.
+remedy = Take a newer release or fork of the extension; in the source itself .type() becomes .scalar_type() in
+    AT_DISPATCH macros, AT_CHECK becomes TORCH_CHECK, and THC's headers ATen/cuda/…; an old PyTorch has no code for a
+    GB10.
+
+[cccl-header-moved]
+keys =
+    fatal error: cuda/std/
+    fatal error: thrust/
+    fatal error: cub/
+pattern =
+    fatal error: '?((?:cuda/std|cub)/[\w/.]+)'?(?:: No such file| file not found)
+    fatal error: '?(thrust/(?:device|host|sort|reduce|scan|transform|copy|complex|exec)[\w.]*)'?(?:: No such| file not)
+cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, and this build looks only in
+    include.
+remedy = Add the toolkit's include/cccl to CPATH in the unit's environment, or take a version of the source for CUDA 13.
+source = microsoft/onnxruntime#26362
+
+[sve-types-unknown]
+keys =
+    "__SV
+    "__Float
+pattern = identifier '(__(?:SV|Float\d+x)\w+)' is undefined
+cause = This nvcc cannot read the C library's headers on aarch64 ({found}): it is older than that of CUDA 12.5, such as
+    the one of Ubuntu's nvidia-cuda-toolkit.
+remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
+    nvidia-cuda-toolkit.
+source =
+    charmplusplus/charm#3998
+    facebookresearch/xformers#1142
+
+[arm-neon-in-device-code]
+keys = arm_neon.h
+pattern = arm_neon\.h\(\d+\): error: identifier '(__builtin_aarch64_\w+)' is undefined
+cause = nvcc compiled gcc's arm_neon.h for the GPU, and does not know its builtins ({found}): this nvcc is older than
+    the host compiler.
+remedy = Use the nvcc of CUDA 13, or an older host compiler (CUDAHOSTCXX), or keep the header out of device code as
+    newer releases of the source do.
+source = ggml-org/llama.cpp#10531
+
+[source-for-x86]
+keys =
+    intrin.h
+    command-line option
+    command line option
+    requires SSE
+    bad value
+    for target 'aarch64
+    cpuid.h
+    error: unknown value
+pattern =
+    fatal error: '?((?:imm|x86|emm|xmm|pmm|smm|nmm|tmm|amm|wmm|avx\w{0,20})intrin\.h|cpuid\.h)
+    unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt))'
+    unsupported option '(-m[^'\n]+)' for target 'aarch64
+    (requires SSE\d?)
+    (?:bad|unknown) value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'
+cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
+remedy = Take a release or an option of the project that supports aarch64 (NEON, or a build without SIMD), and remove
+    such options from CFLAGS and CXXFLAGS.
+"""
