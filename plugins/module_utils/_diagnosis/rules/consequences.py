@@ -133,7 +133,9 @@ remedy = Read the log further up, from the first line with ERROR or Traceback of
 keys =
     unable to load model: /
     model failed to load, this may be due to
+    model runner has unexpectedly stopped
 pattern =
+    (model runner has unexpectedly stopped)
     (unable to load model): /\S+/blobs/
     (model failed to load), this may be due to
 cause = Ollama could not load the model ({found}); the lines of its runner, before this in the server's journal, say

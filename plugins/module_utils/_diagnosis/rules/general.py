@@ -352,10 +352,12 @@ keys =
     are not supported for now
     is not supported in TRT-LLM yet
     has no vLLM implementation
+    is not a registered model in the Transformers library
 pattern =
     Model architectures (\['(\w+)'[^\]\n]*\]) are not supported for now(?!(?s:.*)'\2')
     model architecture (\w+) is not supported in TRT-LLM yet
     Error: (\w+) has no vLLM implementation
+    '(\w+)' is not a registered model in the Transformers library
 cause = This release of the server does not know the model's architecture, {found}.
 remedy = Use a release that supports the model (mostly a newer one; of TensorRT-LLM with --backend pytorch), or
     another engine.

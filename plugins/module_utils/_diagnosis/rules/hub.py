@@ -86,6 +86,17 @@ source =
     meta-pytorch/torchforge#109
     huggingface/huggingface_hub#3036
 
+[hub-timeout]
+keys =
+    httpx.ReadTimeout
+    httpx.ConnectTimeout
+    httpcore.ReadTimeout
+    httpcore.ConnectTimeout
+pattern = (?:httpx|httpcore)\.(?P<what>(?:Read|Connect)Timeout)(?:: (?P<why>[^\n]+))?
+cause = The hub, or another server that Python asks, did not answer in time ({what}[: {why}]).
+remedy = Run it again, which keeps what was downloaded; with a slow line set HF_HUB_DOWNLOAD_TIMEOUT=60 and
+    HF_HUB_ETAG_TIMEOUT=60, with a proxy HTTPS_PROXY, and download first (hf download MODEL).
+
 [hub-size]
 keys = Consistency check failed
 pattern = Consistency check failed: file should be of size (?P<size>\d+) but has size (?P<got>\d+)
@@ -324,4 +335,20 @@ cause = The {part} of {model} could not be loaded: there is no such directory wh
     that part, or a local directory has the name of the model on the hub.
 remedy = Look at that directory (tokenizer.json, config.json), complete the download (hf download {model}), start from
     elsewhere where a directory of that name lies, and give a token (HF_TOKEN) for a gated model.
+
+[direct-storage-failed]
+keys =
+    gds_device_buffer
+    cuFileBufRegister
+    cuFileDriverOpen
+    cuFileHandleRegister
+pattern = (cuFile\w+) (?:returned an error|failed)[^\n=]*(?:= ?(?P<number>\d+))?
+cause = The loader of weights (fastsafetensors) uses GPUDirect Storage, and {found} failed[ ({number})]: a GB10 and many
+    file systems do not have it.
+remedy = Start without it: --load-format safetensors (auto), or fastsafetensors 0.3.3 or newer, which falls back by
+    itself (SGLANG_FASTSAFETENSORS_NOGDS=1 for SGLang).
+source =
+    foundation-model-stack/fastsafetensors#28
+    sgl-project/sglang#29272
+    sgl-project/sglang#32199
 """

@@ -240,13 +240,13 @@ remedy = Make nvidia-smi work for its account, start it after the driver (After=
 [llamacpp-cache-memory]
 keys =
     failed to allocate buffer for kv cache
-    failed to allocate compute buffers
+    failed to allocate compute
     failed to allocate CUDA
     failed to allocate CPU buffer
     unable to allocate CUDA
     unable to allocate CPU buffer
 pattern =
-    (failed to allocate (?:buffer for kv cache|compute buffers))
+    (failed to allocate (?:buffer for kv cache|compute (?:\w+ )?buffers))
     ((?:failed|unable) to allocate (?:CUDA\d*|CPU)(?:_\w+)? buffer(?: of size \d+)?)
 cause = There was no memory for llama.cpp's weights or context ({found}).
 remedy = Start it with a smaller or more quantized model, a shorter context (-c), fewer slots (-np) or a quantized cache
@@ -262,12 +262,24 @@ remedy = Add -fa on, or leave -ctv at f16.
 keys =
     ComfyUI frontend package
     comfyui-frontend-package is not installed
+    Failed to initialize database. Please ensure
 pattern =
+    (Failed to initialize database)\. Please ensure
     (?:Could not find the )?(ComfyUI frontend package)
     (comfyui-frontend-package) is not installed
 cause = A package of ComfyUI's requirements is missing in its environment ({found}), as after an update
     of only its source.
 remedy = Run pip install -r requirements.txt with ComfyUI's own Python, without replacing torch.
+
+[comfyui-input-missing]
+keys =
+    ERROR: VAE is invalid: None
+    ERROR: clip input is invalid: None
+pattern = ERROR: (VAE|clip) (?:input )?is invalid: None
+cause = The file that a loader of the workflow opened has no {found} in it: it is only the diffusion model, or another
+    file than the workflow expects.
+remedy = Load the {found} by a node of its own (Load VAE, Load CLIP) from the files that the model's page names, or take
+    a checkpoint that has it.
 
 [comfyui-model-unknown]
 keys = Could not detect model type of
@@ -305,4 +317,32 @@ pattern = '(?P<operation>\w+)' not implemented for '(?P<type>\w+)'
 cause = PyTorch has no {operation} for the data type {type}.
 remedy = Load the model in another type (of ComfyUI: weight_dtype default, or a node that knows the quantization), or
     take a newer PyTorch and program; on a CPU half types lack many operations.
+
+[torchcodec-not-loaded]
+keys = Could not load libtorchcodec
+pattern =
+    Could not load libtorchcodec(?s:.{0,900}?)The PyTorch version
+    + \((?P<torch1>[^)\n]+)\)(?s:.{0,1100}?)(?P<why>undefined
+    + symbol|libnpp\w+\.so[.\d]*|libnvrtc\.so[.\d]*|libtorch\w*\.so)
+    Could not load libtorchcodec(?s:.{0,900}?)The PyTorch version \((?P<torch2>[^)\n]+)\)
+    Could not load libtorchcodec
+values =
+    fit of torch: 2\.8 => 0.7
+    fit of torch: 2\.9 => 0.9
+    fit of torch: 2\.10 => 0.10
+    fit of torch: 2\.1[1-9] => 0.12
+    fit of torch: . => that its README lists
+    fit of torch: (?:) => that its README lists for the installed torch
+    reason of why: undefined|libtorch => it was built for another PyTorch than the installed one
+    reason of why: lib => a library of CUDA is not found, or is of another CUDA
+    reason of why: (?:) => FFmpeg's libraries are missing, or it was built for another PyTorch
+cause = TorchCodec's library could not be loaded[ beside PyTorch {torch}]: {reason}; errors about versions of FFmpeg
+    that are not installed do not count.
+remedy = Install FFmpeg (sudo apt install ffmpeg) and the TorchCodec {fit} (pip install torchcodec --index-url
+    https://download.pytorch.org/whl/cu130, of the same CUDA as torch), and nvidia-npp where libnpp is named; without
+    it, read audio with soundfile.
+source =
+    meta-pytorch/torchcodec#1139
+    meta-pytorch/torchcodec#912
+    meta-pytorch/torchcodec#1257
 """

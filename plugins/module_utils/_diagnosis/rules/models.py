@@ -53,6 +53,22 @@ pattern =
 cause = The model is quantized as {model}, and --quantization says {asked}.
 remedy = Leave --quantization out: the server reads it from the model's config.json.
 
+[quantization-scheme-unknown]
+keys =
+    No compressed-tensors compatible scheme was found
+    ModelOpt currently only supports
+    Failed to find a kernel that can implement the
+    MoE backend supports the deployment configuration
+pattern =
+    (?P<what1>No compressed-tensors compatible scheme was found)
+    (?P<what2>ModelOpt currently only supports: \[[^\]\n]*\])
+    (?P<what3>Failed to find a kernel that can implement the \w+ linear layer)\.(?: Reasons: (?P<why>[^\n]+))?
+    (?P<what4>No \w+ MoE backend supports the deployment configuration)
+cause = This release of the server has no kernel on this GPU for the way in which the model is quantized ({what}[:
+    {why}]).
+remedy = Use a newer release or the image for the Spark, another backend (--moe-backend marlin or triton), or the model
+    in another quantization (FP8, AWQ or a GGUF); where a reason names a size, lower --tensor-parallel-size.
+
 [type-of-quantization]
 keys = is not supported for quantization method
 pattern =
@@ -254,6 +270,20 @@ source =
     QwenLM/Qwen3-VL#157
     TideDra/lmm-r1#60
     open-compass/VLMEvalKit#495
+
+[types-differ]
+keys =
+    expected mat1 and mat2 to have the same dtype
+    expected m1 and m2 to have the same dtype
+    expected scalar type
+    should be the same
+pattern =
+    expected m(?:at)?1 and m(?:at)?2 to have the same dtype, but got: (?P<types1>\S+ != \S+)
+    expected scalar type (?P<types2>\w+ but found \w+)
+    Input type \((?P<types3>\S+)\) and (?:weight|bias) type \(\S+\) should be the same
+cause = Two parts of a model have different data types ({types}): one was loaded in another type, or stayed on the CPU.
+remedy = Load all parts in one type (dtype=torch.bfloat16, formerly torch_dtype) and on one device, cast the input
+    (.to(model.dtype)), or run it under torch.autocast("cuda", dtype=torch.bfloat16).
 
 [rope-type-unknown]
 keys = ROPE_INIT_FUNCTIONS[

@@ -211,14 +211,21 @@ remedy = Have it load one that it has of the same CUDA major version (export BNB
 source = bitsandbytes-foundation/bitsandbytes#1848
 
 [bitsandbytes-without-cuda]
-keys = libbitsandbytes_cuda
-pattern = (libbitsandbytes_cuda\d+\.so)
+keys =
+    libbitsandbytes_cuda
+    CUDA Setup failed despite GPU being available
+    bitsandbytes was compiled without GPU support
+pattern =
+    (libbitsandbytes_cuda\d+\.so)
+    (CUDA Setup failed) despite GPU being available
+    bitsandbytes was (compiled without GPU support)
 values =
     advice of found: \w+_cuda13[1-9] => Have it load its library for CUDA 13.0, where it has one (export
     + BNB_CUDA_VERSION=130), or install a newer release
     advice of found: . => Install a newer bitsandbytes: 0.46 and newer have wheels for aarch64, and it must know the
     + CUDA of the installed PyTorch
-cause = This bitsandbytes has no {found}: it is older than the CUDA in use, or (before 0.46) has only x86-64 libraries.
+cause = This bitsandbytes has no library for this CUDA ({found}): it is older than the CUDA in use, or (before 0.46) has
+    only x86-64 libraries.
 remedy = {advice}; the driver and the toolkit are not at fault.
 source =
     NVIDIA/workbench-example-mistral-finetune#4
@@ -397,6 +404,10 @@ keys = got an unexpected keyword argument
 pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
 values =
     advice of function: LoraConfig => Upgrade PEFT: the adapter was saved by a newer one
+    advice of argument: evaluation_strategy$ => Write eval_strategy, as it is called since Transformers 4.46
+    advice of argument: tokenizer$ => Write processing_class, as it is called in the trainers of newer TRL and
+    + Transformers
+    advice of argument: max_seq_length$ => Write max_length in the SFTConfig, as it is called in newer TRL
     advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
     advice of argument: . => Install the versions that the program's release pins; of a model's own code take the
     + revision for the installed Transformers

@@ -182,7 +182,12 @@ source =
 keys =
     CUBLAS_STATUS_NOT_SUPPORTED
     CUBLAS_STATUS_INVALID_VALUE
-pattern = (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE)) when calling '(?P<call>\w+)
+    CUBLAS_STATUS_EXECUTION_FAILED
+    CUBLAS_STATUS_ARCH_MISMATCH
+    CUBLAS_STATUS_INTERNAL_ERROR
+pattern =
+    (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH|INTERNAL_ERROR)) when calling
+    + '(?P<call>\w+)
 cause = cuBLAS has no kernel for this product on this GPU ({found} in {call}), or libraries of two CUDA versions are
     loaded.
 remedy = Use the libraries of one CUDA 13 (keep a system's or another wheel's libcublas off LD_LIBRARY_PATH), a newer
@@ -226,6 +231,26 @@ values =
     + delete ~/.triton/cache, and take the newest Triton with its PyTorch
 cause = The driver refused a kernel of Triton: {why}.
 remedy = {advice}; another backend of the engine goes without that kernel.
+
+[cuda-launch-timeout]
+keys = the launch timed out and was terminated
+pattern = (the launch timed out and was terminated)
+cause = The driver ended a kernel that ran too long on a GPU that also shows a desktop ({found}).
+remedy = Run without the desktop (sudo systemctl isolate multi-user.target), or with smaller batches or steps.
+
+[cuda-operation-unsupported]
+keys =
+    CUDA error: operation not supported
+    CUDA error: peer access is not supported
+    CUDA_ERROR_NOT_SUPPORTED
+pattern =
+    CUDA error: (operation not supported|peer access is not supported[\w ]*)
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_NOT_SUPPORTED)
+cause = The driver does not do what the program asked for on this GPU ({found}), such as sharing memory between
+    processes or GPUs, memory pools or managed memory in a container or a virtual machine.
+remedy = Turn that feature off (of vLLM --disable-custom-all-reduce, of PyTorch PYTORCH_CUDA_ALLOC_CONF without
+    expandable_segments, of NCCL NCCL_CUMEM_ENABLE=0 and NCCL_P2P_DISABLE=1, of ComfyUI --disable-cuda-malloc or
+    --disable-pinned-memory).
 
 [cuda-not-ready]
 keys = system not yet initialized
@@ -449,43 +474,4 @@ source =
     deepspeedai/DeepSpeed#3436
     deepspeedai/DeepSpeed-MII#277
     JIA-Lab-research/MGM#91
-
-[torchcodec-not-loaded]
-keys = Could not load libtorchcodec
-pattern =
-    Could not load libtorchcodec(?s:.{0,900}?)The PyTorch version \((?P<torch>[^)\n]+)\)
-    Could not load libtorchcodec
-values =
-    fit of torch: 2\.8 => 0.7
-    fit of torch: 2\.9 => 0.9
-    fit of torch: 2\.10 => 0.10
-    fit of torch: 2\.1[1-9] => 0.12
-    fit of torch: . => that its README lists
-    fit of torch: (?:) => that its README lists for the installed torch
-cause = TorchCodec's library could not be loaded: FFmpeg's libraries are missing, TorchCodec is not the one for this
-    PyTorch[ ({torch})], or CUDA's NPP is not found; errors about versions of FFmpeg that are not installed do not
-    count.
-remedy = Install FFmpeg (sudo apt install ffmpeg) and the TorchCodec {fit} (pip install torchcodec --index-url
-    https://download.pytorch.org/whl/cu130, of the same CUDA as torch), and nvidia-npp where libnpp is named; without
-    it, read audio with soundfile.
-source =
-    meta-pytorch/torchcodec#1139
-    meta-pytorch/torchcodec#912
-    meta-pytorch/torchcodec#1257
-
-[direct-storage-failed]
-keys =
-    gds_device_buffer
-    cuFileBufRegister
-    cuFileDriverOpen
-    cuFileHandleRegister
-pattern = (cuFile\w+) (?:returned an error|failed)[^\n=]*(?:= ?(?P<number>\d+))?
-cause = The loader of weights (fastsafetensors) uses GPUDirect Storage, and {found} failed[ ({number})]: a GB10 and many
-    file systems do not have it.
-remedy = Start without it: --load-format safetensors (auto), or fastsafetensors 0.3.3 or newer, which falls back by
-    itself (SGLANG_FASTSAFETENSORS_NOGDS=1 for SGLang).
-source =
-    foundation-model-stack/fastsafetensors#28
-    sgl-project/sglang#29272
-    sgl-project/sglang#32199
 """

@@ -134,6 +134,8 @@ keys =
     does not support current device
     not supported on SM
     requires the SM100
+    FlashMLA
+    _flashmla_C is not available
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
@@ -150,6 +152,8 @@ pattern =
     (kernel does not support current device\b[\w ]*)
     Error: ([^\n]{1,80}? not supported on SM ?\d+(?:\.\d)?)
     (requires the SM100 [\w-]+)
+    (FlashMLA[\w ]{0,30} only support(?:s|ed)[^\n]{0,60})
+    (_flashmla_C is not available)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
 remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
@@ -230,17 +234,22 @@ keys =
     error: unrecognized arguments
     error: argument
     error: invalid argument: -
+    error while handling argument
     No such option
     unexpected argument
 pattern =
     (?P<program1>[\w./-]+): error: (?P<what1>unrecognized arguments: [^\n]+)
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
+    error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>invalid argument: -\S+)
     (?P<what4>No such option:? -\S+)
     error: (?P<what5>unexpected argument '[^'\n]+')
 cause = The program[ {program}] does not take what it was started with: {what}.
 remedy = Compare with its --help: the option belongs to another release, is misspelt, or needs another value; in a
     compose file or unit each option and its value must be words of their own.
+source =
+    vllm-project/vllm#9312
+    oobabooga/textgen#7237
 
 [nvcc-not-at-run-time]
 keys =
