@@ -102,6 +102,22 @@ source =
     ggml-org/llama.cpp#25791
     ggml-org/llama.cpp#24324
 
+[llamacpp-cublas]
+keys =
+    CUDA error: an internal operation failed
+    CUDA error: the resource allocation failed
+    CUDA error: the library was not initialized
+    CUDA error: the function failed to launch on the GPU
+pattern = CUDA error: (an internal operation failed|the resource allocation failed|the library was not initialized|the
+    + function failed to launch on the GPU)
+cause = cuBLAS failed in llama.cpp or Ollama ({found}): the loaded CUDA libraries are not for this GPU (Ollama's
+    cuda_v12 on a Thor or Spark, those of servers on a Jetson Orin), or no memory is left for it.
+remedy = Update Ollama, and see that it loads cuda_v13 (on an Orin cuda_jetpack6; the journal's line load_backend says
+    which); build llama.cpp with the host's own CUDA; leave more memory free.
+source =
+    ollama/ollama#13033
+    ollama/ollama#6999
+
 [llamacpp-no-toolkit]
 keys = CUDA Toolkit not found
 pattern = (CUDA Toolkit not found)

@@ -28,6 +28,17 @@ source =
     NVIDIA/nccl-tests#206
     MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#259
 
+[jetson-memory]
+keys = NvMapMemAllocInternalTagged
+pattern = NvMapMemAllocInternalTagged: (?P<size>\d+) error 12
+cause = A Jetson's allocator gave no memory for {size} bytes: its memory, which the CPU and the page cache share, is
+    used up, or (L4T 36.4.7) its limit for one allocation is.
+remedy = Drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), end other programs and the desktop,
+    take a smaller model or context, and update JetPack.
+source =
+    ggml-org/llama.cpp#23732
+    ollama/ollama#12283
+
 [cuda-out-of-memory]
 keys =
     CUDA out of memory

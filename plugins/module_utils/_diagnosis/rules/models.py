@@ -68,6 +68,10 @@ cause = This release of the server has no kernel on this GPU for the way in whic
     {why}]).
 remedy = Use a newer release or the image for the Spark, another backend (--moe-backend marlin or triton), or the model
     in another quantization (FP8, AWQ or a GGUF); where a reason names a size, lower --tensor-parallel-size.
+source =
+    vllm-project/llm-compressor#1427
+    vllm-project/vllm#23364
+    vllm-project/vllm#19853
 
 [type-of-quantization]
 keys = is not supported for quantization method

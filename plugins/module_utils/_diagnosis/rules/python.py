@@ -414,6 +414,10 @@ values =
 cause = {function} does not know {argument}: the package that has it is a different version from the one that
     the caller expects.
 remedy = {advice}.
+source =
+    huggingface/trl#6168
+    tulerfeng/Video-R1#14
+    stanfordnlp/dspy#8762
 
 [attribute-missing]
 keys =

@@ -444,8 +444,10 @@ source = mmartial/ComfyUI-Nvidia-Docker#136
 keys = model requires more system memory
 pattern = model requires more system memory \((?P<need>[\d.]+ \w+)\) than is available \((?P<free>[\d.]+ \w+)\)
 cause = The model needs {need} of memory, and {free} are available.
-remedy = End other programs that hold memory (other models, too), or take a smaller or more quantized model.
+remedy = End other programs that hold memory (other models, too), drop the page cache where the GPU shares the host's
+    memory (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), or take a smaller or more quantized model.
 source =
+    ollama/ollama#12283
     ollama/ollama#10920
     ollama/ollama#6723
 
