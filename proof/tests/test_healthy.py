@@ -12,8 +12,8 @@ from sparkforge_proof import catalogue
 
 from proof.tests.environment import Environment
 
-#: benchmarks/proof makes 20 of its own, `make test-long` three, one of them with the compiler, which takes a third of the
-#: time and has a fault of its own in test_faults.py. `make test` runs a third of the checks, tomorrow the next.
+#: `make test` runs a third of the checks, a different third each day; `make test-long` runs them all three times, once
+#: with the compiler, which takes a third of the time and has a fault of its own in test_faults.py.
 ASKED = os.environ.get("SPARKFORGE_HEALTHY_RUNS")
 RUNS = int(ASKED or "3")
 WHOLE = range(1, RUNS + 1) if ASKED else range(2, 3)
