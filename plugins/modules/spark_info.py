@@ -157,6 +157,7 @@ spark_info:
           components: []
           signed_by: /usr/share/keyrings/cuda-archive-keyring.gpg
           keyring_present: true
+          keyring_sha1: false
     apt:
       description: The packages and the state of apt.
       type: dict

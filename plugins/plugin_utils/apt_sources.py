@@ -25,6 +25,11 @@ def without_keyring(sources: t.Iterable[Source]) -> list[Source]:
     return [row for row in sources if row.get("keyring_present") is False]
 
 
+def with_sha1_keyring(sources: t.Iterable[Source]) -> list[Source]:
+    """Return the sources whose key is certified with SHA-1 alone: apt 3 refuses it, and with it what it signs."""
+    return [row for row in sources if row.get("keyring_sha1")]
+
+
 def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[str]]]:
     """Return the archives whose sources name different keys, or a key only once: apt then reads no list at all.
 

@@ -299,6 +299,10 @@ PARSERS: dict[str, Parser] = {
         apt_state.parse_policy,
         "a:\n  Installed: 1.0\n  Candidate: 1.1\n  Version table:\n     1.1 500\n        500 https://a/ noble/main\n",
     ),
+    "apt keyring": Parser(
+        [b"\x88\x10\x04\x13\x01\x02" + bytes(12), b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\niBAEEwEC\n=abcd\n"],
+        lambda data, _place: apt_state.certified_with(data),
+    ),
     "apt simulation": of_text(plan.parse_simulation, "Inst a [1.0] (1.1 Ubuntu:24.04 [arm64]) []\nRemv b [1]\n"),
     "apt name": of_text(wanted.parse_wanted, "cuda-toolkit-13-0=13.0.1-1"),
     "apt sources": of_text(

@@ -94,6 +94,7 @@ class State:
             "kernels_without_driver": self._kernels_without_driver(),
             "kernels_of_new_series": self._kernels_of_new_series(),
             "keyrings_missing": sorted(row["file"] for row in apt_sources.without_keyring(sources)),
+            "keyrings_sha1": sorted(row["file"] for row in apt_sources.with_sha1_keyring(sources)),
             "lists_days": self.update.get("lists_days"),
             "lock_holder": (apt.get("lock_holder") or {}).get("command"),
             "ota_partly": self._ota_partly(),

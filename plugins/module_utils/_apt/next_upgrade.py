@@ -17,8 +17,8 @@ import tempfile
 import typing as t
 
 from .._host.reader import Host
-from . import ota
 from .apt_get import diagnose, read_only
+from .deb_version import compare_versions
 from .plan import parse_simulation
 
 #: The time limit in seconds for one query to fwupd, whose daemon may have to start.
@@ -28,6 +28,9 @@ SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e0
 #: NVIDIA's own updater, which runs once after the first boot (owners' field notes; cylon's role masks it).
 ONCE = "nvidia-spark-run-apt-upgrade-once.service"
 UNITS = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
+#: The world-readable directory of the checker's release recipes, from "Updating a fleet of GB10 systems" (2026-09-05),
+#: for nvidia-spark-ota-check 1.0.16-1.
+RECIPES = "/opt/nvidia/spark-ota-check/metadata"
 
 _LISTS = {
     "kept": "packages have been kept back",
@@ -108,7 +111,7 @@ class UpdateInfo:
             "secure_boot": self.host.part("secure_boot", self._secure_boot),
             "unattended": self.host.part("unattended", self._unattended),
             "firmware": self.host.part("firmware", self._firmware),
-            "ota": self.host.part("ota", lambda: ota.newest(self.host, installed)),
+            "ota": self.host.part("ota", lambda: newest_release(self.host, installed)),
             "cdi": self.host.part("cdi", self._cdi),
             "infiniband": self.host.names("/sys/class/infiniband"),
             "reboot_required": self.host.is_file("/run/reboot-required"),
@@ -257,6 +260,22 @@ class UpdateInfo:
         made = next((driver_of(self.host.read(place) or "") for place in places if self.host.is_file(place)), None)
         there = any(self.host.is_file(f"{folder}/nvidia-cdi-refresh.service") for folder in UNITS)
         return {"static_driver": made, "refresh": there and not self._masked("nvidia-cdi-refresh.service")}
+
+
+def newest_release(host: Host, installed: t.Mapping[str, str]) -> dict[str, t.Any] | None:
+    """Return the newest release that NVIDIA's checker knows, and its packages that are older or missing here."""
+    texts = [host.read(f"{RECIPES}/{name}") for name in host.names(RECIPES) if "ebeta" not in name]
+    recipes = [json.loads(text) for text in texts if text]
+    if not recipes:
+        return None
+    latest = max(recipes, key=lambda recipe: str(recipe["metadata"].get("releaseDate")))
+    rows = [(row["name"], installed.get(row["name"], ""), row["version"]) for row in latest.get("package") or []]
+    return {
+        "name": latest["metadata"].get("name"),
+        "released": str(latest["metadata"].get("releaseDate"))[:10],
+        "software": {row["name"]: row["version"] for row in latest.get("software") or []},
+        "behind": {name: [has, want] for name, has, want in rows if not has or compare_versions(has, want) < 0},
+    }
 
 
 def _state(value: t.Any) -> str | None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import os
 import re
@@ -22,6 +23,12 @@ LOCKS = (f"{DPKG}/lock-frontend", f"{DPKG}/lock", "/var/lib/apt/lists/lock", "/v
 # apt ignores other names in a .d directory (apt_preferences(5), sources.list(5)).
 _PART_NAME = re.compile(r"^[A-Za-z0-9_.-]+$")
 _OPTION = re.compile(r"([A-Za-z-]+)[+-]?=(\S+)")
+# OpenPGP (RFC 9580): a signature of version 4 that certifies a key, up to the number of its hash; and an armoured key.
+_CERTIFICATION = re.compile(
+    rb"(?s)(?:\x88.|\x89..|\x8a.{4}|\xc2(?:[\x00-\xbf]|[\xc0-\xdf].|\xff.{4}))\x04[\x10-\x13\x1f][\x01-\x1f](.)"
+)
+_ARMOURED = re.compile(rb"-----BEGIN PGP PUBLIC KEY BLOCK-----(?:\r?\n[^\r\n]+)*\r?\n\r?\n([A-Za-z0-9+/\s]+)")
+_SHA1 = 2
 
 
 def paragraphs(text: str) -> list[dict[str, str]]:
@@ -115,6 +122,13 @@ def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
     return rows
 
 
+def certified_with(keyring: bytes) -> set[int]:
+    """Return the numbers of the hashes with which the keys of a keyring are certified, by OpenPGP's numbers."""
+    texts = [b"".join(text.split()) for text in _ARMOURED.findall(keyring)]
+    parts = [base64.b64decode(text[: len(text) // 4 * 4]) for text in texts] or [keyring]
+    return {match[1][0] for part in parts for match in _CERTIFICATION.finditer(part)}
+
+
 class Policy(t.NamedTuple):
     """The output of ``apt-cache policy`` for one name."""
 
@@ -173,6 +187,7 @@ class AptState:
         for row in rows:
             paths = [path for path in (row["signed_by"] or "").split(",") if path.startswith("/")]
             row["keyring_present"] = all(self.host.is_file(path) for path in paths) if paths else None
+            row["keyring_sha1"] = any(certified_with(self.host.read_bytes(path) or b"") == {_SHA1} for path in paths)
         return rows
 
     def pins(self) -> list[dict[str, t.Any]]:

@@ -297,9 +297,9 @@ RULES = _table(
     ((re.compile(r"torch|vllm|sglang"), "keys"), "environments"),
     (
         bool,
-        "enabled keyring_present synchronized nvidia_fs open_kernel_module hardware present unified_memory headers "
-        "venv root up connectx7 carrier wireless gpu_required numeric required blocked blocks accepted running image "
-        "kernels.driver read_only on key vendor_once refresh reboot_required virtual",
+        "enabled keyring_present keyring_sha1 synchronized nvidia_fs open_kernel_module hardware present "
+        "unified_memory headers venv root up connectx7 carrier wireless gpu_required numeric required blocked blocks "
+        "accepted running image kernels.driver read_only on key vendor_once refresh reboot_required virtual",
     ),
     (
         _MIB,

@@ -55,6 +55,14 @@ def sources(case: Case) -> t.Iterator[Problem]:
             "Reinstall the vendor's package that provides it (nvidia-repo-keys for the CUDA and DGX"
             " sources, nvidia-spark-repo for the Spark one), or disable that source.",
         )
+    refuses = "sqv" in (case.part("apt").get("packages") or {})
+    for row in apt_sources.with_sha1_keyring(rows):
+        yield problem(
+            "apt source",
+            f"The key {row['signed_by']} of {row['file']} is certified with SHA-1 alone, which apt 3 refuses.",
+            "Fetch the repository's key again, since its owner may have certified it anew, and put it there.",
+            "error" if refuses else "warning",
+        )
     for uri, files in apt_sources.signed_differently(rows).items():
         listed = "; ".join(
             f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -389,6 +390,27 @@ def test_an_interrupted_dpkg_is_broken(tmp_path: t.Any) -> None:
     assert observe(root)["apt"]["broken"] == [{"name": "dpkg", "state": "interrupted"}]
 
 
+def certified(*hashes: int) -> bytes:
+    """Return a keyring with a key and a signature of each hash (RFC 9580: 2 is SHA-1, 8 SHA-256, 10 SHA-512)."""
+    signatures = [b"\x89\x00\x12\x04\x13\x01" + bytes([number]) + bytes(14) for number in hashes]
+    return b"\x99\x00\x0d\x04" + bytes(12) + b"\xb4\x01a" + b"".join(signatures)
+
+
+@pytest.mark.parametrize("armoured", [False, True], ids=["binary", "armoured"])
+@pytest.mark.parametrize(
+    ("hashes", "old"), [((2,), True), ((2, 2), True), ((2, 8), False), ((10,), False), ((), False)]
+)
+def test_a_keyring_that_sha_1_alone_certifies_is_told(
+    hashes: tuple[int, ...], old: bool, armoured: bool, tmp_path: Path
+) -> None:
+    head, text = b"-----BEGIN PGP PUBLIC KEY BLOCK-----\nVersion: 1\n\n", base64.encodebytes(certified(*hashes))
+    tail = b"=njUN\n-----END PGP PUBLIC KEY BLOCK-----\n"
+    keyring = head + text + tail if armoured else certified(*hashes)
+    source = "deb [signed-by=/a.key] http://one.example.com/ /\n"
+    (row,) = observe(plant(tmp_path, {"/etc/apt/sources.list": source, "/a.key": keyring}))["apt_sources"]
+    assert (row["keyring_present"], row["keyring_sha1"]) == (True, old)
+
+
 def test_apt_sources_of_both_formats_are_read_with_their_keyrings(tmp_path: t.Any) -> None:
     root = plant(
         tmp_path,
@@ -420,6 +442,7 @@ def test_apt_sources_of_both_formats_are_read_with_their_keyrings(tmp_path: t.An
     ]
     assert rows[0]["signed_by"] == "/usr/share/keyrings/a.gpg,/usr/share/keyrings/b.gpg"
     assert [row["keyring_present"] for row in rows] == [True, None, False, None, None]
+    assert not any(row["keyring_sha1"] for row in rows)
     assert (rows[1]["types"], rows[1]["suites"], rows[1]["components"]) == (
         ["deb-src"],
         ["noble"],

@@ -227,6 +227,22 @@ GB10 = host()["gpu"]["devices"][0]
             "/usr/bin/nvcc is 12.0",
         ),
         (
+            {"apt_sources": [{**SECOND_SOURCE, "keyring_sha1": True}]},
+            {},
+            {},
+            "apt source",
+            "warning",
+            "certified with SHA-1 alone",
+        ),
+        (
+            {"apt_sources": [{**SECOND_SOURCE, "keyring_sha1": True}], "apt": {"packages": {"sqv": "1.3.0-3"}}},
+            {},
+            {},
+            "apt source",
+            "error",
+            "which apt 3 refuses",
+        ),
+        (
             {"apt_sources": [{**SECOND_SOURCE, "keyring_present": False}]},
             {},
             {},
