@@ -64,7 +64,7 @@ _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"
 # A field that tells an error, and words of a program that goes on without what failed.
 _TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one|false|<nil>)?(?:\s|$))')
 _GOES_WITHOUT = re.compile(r"\b[Ss]kip(?:s|ped|ping)?\b")
-_ANSIBLE = re.compile(r'"(?:msg|stderr)": "((?:[^"\\]|\\.)+)')
+_ANSIBLE = re.compile(r'"(?:msg|response|(?:module_)?std(?:err|out))": "((?:[^"\\]|\\.)+)')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
 _NAMES = {"E": "ERROR", "W": "WARNING", "I": "INFO", "D": "DEBUG", "F": "FATAL", "WARN": "WARNING", "ERR": "ERROR"}
@@ -226,7 +226,8 @@ _HARMLESS = re.compile(
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
     r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
     r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nvCheckOkFailedNoLog"
-    r"|failed to load cni during init|Failed to import Triton kernels"
+    r"|failed to load cni during init|Failed to import Triton kernels|severity=Correct|tainting kernel"
+    r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # An exception whose words are a key or none, and what Python writes between it and the one that came of it.
@@ -253,7 +254,7 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
         return 0, ""
     # What is quoted is talked about.
     is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
-        line.level in _LOUD and line.text[:1].strip() != ""
+        (line.level in _LOUD or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
     if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text)):

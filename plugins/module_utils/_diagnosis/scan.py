@@ -40,6 +40,7 @@ from .rules import (
     hub,
     images,
     kernel,
+    kubernetes,
     load,
     local,
     memory,
@@ -85,9 +86,9 @@ _SHAPES = 100_000
 
 #: The files of the table in its order, which decides between rules that match one log.
 TOPICS = (
-    nccl, memory, driver, kernel, containers, images, local, models, servers, hub, cuda, runtime, arrays, torch,
-    toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake, ports, compiling,
-    load, apt, system, general, consequences, notices,
+    nccl, memory, driver, kernel, kubernetes, containers, images, local, models, servers, hub, cuda, runtime, arrays,
+    torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake, ports,
+    compiling, load, apt, system, general, consequences, notices,
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 

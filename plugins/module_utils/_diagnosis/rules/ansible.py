@@ -175,4 +175,90 @@ keys = conflicting action statements
 pattern = conflicting action statements: ([^\n]+)
 cause = One task has two modules, or an option of the task stands among those of its module ({found}).
 remedy = Correct the indentation: module options below the module, become_user and the like beside it.
+
+[ansible-host-key-password]
+keys = Host Key checking is enabled and sshpass
+pattern = (Host Key checking is enabled) and sshpass does not support this
+cause = Ansible is to log in with a password, and ssh does not know the host's key yet ({found}).
+remedy = Connect once with ssh and compare the fingerprint (or ssh-keyscan HOST >> ~/.ssh/known_hosts, checked), or
+    better copy a key there (ssh-copy-id) and go without -k.
+
+[ansible-python-too-new]
+keys = ansible.module_utils.six.moves
+pattern = No module named '(ansible\.module_utils\.six\.moves)'
+cause = The host's Python is newer than this ansible-core knows ({found}): Python 3.12, as Ubuntu 24.04 has, needs
+    ansible-core 2.16 or newer.
+remedy = Update ansible-core on the controller (pipx upgrade ansible-core, or a new environment), or set
+    ansible_python_interpreter to an older Python of the host.
+
+[ansible-no-package]
+keys = No package matching '
+pattern = No package matching '([^'\n]+)' is available
+cause = No enabled apt source of the host offers {found}.
+remedy = Refresh the lists first (update_cache: true), check the name for this Ubuntu and arm64, and add the source that
+    has it.
+
+[ansible-remote-directory]
+keys = Failed to create temporary directory
+pattern =
+    Failed to create temporary directory\.[^\n]*?Failed command was: [^\n]*?echo (?P<path>[^\s`'"]+)|(Failed to cr
+    +eate temporary directory)
+cause = Ansible could not make its directory on the host[ ({path})]: the disk is full or read-only, or the account has
+    no home directory that it may write.
+remedy = Look there as that account (df -h ~; ls -ld ~), or set remote_tmp to /tmp/.ansible in ansible.cfg
+    (ansible_remote_tmp for one host).
+
+[ansible-filter-missing]
+keys =
+    template error while templating string
+    No filter named '
+pattern =
+    Could not load \\*'(?P<name1>\w+)\\*'
+    [Nn]o filter named '(?P<name2>[\w.]+)'
+cause = A template uses the filter {name}, which this Ansible does not have: its collection or the Python library that
+    it needs is not installed on the controller.
+remedy = Install the collection (ipaddr: ansible.utils with the library netaddr; json_query: community.general with
+    jmespath), and write the filter with its full name (ansible.utils.ipaddr).
+
+[ansible-condition-type]
+keys = Conditionals must have a boolean result
+pattern =
+    Conditional result \((?P<value>[^)\n]*)\) was derived from value of type '(?P<type>\w+)'(?: at '(?P<where>[^'\
+    +n]+)')?
+cause = A condition[ at {where}] is a {type} ({value}) and not true or false, which ansible-core 2.19 no longer takes.
+remedy = Make it one: x | bool, x is defined, x | length > 0; or as a stopgap set allow_broken_conditionals in
+    ansible.cfg.
+
+[ansible-attribute]
+keys =
+    is not a valid attribute for a
+    Unsupported parameters for (
+pattern =
+    '(?P<name1>\w+)' is not a valid attribute for a (?P<kind>\w+)
+    Unsupported parameters for \((?P<module>[\w.]+)\) module: (?P<name2>[\w, .]+?)\. Supported
+cause = [The module {module}][A {kind}] has no option {name}: it is misspelt or at the wrong indentation, or from
+    another release.
+remedy = Compare it with ansible-doc (of the module's own release), and put module options below the module and those of
+    a task beside it.
+
+[ansible-apt-library]
+keys = import the python3-apt module
+pattern = Could not import the python3-apt module using (?P<python>\S+)
+cause = Ansible's apt module runs with {python}, which has no python3-apt: an environment in place of Ubuntu's own
+    Python.
+remedy = Set ansible_python_interpreter to /usr/bin/python3 for that host (and sudo apt install python3-apt there).
+
+[docker-library-old]
+keys = Not supported URL scheme http+docker
+pattern = (Not supported URL scheme http\+docker)
+cause = The Python library docker is older than the requests beside it ({found}).
+remedy = Install docker 7.1 or newer in that environment (python3 -m pip install -U docker); docker-compose 1 has to
+    give way to docker compose.
+
+[ansible-download]
+keys = "HTTP Error
+pattern = HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
+cause = Ansible could not download a file: the server answers {status}, {why}.
+remedy = Correct the address (the file has another name or release, or none for aarch64 or sbsa), or log in where it
+    asks for that.
 """

@@ -27,8 +27,7 @@ keys = Conflicting values set for option Signed-By
 pattern =
     regarding source (?P<source>\S+ \S+?): (?P<key1>\S+) != *$
     regarding source (?P<source2>\S+ \S+?):  ?!= (?P<key2>\S+)
-cause = Two apt sources name the same repository {source}: one with the keyring {key}, and one without any
-    Signed-By.
+cause = Two apt sources name the same repository {source}: one with the keyring {key}, and one without any Signed-By.
 remedy = Find the two files (grep -rn with the repository's host in /etc/apt/sources.list.d), remove the one that has no
     Signed-By, and keep the one that the repository's own instructions write.
 source = NVIDIA/libnvidia-container#194
@@ -59,8 +58,8 @@ pattern =
     held packages will be changed:\s*\n +(?P<packages>[^\n]+)
     Held packages were changed
 cause = What was asked for would change packages that are on hold[: {packages}].
-remedy = Find out who holds them (apt-mark showhold); release them with apt-mark unhold if that is meant, or leave
-    the command.
+remedy = Find out who holds them (apt-mark showhold); release them with apt-mark unhold if that is meant, or leave the
+    command.
 source = ansible/ansible#51218
 
 [apt-sha1]
@@ -80,8 +79,9 @@ source =
 keys = NO_PUBKEY DDCAE044F796ECB0
 pattern = NO_PUBKEY (DDCAE044F796ECB0)
 cause = The key of NVIDIA's container toolkit repository ({found}) is not in the keyring that its source names.
-remedy = Fetch that repository's gpgkey into /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg, as its
-    installation guide says; cuda-keyring does not have it.
+remedy = Fetch its key (https://nvidia.github.io/libnvidia-container/gpgkey, through gpg --dearmor) into
+    /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg, as its installation guide says; cuda-keyring does not have
+    it.
 source = NVIDIA/nvidia-container-toolkit#160
 
 [apt-date-invalid]
@@ -96,8 +96,7 @@ keys = trying to overwrite '
 pattern = trying to overwrite '([^'\n]+)', which is also in package (?P<owner>[^\n]+)
 cause = A package contains {found}, which belongs to {owner}: mostly packages of two driver branches, or of another
     distribution.
-remedy = Remove the package of the other branch first, then run apt --fix-broken install; do not force the
-    overwrite.
+remedy = Remove the package of the other branch first, then run apt --fix-broken install; do not force the overwrite.
 source =
     pop-os/shop#121
     linuxmint/mintupdate#697
@@ -134,10 +133,10 @@ pattern =
     Conflicting values set for option Signed-By regarding source (?P<source>\S+ \S+?): (?P<one>\S*) !=
     + (?P<other>[^\s,]*)
 values =
-    advice of source: https?://developer\.download\.nvidia => on DGX OS keep the vendor's cuda-compute-repo.sources
-    + and remove what the package cuda-keyring added
-    advice of source: . => keep the one that the repository's own package or instructions wrote (grep -rn
-    + with the repository's host in /etc/apt/sources.list.d finds both)
+    advice of source: https?://developer\.download\.nvidia => on DGX OS keep the vendor's cuda-compute-repo.sources and
+    + remove what the package cuda-keyring added
+    advice of source: . => keep the one that the repository's own package or instructions wrote (grep -rn with the
+    + repository's host in /etc/apt/sources.list.d finds both)
 cause = Two apt sources name the same repository {source} with different keyrings, {one} and {other}.
 remedy = Remove one of the two files from /etc/apt/sources.list.d: {advice}.
 source = NVIDIA/nvidia-container-toolkit#170
@@ -196,13 +195,42 @@ cause = Another server answered in place of the repository[ {url}], such as the 
 remedy = Log in to the network in a browser on the host, or set sparkforge_proxies, and run again.
 source = allinurl/goaccess#2850
 
+[apt-no-release]
+keys = a Release file
+pattern =
+    The repository '(?P<repository>\S+ (?P<suite>\S+)[^'\n]*)' (?P<why>does not have|no longer has) a Release file
+values =
+    advice of why: no longer => Its release has ended: upgrade the system or the image, or use the archive
+    + (old-releases.ubuntu.com; of Debian archive.debian.org)
+    advice of repository: \S+/ppa/|\S*ppa\. => Remove that PPA, which has nothing for this Ubuntu (sudo
+    + add-apt-repository --remove), or take the address that its page names
+    advice of repository: \S+/linux/(?:debian|ubuntu) => Write linux/ubuntu on Ubuntu and linux/debian on Debian, with
+    + this system's own codename (. /etc/os-release; echo $VERSION_CODENAME)
+    advice of why: . => Open the address in a browser: correct the suite (this system's codename) or the path, or remove
+    + the source
+cause = The repository {repository} {why} a Release file: it is not there for {suite}.
+remedy = {advice}.
+source = REMnux/remnux-cli#125
+
+[apt-invalid-signature]
+keys = At least one invalid signature was encountered
+pattern = (?P<where>https?://\S+)[^\n]*At least one invalid signature was encountered
+cause = apt could not check the signature of {where}: mostly the disk is full, in a build of an image that of Docker.
+remedy = Look at df -h, and free it (docker system prune; docker builder prune); if there is room, see that /tmp is
+    writable for all (chmod 1777 /tmp) and remove /var/lib/apt/lists/*.
+
+[apt-temporary-file]
+keys = t create temporary file /tmp/
+pattern = Couldn't create temporary file (/tmp/\S+)
+cause = apt's own account cannot write {found}: /tmp has lost its mode, or is full.
+remedy = sudo chmod 1777 /tmp, look at df -h /tmp, and run apt update again.
+
 [apt-unsigned]
-keys =
-    is not signed
-    a Release file
-pattern = The repository '([^'\n]+)' (?:is not signed|does not have a Release file|no longer has a Release file)
-cause = The repository {found} is not signed or has no Release file.
-remedy = Check its URL; an unsigned repository is never used.
+keys = is not signed
+pattern = The repository '([^'\n]+)' is not signed
+cause = The repository {found} is not signed, or its signature could not be checked.
+remedy = Look at the lines above for its key (NO_PUBKEY, a clock, a full disk), and check its URL; an unsigned
+    repository is never used.
 source = REMnux/remnux-cli#125
 
 [apt-interrupted]
@@ -244,6 +272,21 @@ pattern = gpg: (no valid OpenPGP data found)
 cause = What was to be a repository's key is none ({found}): the download failed, or its address answered with a page.
 remedy = Fetch the key with curl -fsSL, which fails instead of saving an error page, look at the file, and take the
     address from the vendor's present instructions.
+
+[apt-key-command]
+keys =
+    apt-key: command not found
+    apt-key: not found
+pattern = (apt-key): (?:command )?not found
+cause = This system has no {found} any more, which old instructions call.
+remedy = Save the key in a file of its own (curl -fsSL URL | sudo gpg --dearmor -o /usr/share/keyrings/NAME.gpg), and
+    name it in the source with signed-by=/usr/share/keyrings/NAME.gpg.
+
+[apt-no-sources-of-source]
+keys = URIs in your sources.list
+pattern = You must put some '(deb-src)' URIs in your sources\.list
+cause = No apt source offers the source of packages ({found}).
+remedy = Add deb-src to Types in /etc/apt/sources.list.d/ubuntu.sources, and run sudo apt update.
 
 [apt-no-version]
 keys = ' was not found
@@ -305,6 +348,13 @@ cause = The apt source {url} is for x86 processors, so that none of its packages
 remedy = Remove it (and cuda-keyring of x86_64), and add the one for this host: of CUDA the same address with sbsa
     instead of x86_64; DGX OS has its own already.
 
+[apt-renamed]
+keys = is a virtual package provided by:
+pattern = Package (?P<package>\S+) is a virtual package provided by:\s+(?P<provider>\S+)
+cause = There is no package {package} of its own any more: {provider} has taken its place, as many of Ubuntu 24.04 whose
+    names now end in t64.
+remedy = Ask for that one (sudo apt install {provider}), and correct the list of packages.
+
 [apt-no-package]
 keys =
     Unable to locate package
@@ -313,9 +363,16 @@ pattern =
     Unable to locate package (\S+)
     Package '?([^\s']+)'? has no installation candidate
 every = yes
+values =
+    advice of found: python3\.\d+ => Ubuntu 24.04 has only Python 3.12: take that, or another one with uv python install
+    advice of found: .*(?:cuda|cudnn|nccl|nvidia|libnv|tensorrt) => NVIDIA's source has it (the role cuda_libraries adds
+    + it; DGX OS has it already; the container toolkit's is one of its own): see that it is enabled and for arm64 (sbsa)
+    advice of found: docker-|containerd\.io => Docker's own source has it (download.docker.com/linux/ubuntu); of
+    + Ubuntu's they are docker.io, docker-buildx and docker-compose-v2
+    advice of found: . => Check the names for this distribution and for arm64, and that universe and the source that has
+    + them are enabled
 cause = No enabled apt source offers {found}.
-remedy = Check the names for this distribution, and that their source is enabled and updated (the role cuda_libraries
-    adds NVIDIA's).
+remedy = Run sudo apt update first, which an image needs in the same RUN; {advice}.
 
 [apt-hash]
 keys =
@@ -342,9 +399,16 @@ source = conan-io/conan-center-index#26326
 [apt-fetch]
 keys = Failed to fetch
 pattern = Failed to fetch (?P<url>\S+) +(?P<why>[^\[\n]*[^\[\s])
+values =
+    advice of why: 404 => Run sudo apt update first (in an image in the same RUN), since the lists name a version that
+    + is gone; if it is a Release file, correct the source's address or suite
+    advice of why: 403 => The server refuses this address or a proxy does: open the URL elsewhere, and try later or
+    + another mirror
+    advice of why: (?:Temporary failure|Could not resolve) => See that names are resolved (resolvectl query HOST), and
+    + the proxy (sparkforge_proxies)
+    advice of why: . => Check the host's network, the proxy (sparkforge_proxies) and the source's URL
 cause = apt could not fetch {url}: {why}.
-remedy = Check the host's network, the proxy (sparkforge_proxies) and the source's URL; after a 404, run again: the
-    package lists were outdated.
+remedy = {advice}.
 
 [dpkg-unconfigured]
 keys = dependency problems prevent configuration of
@@ -354,8 +418,8 @@ pattern =
     dependency problems prevent configuration of (?P<package2>\S+?):(?:\n \S+ (?P<why>depends on [^;\n]+))?
 cause = dpkg could not finish {package}, because it needs another package first[: {other}, which failed before][
     ({why})].
-remedy = Look above for the first package whose own script failed[ (of {other})] and mend that; then run
-    sudo apt --fix-broken install.
+remedy = Look above for the first package whose own script failed[ (of {other})] and mend that; then run sudo apt
+    --fix-broken install.
 
 [apt-unmet]
 keys =
@@ -375,8 +439,8 @@ pattern =
     you have held
 values =
     advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
-    + which version each has. Take both from one source and in one version (pin or remove the other repository, or
-    + name the versions: apt install NAME=VERSION …), then apt --fix-broken install
+    + which version each has. Take both from one source and in one version (pin or remove the other repository, or name
+    + the versions: apt install NAME=VERSION …), then apt --fix-broken install
     advice of why: it is not installable => No enabled source has it for this architecture: enable the repository that
     + has it, or remove the one that asks for it
     advice of why: it(?:'s| is) not going to be => Ask for it, too (apt install NAME): apt then says what forbids it,
@@ -389,6 +453,30 @@ remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 source =
     osrf/rocker#298
     NVIDIA/ansible-role-nvidia-driver#33
+
+[dpkg-configuration-question]
+keys = end of file on stdin at conffile prompt
+pattern =
+    error processing package (?P<package>\S+) [^\n]*\n[^\n]*end of file on stdin at conffile prompt
+    end of file on stdin at conffile prompt
+cause = dpkg asked whether to keep a changed configuration file[ of {package}], and there was nobody to answer.
+remedy = Finish it with sudo apt-get -o Dpkg::Options::=--force-confold -f install, which keeps the file as it is
+    (confnew takes the package's), and give the same option to unattended runs.
+
+[apt-python-module]
+keys = No module named 'apt_pkg'
+pattern = No module named '(apt_pkg)'
+cause = python3 is not the Python of this Ubuntu any more, so that its tools do not find {found}: another one was set
+    with update-alternatives or a link.
+remedy = Set /usr/bin/python3 back to Ubuntu's own (3.12 on 24.04: sudo ln -sf python3.12 /usr/bin/python3), run sudo
+    apt install --reinstall python3-apt, and use the other Python by its name or in an environment.
+
+[grub-device-missing]
+keys = /var/lib/grub/esp
+pattern = mount: /var/lib/grub/esp: special device (\S+) does not exist
+cause = The package of the boot loader is to write to {found}, a disk that is not here any more.
+remedy = Run sudo dpkg-reconfigure grub-efi-arm64, choose the partition that is mounted at /boot/efi, then sudo dpkg
+    --configure -a.
 
 [apt-would-remove]
 keys = remove packages while --no-remove
@@ -430,4 +518,11 @@ pattern = dpkg: error processing (?:package|archive) (\S+)
 every = yes
 cause = dpkg could not finish {found}.
 remedy = Read the package's own message and /var/log/dpkg.log, fix the cause, then run again.
+
+[release-upgrade-first]
+keys = Please install all available updates for your release
+pattern = (Please install all available updates for your release) before upgrading
+cause = do-release-upgrade does not start, because updates of this release are outstanding or held.
+remedy = sudo apt update && sudo apt full-upgrade, look at apt-mark showhold, and reboot; DGX OS is upgraded only by its
+    vendor's way.
 """

@@ -142,4 +142,70 @@ cause = Ollama could not load the model ({found}); the lines of its runner, befo
     why.
 remedy = Read them (journalctl -u ollama -e, or docker logs), update Ollama, since a newer model needs a newer one, pull
     the model again, and leave more memory free (ollama ps, OLLAMA_CONTEXT_LENGTH).
+
+[unit-job-failed]
+keys =
+    failed because the control process exited
+    failed because a fatal signal was delivered
+    failed because a timeout was exceeded
+pattern = Job for (\S+) failed because (?P<why>[^\n.]+)
+cause = systemd could not start {found} ({why}); this line does not say why.
+remedy = Read its own lines: journalctl -xeu {found} -b --no-pager | tail -50 (systemctl status {found} shows the last
+    ten).
+
+[unit-exited]
+keys = Failed with result 'exit-code'
+pattern = ([\w@.\\-]+): Failed with result 'exit-code'
+cause = The program of {found} ended with an error, and its own lines in this log do not say one that is known.
+remedy = Read what it printed before that line (journalctl -u {found} -b), and start its ExecStart by hand as the same
+    account.
+
+[mpi-rank-ended]
+keys = mpirun noticed that process rank
+pattern =
+    process rank (?P<rank>\d+) with PID \d+ on node (?P<node>\S+)\s+exited on\s+signal (?P<signal>\d+) \((?P<name>
+    +[^)\n]+)\)
+values =
+    advice of signal: 9$ => Look there for Out of memory (journalctl -k), as a kill mostly means that; let the program
+    + take less
+    advice of signal: . => Read that rank's own lines before it (--tag-output names them), and the core dump
+    + (coredumpctl info)
+cause = Rank {rank} on {node} was ended by signal {signal} ({name}), and mpirun ended the others.
+remedy = {advice}.
+
+[pod-probe-failed]
+keys =
+    Liveness probe failed
+    Startup probe failed
+pattern = (?P<kind>Liveness|Startup) probe failed: (?P<why>[^\n]{1,160})
+cause = Kubernetes restarts the container, because its {kind} probe failed: {why}.
+remedy = Read the container's own log (kubectl logs --previous); a model that loads for minutes needs a startupProbe
+    with enough time (failureThreshold times periodSeconds), or a longer initialDelaySeconds.
+
+[pod-crash-loop]
+keys =
+    Back-off restarting failed container
+    CrashLoopBackOff
+pattern =
+    Back-off restarting failed container (?P<name>\S+)
+    (CrashLoopBackOff)
+cause = The container[ {name}] of a pod ends again and again, and Kubernetes waits before it starts it anew; this log
+    does not say why.
+remedy = Read what it printed (kubectl logs POD --previous --all-containers) and how it ended (kubectl describe pod POD:
+    Last State, Exit Code; 137 is a kill, mostly for memory).
+
+[pod-image-pull]
+keys =
+    Failed to pull image
+    ErrImagePull
+    ImagePullBackOff
+    Back-off pulling image
+pattern =
+    Failed to pull image '(?P<image1>[^'\n]+)': (?P<why>[^\n]{1,200})
+    Back-off pulling image '(?P<image2>[^'\n]+)'
+    (ErrImagePull|ImagePullBackOff)
+cause = Kubernetes could not pull the image[ {image}][: {why}].
+remedy = See the whole reason (kubectl describe pod POD): compare name and tag, and that it has linux/arm64; a private
+    one needs imagePullSecrets (kubectl create secret docker-registry), an image that is only local imagePullPolicy:
+    IfNotPresent and must be in containerd (k3s ctr images import).
 """

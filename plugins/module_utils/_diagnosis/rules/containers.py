@@ -44,14 +44,32 @@ source =
 
 [cdi-unresolvable]
 keys = unresolvable CDI devices
-pattern = unresolvable CDI devices ([^\s:]+)
-cause = There is no usable CDI specification for {found} on this host: none was generated, or this Podman or Docker
-    does not understand its version (Podman 4.9 does not know CDI 0.7, which the toolkit 1.19 writes).
-remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and mend what it reports (mostly a driver
-    that is not loaded); with Podman 4.9 keep the toolkit below 1.19, or take a newer Podman.
+pattern = unresolvable CDI devices ([^\s:]+[^\s:.])
+cause = There is no usable CDI specification for {found} on this host: none was generated, or this Podman or Docker does
+    not understand its version (Podman 4.9 does not know CDI 0.7, which the toolkit 1.19 writes).
+remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and mend what it reports (mostly a driver that
+    is not loaded); with Podman 4.9 keep the toolkit below 1.19, or take a newer Podman.
 source =
     NVIDIA/nvidia-container-toolkit#1940
     NVIDIA/nvidia-container-toolkit#1537
+
+[cdi-stale]
+keys =
+    cannot stat `/usr/lib
+    failed to fulfil mount request
+    failed to stat CDI host device
+    : no such file or directory: unknown
+    OCI runtime attempted to invoke a command that was not found
+pattern =
+    cannot stat '(?P<file1>/\S+?\.so\.(?P<version1>\d{3}[\d.]+))'
+    failed to fulfil mount request: open (?P<file2>/\S+?\.so\.(?P<version2>\d{3}[\d.]+)): no such file
+    error mounting \\*'(?P<file3>/\S+?\.so\.(?P<version3>\d{3}[\d.]+))\\*' to rootfs[^\n]*no such file or directory
+    failed to stat CDI host device '(?P<file4>[^'\n]+)': no such file
+cause = The CDI specification names {file}[ of the driver {version}], which is not on this host any more: it was made
+    before the driver or the devices changed.
+remedy = Make it anew: sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml (toolkit 1.18 and newer do it by
+    themselves: systemctl status nvidia-cdi-refresh).
+source = NVIDIA/nvidia-container-toolkit#885
 
 [cdi-tegra]
 keys = error getting GPU device minor number
@@ -77,8 +95,8 @@ pattern =
     ^(desktop-linux|rootless) \*\s
     ^ *Context: +(desktop-linux|rootless)
 when = container-no-gpu-driver
-cause = Docker's current context is {found}, so that another daemon answers than the system's, for which
-    nvidia-ctk runtime configure sets up NVIDIA's container toolkit.
+cause = Docker's current context is {found}, so that another daemon answers than the system's, for which nvidia-ctk
+    runtime configure sets up NVIDIA's container toolkit.
 remedy = Go back to the system's daemon: docker context use default (and unset DOCKER_CONTEXT and DOCKER_HOST).
 source = NVIDIA/nvidia-container-toolkit#814
 
@@ -97,6 +115,18 @@ remedy = Give the service deploy.resources.reservations.devices with driver nvid
 source =
     AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#5
     https://docs.docker.com/compose/how-tos/gpu-support/
+
+[docker-cdi-off]
+keys =
+    could not select device driver "cdi"
+    CDI device injection failed
+pattern =
+    could not select device driver '(cdi)'
+    (CDI device injection failed): (?!unresolvable)
+cause = This Docker does not give devices by CDI ({found}): the feature is off, or Docker is older than 25.
+remedy = Update Docker to 28 or newer, or switch it on with {{"features": {{"cdi": true}}}} in /etc/docker/daemon.json,
+    and restart docker; the specification is made with sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml.
+source = NixOS/nixpkgs#337873
 
 [container-no-gpu-driver]
 keys = could not select device driver
@@ -133,8 +163,8 @@ source =
 [docker-client-too-old]
 keys = is too old. Minimum supported API version
 pattern = client version (?P<client>[\d.]+) is too old\. Minimum supported API version is (?P<least>[\d.]+)
-cause = The program asks Docker with the API {client}, and this daemon takes only {least} and newer (Docker 29
-    dropped those below 1.44).
+cause = The program asks Docker with the API {client}, and this daemon takes only {least} and newer (Docker 29 dropped
+    those below 1.44).
 remedy = Update the program that asks (or its library); as a stopgap set DOCKER_API_VERSION={least} for it.
 source = docker/compose#13389
 
@@ -146,8 +176,8 @@ pattern =
     Cannot connect to the Docker daemon at ([^\s,]+)\. Is
     failed to connect to the docker API at ([^\s;]+);
 cause = No Docker daemon answers at {found}: it does not run, or the client asks at another socket.
-remedy = Start it (systemctl start docker), and read its journal if it does not stay up; check DOCKER_HOST and
-    docker context.
+remedy = Start it (systemctl start docker), and read its journal if it does not stay up; check DOCKER_HOST and docker
+    context.
 source = moby/moby#32658
 
 [docker-not-permitted]
@@ -155,26 +185,45 @@ keys =
     the Docker daemon socket
     the docker API at
 pattern = permission denied while trying to connect to the (?:Docker daemon socket|docker API) at (\S+?):?(?:\s|$)
-cause = This account may not open Docker's socket {found}: it is not in the group docker, or was added after this
-    login.
-remedy = Add it to the group docker (usermod -aG docker USER; that is as good as root) and log in again, or use
-    sudo.
+cause = This account may not open Docker's socket {found}: it is not in the group docker, or was added after this login.
+remedy = Add it to the group docker (usermod -aG docker USER; that is as good as root) and log in again, or use sudo.
 source = NVIDIA/nvidia-docker#1205
 
+[entrypoint-doubled]
+keys = : cannot execute binary file
+pattern = (?<!\S)(?P<shell>\S*\bsh|\S*/bash): (?P=shell): cannot execute binary file
+cause = The image's entry point is a shell already, and the command begins with {shell} again, so that the shell tries
+    to read itself as a script.
+remedy = Begin the command with -c (without {shell}), or set the entry point anew (entrypoint: "" in the compose file,
+    --entrypoint).
+source = AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#12
+
 [image-without-arm]
-keys = no matching manifest for
-pattern = no matching manifest for (\S+)
-cause = The image is published only for other processors, not for {found}.
-remedy = Take a tag or an image that has {found}, or build it on the Spark.
+keys =
+    no matching manifest for
+    no match for platform in manifest
+pattern =
+    no matching manifest for (?P<platform>\S+)
+    (?:image '|metadata for |reference ')(?P<image>[^\s'\n]+?)['\s:]*: no match for platform in manifest
+    (no match for platform in manifest)
+cause = The image[ {image}] is published only for other processors[, not for {platform}].
+remedy = Take a tag or an image that has linux/arm64 (docker manifest inspect lists its platforms), or build it on the
+    Spark.
 source = s0len/Playbook#151
 
 [image-of-another-platform]
 keys =
     does not match the detected host platform
+    does not match the expected platform
     exec format error
+    Exec format error
     was pulled with platform
+    image targets '
 pattern =
     image's platform \((?P<image>\S+)\) does not match the detected host platform \((?P<host>[^)\n]+)\)
+    image platform \((?P<image3>[^)\n]+)\) does not match the expected platform \((?P<host3>[^)\n]+)\)
+    image targets '(?P<image4>\w+)', cannot run on '(?P<host4>\w+)'
+    exec container process '\S+': Exec format error
     (?:exec \S+|exec user process caused): exec format error(?:(?s:.{0,1500}?)Base image (?P<name>\S+) was pulled with
     + platform '(?P<image2>[^'\n]+)', expected '(?P<host2>[^'\n]+)')?
 cause = The image[ {name}] is for another processor[, {image},] than this host's[, {host}].
@@ -198,7 +247,8 @@ pattern =
     (?:error from registry|pull access): (denied)
     denied: (requested access to the resource is denied)
 cause = The registry gives the image to nobody who is not logged in, or there is no image of that name ({found}).
-remedy = Check the name, and log in to the registry that it names (docker login nvcr.io with an API key of NGC).
+remedy = Check the name, and log in to the registry that it names (docker login nvcr.io with the user $oauthtoken and an
+    API key of NGC; ghcr.io with a token of GitHub that may read packages).
 source =
     NVIDIA-NeMo/Speech#243
     XingangPan/DragGAN#149
@@ -208,7 +258,8 @@ source =
 keys =
     429 Too Many Requests
     toomanyrequests
-pattern = (429 Too Many Requests|toomanyrequests)
+    pull rate limit
+pattern = (429 Too Many Requests|toomanyrequests|reached your (?:unauthenticated )?pull rate limit)
 cause = The registry refuses more downloads for now ({found}): the limit of this address or account is reached.
 remedy = Log in (docker login), wait, or use a mirror.
 source = docker/hub-feedback#2464
@@ -257,8 +308,12 @@ source =
     NVIDIA/nvidia-container-toolkit#289
 
 [nvml-not-permitted]
-keys = NVML: Insufficient Permissions
-pattern = Failed to initialize NVML: (Insufficient Permissions)
+keys =
+    NVML: Insufficient Permissions
+    nvml error: insufficient permissions
+pattern =
+    Failed to initialize NVML: (Insufficient Permissions)
+    nvml error: (insufficient permissions)
 cause = This account may not open the GPU's device files ({found}), as a user inside a rootless container, or one
     outside their group.
 remedy = Compare ls -l /dev/nvidia* with the account's groups; give Podman --group-add keep-groups or --userns=keep-id.
@@ -284,8 +339,8 @@ source =
 keys = nvidia-container-runtime did not terminate successfully
 pattern = (\S*nvidia-container-runtime) did not terminate successfully
 cause = What Docker has as NVIDIA's runtime ({found}) is not that program, or not of the toolkit that is installed.
-remedy = Point the runtime nvidia in /etc/docker/daemon.json to the nvidia-container-runtime of the toolkit
-    (nvidia-ctk runtime configure), and restart docker.
+remedy = Point the runtime nvidia in /etc/docker/daemon.json to the nvidia-container-runtime of the toolkit (nvidia-ctk
+    runtime configure), and restart docker.
 source = NixOS/nixpkgs#322400
 
 [container-hook-ldconfig]
@@ -294,8 +349,8 @@ pattern =
     nvidia-container-cli: ldcache error: (open failed: \S+)
     nvidia-container-cli: ldcache error: (process \S+ (?:terminated with signal|failed with error code:) \d+)
 cause = NVIDIA's hook could not run ldconfig for the container ({found}).
-remedy = Set ldconfig = "@/sbin/ldconfig.real" (or "@/sbin/ldconfig") in /etc/nvidia-container-runtime/config.toml,
-    so that the host's program is taken, or use CDI instead of the hook (--device nvidia.com/gpu=all).
+remedy = Set ldconfig = "@/sbin/ldconfig.real" (or "@/sbin/ldconfig") in /etc/nvidia-container-runtime/config.toml, so
+    that the host's program is taken, or use CDI instead of the hook (--device nvidia.com/gpu=all).
 source =
     NVIDIA/nvidia-container-toolkit#1246
     NixOS/nixpkgs#278969
@@ -309,8 +364,8 @@ pattern =
     nvidia-container-cli: initialization error: (cannot open shared object file)
     nvidia-container-cli: initialization error: load library failed: (libnvidia-ml\.so\.1)
     failed to initialize NVML: (ERROR_LIBRARY_NOT_FOUND)
-cause = NVIDIA's container toolkit found no libnvidia-ml on the host ({found}): the driver's libraries are missing,
-    or not where ldconfig looks.
+cause = NVIDIA's container toolkit found no libnvidia-ml on the host ({found}): the driver's libraries are missing, or
+    not where ldconfig looks.
 remedy = Make nvidia-smi work on the host, and run sudo ldconfig.
 source = NVIDIA/nvidia-container-toolkit#131
 
@@ -335,8 +390,8 @@ source =
 [container-hook-root]
 keys = change root failed
 pattern = nvidia-container-cli: initialization error: (change root failed)
-cause = The directory that the toolkit's configuration names as the driver's root does not exist ({found}), as after
-    a driver container.
+cause = The directory that the toolkit's configuration names as the driver's root does not exist ({found}), as after a
+    driver container.
 remedy = Take the line root out of /etc/nvidia-container-runtime/config.toml.
 source = NVIDIA/nvidia-container-toolkit#679
 
@@ -352,9 +407,11 @@ source = NVIDIA/nvidia-docker#1675
 keys =
     driver rpc error
     detection error: nvml error
+    driver error: failed to process request
 pattern =
     (driver rpc error: [\w ]+)
     detection error: (nvml error: [\w ]+)
+    (driver error: failed to process request)
 cause = The helper of NVIDIA's container toolkit could not start the driver in time, or crashed in it ({found}).
 remedy = Update the container toolkit, and keep nvidia-persistenced running.
 source = NVIDIA/nvidia-docker#1648
@@ -372,10 +429,10 @@ source = NVIDIA/nvidia-container-runtime#68
 [cdi-hook-failed]
 keys = error executing hook
 pattern = error executing hook `(\S*nvidia-c\S+)`
-cause = A hook of NVIDIA's container toolkit failed ({found}): it is older than the driver or the CDI specification,
-    or is the old OCI hook, which fails without root.
-remedy = Generate the specification anew (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml), and remove
-    the old hook's file from /usr/share/containers/oci/hooks.d.
+cause = A hook of NVIDIA's container toolkit failed ({found}): it is older than the driver or the CDI specification, or
+    is the old OCI hook, which fails without root.
+remedy = Generate the specification anew (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml), and remove the
+    old hook's file from /usr/share/containers/oci/hooks.d.
 source =
     ublue-os/bluefin#3454
     NVIDIA/nvidia-container-runtime#85
@@ -385,7 +442,6 @@ keys = Failed to initialize NVML: Unknown Error
 pattern = Failed to initialize NVML: (Unknown Error)
 cause = NVML fails in a container ({found}) that had the GPU before: systemd reloaded (daemon-reload) and took the GPU's
     devices from the container's control group.
-remedy = Start the container again; CDI, or the links below /dev/char that NVIDIA describes, keep it from coming
-    back.
+remedy = Start the container again; CDI, or the links below /dev/char that NVIDIA describes, keep it from coming back.
 source = NVIDIA/nvidia-container-toolkit#48
 """

@@ -14,12 +14,16 @@ RULES = r"""
 keys =
     Key was rejected by service
     module with unavailable key is rejected
+    unsigned module loading is restricted
 pattern =
-    insert (?:module )?'(\w+)'[^\n]*Key was rejected by service
-    Loading of (module with unavailable key) is rejected
-cause = Secure Boot is on, and the kernel refuses {found}, which no enrolled key has signed.
-remedy = Use the distribution's signed modules (linux-modules-nvidia for this kernel), or enrol the key that DKMS
-    signs with (mokutil).
+    insert (?:module )?'(?P<module>\w+)'[^\n]*Key was rejected by service
+    Loading of module with unavailable key is rejected
+    unsigned module loading is restricted
+    Key was rejected by service
+cause = Secure Boot is on, and the kernel refuses the module[ {module}], which no enrolled key has signed.
+remedy = Use the distribution's signed modules (linux-modules-nvidia for this kernel), or enrol the key that DKMS signs
+    with (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, then a reboot and Enroll MOK on the host's own
+    screen); without that, switch Secure Boot off in the firmware's setup.
 source =
     google/gasket-driver#11
     Fred78290/nct6687d#99
@@ -52,8 +56,7 @@ pattern =
     Bad return status for module build on kernel: (?P<kernel>\S+) \(\w+\)\s*\n[^\n]*/dkms/(?P<module>[^/\s]+)/
     +(?P<version>[^/\s]+)/build/make\.log
     Bad return status for module build on kernel: (?P<kernel2>\S+)
-cause = DKMS could not build[ {module} {version}] for the kernel {kernel}: mostly the module is older than the
-    kernel.
+cause = DKMS could not build[ {module} {version}] for the kernel {kernel}: mostly the module is older than the kernel.
 remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]; use a release of the module
     that supports this kernel, or boot the kernel that it was made for.
 source =
@@ -72,12 +75,38 @@ cause = DKMS has {module}[ {version}] already, or the kernel's own package has a
 remedy = Look at dkms status; remove the old one (sudo dkms remove MODULE/VERSION --all) before adding it again, or keep
     the kernel's module (linux-modules-nvidia) and leave DKMS out.
 
+[dkms-compiler-missing]
+keys =
+    : gcc-
+    -gcc-
+pattern =
+    sh: \d+: (?P<compiler>(?:\w+-)*gcc-\d+): not found(?s:.{0,600}?)/var/lib/dkms/(?P<module>[\w.-]+)/
+cause = DKMS cannot compile {module}, since the compiler of the running kernel, {compiler}, is not installed.
+remedy = sudo apt install {compiler}, then sudo dkms autoinstall (or sudo dpkg --configure -a).
+
 [driver-object-failed]
 keys = /var/lib/dkms/nvidia/
 pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/nvidia/([\d.]+)/build/nvidia/\S+\.o\] Error
 cause = The NVIDIA driver {found} does not compile for this kernel: it is older than the kernel.
 remedy = Install a driver release that supports this kernel, or boot the kernel that this one supports.
 source = linux-surface/linux-surface#573
+
+[driver-installer-refused]
+keys =
+    .run file is intended for the
+    please exit X before installing
+    Unable to find the development tool
+pattern =
+    (?P<why1>\.run file is intended for the\s+\S+\s+platform, but you appear to be running on\s+[\w-]+)
+    (?P<why2>running an X server; please exit X before installing)
+    Unable to find the development tool '(?P<tool>[^'\n]+)'
+values =
+    advice of why: \.run => Take the driver's packages of this host's own distribution (DGX OS brings its driver), or
+    + the installer for Linux-aarch64
+    advice of why: running => Stop the desktop first (sudo systemctl isolate multi-user.target), and install from ssh
+    advice of tool: . => Install build-essential (the compiler with which the kernel was built) and the kernel's headers
+cause = NVIDIA's installer does not go on[: {why}][: its tool {tool} is missing].
+remedy = {advice}.
 
 [driver-mismatch]
 keys =
@@ -98,8 +127,8 @@ source = ublue-os/bazzite#2668
 [driver-module-proprietary]
 keys = ): 169,
 pattern = Xid \([^)\n]+\): 169\b
-cause = The proprietary kernel modules of the driver are loaded (Xid 169), which do not support Blackwell GPUs such
-    as the GB10.
+cause = The proprietary kernel modules of the driver are loaded (Xid 169), which do not support Blackwell GPUs such as
+    the GB10.
 remedy = Install the open kernel modules of the same driver branch (nvidia-driver-580-open) and reboot.
 source = Start9Labs/start-technologies#3693
 
@@ -111,8 +140,7 @@ pattern =
     fallen off the bus
     Xid \([^)\n]+\): 79\b
 cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79).
-remedy = Turn the host fully off and on; if it comes back, check temperature, power and firmware, and ask the
-    vendor.
+remedy = Turn the host fully off and on; if it comes back, check temperature, power and firmware, and ask the vendor.
 source =
     NVIDIA/NVSentinel#155
     NVIDIA/open-gpu-kernel-modules#507
@@ -121,11 +149,13 @@ source =
 keys =
     ): 119,
     ): 120,
+    waiting for RPC response from GPU
     GPU is probably locked
     GSP RM heartbeat timed out
     _kgspIsHeartbeatTimedOut
 pattern =
     Xid \([^)\n]+\): (119|120),
+    (Timeout after \d+s of waiting for RPC response from GPU\d+ GSP)
     (GPU is probably locked)
     (GSP RM heartbeat timed out)
     _kgspIsHeartbeatTimedOut: (Heartbeat timed out)
@@ -173,11 +203,19 @@ remedy = Look in that program's own log for an illegal memory access, and take a
     failed in which it is mended.
 source = sgl-project/sglang#27520
 
+[driver-firmware-missing]
+keys = Direct firmware load for nvidia/
+pattern = Direct firmware load for (nvidia/(?P<version>[\d.]+)/(?!gsp_log)\S+) failed(?: with|,) error (?P<code>-\d+)
+cause = The driver {version} did not find its firmware {found} when it started (error {code}).
+remedy = Install the firmware's package of the same version (of Ubuntu nvidia-firmware-BRANCH-{version}), run sudo
+    update-initramfs -u -k all, and reboot.
+
 [gpu-not-initialised]
 keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)
 cause = The NVIDIA driver is loaded but could not initialise the GPU ({found}).
-remedy = Power the host off and on; if that does not help, compare the versions of driver and firmware with those that
+remedy = Shut the host down, unplug its power for some minutes (a restart keeps the state of the firmware), and start it
+    again; if that does not help, boot the former kernel, compare the versions of driver and firmware with those that
     support the GPU, and ask the vendor with these numbers.
 source = NVIDIA/gpu-operator#649
 
@@ -196,8 +234,8 @@ source = mattshma/bigdata#133
 keys = Module nvidia
 pattern = Module nvidia(?:-\w+)? not found in directory /lib/modules/(?P<kernel>\S+)
 cause = There is no nvidia module for the running kernel {kernel}: the modules were built for another one.
-remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with
-    linux-headers-{kernel}), or boot the kernel that has them.
+remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with linux-headers-{kernel}),
+    or boot the kernel that has them.
 source = NVIDIA/nvidia-docker#365
 
 [gpu-none-listed]
@@ -227,9 +265,8 @@ pattern =
     (Failed to query NVIDIA devices)
 cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}): mostly there is none for the
     running kernel.
-remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM) why the module for the
-    kernel of `uname -r` is missing, and install it (linux-modules-nvidia, or headers for DKMS) or boot the former
-    kernel.
+remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM) why the module for the kernel
+    of `uname -r` is missing, and install it (linux-modules-nvidia, or headers for DKMS) or boot the former kernel.
 source =
     M-Bab/linux-kernel-amdgpu-binaries#101
     HonuRobotics/dockwater#10
@@ -241,6 +278,13 @@ pattern = Unable to determine the device handle for GPU ?(\S+): (?P<why>[\w ]+)
 cause = The driver lists the GPU {found} but could not start it, or has lost it since ({why}).
 remedy = Look for the NVRM and Xid lines in the kernel's log, which say why, and reboot.
 source = NVIDIA/open-gpu-kernel-modules#259
+
+[uvm-stopped]
+keys = set_fatal_error
+pattern = uvm_global_set_fatal_error\w*, global fatal error: (?P<why>[\w ]+)
+cause = The driver's unified memory (nvidia-uvm) stopped for good: {why}; each CUDA program fails from then on.
+remedy = Reboot the host (or end all programs and reload nvidia-uvm), and read the Xid and NVRM lines before it, which
+    have the reason.
 
 [modprobe-nvidia-failed]
 keys = /sbin/modprobe nvidia-
@@ -258,8 +302,8 @@ pattern =
     AER: Uncorrectable \((?P<kind1>[\w-]+)\) error message received from (?P<device>\S+)
 cause = The PCIe device[ {device}] reported an uncorrectable error ({kind}), as of a ConnectX-7 that stopped: the host
     is at fault, not the program.
-remedy = Power the host off and on, seat the cable anew, and compare the firmware with the vendor's; what hangs or
-    fails afterwards (a soft lockup, RDMA) follows from it.
+remedy = Power the host off and on, seat the cable anew, and compare the firmware with the vendor's; what hangs or fails
+    afterwards (a soft lockup, RDMA) follows from it.
 source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#146
 
 [kernel-oops]
@@ -300,6 +344,21 @@ remedy = Install the open kernel modules of a branch that has the GB10 (nvidia-d
 source =
     Start9Labs/start-technologies#3693
     endeavouros-team/PKGBUILDS#351
+
+[driver-installer-module]
+keys =
+    Unable to load the kernel module 'nvidia
+    kernel module was not created
+pattern =
+    Unable to load the kernel module '(?P<module1>nvidia[\w.-]*)'
+    The (?P<module2>nvidia[\w-]*) kernel module was not created
+cause = NVIDIA's installer could not build or load {module} for the running kernel.
+remedy = Read the first error of /var/log/nvidia-installer.log: Key was rejected means Secure Boot, an error of the
+    compiler a driver that is older than this kernel, an unsupported GPU the wrong flavour (Blackwell needs the open
+    modules: -M open); better use the packages of the distribution (nvidia-driver-580-open), which fit its kernels.
+source =
+    NVIDIA/gpu-driver-container#44
+    MeowIce/nvidia-legacy#24
 
 [module-of-another-kernel]
 keys =
@@ -396,4 +455,22 @@ values =
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
+
+[display-no-screen]
+keys =
+    no screens found
+    Failed to initialize the NVIDIA graphics device
+pattern =
+    (no screens found)
+    (Failed to initialize the NVIDIA graphics device)
+cause = The X server found no display that it can use ({found}).
+remedy = See that nvidia-smi works and read the NVRM lines (journalctl -k); remove an old /etc/X11/xorg.conf that names
+    another driver or BusID, set options nvidia-drm modeset=1, and connect a screen before the start.
+
+[display-no-device]
+keys = Failed to allocate NvKmsKapiDevice
+pattern = (Failed to allocate NvKmsKapiDevice)
+cause = nvidia-drm got no device for the display ({found}), mostly because the driver could not start the GPU.
+remedy = Read the NVRM lines before it (RmInitAdapter, Xid), which have the reason; where there are none, start once
+    without modeset (nvidia-drm.modeset=0 on the kernel's command line).
 """

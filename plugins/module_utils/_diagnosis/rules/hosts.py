@@ -85,12 +85,15 @@ remedy = Look at that host for what ended it: its memory (journalctl -k | grep -
 keys =
     AF_UNIX path
     ipc path "
+    too long for Unix domain socket
 pattern =
     AF_UNIX path (?:length cannot exceed (?P<limit1>\d+)|too long)(?:[^\n']*'(?P<path1>[^'\n]+)')?
     ipc path '(?P<path2>[^'\n]+)' is longer than (?P<limit2>\d+) characters
+    path '(?P<path3>[^'\n]+)' too long for Unix domain socket
 cause = The path of a socket is longer than Linux takes[ ({limit} characters)][: {path}].
 remedy = Use a short directory for temporary files (TMPDIR=/tmp; of Ray --temp-dir=/tmp/ray, of vLLM
-    VLLM_RPC_BASE_PATH=/tmp).
+    VLLM_RPC_BASE_PATH=/tmp; of ssh and Ansible a short ControlPath: control_path = %(directory)s/%%C below
+    ssh_connection).
 
 [mpi-root]
 keys = detected an attempt to run as root
@@ -101,6 +104,17 @@ remedy = Run it as another user, or (as in a container, whose user is root) add 
 source =
     open-mpi/ompi#5597
     openpmix/prrte#1309
+
+[mpi-daemon-missing]
+keys =
+    /orted: No such file
+    /prted: No such file
+    orted: command not found
+    prted: command not found
+pattern = (\S*[op]rted): (?:No such file or directory|command not found)
+cause = mpirun's daemon {found} is not on the other host at that path: its Open MPI lies elsewhere, or is not installed.
+remedy = Install the same Open MPI on all hosts (sudo apt install openmpi-bin) and call mpirun by its full path, which
+    sets the prefix for the others (or --prefix); a PATH in ~/.bashrc must stand before its test for a terminal.
 
 [mpi-program-missing]
 keys = was unable to find the specified executable file
@@ -116,7 +130,9 @@ keys =
     received unexpected process identifier
     cannot find a corresponding process
     TCP connection from what appears to be
+    failed to TCP connect to a peer MPI process
 pattern =
+    failed to TCP connect to a peer MPI process(?s:.{0,300}?)Message: +(connect\(\) to \S+) failed
     (received unexpected process identifier)
     (accepted a TCP connection from what appears to be)
 cause = MPI's processes on two hosts met over interfaces that do not belong together ({found}), such as docker0 or one
@@ -126,6 +142,24 @@ remedy = Name the network between the hosts: mpirun --mca btl_tcp_if_include 192
 source =
     jbornschein/mpi4py-examples#12
     open-mpi/ompi#6240
+
+[mpi-memory-copy]
+keys = Read -1, expected
+pattern = (Read -1, expected \d+, errno = 1)\b
+cause = Open MPI may not read another process's memory in this container ({found}), and copies another way.
+remedy = Start the container with --cap-add SYS_PTRACE, or set OMPI_MCA_btl_vader_single_copy_mechanism=none, which also
+    ends the messages.
+source =
+    open-mpi/ompi#4948
+    radiasoft/devops#132
+
+[gloo-no-interface]
+keys = nable to find interface for
+pattern = Unable to find interface for: \[?(?P<address>[\w.:%]+)\]?
+cause = Gloo found no interface with the address {address}: this host's name stands for an address that it does not
+    have.
+remedy = Set GLOO_SOCKET_IFNAME to the interface between the hosts (ip -br addr), or mend the host's own name in
+    /etc/hosts.
 
 [gloo-peer-closed]
 keys =
@@ -176,8 +210,8 @@ pattern =
 values =
     advice of found: Couldn't => Raise the limit of locked memory (ulimit -l unlimited; --ulimit memlock=-1 for a
     + container)
-    advice of found: . => Give a container --device /dev/infiniband and --ulimit memlock=-1, and check
-    + /dev/infiniband's rights
+    advice of found: . => Give a container --device /dev/infiniband and --ulimit memlock=-1, and check /dev/infiniband's
+    + rights
 cause = RDMA's library cannot use the card ({found}).
 remedy = {advice}.
 
@@ -262,6 +296,51 @@ pattern = Bad owner or permissions on (\S+)
 cause = ssh does not use {found}, because another account owns it or may write it.
 remedy = Make it this account's own (chown) and let nobody else write it (chmod 600).
 
+[ssh-agent-missing]
+keys = connection to your authentication agent
+pattern = (Could not open a connection to your authentication agent)
+cause = ssh-add has no agent to give the key to ({found}).
+remedy = Start one in this shell (eval "$(ssh-agent -s)"), then ssh-add; without an agent name the key with -i or
+    IdentityFile.
+
+[ssh-key-damaged]
+keys = Load key "
+pattern = Load key '(?P<file>[^'\n]+)': (?P<why>error in libcrypto|invalid format|incorrect passphrase[^\n]*)
+cause = ssh cannot read the private key {file} ({why}): it is no key of OpenSSH, was cut off or changed when it was
+    copied (its last line needs a line's end, and lines of Windows do not count), or is the public half.
+remedy = Copy it again unchanged, convert it (dos2unix {file}; a key of PuTTY with puttygen -O private-openssh), and
+    check it with ssh-keygen -y -f {file}.
+
+[sshd-not-started]
+keys =
+    no hostkeys available -- exiting
+    Missing privilege separation directory
+pattern =
+    (no hostkeys available)
+    (Missing privilege separation directory: /run/sshd)
+values =
+    advice of found: no => Make them (sudo ssh-keygen -A), also in an image's entry point
+    advice of found: . => Make it first (mkdir -p /run/sshd), as in a container, where no unit does that
+cause = The ssh server does not start: {found}.
+remedy = {advice}, then start it again.
+
+[ssh-forward-taken]
+keys =
+    cannot listen to port
+    Could not request local forwarding
+pattern =
+    cannot listen to port: (?P<port>\d+)
+    (Could not request local forwarding)
+cause = ssh -L could not open the port[ {port}] on this side, which another program, mostly an earlier tunnel, holds.
+remedy = End that (ss -ltnp shows it), or choose another local port (-L 18888:localhost:8888).
+
+[ssh-tunnel-target]
+keys = open failed: connect failed
+pattern = open failed: (?:connect failed|administratively prohibited): (?P<why>[\w ]+)
+cause = The ssh tunnel stands, and at its other end nothing was reached: {why}.
+remedy = See on the other host that the program listens at that address and port (ss -ltnp); localhost in -L is the
+    other host itself, and a container needs its published port.
+
 [ssh-no-key]
 keys = ERROR: No identities found
 pattern = ssh-copy-id: ERROR: (No identities found)
@@ -292,6 +371,17 @@ pattern = link_stat '([^'\n]+)' failed: No such file or directory
 cause = rsync did not find {found} on the side from which it copies.
 remedy = Correct the path (relative ones begin in the remote account's home), and quote blanks.
 
+[ssh-banner-timeout]
+keys = during banner exchange
+pattern =
+    (Connection (?:timed out|closed|reset)[^\n]*) during banner exchange|(Connection to \S+ timed out while waitin
+    +g to read)
+cause = The other host takes the connection and does not answer ({found} during banner exchange): it is so short of
+    memory or so busy that its ssh server does not get its turn.
+remedy = Wait, or turn it off and on; then leave more memory free there (a lower share of a model's server, fewer jobs),
+    and look at its journal of that time (journalctl -b -1 -e).
+source = MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#193
+
 [ssh-not-reached]
 keys = connect to host
 pattern =
@@ -300,8 +390,8 @@ pattern =
 values =
     advice of why: .*refused => On that host install and start openssh-server (systemctl status ssh), and compare the
     + port
-    advice of why: .*timed => See that it is on and in this network (ping), that its firewall allows the port (ufw
-    + allow ssh), and that the address is still its own (ip -br addr there)
+    advice of why: .*timed => See that it is on and in this network (ping), that its firewall allows the port (ufw allow
+    + ssh), and that the address is still its own (ip -br addr there)
     advice of why: . => Compare the addresses of both hosts (ip -br addr): the cable, the interface or a route to that
     + network is missing here
 cause = ssh did not reach {host} at the port {port}: {why}.
@@ -312,4 +402,28 @@ keys = subsystem request failed on channel
 pattern = (subsystem request failed) on channel \d+
 cause = The other host's ssh has no sftp, which scp uses ({found}).
 remedy = Use scp -O, or install openssh-sftp-server there.
+
+[munge-refused]
+keys =
+    Munge decode failed
+    Munge encode failed
+pattern = Munge (?:decode|encode) failed: ([\w ]+)
+cause = Slurm's hosts do not accept each other ({found}): their munge keys or their clocks differ, or munge does not
+    run.
+remedy = Copy /etc/munge/munge.key of the controller to all (owner munge, mode 400), set the clocks, and restart munge
+    and Slurm's daemons.
+
+[slurm-memory]
+keys = oom_kill event in
+pattern = Detected (?P<count>\d+) oom[_-]kill event\S* in (?P<step>\S+)
+cause = The kernel killed a process of the Slurm job ({step}), because it took more memory than the job may have.
+remedy = Ask for more (--mem), or let the program take less; on a GB10 the GPU's memory is the host's, and --mem counts
+    it.
+
+[umad-not-open]
+keys = open UMAD port
+pattern = can't open UMAD port
+cause = The tools of InfiniBand (ibstat, ibping) find no port that they may open: there is none of InfiniBand (the
+    Spark's ConnectX is Ethernet only), or /dev/infiniband/umad* needs root or is not in the container.
+remedy = Use sudo, and for RoCE the tools that fit it: rdma link show, ibv_devinfo, show_gids, ib_write_bw.
 """

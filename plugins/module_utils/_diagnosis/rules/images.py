@@ -10,6 +10,12 @@ What Docker, Podman and their registries say of images, files and names.
 """
 
 RULES = r"""
+[image-format-old]
+keys = manifest version 2, schema 1 support has been removed
+pattern = schema 1 support has been removed\. Suggest the author of (?P<image>\S+)|(schema 1 support has been removed)
+cause = The image[ {image}] has a format of years ago (schema 1), which this Docker does not read any more.
+remedy = Take a newer tag of it, or build it anew from its Dockerfile.
+
 [image-tag-unknown]
 keys =
     manifest unknown
@@ -26,12 +32,51 @@ source =
     jadolg/DockerImageSave#9
     ivangabriele/dockfish#13
 
+[image-layer-damaged]
+keys =
+    failed to register layer
+    failed to extract layer
+    invalid tar header
+pattern =
+    failed to (?:register|extract) layer[^\n]*?: (?P<why1>unexpected EOF|file exists|input/output error|archive/tar:
+    + invalid tar header|lchown [^\n:]+: [\w ]+|exit status \d+)
+    (?P<why2>archive/tar: invalid tar header)
+values =
+    advice of why: unexpected|archive => Look at the space below /var/lib/docker (df -h; docker system df), whose end
+    + looks the same, then pull again
+    advice of why: file exists => Restart docker and pull again; if it stays, remove what an interrupted pull left
+    + (docker system prune)
+    advice of why: lchown => Give the account that runs it without root more user ids (/etc/subuid, /etc/subgid:
+    + 100000:65536)
+    advice of why: . => Look at the kernel's log for errors of the disk (journalctl -k) and at the space (df -h)
+cause = A layer of the image could not be unpacked ({why}).
+remedy = {advice}.
+source =
+    sickcodes/Docker-OSX#314
+    jeroenjanssens/data-science-at-the-command-line#153
+
+[docker-password-store]
+keys = pass not initialized
+pattern = (pass not initialized)
+cause = Docker is set to keep logins in the program pass, which has no store yet ({found}).
+remedy = Take credsStore out of ~/.docker/config.json, or make a store (gpg --gen-key, then pass init KEY), and run
+    docker login again.
+
 [docker-credentials]
 keys = ing credentials - err
 pattern = error (?:stor|gett)ing credentials - err: exec: \\*'([^'\\\n]+)
 cause = Docker is set to keep logins with {found}, which is not installed here.
 remedy = Take credsStore (or credHelpers) out of ~/.docker/config.json, or install that helper, and run docker login
     again.
+
+[podman-network-program]
+keys = executable file not found in $PATH
+pattern =
+    could not find (?P<program1>pasta|slirp4netns)
+    exec: '(?P<program2>pasta|slirp4netns|netavark|aardvark-dns|fuse-overlayfs|conmon|crun)': executable file not found
+cause = Podman needs the program {program}, which is not installed.
+remedy = Install its package (of pasta: passt): sudo apt install podman brings what it recommends, unless it is told
+    --no-install-recommends.
 
 [container-program-missing]
 keys =
@@ -43,6 +88,8 @@ pattern =
     exec: \\*'(?P<program2>[^'\\\n]+)\\*': (?:stat [^:\n]+: )?(?P<why2>no such file or directory): unknown
     exec: \\*'(?P<program3>[^'\\\n]+)\\*': (?P<why3>permission denied): unknown
 values =
+    advice of program: serve$|vllm$ => Write the whole command (vllm serve MODEL), or leave out what the image's entry
+    + point already is
     advice of program: nvidia-(smi|ctk) => Start the container with --gpus all (or --runtime=nvidia), which puts
     + nvidia-smi into it
     advice of program: new[ug]idmap => Install the package uidmap on the host, which Podman needs without root
@@ -57,6 +104,15 @@ remedy = {advice}.
 source =
     docker/for-linux#963
     docker/cli#2200
+
+[registry-payment]
+keys =
+    Payment Required
+pattern = (?:registry|status[^\n]{0,40}): ?(?P<why>(?:402 )?Payment Required)
+cause = The registry gives the image only to accounts that have a right to it ({why}): of NVIDIA's that is a
+    subscription, or the membership in its developer program.
+remedy = Use an API key of an organisation that has it (NGC: accept the terms on the image's page, join the NVIDIA
+    developer program for NIM), and run docker login nvcr.io again with the user $oauthtoken.
 
 [registry-unreachable]
 keys =
@@ -92,9 +148,9 @@ values =
     advice of why: has expired or is not yet valid => Check this host's clock (timedatectl), and else have the
     + certificate renewed
     advice of why: is valid for => Use a name that the certificate has
-    advice of why: . => Put the CA of that server or of the proxy as ca.crt into a directory
-    + called like the server in /etc/docker/certs.d, or for all programs into /usr/local/share/ca-certificates
-    + (update-ca-certificates) and restart docker
+    advice of why: . => Put the CA of that server or of the proxy as ca.crt into a directory called like the server in
+    + /etc/docker/certs.d, or for all programs into /usr/local/share/ca-certificates (update-ca-certificates) and
+    + restart docker
 cause = The TLS certificate of {host} is not accepted: it {why}.
 remedy = {advice}.
 source = docker/for-win#23
@@ -161,6 +217,28 @@ source =
     infiniflow/ragflow#5135
     docker/compose#12028
 
+[dockerfile-invalid]
+keys =
+    dockerfile parse error
+    Dockerfile parse error
+pattern =
+    [Dd]ockerfile parse error (?:on )?line (?P<line>\d+): (?P<why>[^\n]+)
+cause = Line {line} of the Dockerfile cannot be read: {why}.
+remedy = Correct it: a command that goes on needs a backslash at the end of each line but the last (without a blank
+    behind it), and lines of a script belong into a here-document (RUN <<EOF), which needs BuildKit.
+
+[buildkit-needed]
+keys = option requires BuildKit
+pattern = the (--\w+) option requires BuildKit
+cause = The Dockerfile uses {found}, which Docker's old builder does not know.
+remedy = Install docker-buildx-plugin (of Ubuntu's own Docker: docker-buildx), or build with DOCKER_BUILDKIT=1.
+
+[build-secret-missing]
+keys = failed to solve: secret
+pattern = failed to solve: secret ([\w.-]+): not found
+cause = The Dockerfile mounts the secret {found}, which docker build was not given.
+remedy = Pass it: docker build --secret id={found},env={found} (or src=FILE); in a compose file build.secrets.
+
 [dockerfile-missing]
 keys =
     failed to read dockerfile
@@ -171,6 +249,27 @@ pattern =
     unable to prepare context: unable to evaluate symlinks in Dockerfile path: lstat (\S+):
 cause = docker build did not find {found}.
 remedy = Change to the directory of the Dockerfile, or name it with -f and give its directory as the last argument.
+
+[docker-iptables-module]
+keys =
+    t initialize iptables table
+    Error initializing network controller
+pattern =
+    can't initialize iptables table '(?P<table>\w+)': Table does not exist
+    Error initializing network controller[^\n]*?(?P<rule>RULE_APPEND failed|Extension \w+ revision \d+ not supported)
+values =
+    advice of table: raw => Docker 28 needs it for published ports: boot a kernel that has iptable_raw, or set
+    + DOCKER_INSECURE_NO_IPTABLES_RAW=1 for the service (a drop-in of docker.service; it opens ports that are published
+    + on 127.0.0.1 to the local network), or stay at Docker 27
+    advice of table: . => Load its module (sudo modprobe iptable_nat, iptable_filter), or boot a kernel that has it
+    advice of rule: . => Reboot if the kernel was upgraded since the start; if that is not it, switch to the other
+    + backend (sudo update-alternatives --set iptables /usr/sbin/iptables-legacy) and start docker
+cause = Docker cannot write its firewall rules, since this kernel does not have what iptables needs[: the table
+    {table}][ ({rule})].
+remedy = {advice}.
+source =
+    moby/moby#49557
+    moby/moby#49621
 
 [docker-iptables]
 keys = iptables failed:
@@ -245,6 +344,21 @@ source =
     docker/getting-started-todo-app#22
     docker/docs#4303
 
+[compose-undefined]
+keys = : invalid compose project
+pattern =
+    (?P<what>service '[^'\n]+' (?:refers to undefined \w+ \S+|depends on undefined service '?[\w.-]+)'?): invali
+    +d compose
+cause = The compose file is not complete: {what}.
+remedy = Define it in the file (volumes, networks and secrets have a section of their own at its end), or correct the
+    name.
+
+[compose-variable-required]
+keys = is missing a value
+pattern = required variable (?P<name>\w+) is missing a value(?:: (?P<why>[^'\n]+))?
+cause = The compose file needs the variable {name}, which is not set[: {why}].
+remedy = Set it in the file .env beside the compose file, or in the shell that calls docker compose.
+
 [compose-file-missing]
 keys =
     no configuration file provided: not found
@@ -278,6 +392,51 @@ remedy = Write the name in full (docker.io/{found}), or set unqualified-search-r
 source =
     podman-container-tools/podman#12933
     containers/podman.io#373
+
+[user-namespaces-restricted]
+keys =
+    uid map: Permission denied
+    uid_map: Operation not permitted
+    uid_map failed: Operation not permitted
+    No usable sandbox!
+    info to setgroups: Permission denied
+    Failed RTM_NEWADDR: Operation not permitted
+pattern =
+    (setting up uid map: Permission denied)
+    (loopback: Failed RTM_NEWADDR: Operation not permitted)
+    (uid_map: Operation not permitted)
+    (uid_map failed: Operation not permitted)
+    (No usable sandbox!)
+    (info to setgroups: Permission denied)
+cause = The program may not make a user namespace ({found}): AppArmor of Ubuntu 23.10 and newer allows that only to
+    programs with a profile.
+remedy = Give that program a profile in /etc/apparmor.d (profile NAME /usr/bin/NAME flags=(unconfined), with the one
+    rule userns,) and run sudo systemctl reload apparmor, or allow it to all: sudo sysctl
+    kernel.apparmor_restrict_unprivileged_userns=0; inside a container start that with --security-opt
+    apparmor=unconfined.
+source =
+    anthropic-experimental/sandbox-runtime#74
+    akitaonrails/ai-jail#34
+
+[podman-nested]
+keys = is not supported over overlayfs
+pattern = ('?overlay'? is not supported over overlayfs)
+cause = Podman or Docker stores images on an overlay of another container ({found}), which does not work.
+remedy = Mount a volume on its storage (-v containers:/var/lib/containers; of Docker /var/lib/docker), or install
+    fuse-overlayfs and pass --device /dev/fuse.
+
+[podman-id-programs]
+keys = should have setuid or have filecaps setuid
+pattern = '((?:/[\w-]+)*/?new[ug]idmap)': should have setuid or have filecaps
+cause = {found}, which Podman needs without root, has lost its rights, as in an image or a copied system.
+remedy = Install uidmap anew (sudo apt install --reinstall uidmap), or sudo chmod u+s {found}.
+
+[podman-controllers]
+keys = the requested cgroup controller
+pattern = the requested cgroup controller '(\w+)' is not available
+cause = Podman without root may not use the control group {found}, which the limit that was asked for needs.
+remedy = Have systemd delegate it: Delegate=cpu cpuset io memory pids in a drop-in of user@.service, sudo systemctl
+    daemon-reload and a new login; or leave that limit out.
 
 [podman-user-ids]
 keys =
@@ -348,17 +507,67 @@ cause = Docker may not raise the limit that --ulimit asks for (type {found}; 8 i
 remedy = Leave --ulimit out, or raise the limit of the daemon itself (LimitMEMLOCK=infinity in a drop-in of its
     service).
 
+[build-memory]
+keys =
+    ResourceExhausted: process
+    error reading from server: EOF
+pattern =
+    failed to solve: (?P<why1>ResourceExhausted): process
+    failed to receive status: rpc error: (?P<why2>code = Unavailable desc = error reading from server: EOF)
+cause = The builder ran out of memory, or ended in the middle of the build ({why}).
+remedy = Look for Out of memory in the kernel's log (journalctl -k) and at docker's journal (journalctl -u docker);
+    build with fewer jobs (MAX_JOBS as a build argument), end the programs that hold memory, and restart docker.
+
 [buildx-platforms]
 keys = Multi-platform build is not supported
 pattern = (Multi-platform build is not supported) for the docker driver
 cause = Docker's own builder makes images for one platform at a time ({found}).
 remedy = Build only for linux/arm64, or make a builder (docker buildx create --use --driver docker-container).
 
+[docker-process-id-file]
+keys = ensure docker is not running or delete
+pattern = ensure docker is not running or delete (\S+)
+cause = Docker does not start, because {found} of an earlier run is there, or one runs already.
+remedy = See whether one runs (pgrep -a dockerd; snap list docker); if none does, remove {found} and start docker.
+
+[docker-storage]
+keys =
+    error initializing graphdriver
+    too many levels of symbolic links
+pattern =
+    error initializing graphdriver: (?P<why1>[^\n]{1,160})
+    error creating overlay mount[^\n]*: (?P<why2>too many levels of symbolic links)
+values =
+    advice of why: too many => Remove what an interrupted build left (docker system prune) and restart docker; a newer
+    + Docker mends it
+    advice of why: .*not supported => Load the module (sudo modprobe overlay; reboot if the kernel was upgraded since
+    + the start), and put /var/lib/docker on ext4 or xfs
+    advice of why: . => Put /var/lib/docker on ext4 or xfs (data-root in /etc/docker/daemon.json), take an unknown
+    + storage-driver out of that file, and start docker
+cause = Docker cannot use its store of images: {why}.
+remedy = {advice}.
+
 [docker-containerd]
 keys = failed to dial "/run/containerd
 pattern = failed to dial '(/run/containerd/containerd\.sock)'
 cause = Docker does not start, because containerd does not answer at {found}.
 remedy = Start it (systemctl status containerd; its journal says why it does not run), then docker.
+
+[docker-apparmor]
+keys = unable to apply apparmor profile
+pattern = (unable to apply apparmor profile)
+cause = The kernel did not take AppArmor's profile for the container ({found}): AppArmor was reloaded, is off, or Docker
+    itself runs in a container.
+remedy = Restart apparmor and docker (systemctl restart apparmor docker); where Docker runs in a container, give that
+    one the right (nesting), or start with --security-opt apparmor=unconfined.
+
+[docker-no-device-filter]
+keys = bpf_prog_query(BPF_CGROUP_DEVICE) failed
+pattern = (bpf_prog_query\(BPF_CGROUP_DEVICE\) failed)
+cause = This kernel cannot limit a container's devices with control groups of version 2 ({found}): it was built without
+    CONFIG_CGROUP_BPF, as some of Jetsons are.
+remedy = Boot with the old control groups (systemd.unified_cgroup_hierarchy=0 on the kernel's command line), or a kernel
+    with CONFIG_CGROUP_BPF; of JetPack take a newer one.
 
 [docker-stop-denied]
 keys = cannot stop container

@@ -43,6 +43,29 @@ cause = The ConnectX card {device} refuses the cable or module in its port ({why
 remedy = Seat it anew on both ends, try it in the other port and another cable of the vendor's list (a QSFP112 or QSFP56
     cable for a Spark), and update the card's firmware by the vendor's way.
 
+[connectx-stopped]
+keys =
+    Will cause a leak of a command resource
+    Fatal error
+    PCI slot is unavailable
+    health compromised
+pattern =
+    mlx5_core (?P<device1>[\w:.]+)[^\n]*?(?P<why1>Fatal error \d+ detected|PCI slot is unavailable|health compromised)
+    mlx5_core (?P<device2>[\w:.]+)[^\n]*?(?P<why2>[A-Z_]{4,}\(0x\w+\) timeout)\. Will cause a leak
+cause = The ConnectX card {device} no longer answers its driver ({why}): what RDMA or NCCL say afterwards follows from
+    it.
+remedy = Power the host off and on, seat the cable anew, and compare the card's firmware with the vendor's; if it comes
+    back under load, look at its temperature (mget_temp, sensors) and ask the vendor.
+
+[wifi-stopped]
+keys =
+    driver own failed
+    chip reset failed
+pattern = (?P<driver>mt79\w+|iwlwifi|ath1\w+) (?P<device>[\w:.]+): (?P<why>driver own failed|chip reset failed)
+cause = The Wi-Fi card {device} no longer answers its driver {driver} ({why}).
+remedy = Shut the host down and unplug its power for a minute (a restart does not reset the card), bring the kernel and
+    linux-firmware up to date, switch its power saving off (iw dev NAME set power_save off), or use the cable.
+
 [hardware-error]
 keys = Hardware error from APEI
 pattern = (Hardware error from APEI)[^\n]*(?:\n[^\n]*severity: (?P<severity>\w+))?
@@ -79,6 +102,13 @@ cause = {task} waits in the kernel for more than {time} s: for a disk, a network
 remedy = Read the call trace below it, if there is one: nfs, nvme or nvidia there says what it waits for; where memory
     was full, give the host more room.
 
+[hard-lockup]
+keys = hard LOCKUP on cpu
+pattern = hard LOCKUP on cpu (\d+)
+cause = Processor {found} no longer took interrupts: the kernel or a driver hung.
+remedy = Read what the kernel's log says before it (NVRM, mlx5, out of memory), reboot, and use another kernel or driver
+    release if it comes back.
+
 [processor-stalled]
 keys =
     detected stall
@@ -108,6 +138,18 @@ values =
 cause = systemd could not start[ {program}] for {unit} (step {step})[: {why}]; the program itself did not run.
 remedy = {advice}, then systemctl daemon-reload and start it again.
 
+[root-not-found]
+keys =
+    does not exist.  Dropping to a shell!
+    Unable to mount root fs on
+pattern =
+    ALERT!\s+(\S+) does not exist\.\s+Dropping to a shell
+    (Unable to mount root fs on \S+)
+cause = The kernel found no root file system at its start ({found}): its initial RAM disk lacks the disk's driver or was
+    not written, or the disk is not seen.
+remedy = Boot an older kernel (Advanced options of the boot menu), then write the RAM disk again with enough room in
+    /boot (df -h /boot; sudo update-initramfs -c -k KERNEL; sudo dpkg --configure -a); compare the UUID with blkid.
+
 [emergency-mode]
 keys = You are in emergency mode
 pattern = (You are in emergency mode)
@@ -131,4 +173,46 @@ pattern = nfs: server (\S+) not responding
 cause = The NFS server {found} does not answer, and programs that use its files wait for it.
 remedy = Check it and the network to it (ping, showmount -e {found}); a mount with soft,timeo=100 gives up instead of
     waiting, and model files are better copied to the own disk.
+
+[nfs-refused]
+keys =
+    mount.nfs: Connection
+    mount.nfs: requested NFS version
+    mount.nfs: rpc.statd is not running
+    reason given by server
+    does not support NFS export
+pattern =
+    mount\.nfs4?: (?P<why1>Connection (?:timed out|refused))
+    mount\.nfs4?: (?P<why2>requested NFS version or transport protocol is not supported)
+    mount\.nfs4?: (?P<why3>rpc\.statd is not running)
+    mount\.nfs4?: mounting (?P<what>\S+) failed, reason given by server: (?P<why4>No such file or directory)
+    exportfs: (?P<what2>\S+) (?P<why5>does not support NFS export)
+values =
+    advice of why: Connection => On the server see that it runs (systemctl status nfs-kernel-server) and that its
+    + firewall lets this host to port 2049 (sudo ufw allow from ADDRESS to any port nfs)
+    advice of why: requested => Ask for one that the server has (-o vers=4.2, or vers=3), and see that nfs-kernel-server
+    + runs there
+    advice of why: rpc => sudo systemctl enable --now rpc-statd (of the package nfs-common), or use vers=4 or -o nolock
+    advice of why: No such => Compare the path with showmount -e SERVER; with NFS 4 it may be counted from the export
+    + with fsid=0
+    advice of why: does => Export a directory of a real disk: an overlay of a container or a mount without fsid= cannot
+    + be
+cause = The NFS share[ {what}] cannot be mounted or exported: {why}.
+remedy = {advice}.
+
+[page-allocation]
+keys = : page allocation failure
+pattern = (?P<task>[\w./:+-]+): page allocation failure: order:(?P<order>\d+)
+cause = The kernel got no memory for {task} (a request of order {order}): it is used up, or the page cache has left no
+    pieces of that size, as while a large model loads on a GB10.
+remedy = Leave more memory free (a lower share for the engine), drop the cache and compact it (sync; echo 3 | sudo tee
+    /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and raise vm.min_free_kbytes (sysctl).
+source = MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks#23
+
+[usb-not-enumerated]
+keys =
+    unable to enumerate USB device
+pattern = usb (?P<port>[\w-]+): unable to enumerate USB device
+cause = A device at the USB port {port} does not answer.
+remedy = Unplug it, try another port and cable without a hub between, and power it by itself where it can be.
 """

@@ -198,6 +198,7 @@ keys =
     o space left on device
     Disk quota exceeded
     have enough free space in
+unless = efivar
 pattern =
     [Nn]o space left on device
     Disk quota exceeded

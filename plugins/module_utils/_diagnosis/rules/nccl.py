@@ -34,12 +34,24 @@ source = NVIDIA/nccl#799
 keys = ibv_modify_qp failed
 pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
 cause = RDMA could not connect two ports[ (from {device})]: {found}, so there is no route between their GIDs.
-remedy = Check the fabric between the hosts (role fabric): the ports that NCCL pairs must be on one cable or
-    network; limit NCCL_IB_HCA to those, choose their GID with NCCL_IB_GID_INDEX, and for a ring of three set
+remedy = Check the fabric between the hosts (role fabric): the ports that NCCL pairs must be on one cable or network;
+    limit NCCL_IB_HCA to those, choose their GID with NCCL_IB_GID_INDEX, and for a ring of three set
     NCCL_IB_SUBNET_AWARE_ROUTING=1.
 source =
     NVIDIA/nccl-tests#185
     luxingcom/aicad-nccl-optimization#1
+
+[rdma-port-event]
+keys =
+    Got async event
+    Got async error event
+    Got async fatal event
+pattern =
+    (?P<device>\w+:\d+)? ?Got async (?:error |fatal )?event ?: (?P<event>port error|[Pp]ort \w+|device fatal[\w ]*
+    +|local \w+[\w ]*)
+cause = The RDMA port[ {device}] reported {event} while NCCL used it: its link went down, or the card stopped.
+remedy = Seat the cable anew on both hosts, and read the kernel's lines of that time (journalctl -k | grep mlx5), which
+    tell why.
 
 [rdma-completion-flushed]
 keys = Got completion
@@ -54,11 +66,35 @@ pattern =
     Got completion (?:from peer \S+ )?with (?:error |status=(?:IBV_WC_RETRY_EXC_ERR\()?)12\b(?:[^\n]*? hca (?P
     +<device>\w+))?
 cause = RDMA timed out[ on {device}] (error 12, IBV_WC_RETRY_EXC_ERR): RoCE does not get through to the other host.
-remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and the GID of RoCE v2 with the port's
-    IPv4 address (show_gids, NCCL_IB_GID_INDEX); ib_write_bw tests the same way without NCCL.
+remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and the GID of RoCE v2 with the port's IPv4
+    address (show_gids, NCCL_IB_GID_INDEX); ib_write_bw tests the same way without NCCL.
 source =
     NVIDIA/nccl#426
     tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#38
+
+[ucx-name-unknown]
+keys = is not available, please use one or more of
+pattern =
+    (?P<kind>network device|transport) '(?P<name>[^'\n]+)' is not available, please use one or more of: (?P<list>[
+    +^\n]{1,160})
+cause = UCX does not know the {kind} {name} here; there are {list}.
+remedy = Correct UCX_NET_DEVICES or UCX_TLS to one of these, or unset it; mlx5_0 is called rocep1s0f0 on a Spark.
+
+[ucx-no-transport]
+keys = no active messages transport
+pattern = no active messages transport to [^\n]*?: (?P<list>[^\n]{1,160})
+cause = UCX has no way to the other process: UCX_TLS or UCX_NET_DEVICES leaves none that reaches another host, or the
+    card is not seen ({list}).
+remedy = See what there is (ucx_info -d), then name a network beside shared memory (UCX_TLS=tcp,sm,self or rc,sm,self)
+    and the port (UCX_NET_DEVICES=rocep1s0f0:1), or unset both; give a container --device /dev/infiniband.
+source = openucx/ucx#4742
+
+[ucx-retries]
+keys = Transport retry count exceeded on
+pattern = Transport retry count exceeded on (?P<device>[\w:]+)
+cause = RDMA timed out on {device} (UCX: the transport's retries ran out): RoCE does not get through to the other host.
+remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and a GID of RoCE v2 with the port's IPv4
+    address (show_gids; UCX_IB_GID_INDEX); UCX_NET_DEVICES names the port that both hosts share.
 
 [nccl-collective-mismatch]
 keys = collective mismatch error
@@ -74,8 +110,8 @@ keys =
 pattern =
     (Message truncated : received \d+ bytes instead of \d+)
     (socketFinalizeAccept: wrong type \d+ != \d+)
-cause = NCCL received what it does not understand ({found}): the ranks have different NCCL versions or settings, or
-    an earlier run still has the address.
+cause = NCCL received what it does not understand ({found}): the ranks have different NCCL versions or settings, or an
+    earlier run still has the address.
 remedy = Use one NCCL version and the same variables on all hosts, and end processes that an earlier run left.
 source =
     NVIDIA/nccl#1176
@@ -84,10 +120,10 @@ source =
 [nccl-net-plugin]
 keys = NET plugin
 pattern = (?:NCCL WARN )?(Failed to initialize (?:any )?NET plugin(?: \w+)?)$
-cause = NCCL could use no network that it may use ({found}): NCCL_NET or NCCL_IB_HCA names what this host does not
-    have, or a container does not see /dev/infiniband.
-remedy = Set NCCL_IB_HCA on each host to names that `rdma link show` lists there (rocep1s0f0 on a Spark) or unset it
-    and NCCL_NET; give a container --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1.
+cause = NCCL could use no network that it may use ({found}): NCCL_NET or NCCL_IB_HCA names what this host does not have,
+    or a container does not see /dev/infiniband.
+remedy = Set NCCL_IB_HCA on each host to names that `rdma link show` lists there (rocep1s0f0 on a Spark) or unset it and
+    NCCL_NET; give a container --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1.
 source =
     NVIDIA/nccl#958
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
@@ -95,13 +131,14 @@ source =
 [nccl-no-interface]
 keys =
     no socket interface found
+    NET/Socket : no interface found
     ncclSocketInit: connecting to address
 pattern =
     Bootstrap : (no socket interface found)
+    NET/Socket : (no interface found)
     ncclSocketInit: connecting to address +(with family \d+) is neither
 cause = No network interface of this host matches NCCL_SOCKET_IFNAME ({found}).
-remedy = Set it to a name that `ip -br addr` shows with an address on this host (enp1s0f0np0 on a Spark), or unset
-    it.
+remedy = Set it to a name that `ip -br addr` shows with an address on this host (enp1s0f0np0 on a Spark), or unset it.
 source =
     marin-community/marin#6940
     NVIDIA/nccl#1837
@@ -114,10 +151,10 @@ keys =
 pattern =
     NCCL WARN Connect to (?P<peer1>\S+) failed : (?P<why1>[\w ]+)
     socket(?:Poll|Start)Connect: [Cc]onnect to (?P<peer2>\S+) (?:returned|failed :?) ?(?:\d+\()?(?P<why2>[\w ]+)
-cause = NCCL could not reach {peer} over the interface that it chose ({why}): it is that of a container (veth,
-    docker0) or of another network, or a firewall of the other host refuses it.
-remedy = Set NCCL_SOCKET_IFNAME on all hosts to the interface between them, or leave others out (^lo,docker,veth),
-    and allow that network in the firewall (ufw).
+cause = NCCL could not reach {peer} over the interface that it chose ({why}): it is that of a container (veth, docker0)
+    or of another network, or a firewall of the other host refuses it.
+remedy = Set NCCL_SOCKET_IFNAME on all hosts to the interface between them, or leave others out (^lo,docker,veth), and
+    allow that network in the firewall (ufw).
 source =
     pytorch/pytorch#68893
     sgl-project/sglang#3820
@@ -192,10 +229,10 @@ source = NVIDIA/nccl#1232
 [nccl-watchdog]
 keys = Watchdog caught collective operation timeout
 pattern = Watchdog caught collective operation timeout: WorkNCCL\([^\n]*?OpType=(\w+)[^\n]*?Timeout\(ms\)=(?P<limit>\d+)
-cause = The collective operation {found} did not end within {limit} ms: another rank is stuck or dead, or the
-    network does not get through; the watchdog cannot tell which.
-remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer
-    time helps only where the work is that slow.
+cause = The collective operation {found} did not end within {limit} ms: another rank is stuck or dead, or the network
+    does not get through; the watchdog cannot tell which.
+remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
+    helps only where the work is that slow.
 source =
     XPixelGroup/BasicSR#737
     MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#87
@@ -205,8 +242,8 @@ keys = nable to find address for:
 pattern = Unable to find address for: (\S+)
 cause = GLOO_SOCKET_IFNAME is {found}, which is no interface with an address on this host (Gloo takes plain names of
     interfaces only, neither ^lo nor a part of an address).
-remedy = Set GLOO_SOCKET_IFNAME to an interface whose address reaches the other host, such as enp1s0f0np0, or unset
-    it; an image may bring its own value.
+remedy = Set GLOO_SOCKET_IFNAME to an interface whose address reaches the other host, such as enp1s0f0np0, or unset it;
+    an image may bring its own value.
 source =
     tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#13
     https://github.com/facebookincubator/gloo/blob/main/gloo/transport/tcp/device.cc
@@ -216,8 +253,8 @@ keys = connectFullMesh failed
 pattern = Gloo connectFullMesh failed with \[\S+\] (?:SO_ERROR: (?P<why>[^,\n]+), remote=\[(?P<remote>[^\]\n]+)\])?
 cause = Gloo processes on two hosts do not reach each other[: {why} at {remote}]; mostly one published an address only
     it can reach, such as 127.0.1.1 in /etc/hosts or that of docker0.
-remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, or put each host's real address
-    behind its name in /etc/hosts.
+remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, or put each host's real address behind
+    its name in /etc/hosts.
 source =
     sgl-project/sglang#3226
     https://github.com/pytorch/pytorch/blob/main/torch/csrc/distributed/c10d/ProcessGroupGloo.cpp
@@ -228,8 +265,8 @@ keys =
     client socket has timed out
 pattern =
     client socket has (?:failed|timed out)[^\n]*? to connect to (?:any network address of )?\(?([^\s),]+(?:, \d+)?)
-cause = The rank that all others meet at ({found}) is not reached: it does not run, is in another network, or a
-    firewall rejects its port.
+cause = The rank that all others meet at ({found}) is not reached: it does not run, is in another network, or a firewall
+    rejects its port.
 remedy = Set MASTER_ADDR to its address in the network between the hosts, start it first, and open the port in the
     firewall (ufw).
 source = huggingface/accelerate#2468
@@ -246,8 +283,8 @@ source = kvcache-ai/Mooncake#204
 [rdma-no-gid]
 keys = Failed to modify QP
 pattern = Failed to modify QP \d+ to (RTR|RTS|INIT)
-cause = The RDMA port could not be brought to {found}: it has no usable GID, because its network interface is
-    missing (in this container) or has no address.
+cause = The RDMA port could not be brought to {found}: it has no usable GID, because its network interface is missing
+    (in this container) or has no address.
 remedy = Bring the interface up with its address (in a container: --network host and --device /dev/infiniband), and
     choose a GID index that show_gids lists (-x).
 source = Mellanox/k8s-rdma-shared-dev-plugin#72
@@ -281,8 +318,8 @@ source =
 [rdma-gpu-memory]
 keys = Failed status 4: wr_id
 pattern = (Failed status 4: wr_id \d+)
-cause = The network card could not access the memory that it was given ({found}), such as the GPU's with --use_cuda;
-    on a GB10 GPUDirect RDMA is not supported.
+cause = The network card could not access the memory that it was given ({found}), such as the GPU's with --use_cuda; on
+    a GB10 GPUDirect RDMA is not supported.
 remedy = Test with the host's memory, without --use_cuda.
 source = linux-rdma/perftest#173
 
@@ -318,16 +355,15 @@ source =
 [connectx-subnets]
 keys = share the subnet
 pattern = interfaces (\S+ and \S+) share the subnet (?P<subnet>\S+)
-cause = Two interfaces of one ConnectX-7, {found}, have addresses in the same subnet {subnet}, so that the traffic
-    of one leaves by the other.
+cause = Two interfaces of one ConnectX-7, {found}, have addresses in the same subnet {subnet}, so that the traffic of
+    one leaves by the other.
 remedy = Give each half of the port a subnet of its own (role fabric).
 source = eugr/spark-vllm-docker#270
 
 [connectx-missing]
 keys = No CX7 interfaces detected
 pattern = (No CX7 interfaces detected on any host)
-cause = No ConnectX-7 interface was found ({found}): the cable or the module is missing, or its driver is not
-    loaded.
+cause = No ConnectX-7 interface was found ({found}): the cable or the module is missing, or its driver is not loaded.
 remedy = Look at ibdev2netdev and at mlx5_core in the kernel's log on each host.
 source = spark-arena/sparkrun#203
 

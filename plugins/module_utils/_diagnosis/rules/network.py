@@ -35,11 +35,16 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
+values =
+    advice of found: .*(?:not yet valid|expired) => Check this host's clock first (timedatectl set-ntp true); if it is
+    + right, the server's owner has to renew the certificate
+    advice of found: .*(?:mismatch|not valid for|does not match) => Use the name that the certificate has (openssl
+    + s_client -connect HOST:443 shows it), or have one made for this name
+    advice of found: . => Where a proxy or a mirror signs with its own CA, make that CA known: put it into
+    + /usr/local/share/ca-certificates and run update-ca-certificates, and set SSL_CERT_FILE or REQUESTS_CA_BUNDLE for
+    + Python (sparkforge_ca_certificate of this collection; uv also takes --native-tls); check the clock, too
 cause = The TLS certificate of a server could not be verified ({found}).
-remedy = Where a proxy or a mirror signs with its own CA, make that CA known: put it into
-    /usr/local/share/ca-certificates and run update-ca-certificates, and set SSL_CERT_FILE or REQUESTS_CA_BUNDLE for
-    Python (sparkforge_ca_certificate of this collection; uv also takes --native-tls); check the clock, too, and never
-    skip verification.
+remedy = {advice}; never skip verification.
 source =
     TheR1D/shell_gpt#112
     pypa/pipenv#593
@@ -53,7 +58,9 @@ keys =
     ProxyError
     Could not resolve proxy
     Tunnel connection failed
+    Invalid response from proxy
 pattern =
+    Invalid response from proxy: (HTTP/\S+ \d+[\w ]*)
     HTTP code (\d+) from proxy
     CONNECT tunnel failed, (response \d+)
     Proxy CONNECT aborted
@@ -153,7 +160,7 @@ values =
     advice of status: 404|410 => Correct the address: the file has another name or release, or none for this machine
     + (aarch64, sbsa)
     advice of status: 401|403|407 => Log in, or ask for the address with a token; a proxy may refuse it, too
-    advice of status: 429 => Wait, or use a mirror
+    advice of status: 429 => Wait, or use a mirror (raw.githubusercontent.com and hubs limit each address)
     advice of status: . => Try later: the server itself failed
 cause = A server answers a download with {status}.
 remedy = {advice}.
@@ -200,7 +207,9 @@ keys =
     bytes of body are still expected
     invalid index-pack output
     TLS connection was non-properly terminated
+    UNEXPECTED_EOF_WHILE_READING
 pattern =
+    (UNEXPECTED_EOF_WHILE_READING)
     RPC failed[^\n]*
     unexpected disconnect
     hung up unexpectedly
@@ -257,6 +266,7 @@ pattern =
     No route to host
     Failed to establish a new connection
 unless =
+    probe failed:
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
@@ -272,8 +282,9 @@ pattern =
     (cannot find the requested files in the (?:local|disk) cache)
     (couldn't connect to 'https://huggingface\.co)
 cause = The model hub was not reached, and the file is not in the cache of this host ({found}).
-remedy = Check the network and the proxy (role network_access), or get the model elsewhere and copy the cache (HF_HOME);
-    with HF_HUB_OFFLINE=1 a program then asks only the cache.
+remedy = Check the network and the proxy (role network_access; huggingface.co and, for the files, hf.co must be
+    reached), or get the model elsewhere and copy the cache (HF_HOME); with HF_HUB_OFFLINE=1 a program then asks only
+    the cache.
 source =
     Comfy-Org/ComfyUI#3840
     yuruotong1/autoMate#104

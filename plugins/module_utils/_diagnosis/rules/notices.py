@@ -24,8 +24,8 @@ pattern = Initialized NET plugin (Socket)
 notice = yes
 cause = NCCL uses TCP ({found}) and not RDMA, which is much slower between two Sparks: no RDMA device was found, or
     NCCL_IB_HCA names an interface instead of a device.
-remedy = Set NCCL_IB_HCA to the first column of ibdev2netdev or unset it, and give a container --device
-    /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1.
+remedy = Set NCCL_IB_HCA to the first column of ibdev2netdev or unset it, and give a container --device /dev/infiniband,
+    --cap-add IPC_LOCK and --ulimit memlock=-1.
 source = https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 
 [sage-attention-fallback]
@@ -417,4 +417,32 @@ pattern = (IOPub data rate exceeded)
 notice = yes
 cause = A cell prints more than Jupyter passes on ({found}); the cell itself goes on.
 remedy = Print less, or start it with --ServerApp.iopub_data_rate_limit=1e10.
+
+[pcie-corrected]
+keys = severity=Correct
+pattern = (?P<device>[\w:.]+): PCIe Bus Error: severity=Correct\w+
+notice = yes
+cause = The PCIe device {device} reported errors that were corrected: a few do no harm.
+remedy = If they come by the hundred, seat the card or cable anew and bring the firmware up to date.
+
+[processor-throttled]
+keys = cpu clock throttled
+pattern = (cpu clock throttled)
+notice = yes
+cause = The processor became too hot and ran more slowly ({found}).
+remedy = Free the host's air inlets, and look at the temperature under load (sensors; nvidia-smi -q -d TEMPERATURE).
+
+[netplan-too-open]
+keys = are too open. Netplan configuration
+pattern = Permissions for (?P<file>\S+) are too open\. Netplan
+notice = yes
+cause = Others may read {file}, which may hold passwords: a warning of netplan, and no failure.
+remedy = sudo chmod 600 {file}.
+
+[core-dumped]
+keys = dumped core.
+pattern = Process \d+ \((?P<program>[^)\n]+)\) of user \d+ (?P<what>dumped core)
+notice = yes
+cause = The program {program} crashed, and systemd kept its memory ({what}).
+remedy = See where with coredumpctl info {program}.
 """

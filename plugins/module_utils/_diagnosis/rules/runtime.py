@@ -253,12 +253,19 @@ remedy = Turn that feature off (of vLLM --disable-custom-all-reduce, of PyTorch 
     --disable-pinned-memory).
 
 [cuda-not-ready]
-keys = system not yet initialized
-pattern = (Error 802: system not yet initialized|CUDA error: system not yet initialized)
+keys =
+    system not yet initialized
+    cudaErrorSystemNotReady
+pattern = ((?:Error 802: |CUDA error: )?system not yet initialized|cudaErrorSystemNotReady)
 cause = The driver is not ready for CUDA ({found}): on hosts with NVSwitch the fabric manager does not run, elsewhere
     the driver's modules and libraries do not fit or the container lacks a device.
-remedy = Look at nvidia-smi and its fabric state on the host, start nvidia-fabricmanager in the driver's version where
-    there is NVSwitch (a Spark has none), and reboot after an update of the driver.
+remedy = Look at nvidia-smi and its fabric state on the host; where there is NVSwitch (a Spark has none), install and
+    start nvidia-fabricmanager (of a rack nvidia-imex, too) in exactly the driver's version; reboot after an update of
+    the driver; if it stays without NVSwitch, load the driver without HMM (options nvidia_uvm uvm_disable_hmm=1 in
+    /etc/modprobe.d).
+source =
+    gpustack/gpustack#4154
+    wilicc/gpu-burn#133
 
 [cuda-graph-capture]
 keys =

@@ -81,6 +81,14 @@ cause = {unit} did not report in its time that it is ready, and systemd ended it
 remedy = Raise TimeoutStartSec in a drop-in (systemctl edit {unit}; infinity for none), and read the unit's own lines
     for what it waited for.
 
+[unit-watchdog]
+keys = Watchdog timeout (limit
+pattern = (?P<unit>[\w@.\\-]+): Watchdog timeout \(limit (?P<limit>[^)\n]+)\)
+cause = {unit} gave systemd no sign of life for {limit}, so that systemd killed it: it hung, or the host was busy or
+    short of memory.
+remedy = Read its own lines before and the kernel's log of that time (journalctl -k); raise WatchdogSec in a drop-in
+    only if it is known to take that long.
+
 [device-wait-timeout]
 keys = Timed out waiting for device
 pattern = Timed out waiting for device (\S+)
@@ -120,6 +128,21 @@ pattern =
     (No journal files were opened due to insufficient permissions)
 cause = This account may not read the system's journal ({found}).
 remedy = Use sudo, or add the account to the group systemd-journal (or adm) and log in again.
+
+[sudo-broken]
+keys =
+    must be owned by uid 0 and have the setuid bit set
+    "no new privileges" flag is set
+pattern =
+    (?P<file>\S*sudo) (?P<why1>must be owned by uid 0 and have the setuid bit set)
+    The '(?P<why2>no new privileges)' flag is set
+values =
+    advice of why: must => As root (a root shell of recovery, docker run -v /:/host) chown root:root and chmod 4755
+    + /usr/bin/sudo; a chmod -R or chown -R on /usr did this, and other files may have it too
+    advice of why: no => Start the container without security_opt no-new-privileges, or the service without
+    + NoNewPrivileges=yes (a snap's or an editor's terminal sets it as well)
+cause = sudo does not work here: {why}.
+remedy = {advice}.
 
 [sudoers-invalid]
 keys =
@@ -170,8 +193,8 @@ pattern =
     mount\.nfs4?: (?P<why3>access denied by server) while mounting (?P<what3>\S+)
     mount: (?P<where4>/\S+): (?P<why4>can't find UUID=\S+?)\.?$
 values =
-    advice of why: wrong|unknown => Look at what is on it (lsblk -f; sudo dmesg | tail), install the tools of that
-    + file system (exfatprogs, ntfs-3g, nfs-common), and check it with fsck
+    advice of why: wrong|unknown => Look at what is on it (lsblk -f; sudo dmesg | tail), install the tools of that file
+    + system (exfatprogs, ntfs-3g, nfs-common), and check it with fsck
     advice of why: bad => Install nfs-common (or cifs-utils), which has the helper that mount needs
     advice of why: access => Add this host's address to the export on the server (exportfs -v), and compare the path
     advice of why: . => Correct /etc/fstab with the UUID that blkid shows
@@ -196,16 +219,29 @@ keys =
     power is required
     UEFI capsule updates not available
     failed to run update on reboot
+    Failed to find ESP
+    Failed to download metadata for
+    failed to write data to efivarfs
+    when not on AC power
 pattern =
+    (?P<why9>Failed to download metadata for \w+)
+    (?P<why6>Failed to find ESP[^\n]*)
+    (?P<why7>failed to write data to efivarfs[^\n]*)
+    (?P<why8>[\w ]*when not on AC power)
     (?P<why1>org\.freedesktop\.fwupd was not provided)
     (?P<why2>Blocked executable in the ESP)[^:\n]*: (?P<file>/\S+)
     (?P<why3>[\w ]*power is required)
     (?P<why4>UEFI capsule updates not available)
     (?P<why5>failed to run update on reboot)
 values =
+    advice of why: Failed to download => Check the network and the proxy (curl -I https://cdn.fwupd.org), then sudo
+    + fwupdmgr refresh --force
+    advice of why: Failed => Mount the EFI partition (sudo mount /boot/efi; it must be in /etc/fstab), and restart fwupd
+    advice of why: failed to write => The store of UEFI variables is full: restart the host, remove old dumps (sudo rm
+    + /sys/firmware/efi/efivars/dump-*, where they are), and try again
     advice of why: org => Start fwupd (systemctl start fwupd), or install it; a container has none
-    advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing
-    + boots from it
+    advice of why: Blocked => Upgrade shim and grub first (apt full-upgrade), and remove that old file if nothing boots
+    + from it
     advice of why: UEFI => Enable capsule updates in the firmware's setup
     advice of why: failed => Run fwupdmgr get-history, turn the host off and on, and use the vendor's updater (DGX
     + Dashboard)
@@ -235,6 +271,33 @@ pattern =
 cause = There is no account or group {found} on this host.
 remedy = Create it (sudo groupadd, sudo useradd -r), or install the package that does (docker's group comes with
     Docker).
+
+[network-manager-refused]
+keys =
+    Connection activation failed
+    is strictly unmanaged
+pattern =
+    Connection activation failed: (?:\(\d+\) )?(?P<why1>[^\n]{1,200}?)\.?$
+    Device '(?P<device>[^'\n]+)' is (?P<why2>strictly unmanaged)
+values =
+    advice of why: .*no carrier => Plug the cable in at both ends, and see ip -br link; a Spark's two ConnectX ports
+    + have four interfaces, of which those of the plugged port are up
+    advice of why: .*[Ss]ecrets => Give the password (nmcli dev wifi connect NAME --ask), or correct the saved one
+    advice of why: .*IP configuration => No DHCP server answered: set an address by hand (nmcli con mod NAME ipv4.method
+    + manual ipv4.addresses 192.168.100.10/24), as between two Sparks
+    advice of why: .*unmanaged => Let NetworkManager have it (nmcli dev set DEVICE managed yes; renderer: NetworkManager
+    + in netplan), or set it with netplan and networkd
+    advice of why: . => Read its journal (journalctl -u NetworkManager -b)
+cause = NetworkManager did not bring the connection up[ on {device}]: {why}.
+remedy = {advice}.
+
+[network-wait-timeout]
+keys = while waiting for network connectivity
+pattern = (Timeout occurred while waiting for network connectivity)
+cause = The start waited in vain for an interface that has no network ({found}): networkd waits for each that netplan
+    names, such as a ConnectX port without a cable.
+remedy = Set optional: true for that interface in /etc/netplan (networkctl shows which is configuring), then sudo
+    netplan apply.
 
 [network-manager-off]
 keys = NetworkManager is not running
