@@ -49,11 +49,9 @@ _HOME = re.compile(r"(?<=/home/)[^/\s'\":]+")
 _QUAD = re.compile(r"(?<![\w.=+~-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.+-])")
 _LONG = re.compile(r"(?<![\w.:])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f.]*(?![\w:])")
 _HARDWARE = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:])")
-#: Public hosts, whose names do not identify the user.
-_PUBLIC = r"(?:[\w-]+\.)*(?:(?:nvidia|ubuntu|docker|github|githubusercontent)\.com|debian\.org|(?:huggingface|hf)\.co)"
 _HOST = re.compile(
     r"(?:(?<=://)|(?<=[Hh]ost: )|(?<=[Hh]ost=)|(?<=[Hh]ost=')|(?<=esolve ')|(?<=onnect to ))"
-    rf"(?!(?:localhost|the|a|any|{_PUBLIC})\b(?![\w.-]))(?=[\w.-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*"
+    r"(?!(?:localhost|the|a|any)\b(?![\w.-]))(?=[\w.-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*"
 )
 # A library version may look like an address; its first number is small.
 _HIGHEST_VERSION = 15
@@ -63,9 +61,11 @@ class Anonymous:
     """Texts without secrets, in which the same host or address always gets the same placeholder.
 
     :param hosts: known host names.
+    :param public: the last two labels of public hosts, whose names do not identify the user.
     """
 
-    def __init__(self, hosts: t.Iterable[str] = ()) -> None:
+    def __init__(self, hosts: t.Iterable[str] = (), public: t.Container[str] = ()) -> None:
+        self._public = public
         self._words: dict[str, str] = {}
         names = "|".join(re.escape(name) for name in sorted(hosts, key=len, reverse=True))
         self._named = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])") if names else None
@@ -73,14 +73,17 @@ class Anonymous:
     def text(self, text: str) -> str:
         """Return a text that can be shown to anybody."""
         text = _MAIL.sub("user@", _HOME.sub("user", _SECRETS.sub("…", redact(text))))
-        for form in (_HOST, self._named):
-            text = form.sub(lambda match: self._word("host", match[0]), text) if form else text
+        text = _HOST.sub(lambda match: match[0] if self._is_public(match[0]) else self._word("host", match[0]), text)
+        text = self._named.sub(lambda match: self._word("host", match[0]), text) if self._named else text
         text = _HARDWARE.sub(lambda match: self._word("address", match[0]), text)
         return _LONG.sub(self._address, _QUAD.sub(self._address, text))
 
     def value(self, text: str) -> str:
         """Return an excerpt from an earlier text, with the placeholders from that text."""
         return re.sub(r"[\w-]+(?:\.[\w-]+)*", lambda match: self._words.get(match[0], match[0]), self.text(text))
+
+    def _is_public(self, host: str) -> bool:
+        return ".".join(host.lower().split(".")[-2:]) in self._public
 
     def _address(self, match: re.Match[str]) -> str:
         text = match[0].rstrip(":.") if match[0] != "::" else ""

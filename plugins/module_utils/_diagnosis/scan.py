@@ -16,6 +16,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
+import re
 import typing as t
 from dataclasses import dataclass, field
 
@@ -142,6 +143,13 @@ def told(found: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, 
     return rule.explain(found.values, hide) if rule else (hide(found.cause), found.remedy)
 
 
+@functools.cache
+def public_domains() -> frozenset[str]:
+    """Return the last two labels of the hosts that the rules and their sources name: everybody uses these."""
+    texts = (" ".join((str(rule.values), rule.pattern, rule.cause, rule.remedy, *rule.links)) for rule in RULES)
+    return frozenset(name for text in texts for name in _DOMAIN.findall(text.replace("\\", "")))
+
+
 def diagnose(log: Log) -> Diagnosis:
     """Tell what ``log`` says.
 
@@ -192,6 +200,7 @@ _AT_END = 3
 _DIGITS = b"0123456789"
 _HEXADECIMAL = b"abcdef.,:-_"
 _TRACEBACK = lines.TRACEBACK.encode()
+_DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 
 
 @functools.cache

@@ -49,7 +49,7 @@ class Answer(t.NamedTuple):
 
     def as_json(self) -> dict[str, t.Any]:
         """Return it for programs, without what identifies the host."""
-        found, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis))
+        found, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), scan.public_domains())
         rows = [{"number": number, "text": hidden.text(text)} for number, text in found.around]
         cause, remedy = scan.told(found, hidden.value)
         return {

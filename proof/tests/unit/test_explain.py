@@ -128,6 +128,22 @@ def test_only_what_comes_from_the_log_is_hidden(
     assert row["cause"] == "A server's name cannot be resolved here: host-1."
 
 
+def test_a_host_that_the_rules_name_stays_readable(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log"
+    log.write_text(
+        "W: https://mirror.corp.example/ubuntu noble InRelease is old\n"
+        "E: Conflicting values set for option Signed-By regarding source "
+        "https://nvidia.github.io/libnvidia-container/stable/deb/arm64/ /: /usr/share/keyrings/a.gpg != \n"
+    )
+    (row,) = answer(log, capsys)[1]["answers"]
+    assert "https://nvidia.github.io/libnvidia-container" in row["cause"]
+    assert [line["text"].split("://")[1].partition("/")[0] for line in row["lines"]] == ["host-1", "nvidia.github.io"]
+    for name in ("github.com", "huggingface.co", "hf.co", "ubuntu.com", "docker.com", "debian.org", "nvidia.com"):
+        assert Anonymous((), scan.public_domains()).text(f"get https://x.{name}/y") == f"get https://x.{name}/y"
+    for name in ("nvidia.com.evil.example", "github.com.corp", "spark-7.lan", "notnvidia.com", "gitlab.acme.com"):
+        assert name not in Anonymous((), scan.public_domains()).text(f"get https://{name}/y")
+
+
 def test_the_same_host_has_the_same_word_in_all_texts() -> None:
     hidden = Anonymous({"spark-a", "spark-b"})
     assert hidden.text("spark-b to 192.0.2.7") == "host-1 to address-1"
