@@ -1,7 +1,5 @@
 """Every reader of what others write, with something that it reads: archives, manifests, receipts, what programs say."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """What the checks of a served model say of a server that ignores what it is asked for, without computing a model."""
 
-from __future__ import annotations
-
 import sys
 import types
 import typing as t

@@ -1,7 +1,5 @@
 """By how many units each operator of the survey may be off, and what is said of one that is."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
