@@ -316,6 +316,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             ids = [*ids[:1], *ids] if fault == "tokenizer" else ids
         else:
             ids = asked["prompt"]
+        if max(ids) >= self.engine.config["vocab_size"]:
+            self.send(400, {"error": {"message": f"Token id {max(ids)} is out of vocabulary"}})
+            return
         if fault == "context":
             ids = ids[-200:]
         options = {

@@ -1,5 +1,7 @@
 """Reports of hosts that do not exist, for tests and for the pictures in docs/. No figure here was measured."""
 
+from __future__ import annotations
+
 import hashlib
 import typing as t
 

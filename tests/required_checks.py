@@ -3,6 +3,8 @@
 Run it with `python -m tests.required_checks`.
 """
 
+from __future__ import annotations
+
 import typing as t
 from pathlib import Path
 

@@ -5,6 +5,8 @@ time, and none is started in the last minute of SECONDS. The models are made on 
 logs lie beside ROWS. The exit status is 1 where a fault was missed or a sound server failed.
 """
 
+from __future__ import annotations
+
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -34,7 +36,7 @@ WITHOUT_SCALING = '{"rope_parameters": {"rope_type": "default", "rope_theta": 10
 class Case:
     """One server.
 
-    :ivar family: of :data:`tiny.FAMILIES`.
+    :ivar family: of lab/tiny_model.py.
     :ivar engine: what vLLM's command line says more.
     :ivar proof: what the proof's says more.
     :ivar fault: of vllm_faults.py, or ``weights``, or a word for what the command line plants.
@@ -134,10 +136,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 def model(case: Case, place: Path) -> Path:
     """Make a model; where its weights are the fault, what is served has one matrix that is half as large again."""
     whole = place / "model"
-    subprocess.run(
-        command("--make-model", case.family, "--model", whole), check=True, capture_output=True,
-        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'proof/src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
-    )  # fmt: skip
+    maker = [sys.executable, "-m", "lab.tiny_model", case.family, str(whole)]
+    subprocess.run(maker, check=True, capture_output=True, cwd=CHECKOUT)
     if case.fault != "weights":
         return whole
     import safetensors.torch

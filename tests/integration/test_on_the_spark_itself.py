@@ -1,5 +1,7 @@
 """Ansible that runs on the host which it provisions: no ssh, no inventory, a checkout and one extra variable."""
 
+from __future__ import annotations
+
 import json
 import platform
 import re

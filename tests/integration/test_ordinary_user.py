@@ -3,6 +3,8 @@
 The account is a second one of this machine; its PATH has no sbin, and its folders have spaces.
 """
 
+from __future__ import annotations
+
 import os
 import pwd
 import re

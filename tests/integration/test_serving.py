@@ -3,6 +3,8 @@
 The unit is asked itself, not its text: systemd, the kernel, and the server about what it may do.
 """
 
+from __future__ import annotations
+
 import json
 import shlex
 import subprocess

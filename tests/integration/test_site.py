@@ -1,5 +1,7 @@
 """The whole site on one host: looked at, run, run again, looked at again, and taken back."""
 
+from __future__ import annotations
+
 import json
 import re
 

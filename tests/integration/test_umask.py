@@ -1,5 +1,7 @@
 """The whole site, its proof and a second run on hosts whose accounts, root as well, have a strict umask."""
 
+from __future__ import annotations
+
 import json
 
 import pytest

@@ -1,5 +1,7 @@
 """That tests lie where their cost says that they do."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import conftest

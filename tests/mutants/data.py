@@ -11,6 +11,8 @@
       survives: why no test can notice                   # only of one that does survive
 """
 
+from __future__ import annotations
+
 import ast
 import dataclasses
 import re

@@ -3,6 +3,8 @@
 What is judged, and how: proof/tests/unit/test_inspect.py.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil

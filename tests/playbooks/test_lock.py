@@ -1,5 +1,7 @@
 """playbooks/lock.yml, run against a download tree, a package index and repositories of the test."""
 
+from __future__ import annotations
+
 import json
 import os
 import shutil

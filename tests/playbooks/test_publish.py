@@ -1,5 +1,7 @@
 """The tasks that build.yml publishes by, and status.yml previews."""
 
+from __future__ import annotations
+
 import json
 import typing as t
 from pathlib import Path

@@ -1,5 +1,7 @@
 """What readers are fed: changed pieces of what they read in good days, and anything."""
 
+from __future__ import annotations
+
 import copy
 import json
 import random

@@ -3,6 +3,8 @@
 Root runs an environment's own interpreter as nobody, who may enter neither root's home nor pytest's directories.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import subprocess

@@ -1,5 +1,7 @@
 """Readers of what servers, the network, processes and models say, and of records and ledgers of others."""
 
+from __future__ import annotations
+
 import datetime
 import http.client
 import io

@@ -1,5 +1,7 @@
 """The draw of mutants, and what judges them."""
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import subprocess

@@ -2,6 +2,8 @@
 that stayed. No number differs.
 """
 
+from __future__ import annotations
+
 from proof.tests.environment import Environment
 
 

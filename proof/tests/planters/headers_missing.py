@@ -2,6 +2,8 @@
 first used, and fail there. The environment gets an interpreter of the same files without the headers.
 """
 
+from __future__ import annotations
+
 import json
 import shutil
 import subprocess

@@ -2,6 +2,8 @@
 packages that own the same place. torch cannot be imported.
 """
 
+from __future__ import annotations
+
 import subprocess
 
 from proof.tests.environment import Environment

@@ -2,6 +2,8 @@
 bin/python points to nothing.
 """
 
+from __future__ import annotations
+
 from proof.tests.environment import Environment
 
 

@@ -2,6 +2,8 @@
 was edited to match it.
 """
 
+from __future__ import annotations
+
 import json
 
 from proof.tests.environment import Environment

@@ -3,6 +3,8 @@ solver is that of another version. Good and old library, and what needs them, ar
 directories.
 """
 
+from __future__ import annotations
+
 import json
 import subprocess
 from pathlib import Path

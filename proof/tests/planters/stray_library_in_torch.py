@@ -2,6 +2,8 @@
 the loader, and forgotten.
 """
 
+from __future__ import annotations
+
 import shutil
 
 from proof.tests.environment import Environment

@@ -1,5 +1,7 @@
 """Writes shared libraries that have GPU code by their headers, and nothing in it."""
 
+from __future__ import annotations
+
 import struct
 from pathlib import Path
 

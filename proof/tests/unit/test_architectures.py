@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import sys
 import typing as t
 from pathlib import Path

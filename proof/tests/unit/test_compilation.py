@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from sparkforge_proof.checks.programs import compilation
 
 

@@ -1,10 +1,13 @@
 """What asks a served model, reads its answers and judges its numbers: all that needs no torch."""
 
+from __future__ import annotations
+
 import contextlib
 import http.server
 import json
 import math
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -103,6 +106,7 @@ def model(tmp_path: Path) -> Path:
         (200, b"[" * 100_000, "answered what is not JSON"),
         (500, b'{"error": ' * 60_000, "failed (HTTP 500)"),
         (200, b"[]" + b" " * client.LONGEST, "answered with more than 4 MiB"),
+        (200, b'data: {"choices": []}\n\ndata: [DONE]\n', "streams its answer although no stream was asked for"),
     ],
 )
 def test_what_a_server_may_answer_instead_is_one_cause(server: Server, status: int, body: bytes, said: str) -> None:
@@ -110,6 +114,12 @@ def test_what_a_server_may_answer_instead_is_one_cause(server: Server, status: i
     with pytest.raises(SparkforgeError) as error:
         client.Endpoint(server.url).get("/v1/models")
     assert said in error.value.cause and error.value.remedy
+
+
+def test_answer_that_is_cut_off_is_one_cause(server: Server) -> None:
+    server.body, server.headers = b'{"data": [', {"Content-Length": "300"}
+    with pytest.raises(SparkforgeError, match="broke off its answer after 10 bytes, 290 before its end"):
+        client.Endpoint(server.url).get("/v1/models")
 
 
 def test_a_server_that_is_down_slow_or_drips_is_told_apart(server: Server) -> None:
@@ -213,7 +223,7 @@ def test_vllms_form_is_read() -> None:
     }
     found = answers.completion({"choices": [choice], "usage": {"prompt_tokens": 2, "completion_tokens": 2}})
     assert [one.id for one in found.tokens] == [5, 0] and found.tokens[0].top == {5: -1.5, 0: -3.0}
-    assert (found.prompt_ids, found.prompt_tokens, found.has_logprobs) == ((7, 8), 2, True)
+    assert (found.prompt_ids, found.prompt_tokens) == ((7, 8), 2)
 
 
 def test_llama_cpps_form_is_read() -> None:
@@ -225,7 +235,7 @@ def test_llama_cpps_form_is_read() -> None:
 def test_sglangs_form_has_texts_alone_and_a_prompts_first_token_no_number() -> None:
     logprobs = {"tokens": ["x", "y"], "token_logprobs": [None, -1], "top_logprobs": [None, {"y": -1}]}
     found = answers.completion({"choices": [{"text": "xy", "logprobs": logprobs}]})
-    assert [(one.text, one.id) for one in found.tokens] == [("x", None), ("y", None)] and found.has_logprobs
+    assert [(one.text, one.id) for one in found.tokens] == [("x", None), ("y", None)]
     assert found.tokens[1].top == {"y": -1.0}
 
 
@@ -306,7 +316,8 @@ def test_a_page_stands_at_the_same_place_behind_two_beginnings() -> None:
 
 
 def seen(position: int, off: float, condition: str = texts.ALONE, length: int = 64, text: int = 0) -> Observation:
-    return Observation(condition, text, length, position, -2.0 + off, -2.0, 0.1)
+    ids = (text, *range(1, length))
+    return Observation(texts.Text(ids, condition), position, -2.0 + off, -2.0, 0.1)
 
 
 def test_noise_of_the_format_is_right_and_more_is_wrong() -> None:
@@ -320,12 +331,24 @@ def test_noise_of_the_format_is_right_and_more_is_wrong() -> None:
 
 def test_what_brings_it_about_is_told() -> None:
     right = [seen(at, 0.0) for at in range(1, 60)]
-    assert "position 17, just behind a multiple of 16" in judge.where([seen(17, 1.0)], right)
-    assert "only in a batch" in judge.where([seen(17, 1.0, texts.BATCHED)], right)
-    assert "prefix cache" in judge.where([seen(17, 1.0, texts.SHARED)], right)
-    assert "Even the first tokens" in judge.where([seen(at, 1.0) for at in range(1, 5)], [])
+    assert "position 17, just behind a multiple of 16" in judge.where([seen(17, 1.0)], right, 17)
+    assert "only in a batch" in judge.where([seen(17, 1.0, texts.BATCHED)], right, 17)
+    assert "prefix cache" in judge.where([seen(17, 1.0, texts.SHARED)], right, 17)
+    assert "Even the first tokens" in judge.where([seen(at, 1.0) for at in range(1, 5)], [], 1)
     long = [seen(at, 1.0, length=257) for at in range(200, 257)]
-    assert "up to 64 tokens are right; from 257 tokens on" in judge.where(long, right)
+    assert "up to 64 tokens are right; from 257 tokens on" in judge.where(long, right, 200)
+
+
+@pytest.mark.parametrize("first", [1, 48, 192, 200])
+def test_beginning_of_a_fault_is_where_numbers_become_noisier(first: int) -> None:
+    # Each is within its bound but for the last; before the fault the noise is a quarter of that behind it.
+    draw = random.Random(first)
+    numbers = [
+        seen(at, draw.gauss(0, 0.05 if at < first else 0.2), length=192, text=text)
+        for at in range(1, 210)
+        for text in range(6)
+    ]
+    assert judge.begin([*numbers, seen(209, 3.0, length=192)]) == pytest.approx(first, abs=1)
 
 
 class Trials:
@@ -347,16 +370,11 @@ def test_where_few_texts_are_off_the_noise_is_computed_more_often(off: float, te
     for number in range(8):
         logprobs = [-2.0] * 17 + [-2.0 - (off if number < texts_off else 0.0)]
         tokens = tuple(answers.Token("", one, logprob) for one, logprob in enumerate(logprobs))
-        asked.append((texts.Text((5, 6, 7), texts.BATCHED), answers.Answer("", "length", tokens), None))
+        asked.append((texts.Text((5, 6, number), texts.BATCHED), answers.Answer("", "length", tokens), None))
     made = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials()))
     pairs = made.compared(asked)
-    assert len(pairs) == 8 and all(len(pair[1]) == 18 and not pair[0] for pair in pairs)
-    assert len(judge.judge([one for pair in pairs for one in pair[1]]).wrong) == wrong
-
-
-def test_an_answer_that_moves_with_its_neighbours_is_seen() -> None:
-    assert not judge.differs([seen(5, 0.1)], [seen(5, -0.1)])
-    assert judge.differs([seen(5, 0.0)], [seen(5, 2.0)]) and judge.differs([seen(5, 0.0)], [seen(5, float("nan"))])
+    assert len(pairs) == 8 and all(len(pair.completion) == 18 and not pair.prompt for pair in pairs)
+    assert len(judge.judge([one for pair in pairs for one in pair.completion]).wrong) == wrong
 
 
 def test_draws_that_are_too_likely_deviate() -> None:
@@ -458,6 +476,10 @@ def command(*words: object, **variables: str) -> subprocess.CompletedProcess[str
         (["{url}", "--model", "{model}", "--key-variable", "EMPTY"], "There is no key in the variable EMPTY."),
         (["{url}", "--model", "{model}"], "has no torch."),
         (["{url}", "--model", "{model}", "--longest", "3"], "--longest 32 or more"),
+        (["{url}"], "Use --model PATH or --against URL2."),
+        (["{url}", "--model", "{model}", "--against", "{url}"], "Use --model PATH or --against URL2."),
+        (["{url}", "--against", "http://127.0.0.1:1"], "cannot be reached"),
+        (["{url}", "--against", "127.0.0.1"], "is not the URL of a server"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(server: Server, model: Path, words: list[str], said: str) -> None:

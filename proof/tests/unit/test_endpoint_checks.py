@@ -1,153 +1,103 @@
-"""What the checks of a served model say of a server that ignores what it is asked for, without computing a model."""
+"""What the checks of a served model say of sound servers and of faults that others reported, on lab/word_server.py."""
 
+from __future__ import annotations
+
+import dataclasses
 import sys
 import types
 import typing as t
 from pathlib import Path
 
 import pytest
+import yaml
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
-from sparkforge_proof.check import Skipped
-from sparkforge_proof.endpoint import checks, reference, session, texts, tiny
+from sparkforge_proof.check import Result, Skipped
+from sparkforge_proof.endpoint import against, answers, checks, cli, client, reference, session, texts
 
-Ask = t.Callable[[t.Any, dict[str, t.Any]], dict[str, t.Any]]
-WHOLE = "onetwothree"
+from lab import word_server
 
-
-def honest(prompt: t.Any, asked: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Answer as a server that does what it is asked for; a token has the number of its letter."""
-    bias = {int(token): value for token, value in asked.get("logit_bias", {}).items()}
-    letters = [chr(96 + max(bias, key=lambda token: bias[token]))] if 100 in bias.values() else []
-    letters += ["z"] if -100 in bias.values() else []
-    text = ("".join(letters) + WHOLE)[: asked.get("max_tokens", 17)]
-    text = text[: min([text.find(word) for word in asked.get("stop", []) if word in text], default=len(text))]
-    return {"text": text, "prompt_tokens": sum(len(row["content"]) if isinstance(row, dict) else 1 for row in prompt)}
-
-
-class Server:
-    """A server with one answer for each request."""
-
-    base = "http://127.0.0.1"
-
-    def __init__(self, ask: Ask) -> None:
-        self.ask = ask
-
-    def post(self, _path: str, body: dict[str, t.Any]) -> dict[str, t.Any]:
-        said = self.ask(body.get("prompt", body.get("messages")), body)
-        if "choices" in said:
-            return said
-        text = said["text"]
-        numbers = said.get("logprobs", [-0.5] * len(text))
-        listed = {"tokens": list(text), "token_logprobs": numbers, "top_logprobs": [{"e": -0.5}] * len(text)}
-        choice = {
-            "text": text,
-            "finish_reason": "stop",
-            "logprobs": listed,
-            "token_ids": [ord(one) - 96 for one in text],
-        }
-        if "prompt_ids" in said:
-            choice["prompt_token_ids"] = said["prompt_ids"]
-        usage = {"prompt_tokens": said.get("prompt_tokens"), "completion_tokens": len(text)}
-        return {"choices": [choice], "usage": usage}
-
-    def stream(self, _path: str, body: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-        return [{"choices": [{"text": self.ask(body["prompt"], {**body, "stream": True})["text"]}]}]
+MODEL = word_server.Model()
+REPORTS = yaml.safe_load((Path(__file__).parent / "served_reports.yml").read_text())
+CAUGHT = {fault: record for fault, record in REPORTS.items() if "check" in record}
+#: Checks whose answers others use.
+BEFORE = {
+    "greedy": ["completion", "batch"],
+    "batch": ["completion"],
+    "cache": ["completion"],
+    "max_tokens": ["completion"],
+}
+SEED, LONGEST = 5, 150
 
 
-class Tokenizer:
-    """One token a character."""
-
-    chat_template: str | None = "x"
-
-    def __call__(self, text: str) -> t.Any:
-        return types.SimpleNamespace(input_ids=[ord(one) for one in text])
-
-    def get_vocab(self) -> dict[str, int]:
-        return {chr(96 + number): number for number in range(1, 27)}
-
-    def decode(self, ids: list[int]) -> str:
-        return "".join(chr(96 + number) for number in ids)
-
-    convert_ids_to_tokens = chr
-
-    def apply_chat_template(self, messages: list[dict[str, str]], **_options: object) -> dict[str, list[int]]:
-        return {"input_ids": [ord(one) for row in messages for one in row["content"]]}
+def drawn(seed: int = SEED) -> texts.Texts:
+    return texts.Texts(range(word_server.FIRST, word_server.SIZE), [word_server.BEGIN], LONGEST, seed)
 
 
-class Reference:
-    """Finds every number right."""
-
-    def __init__(self) -> None:
-        self.tokenizer = Tokenizer()
-
-    def words(self) -> list[int]:
-        return list(range(1, 27))
-
-    def score(self, asked: t.Any, trials: int = 4, drawn: float = 0) -> list[dict[int, reference.Position]]:
-        return [
-            {at: reference.Position(dict.fromkeys(tokens, -0.5), 0.1, (0, 0, 0)) for at, tokens in wanted.items()}
-            for _ids, wanted in asked
-        ]
+def conversation(server: word_server.Server, with_reference: bool = True) -> session.Session:
+    ref = t.cast(t.Any, word_server.Reference(MODEL)) if with_reference else None
+    made = session.Session(t.cast(t.Any, server), "model", ref)
+    made.settle((0, 5, 6, 7, 8))
+    return made
 
 
-def made(ask: Ask = honest) -> checks.Checks:
-    at = session.Session(t.cast(t.Any, Server(ask)), "model", t.cast(t.Any, Reference()))
-    at.extras = {"top_k": -1}
-    return checks.Checks(at, texts.Texts(range(1, 27), [1], 300, 3))
+def made(fault: str = "", seed: int = SEED, **options: t.Any) -> checks.Checks:
+    return checks.Checks(conversation(word_server.Server(MODEL, fault, **options)), drawn(seed))
 
 
-def but(**change: t.Any) -> Ask:
-    return lambda prompt, asked: {**honest(prompt, asked), **change}
+def rows(of: t.Any, names: t.Collection[str] = ()) -> dict[str, Result]:
+    """Return by name the rows of these checks, by default of all."""
+    wanted = [row for row in of.rows() if not names or row[0].partition(".")[2] in names]
+    return {row.name.partition(".")[2]: row for row in cli.rows(wanted, lambda: of.session.complete((0, 5, 6)))}
 
 
-def deaf(*names: str) -> Ask:
-    """Answer as if these had not been asked for."""
-    return lambda prompt, asked: honest(prompt, {key: value for key, value in asked.items() if key not in names})
+@pytest.mark.parametrize("seed", [SEED, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 25))])
+def test_sound_server_is_proven(seed: int) -> None:
+    found = rows(made(seed=seed))
+    assert {name: row.cause for name, row in found.items() if row.status != "pass"} == {}
+    assert len(found) == 18
 
 
-def begins_otherwise(prompt: t.Any, asked: dict[str, t.Any]) -> dict[str, t.Any]:
-    said = honest(prompt, asked)
-    return {**said, "text": f"x{said['text'][1:]}"} if asked.get("stop") or asked.get("stream") else said
+@pytest.mark.parametrize("fault", CAUGHT)
+def test_fault_is_caught(fault: str) -> None:
+    name = CAUGHT[fault]["check"]
+    row = rows(made(fault), [*BEFORE.get(name, []), name])[name]
+    assert row.status == "fail" and CAUGHT[fault]["says"] in row.cause and row.remedy, row
 
 
-def keeps_out_and_brings_nothing(prompt: t.Any, asked: dict[str, t.Any]) -> dict[str, t.Any]:
-    return honest(prompt, {"logit_bias": {"1": -100}} if asked.get("logit_bias") else asked)
+def test_every_fault_has_a_record() -> None:
+    assert set(REPORTS) == set(word_server.FAULTS)
 
 
-def brings_and_keeps_nothing_out(prompt: t.Any, asked: dict[str, t.Any]) -> dict[str, t.Any]:
-    return honest(prompt, {**asked, "logit_bias": {k: v for k, v in asked.get("logit_bias", {}).items() if v > 0}})
+def test_some_requests_are_counted_where_the_same_text_is_right_the_next_time() -> None:
+    row = rows(made("one_in_five"), ["completion"])["completion"]
+    assert row.reason == "wrong" and "Asked again, that text is wrong in 1 of 5 requests." in row.cause
 
 
-@pytest.mark.parametrize("name", ["logit_bias", "max_tokens", "stop", "stream", "template"])
-def test_server_that_does_what_it_is_asked_for_passes(name: str) -> None:
-    getattr(made(), name)()
-
-
-@pytest.mark.parametrize(
-    ("name", "ask", "said"),
-    [
-        ("logit_bias", deaf("logit_bias"), "ignores logit_bias"),
-        ("logit_bias", keeps_out_and_brings_nothing, "ignores logit_bias"),
-        ("logit_bias", brings_and_keeps_nothing_out, "ignores logit_bias"),
-        ("max_tokens", deaf("max_tokens"), "tokens were generated where max_tokens is 1"),
-        ("stop", deaf("stop"), "ignores stop"),
-        ("stop", begins_otherwise, "ignores stop"),
-        ("stream", begins_otherwise, "A streamed answer begins"),
-        ("tokenizer", but(prompt_tokens=3), "The server makes 3 tokens of"),
-        ("tokenizer", but(prompt_ids=[1, 2]), "The server makes 2 tokens of"),
-        ("template", but(prompt_tokens=3), "it has another template"),
-    ],
-)
-def test_server_that_ignores_what_it_is_asked_for_fails(name: str, ask: Ask, said: str) -> None:
-    with pytest.raises(checks.Failure, match=said):
-        getattr(made(ask), name)()
-
-
-def test_what_a_server_does_not_say_is_skipped() -> None:
-    with pytest.raises(Skipped, match="neither the tokens nor the length"):
-        made(but(prompt_tokens=None)).tokenizer()
+@pytest.mark.parametrize("name", ["logit_bias", "end", "logprobs"])
+def test_option_that_a_server_declines_is_skipped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one = made()
-    one.session.reference.tokenizer.chat_template = None
+    complete = one.session.complete
+
+    def declined(prompt: t.Any, **more: t.Any) -> answers.Answer:
+        if more.get("logit_bias"):
+            raise client.Declined("It has no logit_bias.", "Do without.")
+        return complete(prompt, **more)
+
+    monkeypatch.setattr(one.session, "complete", declined)
+    row = rows(one, [name])[name]
+    assert (row.status, "logit_bias" in row.measured) == ("pass" if name == "logprobs" else "skip", False)
+
+
+def test_server_without_token_ids_or_lengths_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = made()
+    complete = one.session.complete
+    monkeypatch.setattr(
+        one.session, "complete",
+        lambda *asked, **more: dataclasses.replace(complete(*asked, **more), prompt_ids=None, prompt_tokens=None),
+    )  # fmt: skip
+    with pytest.raises(Skipped, match="neither the tokens nor the length"):
+        one.tokenizer()
+    monkeypatch.setattr(MODEL, "chat_template", None)
     with pytest.raises(Skipped, match="no chat template"):
         one.template()
 
@@ -161,19 +111,70 @@ def test_texts_of_a_cache_are_asked_where_the_context_has_room(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("logprobs", [[], [None] * 2])
-def test_server_without_log_probabilities_is_refused(logprobs: list[None]) -> None:
-    at = made(but(logprobs=logprobs)).session
+def test_server_without_log_probabilities_is_refused(logprobs: list[None], monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {"tokens": ["a"] * len(logprobs), "token_logprobs": logprobs}
+    monkeypatch.setattr(
+        word_server.Server,
+        "post",
+        lambda *_asked: {"choices": [{"text": "a", "finish_reason": "stop", "logprobs": listed}]},
+    )
     with pytest.raises(SparkforgeError, match="returns no log-probabilities"):
-        at.settle((1, 2))
-    made().session.settle((1, 2))
+        made()
 
 
-def test_model_is_written_into_no_directory_with_other_files(tmp_path: Path) -> None:
-    (tmp_path / "mine").touch()
-    with pytest.raises(SparkforgeError, match="is not empty"):
-        tiny.make(str(tmp_path))
-    with pytest.raises(SparkforgeError, match="no family x"):
-        tiny.make(str(tmp_path), "x")
+# -- one server against another
+
+
+def pair(fault: str = "", way: str = "b", seed: int = SEED) -> against.Against:
+    first, second = (
+        conversation(word_server.Server(MODEL, *words), with_reference=False)
+        for words in ((fault, 0.02, "a"), ("", 0.02, way))
+    )
+    return against.Against(against.Pair(first, second, drawn(seed).batches()[0]), drawn(seed))
+
+
+@pytest.mark.parametrize("seed", [SEED, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 25))])
+def test_two_sound_servers_agree_although_they_round_in_other_ways(seed: int) -> None:
+    found = rows(pair(seed=seed))
+    assert {name: row.cause for name, row in found.items() if row.status != "pass"} == {}
+    assert found["itself"].measured.startswith("the same numbers when it is asked again")
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "said"),
+    [
+        ("drift", "completion", "at position 97"),
+        ("window", "completion", "are off"),
+        ("echo_shifted", "prompt", "are off"),
+        ("neighbour", "itself", "disagrees with itself where a text is asked beside others"),
+        ("one_in_five", "itself", "disagrees with itself where a text is "),
+        ("drafts", "greedy", "a less likely token"),
+        ("nan", "itself", "are no numbers"),
+    ],
+)
+def test_two_servers_are_told_apart(fault: str, name: str, said: str) -> None:
+    row = rows(pair(fault))[name]
+    assert row.status == "fail" and said in row.cause, row
+    assert "word_server" not in row.cause
+
+
+def test_server_that_rounds_otherwise_each_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = pair()
+    monkeypatch.setattr(one.session.both[0].endpoint, "way", "a")
+    original = word_server.Request.rounded
+
+    def rounded(self: word_server.Request, ids: tuple[int, ...], row: list[float]) -> list[float]:
+        self.server.way = str(self.number) if self.server.way[:1] != "b" else "b"
+        return original(self, ids, row)
+
+    monkeypatch.setattr(word_server.Request, "rounded", rounded)
+    found = rows(one)
+    assert {row.status for row in found.values()} == {"pass"}
+    assert found["itself"].measured.startswith("not deterministic: other numbers in ")
+    assert found["other"].measured.startswith("the same numbers")
+
+
+# -- the reference
 
 
 @pytest.mark.parametrize("kept", ["bf16", "fp8", "nvfp4"])
@@ -209,7 +210,7 @@ def test_texts_are_computed_together_up_to_a_bound() -> None:
 def test_tokenizer_of_another_model_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokens: int, highest: int, vocabulary: int, refused: bool
 ) -> None:
-    class Vocabulary(Tokenizer):
+    class Vocabulary:
         def __len__(self) -> int:
             return tokens
 

@@ -1,5 +1,7 @@
 """What the checks of kernels decide without torch."""
 
+from __future__ import annotations
+
 from itertools import product
 
 import pytest

@@ -1,5 +1,7 @@
 """Whether cuFile opens: a library that is missing, broken, or whose driver refuses."""
 
+from __future__ import annotations
+
 import ctypes
 import sys
 import types

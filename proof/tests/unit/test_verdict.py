@@ -1,5 +1,7 @@
 """What the checks mean together."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """Makes small wheels, and installs them with pip into a directory."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import subprocess

@@ -1,5 +1,7 @@
 """What benchmarks/fleet.py computes and prints, from made-up runs."""
 
+from __future__ import annotations
+
 import pytest
 
 from benchmarks import fleet

@@ -1,5 +1,7 @@
 """What benchmarks/fortress.py counts in the pages of the documentation."""
 
+from __future__ import annotations
+
 import re
 
 from benchmarks import fortress

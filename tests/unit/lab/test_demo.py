@@ -1,5 +1,7 @@
 """How `make demo` ends, and what it says where it cannot begin."""
 
+from __future__ import annotations
+
 import json
 import shutil
 import subprocess

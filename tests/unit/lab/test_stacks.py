@@ -1,5 +1,7 @@
 """The lists of shipped stacks are made of the stacks' files."""
 
+from __future__ import annotations
+
 from lab import stacks
 
 

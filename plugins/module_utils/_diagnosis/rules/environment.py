@@ -143,11 +143,10 @@ pattern =
     Error: No module named '(ninja|cmake|jinja2|six|requests|Cython|setuptools_scm)(?:\.[\w.]+)?'
     Cannot import (?:build backend )?'([\w.]+)'
     Missing dependencies:\s+(\S+)
-values = name of found: yaml$ => pyyaml
-cause = {found} is missing where it is imported: with --no-build-isolation pip installs no build requirements, and a
-    program needs it in its own environment.
-remedy = Install it into the environment of the build or the program first (pip install {found}[, whose package is
-    called {name}]; in this collection the unit's requirements); a wrong Python gives the same error.
+cause = The build needs {found}, and its environment does not have it: with --no-build-isolation pip installs no build
+    requirements.
+remedy = Install it into the environment of the build first (pip install {found}; in this collection the unit's
+    requirements); a wrong Python gives the same error.
 source = foundation-model-stack/fastsafetensors#82
 
 [python-version]

@@ -16,6 +16,9 @@ import typing as t
 from .._shared.module_utils._core.errors import SparkforgeError
 
 _BY_ID = "token_id:"
+OTHER_SERVER = "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers."
+#: What ends an answer when something went wrong.
+_CUT = ("abort", "error", "cancelled")
 #: What reading raises of an answer in another form.
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
@@ -32,6 +35,16 @@ class Token:
     logprob: float | None
     top: t.Mapping[int | str, float] = dataclasses.field(default_factory=dict)
 
+    @property
+    def name(self) -> int | str:
+        """What tells it from others: its id where the engine says it, else its text."""
+        return self.text if self.id is None else self.id
+
+    @property
+    def margin(self) -> float:
+        """By how much the likeliest token there is likelier; 0 where the engine does not say."""
+        return max(self.top.values()) - self.logprob if self.top and self.logprob is not None else 0.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
@@ -40,6 +53,7 @@ class Answer:
     :ivar tokens: generated ones; after ``echo`` those of the prompt go before them.
     :ivar prompt_ids: the prompt as the server read it, where it says so.
     :ivar prompt_tokens: how many it says that the prompt had.
+    :ivar asked: how many tokens were to be generated at most.
     """
 
     text: str
@@ -48,11 +62,17 @@ class Answer:
     prompt_ids: tuple[int, ...] | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    asked: int = 0
 
     @property
-    def has_logprobs(self) -> bool:
-        """Whether every token has one; the first of a prompt has none anywhere."""
-        return bool(self.tokens) and all(one.logprob is not None for one in self.tokens[1:])
+    def count(self) -> int:
+        """How many tokens were generated, as the server says, or as many as it names."""
+        return len(self.tokens) if self.completion_tokens is None else self.completion_tokens
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether something went wrong before it was complete."""
+        return self.finish in _CUT or (not self.finish and self.count < self.asked)
 
 
 def completion(body: t.Any) -> Answer:
@@ -77,10 +97,11 @@ def completion(body: t.Any) -> Answer:
             _count(usage.get("completion_tokens")),
         )
     except MALFORMED as error:
-        raise SparkforgeError(
-            f"The server's answer is not a completion ({type(error).__name__}: {error}).",
-            "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers.",
-        ) from None
+        raise _other("The server's answer is", error) from None
+
+
+def _other(subject: str, error: Exception) -> SparkforgeError:
+    return SparkforgeError(f"{subject} not a completion ({type(error).__name__}: {error}).", OTHER_SERVER)
 
 
 def streamed(events: t.Sequence[t.Any]) -> str:
@@ -91,10 +112,7 @@ def streamed(events: t.Sequence[t.Any]) -> str:
     try:
         return "".join(str(one["choices"][0].get("text") or "") for one in events if one.get("choices"))
     except MALFORMED as error:
-        raise SparkforgeError(
-            f"The server streams what is not a completion ({type(error).__name__}: {error}).",
-            "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers.",
-        ) from None
+        raise _other("The server streams what is", error) from None
 
 
 def models(body: t.Any) -> list[dict[str, t.Any]]:
@@ -120,10 +138,7 @@ def context(listed: t.Mapping[str, t.Any]) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or not 0 < value < 1 << 31:
-        raise SparkforgeError(
-            f"The server says that its model takes {str(value)[:40]!r} tokens.",
-            "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers.",
-        )
+        raise SparkforgeError(f"The server says that its model takes {str(value)[:40]!r} tokens.", OTHER_SERVER)
     return value
 
 

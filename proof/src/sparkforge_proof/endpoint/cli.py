@@ -9,20 +9,24 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import socket
 import sys
 import time
 import typing as t
 
-from .._shared.module_utils._core import shown
+from .._shared.module_utils._core import disk, shown
 from .._shared.module_utils._core.errors import SparkforgeError
 from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
-from . import answers, tiny
+from . import against, answers
+from .checks import Checks
 from .client import Endpoint, NotNumbers
+from .session import Session
+from .texts import Texts
 
 #: The exit statuses, as the proof's own: 2 is a wrong command line, or a server that cannot be queried.
 PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+#: Without any of these no number was compared.
+COMPARED = ("endpoint.prompt", "endpoint.completion")
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
 #: Tokens of the longest text by default: behind a chunk of 2,048, vLLM's.
 LONGEST = 2100
@@ -35,11 +39,12 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="sparkforge-proof endpoint",
         description="Prove that an OpenAI-compatible server returns the numbers of its own weights: every"
-        " log-probability is compared with float32, which transformers computes here.",
+        " log-probability is compared with float32, which transformers computes here, or with another server's.",
         epilog=_EPILOG,
     )
     made.add_argument("url", nargs="?", metavar="URL", help="the server: http://127.0.0.1:8000")
-    made.add_argument("--model", required=True, metavar="MODEL", help="a directory, a GGUF file or a name on the hub")
+    made.add_argument("--model", default="", metavar="MODEL", help="a directory, a GGUF file or a name on the hub")
+    made.add_argument("--against", default="", metavar="URL2", help="a server of the same model, in place of --model")
     made.add_argument("--served-name", default="", metavar="NAME", help="its name there (default: the only one)")
     made.add_argument("--key-file", metavar="FILE", help="a file with the key that requests must bring")
     made.add_argument("--key-variable", metavar="NAME", help="an environment variable with that key")
@@ -50,35 +55,22 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=0, help="seed of the texts (default: from the date)")
     made.add_argument("--json", metavar="FILE", help="write the report to this file")
     made.add_argument("--quiet", action="store_true", help="print only the verdict")
-    made.add_argument(
-        "--make-model",
-        choices=tuple(tiny.FAMILIES),
-        metavar="FAMILY",
-        help=f"make a tiny model with random weights at PATH, and end: {', '.join(tiny.FAMILIES)}",
-    )
     return made
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
     """Ask the server, print what is wrong, and return the exit status."""
     given = parser().parse_args(argv)
-    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        if given.make_model:
-            tiny.make(given.model, given.make_model, given.seed)
-            print(f"{given.model}: a {given.make_model} model with random weights")
-            return PROVEN
         report = prove(given)
         if given.json:
-            _write(given.json, report)
+            disk.write_file(os.path.abspath(given.json), (json.dumps(report, indent=2, sort_keys=True) + "\n").encode())
     except SparkforgeError as error:
         print(f"{error.cause} {error.remedy}", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
         print("Interrupted: nothing is proven. Run it again; the server was only asked.", file=sys.stderr)
         return INTERRUPTED
-    finally:
-        signal.signal(signal.SIGTERM, before)
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     print(f"{report['verdict']} ({report['url']}, {report['format']}, {report['seconds']:.0f} s): {counts}")
     return status(report)
@@ -98,32 +90,55 @@ def prove(given: argparse.Namespace) -> dict[str, t.Any]:
     """
     if not given.url:
         raise SparkforgeError("No server is named.", "Write its URL: endpoint http://127.0.0.1:8000 --model PATH.")
+    if bool(given.model) == bool(given.against):
+        raise SparkforgeError(
+            "A server is compared either with its model or with another server.", "Use --model PATH or --against URL2."
+        )
     if given.timeout <= 0 or given.longest < 32:
         raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct it.")
     began = time.monotonic()
-    endpoint = Endpoint(given.url, key(given), given.timeout)
-    # Quick checks go first: the server, then the directory, then minutes of loading.
-    listed = answers.models(endpoint.get("/v1/models"))
-    one = _named(listed, given.served_name)
-    reference, where = _loaded(given)
-    from .checks import Checks
-    from .session import Session
-    from .texts import Texts
-
-    limits = [given.longest, where.context, answers.context(one)]
-    longest = min(int(limit) for limit in limits if limit)
-    seed = given.seed or int(time.strftime("%Y%m%d", time.gmtime()))
-    first = _first(reference.tokenizer)
-    session = Session(endpoint, str(one["id"]), reference)
-    drawn = Texts(reference.words(), first, longest, seed)
-    session.settle(drawn.draw(6))
+    given.seed = given.seed or int(time.strftime("%Y%m%d", time.gmtime()))
+    # Quick checks go first: the servers, then the directory, then minutes of loading.
+    endpoint, served = _server(given, given.url)
+    checks, form = (_of_servers if given.against else _of_weights)(given, endpoint, served)
     results = []
-    for row in rows(Checks(session, drawn).rows(), lambda: session.complete(drawn.draw(6), max_tokens=1)):
+    for row in rows(checks.rows(), lambda: checks.session.complete(checks.drawn.draw(6), max_tokens=1)):
         results.append(row)
         if not given.quiet:
             said = row.measured if row.status == PASS else f"{row.cause} {row.remedy}"
             print(shown.text(f"{row.status}  {row.name}: {said.strip()}"), flush=True)
-    return _report(given, results, time.monotonic() - began, reference.form.name, str(one["id"]), seed)
+    return _report(given, results, time.monotonic() - began, form, str(served["id"]))
+
+
+def _server(given: argparse.Namespace, url: str) -> tuple[Endpoint, dict[str, t.Any]]:
+    endpoint = Endpoint(url, key(given), given.timeout)
+    return endpoint, _named(answers.models(endpoint.get("/v1/models")), given.served_name)
+
+
+def _of_weights(
+    given: argparse.Namespace, endpoint: Endpoint, served: dict[str, t.Any]
+) -> tuple[Checks | against.Against, str]:
+    reference, where = _loaded(given)
+    limits = [given.longest, where.context, answers.context(served)]
+    session = Session(endpoint, str(served["id"]), reference)
+    longest = min(int(limit) for limit in limits if limit)
+    # The tokenizer puts that before every text: a model is not used to anything else.
+    first = list(reference.tokenizer("").input_ids)[:1]
+    drawn = Texts(reference.words(), first, longest, given.seed)
+    session.settle(drawn.draw(6))
+    return Checks(session, drawn), reference.form.name
+
+
+def _of_servers(
+    given: argparse.Namespace, endpoint: Endpoint, served: dict[str, t.Any]
+) -> tuple[Checks | against.Against, str]:
+    other, listed = _server(given, given.against)
+    limits = [given.longest, answers.context(served), answers.context(listed)]
+    longest = min(int(limit) for limit in limits if limit)
+    sessions = Session(endpoint, str(served["id"])), Session(other, str(listed["id"]))
+    for session in sessions:
+        drawn = against.settled(session, longest, given.seed)
+    return against.Against(against.Pair(*sessions, drawn.batches()[0]), drawn), f"against {given.against}"
 
 
 def key(given: argparse.Namespace) -> str:
@@ -179,12 +194,6 @@ def _loaded(given: argparse.Namespace) -> t.Any:
     return reference.Reference(where, form, device), where
 
 
-def _first(tokenizer: t.Any) -> list[int]:
-    """Return what the tokenizer puts before every text: a model is not used to anything else."""
-    empty = list(tokenizer("").input_ids)
-    return empty if len(empty) <= 1 else empty[:1]
-
-
 def rows(checks: t.Iterable[tuple[str, bool, t.Callable[[], t.Any]]], ask: t.Callable[[], t.Any]) -> t.Iterator[Result]:
     """Run the checks and return their rows; those that are left when the server has gone are skipped.
 
@@ -211,6 +220,8 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
     try:
         found = function()
         row.measured, row.bound, row.ratio = found.measured, found.bound, found.ratio
+        if found.warning:
+            row.status, row.cause, row.remedy = WARN, found.warning.cause, found.warning.remedy
     except Skipped as reason:
         row.status, row.cause = SKIP, str(reason)
     except Failed as failure:
@@ -231,49 +242,22 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
 
 
 def _report(
-    given: argparse.Namespace, results: t.Sequence[Result], seconds: float, form: str, served: str, seed: int
+    given: argparse.Namespace, results: t.Sequence[Result], seconds: float, form: str, served: str
 ) -> dict[str, t.Any]:
     failed = [row for row in results if row.status == FAIL]
-    compared = any(row.numeric and row.status == PASS for row in results[:2])
+    compared = any(row.name in COMPARED and row.status == PASS for row in results)
     return {
         "kind": "endpoint",
         "verdict": "fail" if failed else "proven" if compared else "unproven",
         "url": given.url,
         "served": served,
-        "model": os.path.abspath(given.model),
+        "model": os.path.abspath(given.model) if given.model else "",
+        "against": given.against,
         "format": form,
-        "seed": seed,
+        "seed": given.seed,
         "host": socket.gethostname(),
         "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "seconds": round(seconds, 1),
         "summary": {one: sum(row.status == one for row in results) for one in (PASS, WARN, FAIL, SKIP)},
         "checks": [row.as_row() for row in results],
     }
-
-
-def _write(path: str, report: t.Mapping[str, t.Any]) -> None:
-    """Write the report whole or not at all.
-
-    :raises SparkforgeError: it cannot be written.
-    """
-    try:
-        with open(f"{path}.new", "w", encoding="utf-8") as stream:
-            # JSON has no infinity.
-            stream.write(json.dumps(_finite(report), indent=2, sort_keys=True, allow_nan=False) + "\n")
-        os.replace(f"{path}.new", path)
-    except OSError as error:
-        raise SparkforgeError(f"The report cannot be written: {error}.", "Name another file.") from None
-
-
-def _finite(value: t.Any) -> t.Any:
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    return (
-        str(value) if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))) else value
-    )
-
-
-def _interrupt(*_: t.Any) -> None:
-    raise KeyboardInterrupt

@@ -20,6 +20,7 @@ from .._shared.module_utils._core.errors import SparkforgeError
 
 #: Bytes of an answer at most. The largest that is asked for has the log-probabilities of 8,192 tokens, 0.9 MB.
 LONGEST = 4 * 1024 * 1024
+OTHER_KERNELS = "Try vLLM with --enforce-eager, or another version of the engine; its log may name the kernel."
 #: Characters of a server's own words in a message.
 QUOTED = 300
 
@@ -145,6 +146,11 @@ class Endpoint:
                 raise SparkforgeError(
                     f"{url} answered with more than {LONGEST >> 20} MiB.", "This is no answer of a model server."
                 )
+        if getattr(answer, "length", None):
+            raise SparkforgeError(
+                f"{url} broke off its answer after {size} bytes, {answer.length} before its end.",
+                "Look at the server's log for what ended it; a proxy in front of it may have a limit.",
+            )
         return b"".join(parts)
 
     def _slow(self, url: str) -> SparkforgeError:
@@ -167,7 +173,7 @@ class Endpoint:
         if "not JSON compliant" in said:
             return NotNumbers(
                 f"{url} computes numbers that are none (HTTP {code}){quoted}.",
-                "Try vLLM with --enforce-eager, or another version of the engine; its log may name the kernel.",
+                OTHER_KERNELS,
             )
         if code in (400, 404, 405, 422, 501):
             return Declined(
@@ -202,6 +208,11 @@ class Endpoint:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
+            if text.startswith(("data:", "event:")):
+                raise SparkforgeError(
+                    f"{self.base}{path} streams its answer although no stream was asked for.",
+                    "Use the URL of a server that answers at once too; a proxy in front of it may stream everything.",
+                ) from None
             raise self._garbage(path, text) from None
 
     def _garbage(self, path: str, text: str) -> SparkforgeError:

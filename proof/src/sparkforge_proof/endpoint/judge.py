@@ -10,7 +10,7 @@ import dataclasses
 import math
 import typing as t
 
-from .texts import ALONE, BATCHED, SMALLEST
+from .texts import ALONE, BATCHED, SMALLEST, Text
 
 #: Standard deviations of the format's own noise that a sound server does not exceed, at any position.
 SIGMAS = 6.0
@@ -18,6 +18,10 @@ SIGMAS = 6.0
 NOISE = 2.0
 #: Positions of a text that its noise is judged by at least.
 ENOUGH = 12
+#: By how much the logarithm of a likelihood has to be better for two noises to be said of a text in place of one.
+SIMPLER = 10.0
+#: Standard deviations from which on it does not matter how far off a number is.
+CLEAR = 8.0
 Draw = tuple[float, float, float, float]
 
 #: Draws of a token deviate from their distribution by so many standard deviations at most (one of a billion runs).
@@ -28,18 +32,25 @@ DRAWS = 6.0
 class Observation:
     """One log-probability of the server's, beside the reference's.
 
-    :ivar text: number of the text; ``length`` of it as it was asked.
     :ivar position: of the token in the text and what was generated behind it.
     :ivar sigma: what the format moves a log-probability by there.
     """
 
-    condition: str
-    text: int
-    length: int
+    text: Text
     position: int
     served: float
     expected: float
     sigma: float
+
+    @property
+    def condition(self) -> str:
+        """How its text was asked."""
+        return self.text.condition
+
+    @property
+    def length(self) -> int:
+        """Tokens of its text."""
+        return len(self.text.ids)
 
     @property
     def ratio(self) -> float:
@@ -70,11 +81,11 @@ def judge(observations: t.Sequence[Observation]) -> Judgement:
     wrong = [one for one in observations if one.ratio > 1]
     worst = max(observations, key=lambda one: one.ratio, default=None)
     ratio, most = worst.ratio if worst else 0.0, 0.0
-    texts: dict[tuple[str, int], list[Observation]] = {}
+    texts: dict[Text, list[Observation]] = {}
     for one in observations:
-        texts.setdefault((one.condition, one.text), []).append(one)
+        texts.setdefault(one.text, []).append(one)
     for members in texts.values():
-        noise = math.sqrt(sum(min(one.ratio * SIGMAS, 1e6) ** 2 for one in members) / len(members))
+        noise = root_mean_square([min(one.ratio * SIGMAS, 1e6) for one in members])
         if len(members) < ENOUGH:
             continue
         most = max(most, noise)
@@ -84,11 +95,46 @@ def judge(observations: t.Sequence[Observation]) -> Judgement:
     return Judgement(len(observations), ratio, most, worst, sorted(wrong, key=lambda one: -one.ratio))
 
 
-def where(wrong: t.Sequence[Observation], right: t.Sequence[Observation]) -> str:
-    """Return what the wrong observations have in common, one sentence or more; ``right`` are all others."""
+def root_mean_square(values: t.Sequence[float]) -> float:
+    """Return how large values are together; 0 of none."""
+    return math.sqrt(sum(value * value for value in values) / max(len(values), 1))
+
+
+def begin(observations: t.Sequence[Observation]) -> int:
+    """Return the position from which on the numbers of wrong texts are noisier than before.
+
+    The first number beyond its bound may stand well behind it. The position parts all numbers into two noises, each
+    normally distributed, that are likelier than any other two.
+    """
+    squares: dict[int, list[float]] = {}
+    for one in observations:
+        squares.setdefault(one.position, []).append(min(one.ratio * SIGMAS, CLEAR) ** 2)
+    positions = sorted(squares)
+    behind, count = sum(map(sum, squares.values())), sum(map(len, squares.values()))
+    before, counted = 0.0, 0
+    best, found = math.inf, positions[0]
+    for position in positions:
+        cost = sum(
+            number * math.log(max(total / number, 0.01))
+            for number, total in ((counted, before), (count, behind))
+            if number
+        )
+        # One noise alone is the simpler explanation of numbers that are wrong from the beginning on.
+        if cost < best - (SIMPLER if found == positions[0] else 0):
+            best, found = cost, position
+        part = squares[position]
+        before, counted, behind, count = before + sum(part), counted + len(part), behind - sum(part), count - len(part)
+    return min([found, *(one.position for one in observations if one.ratio > 1)])
+
+
+def where(wrong: t.Sequence[Observation], right: t.Sequence[Observation], first: int) -> str:
+    """Return what the wrong observations have in common, one sentence or more.
+
+    :param right: all others.
+    :param first: from where on they are wrong, see :func:`begin`.
+    """
     conditions = {one.condition for one in wrong}
     said = []
-    begin = _begin(wrong)
     early = [one for one in wrong if one.position <= 4]
     if conditions == {ALONE} and early and not any(one.position <= 4 for one in right):
         return (
@@ -100,14 +146,10 @@ def where(wrong: t.Sequence[Observation], right: t.Sequence[Observation]) -> str
     short = _length_limit(wrong, right)
     if short:
         said.append(f"Texts of up to {short[0]} tokens are right; from {short[1]} tokens on they are wrong.")
-    if begin > 4:
-        near = _boundary(begin)
-        said.append(f"The first wrong number is at position {begin}{near}; what is before it is right.")
-    return " ".join(said) or f"Wrong numbers begin at position {begin}."
-
-
-def _begin(wrong: t.Sequence[Observation]) -> int:
-    return min(one.position for one in wrong)
+    if first > 4:
+        near = _boundary(first)
+        said.append(f"The first wrong number is at position {first}{near}; what is before it is right.")
+    return " ".join(said) or f"Wrong numbers begin at position {first}."
 
 
 def _length_limit(wrong: t.Sequence[Observation], right: t.Sequence[Observation]) -> tuple[int, int] | None:
@@ -127,14 +169,6 @@ def _boundary(position: int) -> str:
             side = {0: "at", 1: "just behind", -1: "just before"}[position - number]
             return f", {side} a multiple of {size}"
     return ""
-
-
-def differs(one: t.Sequence[Observation], other: t.Sequence[Observation]) -> bool:
-    """Whether two answers to the same text are further apart than the format explains."""
-    first = {seen.position: seen for seen in one}
-    pairs = [(first[seen.position], seen) for seen in other if seen.position in first]
-    same = [(a, b) for a, b in pairs if a.expected == b.expected]
-    return any(not abs(a.served - b.served) <= 2 * SIGMAS * max(a.sigma, 1e-7) for a, b in same)
 
 
 def deviation(draws: t.Sequence[Draw]) -> float:

@@ -182,6 +182,18 @@ class Reference:
             one for one in sorted(self.tokenizer.get_vocab().values()) if one not in special and one < self.vocabulary
         ]
 
+    def ends(self) -> set[int]:
+        """Return the tokens that end a text."""
+        named = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
+        named = self.tokenizer.eos_token_id if named is None else named
+        return {int(one) for one in (named if isinstance(named, (list, tuple)) else [named]) if one is not None}
+
+    def defaults(self) -> dict[str, float]:
+        """Return what undoes the penalties that the model's generation_config.json asks for."""
+        kept = getattr(self.model, "generation_config", None)
+        none = {"repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
+        return {name: value for name, value in none.items() if (getattr(kept, name, None) or value) != value}
+
     def score(
         self, asked: t.Sequence[tuple[Ids, Wanted]], trials: int = TRIALS, drawn: float = 0
     ) -> list[dict[int, Position]]:

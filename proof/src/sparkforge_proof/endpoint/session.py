@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import math
 import threading
 import typing as t
@@ -14,7 +15,7 @@ import typing as t
 from .._shared.module_utils._core.errors import SparkforgeError
 from . import answers, judge, reference
 from .answers import Answer, Token
-from .client import Declined, Endpoint
+from .client import OTHER_KERNELS, Declined, Endpoint, NotNumbers
 from .judge import Observation
 from .texts import GENERATED, Ids, Text
 
@@ -23,12 +24,25 @@ TOP = 5
 #: Of how many texts at most the noise is computed again where a number is off, and how often then. In a mixture of
 #: experts a token whose scores of two experts are nearly equal takes the other one in a few of many computations.
 FEW, MANY = 4, 32
-#: Options of engines beyond OpenAI's interface: the ids of tokens; nothing that a model's generation_config.json or an
-#: engine's own defaults would do to a distribution; and no end before the text is as long as was asked for.
+#: Options of engines beyond OpenAI's interface: the ids of tokens; nothing that an engine's own defaults would do to a
+#: distribution; and no end before the text is as long as was asked for.
 _IDS = {"return_token_ids": True, "return_tokens_as_token_ids": True}
-_PLAIN = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+_PLAIN = {"top_k": -1, "min_p": 0.0}
 _LONG = {"ignore_eos": True}
 EXTRAS: tuple[dict[str, t.Any], ...] = ({**_IDS, **_PLAIN, **_LONG}, {**_PLAIN, **_LONG}, _PLAIN, {})
+
+
+class Compared(t.NamedTuple):
+    """The numbers of one text beside the reference's.
+
+    :ivar prompt: of its own tokens.
+    :ivar completion: of those that were generated, and the likeliest beside them.
+    :ivar draws: for each generated token its log-probability, and that one's moments.
+    """
+
+    prompt: list[Observation]
+    completion: list[Observation]
+    draws: list[judge.Draw]
 
 
 class Session:
@@ -37,8 +51,9 @@ class Session:
     :ivar extras: which of :data:`EXTRAS` the server takes.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, ref: reference.Reference) -> None:
-        self.endpoint, self.model, self.reference = endpoint, model, ref
+    def __init__(self, endpoint: Endpoint, model: str, ref: reference.Reference | None = None) -> None:
+        # Where two servers are compared, nothing asks for it.
+        self.endpoint, self.model, self.reference = endpoint, model, t.cast(reference.Reference, ref)
         self.extras: dict[str, t.Any] = {}
         self._spelled: dict[str, list[int]] | None = None
 
@@ -48,9 +63,13 @@ class Session:
         :raises SparkforgeError: it returns no log-probabilities, or refuses a plain completion.
         """
         for number, extras in enumerate(EXTRAS):
-            self.extras = extras
+            # A penalty is undone only where the model itself asks for it: nobody else is to apply any.
+            self.extras = {**extras, **(self.reference.defaults() if extras and self.reference else {})}
             try:
                 answer = self.complete(ids, max_tokens=2)
+            except NotNumbers:
+                # The checks say so.
+                return
             except Declined:
                 if number == len(EXTRAS) - 1:
                     raise
@@ -64,10 +83,30 @@ class Session:
             return
 
     def complete(self, prompt: Ids | str, **more: t.Any) -> Answer:
-        """Return the greedy answer to a text, or what ``more`` asks for."""
+        """Return the greedy answer to a text, or what ``more`` asks for.
+
+        :raises NotNumbers: a log-probability is none.
+        :raises SparkforgeError: it was cut off.
+        """
         asked = {"temperature": 0, "top_p": 1.0, "max_tokens": GENERATED, "logprobs": TOP, **self.extras, **more}
         body = {"model": self.model, "prompt": prompt if isinstance(prompt, str) else list(prompt), **asked}
-        return answers.completion(self.endpoint.post("/v1/completions", body))
+        answer = answers.completion(self.endpoint.post("/v1/completions", body))
+        answer = dataclasses.replace(answer, asked=asked["max_tokens"])
+        # The first token of a prompt has no number; where none has one, the server does not name those of prompts.
+        numbers = [one.logprob for one in (answer.tokens[1 : len(prompt)] if asked.get("echo") else answer.tokens)]
+        bad = sum(one is None or not math.isfinite(one) for one in numbers)
+        if bad and any(one is not None for one in numbers):
+            raise NotNumbers(
+                f"{bad} of {len(numbers)} log-probabilities of an answer are no numbers (NaN, infinite or null).",
+                OTHER_KERNELS,
+            )
+        if answer.is_cut_off:
+            raise SparkforgeError(
+                f"{self.endpoint.base} cut an answer off: {answer.count} of {answer.asked} tokens came, ended by"
+                f" {answer.finish or 'nothing'!r}.",
+                "Look at the server's log for what ended it.",
+            )
+        return answer
 
     def named(self, prompt: Ids, **more: t.Any) -> Answer:
         """Return an answer of which every token is named.
@@ -80,14 +119,15 @@ class Session:
             return answer
         return self.complete(prompt, **{**more, "max_tokens": 1})
 
-    def at_once(self, prompts: t.Sequence[Ids], **more: t.Any) -> list[Answer]:
-        """Return the answers to texts that are asked at the same moment; ``seeds`` has one for each."""
-        seeds = more.pop("seeds", None)
+    def at_once(
+        self, prompts: t.Sequence[Ids], each: t.Sequence[t.Mapping[str, t.Any]] = (), **more: t.Any
+    ) -> list[Answer]:
+        """Return the answers to texts that are asked at the same moment; ``each`` has more options of each."""
         barrier = threading.Barrier(len(prompts))
 
         def one(number: int) -> Answer:
             barrier.wait()
-            return self.named(prompts[number], **more, **({"seed": seeds[number]} if seeds else {}))
+            return self.named(prompts[number], **more, **(each[number] if each else {}))
 
         with concurrent.futures.ThreadPoolExecutor(len(prompts)) as pool:
             return list(pool.map(one, range(len(prompts))))
@@ -128,18 +168,15 @@ class Session:
             answer = self.complete(text.ids, echo=True, max_tokens=1, logprobs=1)
         except Declined:
             return None
-        if len(answer.tokens) not in (len(text.ids), len(text.ids) + 1) or not answer.has_logprobs:
-            return None
-        return answer
+        # Where one token of a prompt has a number, all have, or Session.complete would have said so.
+        is_named = len(answer.tokens) in (len(text.ids), len(text.ids) + 1) and answer.tokens[1].logprob is not None
+        return answer if is_named else None
 
-    def compared(
-        self, asked: t.Sequence[tuple[Text, Answer, Answer | None]]
-    ) -> list[tuple[list[Observation], list[Observation]]]:
-        """Return of each text the log-probabilities of its own tokens, and of those that were generated.
-
-        The latter with those of the likeliest tokens beside them.
+    def compared(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
+        """Return the numbers of each text beside the reference's.
 
         :param asked: each text, its answer, and the answer with its own tokens, where there is one.
+        :param temperature: at which its tokens were drawn, if they were.
         """
         listed = []
         for text, answer, echo in asked:
@@ -150,29 +187,13 @@ class Session:
             for place, token, one in zip(range(len(text.ids), len(text.ids) + len(ids)), answer.tokens, ids):
                 named[place] = {**self._of_top(token), one: _number(token.logprob)}
             listed.append(((*text.ids, *ids), named))
-        found = [
-            _beside(number, one[0], named, said)
-            for number, (one, (_ids, named), said) in enumerate(zip(asked, listed, self.reference.score(listed)))
-        ]
-        off = [number for number, pair in enumerate(found) if judge.judge([*pair[0], *pair[1]]).wrong]
-        if 0 < len(off) <= FEW:
-            for number, said in zip(off, self.reference.score([listed[one] for one in off], MANY)):
-                found[number] = _beside(number, asked[number][0], listed[number][1], said)
-        return found
-
-    def draws(self, asked: t.Sequence[tuple[Ids, Answer]], temperature: float) -> list[judge.Draw]:
-        """Return for each drawn token its log-probability, and that one's moments."""
-        listed = []
-        for prompt, answer in asked:
-            ids = self.generated(prompt, answer)
-            places = range(len(prompt), len(prompt) + len(ids))
-            listed.append(((*prompt, *ids), {place: [one] for place, one in zip(places, ids)}))
         scored = self.reference.score(listed, drawn=temperature)
-        return [
-            (said[at].logprobs[tokens[0]], *said[at].moments)
-            for (_ids, named), said in zip(listed, scored)
-            for at, tokens in named.items()
-        ]
+        found = [_beside(one[0], *line, said) for one, line, said in zip(asked, listed, scored)]
+        off = [number for number, pair in enumerate(found) if judge.judge([*pair.prompt, *pair.completion]).wrong]
+        if 0 < len(off) <= FEW:
+            for number, said in zip(off, self.reference.score([listed[one] for one in off], MANY, temperature)):
+                found[number] = _beside(asked[number][0], *listed[number], said)
+        return found
 
     def _of_top(self, token: Token) -> dict[int, float]:
         """Return the likeliest tokens whose id is certain: a text may be that of several."""
@@ -185,17 +206,20 @@ class Session:
 
 
 def _beside(
-    number: int, text: Text, named: t.Mapping[int, t.Mapping[int, float]], said: t.Mapping[int, reference.Position]
-) -> tuple[list[Observation], list[Observation]]:
-    """Return what the server and the reference say of a text's own tokens, and of those behind it."""
+    text: Text, ids: Ids, named: t.Mapping[int, t.Mapping[int, float]], said: t.Mapping[int, reference.Position]
+) -> Compared:
     seen = [
-        Observation(text.condition, number, len(text.ids), at, served, said[at].logprobs[one], said[at].sigma)
+        Observation(text, at, served, said[at].logprobs[one], said[at].sigma)
         for at, tokens in named.items()
         for one, served in tokens.items()
         if one in said[at].logprobs
     ]
-    of_text = [one for one in seen if one.position < len(text.ids)]
-    return of_text, [one for one in seen if one.position >= len(text.ids)]
+    length = len(text.ids)
+    return Compared(
+        [one for one in seen if one.position < length],
+        [one for one in seen if one.position >= length],
+        [(said[at].logprobs[ids[at]], *said[at].moments) for at in range(length, len(ids))],
+    )
 
 
 def _number(logprob: float | None) -> float:

@@ -1,5 +1,7 @@
 """The actions on the controller take their arguments from their documentation; ansible-test checks modules."""
 
+from __future__ import annotations
+
 import importlib
 import pathlib
 

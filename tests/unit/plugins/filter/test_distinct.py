@@ -1,5 +1,7 @@
 """Two names of one machine in an inventory."""
 
+from __future__ import annotations
+
 import typing as t
 
 import pytest

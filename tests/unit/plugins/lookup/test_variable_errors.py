@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import re
 import typing as t
 from pathlib import Path

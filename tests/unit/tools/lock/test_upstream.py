@@ -1,5 +1,7 @@
 """What upstream says, for a lock: from manifests and git's answers."""
 
+from __future__ import annotations
+
 import json
 import os
 import socket

@@ -1,5 +1,7 @@
 """What is removed, and what is not."""
 
+from __future__ import annotations
+
 import os
 import socket
 import stat

@@ -1,5 +1,7 @@
 """How units are installed, on a systemd that only records its commands. On a host: integration/test_proof_timer.py."""
 
+from __future__ import annotations
+
 import grp
 import json
 import os

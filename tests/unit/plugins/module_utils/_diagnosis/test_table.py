@@ -1,5 +1,7 @@
 """How a data file of rules is read, and how a short text is looked up."""
 
+from __future__ import annotations
+
 import types
 
 import pytest

@@ -1,5 +1,7 @@
 """What a library takes from others and gives them."""
 
+from __future__ import annotations
+
 import shutil
 import struct
 import subprocess

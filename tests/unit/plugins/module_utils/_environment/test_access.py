@@ -1,5 +1,7 @@
 """Whom an environment's directory lets in, whatever the umask is; and who is added to a group, or is not."""
 
+from __future__ import annotations
+
 import grp
 import os
 import stat

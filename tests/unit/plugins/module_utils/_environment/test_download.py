@@ -1,5 +1,7 @@
 """How wheels are found by their hashes and fetched once, whatever the network does."""
 
+from __future__ import annotations
+
 import collections
 import hashlib
 import json

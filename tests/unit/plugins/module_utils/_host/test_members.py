@@ -1,5 +1,7 @@
 """Who is added to the group of the environments, and to which groups nobody is."""
 
+from __future__ import annotations
+
 import grp
 import pwd
 from types import SimpleNamespace

@@ -1,5 +1,7 @@
 """What an owner records of a host names neither the host nor its owner, wherever such a name stands."""
 
+from __future__ import annotations
+
 import copy
 import json
 import re

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Make a tiny model with random weights and a tokenizer: for machines without weights, and for tests.
+"""Make a tiny model with random weights and a tokenizer: `python -m lab.tiny_model FAMILY PATH [SEED]`.
 
 Its numbers depend on what they ought to: attention is sharp, layers do not cancel, and scores differ by a few units.
 With the initial values of a training run all tokens were nearly as likely, and every fault would be within rounding.
@@ -11,9 +11,8 @@ With the initial values of a training run all tokens were nearly as likely, and 
 from __future__ import annotations
 
 import os
+import sys
 import typing as t
-
-from .._shared.module_utils._core.errors import SparkforgeError
 
 #: By family, the class of transformers' configuration and what it needs beyond :data:`_COMMON`.
 FAMILIES: dict[str, tuple[str, dict[str, t.Any]]] = {
@@ -50,19 +49,12 @@ _SENTENCES = (
 
 
 def make(path: str, family: str = "llama", seed: int = 0, dtype: str = "bfloat16") -> None:
-    """Write a model into a new directory.
-
-    :raises SparkforgeError: there is no such family, no transformers, or the directory is not empty.
-    """
-    if family not in FAMILIES:
-        raise SparkforgeError(f"There is no family {family}.", f"Known are {', '.join(FAMILIES)}.")
+    """Write a model into a new directory."""
     if os.path.isdir(path) and os.listdir(path):
-        raise SparkforgeError(f"{path} is not empty.", "Name a directory that does not exist yet.")
-    try:
-        import torch
-        import transformers
-    except ImportError as error:
-        raise SparkforgeError(f"A model cannot be made: {error}.", "Use an environment with transformers.") from None
+        sys.exit(f"{path} is not empty.")
+    import torch
+    import transformers
+
     tokenizer = _tokenizer()
     name, more = FAMILIES[family]
     ids = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1}
@@ -109,3 +101,7 @@ def _tokenizer() -> t.Any:
     )
     found.chat_template = TEMPLATE
     return found
+
+
+if __name__ == "__main__":
+    make(sys.argv[2], sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 0)

@@ -1,0 +1,249 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The checks of a server's numbers: each asks in another way, and compares with a reference."""
+
+from __future__ import annotations
+
+import functools
+import typing as t
+
+from .._shared.module_utils._core.errors import SparkforgeError
+from ..check import MISMATCH, WRONG, Failed, Measured, Skipped
+from . import judge, texts
+from .answers import Answer
+from .judge import Observation
+from .session import Compared, Session
+from .texts import ALONE, BATCHED, Text
+
+ENGINE = (
+    "Start the server without one after the other of: its prefix cache, CUDA graphs, speculative decoding, a quantised"
+    " KV cache, its attention backend. The one without which the numbers are right is at fault. If none is, use another"
+    " version."
+)
+FORMAT = "If the server quantises weights or activations when it loads them, say so with --format. If not: "
+UNRELIABLE = "Update the server, or do not rely on that parameter."
+PENALTY = (
+    "See whether the server applies a penalty for repetition, presence or frequency that nobody asked for (vLLM:"
+    " --generation-config vllm; llama.cpp: --repeat-penalty 1)."
+)
+GREEDY = "See whether it overrides the temperature, or its speculative decoding accepts what it should not."
+OCCURRED = ", each time in the place of one that had occurred before"
+#: By how much a token may be less likely than the likeliest: scores of 16 bits are often equal.
+TIE = 1e-3
+BOUND = "1 time what the format explains, against float32"
+#: How often a wrong text is asked for again, and how many beginnings of it say where it begins to be wrong.
+AGAIN, NEARER = 5, 8
+
+
+class Failure(Failed):
+    """A check that failed, and why: a number is wrong, or something is not as it was asked for."""
+
+    def __init__(self, reason: str, cause: str, remedy: str, measured: str = "", ratio: float | None = None) -> None:
+        super().__init__(cause, remedy, measured, BOUND if ratio is not None else "", ratio)
+        self.reason = reason
+
+
+def expect(is_as_asked: bool, cause: str, remedy: str = UNRELIABLE) -> None:
+    """Fail where something is not as it was asked for."""
+    if not is_as_asked:
+        raise Failure(MISMATCH, cause, remedy)
+
+
+class Numbers:
+    """What is asked, in which order; what one check learns the next ones use.
+
+    :ivar seen: every observation so far, by which a fault is told to be a batch's, a cache's or a length's.
+    :ivar answers: each text that was asked with a temperature of 0, and its answer.
+    """
+
+    def __init__(self, session: Session, drawn: texts.Texts) -> None:
+        self.session, self.drawn = session, drawn
+        self.alone = drawn.alone()
+        self.seen: list[Observation] = []
+        self.answers: list[tuple[Text, Answer]] = []
+        self.wrong_alone = self.draws_at_zero = False
+
+    def prompt(self) -> Measured:
+        """The log-probabilities of a text's own tokens, at every length, alone."""
+        found = [one for pair in self._alone for one in pair.prompt]
+        if not found:
+            raise Skipped("The server names no log-probabilities of a prompt (echo with logprobs).")
+        return self._judged("the log-probabilities of prompts", found)
+
+    def completion(self) -> Measured:
+        """What is generated greedily behind each length, alone and for the first time."""
+        return self._judged(
+            "the log-probabilities of completions", [one for pair in self._alone for one in pair.completion]
+        )
+
+    @functools.cached_property
+    def _alone(self) -> list[Compared]:
+        asked = []
+        echoes = True
+        for text in self.alone:
+            answer = self._asked(text)
+            echo = self.session.echoed(text) if echoes and len(text.ids) > 1 else None
+            echoes = echoes and (echo is not None or len(text.ids) == 1)
+            asked.append((text, answer, echo))
+        return self.session.compared(asked)
+
+    def batch(self) -> Measured:
+        """Texts that are asked at once, some of them twice beside others."""
+        self._right_alone()
+        found: list[Observation] = []
+        for batch in self.drawn.batches():
+            asked = [
+                (text, answer, None) for text, answer in zip(batch, self.session.at_once([one.ids for one in batch]))
+            ]
+            for text, answer, _echo in asked:
+                self._keep(text, answer)
+            found += [one for pair in self.session.compared(asked) for one in pair.completion]
+        return self._judged("answers in a batch", found)
+
+    def cache(self) -> Measured:
+        """Texts that a prefix cache has, wholly or in part."""
+        self._right_alone()
+        listed = [*self.drawn.repeated(self.alone), *(one for group in self.drawn.shared() for one in group)]
+        if not listed:
+            raise Skipped("The context is too short for a page of a cache.")
+        pairs = self.session.compared([(text, self._asked(text), None) for text in listed])
+        return self._judged("answers with a prefix cache", [one for pair in pairs for one in pair.completion])
+
+    def _asked(self, text: Text) -> Answer:
+        answer = self.session.named(text.ids)
+        self._keep(text, answer)
+        return answer
+
+    def _keep(self, text: Text, answer: Answer) -> None:
+        if answer.prompt_tokens not in (None, len(text.ids)):
+            raise Failure(
+                WRONG,
+                f"Of a text of {len(text.ids)} tokens the server read {answer.prompt_tokens}: it cuts texts, or adds to"
+                " them.",
+                "Raise the server's context (--max-model-len, --context-length, --ctx-size with --parallel), and have"
+                " it refuse longer texts instead of cutting them.",
+                f"{answer.prompt_tokens} tokens of {len(text.ids)}",
+            )
+        self.answers.append((text, answer))
+
+    def _judged(self, what: str, found: list[Observation]) -> Measured:
+        self.seen += found
+        judged = judge.judge(found)
+        worst = judged.worst
+        if worst is None:
+            raise Skipped(f"{what[0].upper()}{what[1:]} have nothing that can be compared.")
+        where = f"{worst.length} tokens {worst.condition}, position {worst.position}"
+        measured = f"{judged.ratio:.2g} of the bound at worst ({where}), {judged.noise:.2g} of the noise"
+        measured += f", {judged.count} values"
+        if not judged.wrong:
+            return Measured(measured, BOUND, judged.ratio)
+        one, bad = judged.wrong[0], set(judged.wrong)
+        affected = {seen.text for seen in bad}
+        again, nearer = self._again(one)
+        first = judge.begin([*(seen for seen in found if seen.text in affected), *nearer])
+        cause = (
+            f"{what[0].upper()}{what[1:]} are off: {len(bad)} of {judged.count} are, in {len(affected)} of"
+            f" {len({seen.text for seen in found})} requests, such as {one.served:.5g} instead of {one.expected:.5g},"
+            f" {max(one.ratio, judged.ratio):.3g} times the bound ({where}). "
+            f"{again or judge.where(judged.wrong, [seen for seen in self.seen if seen not in bad], first)}"
+        )
+        is_format = self.session.reference and judged.ratio < 30 and {one.condition for one in judged.wrong} == {ALONE}
+        self.wrong_alone = self.wrong_alone or found[0].condition == ALONE
+        raise Failure(WRONG, cause, (FORMAT if is_format else "") + ENGINE, measured, max(judged.ratio, 1.001))
+
+    def _again(self, wrong: Observation) -> tuple[str, list[Observation]]:
+        """Ask a wrong text again, and beginnings of it, the shortest that are wrong and the longest that are not.
+
+        :return: a sentence where it is not wrong each time, and the numbers of the beginnings.
+        """
+        text, of_prompt = wrong.text, wrong.position < wrong.length
+
+        def numbers(asked: t.Sequence[Text]) -> list[list[Observation]]:
+            pairs = self.session.compared(
+                [(one, self.session.named(one.ids), self.session.echoed(one) if of_prompt else None) for one in asked]
+            )
+            return [pair.prompt if of_prompt else pair.completion for pair in pairs]
+
+        if text.condition == BATCHED:
+            return "", []
+        try:
+            count = sum(bool(judge.judge(seen).wrong) for seen in numbers([text] * AGAIN))
+            if count < AGAIN:
+                return f"Asked again, that text is wrong in {count} of {AGAIN} requests.", []
+            right, bad = 0, len(text.ids)
+            while bad - right > NEARER and not of_prompt:
+                middle = (right + bad) // 2
+                found = numbers([Text(text.ids[:middle], text.condition)])
+                right, bad = (right, middle) if judge.judge(found[0]).wrong else (middle, bad)
+            lengths = range(bad, max(right, 0) if not of_prompt else bad, -1)
+            nearer = numbers([Text(text.ids[:length], text.condition) for length in lengths])
+        except SparkforgeError:
+            return "", []
+        return "", [one for seen in nearer for one in seen]
+
+    def greedy(self) -> Measured:
+        """Temperature 0 chooses the likeliest token, by the server's own numbers."""
+        count, requests, wrong, had_occurred = 0, 0, 0, True
+        for text, answer in self.answers:
+            off = 0
+            before: set[int | str] = {*text.ids}
+            for token in answer.tokens:
+                count += bool(token.top)
+                if token.margin > TIE:
+                    off += 1
+                    had_occurred = had_occurred and max(token.top, key=lambda name: token.top[name]) in before
+                before.add(token.name)
+            wrong, requests = wrong + off, requests + bool(off)
+        if not count:
+            raise Skipped("The server names no other tokens beside the chosen one.")
+        self.draws_at_zero = bool(wrong) and not had_occurred
+        expect(
+            not wrong,
+            f"With temperature 0 a less likely token was chosen {wrong} of {count} times, in {requests} of"
+            f" {len(self.answers)} requests{OCCURRED if had_occurred else ''}.",
+            PENALTY if had_occurred else GREEDY,
+        )
+        return Measured(f"the likeliest of its tokens {count} times", "each time")
+
+    def _right_alone(self) -> None:
+        """Skip what says nothing new where texts are wrong already that are asked alone."""
+        if self.wrong_alone:
+            raise Skipped("The numbers of texts that are asked alone are wrong already.")
+
+    def _starts(self, count: int) -> list[texts.Ids]:
+        """Return texts that are short, of which each begins otherwise."""
+        return [self.drawn.draw(8 + number % 5) for number in range(count)]
+
+    def _drawn(self, temperature: float) -> Measured:
+        self._right_alone()
+        draws: list[judge.Draw] = []
+        for round_ in range(2):
+            starts = self._starts(texts.BATCH)
+            seeds = [{"seed": 1000 * (round_ + 1) + number} for number in range(len(starts))]
+            asked = self.session.at_once(starts, seeds, temperature=temperature)
+            pairs = [(Text(ids, BATCHED), answer, None) for ids, answer in zip(starts, asked)]
+            draws += [one for pair in self.session.compared(pairs, temperature) for one in pair.draws]
+        found = judge.deviation(draws)
+        measured = f"{found:+.1f} standard deviations, {len(draws)} tokens"
+        if abs(found) > judge.DRAWS:
+            kind = "likelier" if found > 0 else "less likely"
+            raise Failure(
+                WRONG,
+                f"At temperature {temperature:g} the server draws tokens that are {kind} than their distribution says:"
+                f" {abs(found):.1f} standard deviations over {len(draws)} tokens.",
+                "See whether the server ignores the temperature, or sets top_k, top_p, min_p or a penalty of its own"
+                " (vLLM: --generation-config vllm), and whether speculative decoding is on.",
+                measured,
+                abs(found) / judge.DRAWS,
+            )
+        return Measured(measured, f"{judge.DRAWS:g} standard deviations", abs(found) / judge.DRAWS)
+
+    def draws(self) -> Measured:
+        """At temperature 1 tokens are drawn as their distribution says."""
+        return self._drawn(1.0)
+
+    def temperature(self) -> Measured:
+        """At temperature 0.5 they are drawn from the sharper distribution."""
+        return self._drawn(0.5)
