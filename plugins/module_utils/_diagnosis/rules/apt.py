@@ -364,15 +364,21 @@ pattern =
     Package '?([^\s']+)'? has no installation candidate
 every = yes
 values =
-    advice of found: python3\.\d+ => Ubuntu 24.04 has only Python 3.12: take that, or another one with uv python install
+    advice of found: .*libgl1-mesa-glx => libgl1-mesa-glx is called libgl1 now (with libglib2.0-0t64)
+    advice of found: nvidia-docker => nvidia-docker2 has been replaced by nvidia-container-toolkit
+    advice of found: docker-compose$ => docker-compose is docker-compose-v2 in Ubuntu's, docker-compose-plugin in
+    + Docker's own source
+    advice of found: python$ => python is called python3 (python-is-python3 brings the old name)
+    advice of found: python3\.\d+ => Ubuntu 24.04 has only Python 3.12, so take that, or another one with uv python
+    + install
     advice of found: .*(?:cuda|cudnn|nccl|nvidia|libnv|tensorrt) => NVIDIA's source has it (the role cuda_libraries adds
-    + it; DGX OS has it already; the container toolkit's is one of its own): see that it is enabled and for arm64 (sbsa)
-    advice of found: docker-|containerd\.io => Docker's own source has it (download.docker.com/linux/ubuntu); of
-    + Ubuntu's they are docker.io, docker-buildx and docker-compose-v2
-    advice of found: . => Check the names for this distribution and for arm64, and that universe and the source that has
+    + it; DGX OS has it; the container toolkit's is one of its own), so see that it is enabled and for arm64 (sbsa)
+    advice of found: docker-|containerd\.io => Docker's own source has it (download.docker.com/linux/ubuntu); Ubuntu's
+    + are called docker.io and docker-buildx
+    advice of found: . => check the names for this distribution and for arm64, and that universe and the source that has
     + them are enabled
 cause = No enabled apt source offers {found}.
-remedy = Run sudo apt update first, which an image needs in the same RUN; {advice}.
+remedy = Run sudo apt update first, which an image needs in the same RUN; if it stays, {advice}.
 
 [apt-hash]
 keys =

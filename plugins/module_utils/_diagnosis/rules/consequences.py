@@ -208,4 +208,17 @@ cause = Kubernetes could not pull the image[ {image}][: {why}].
 remedy = See the whole reason (kubectl describe pod POD): compare name and tag, and that it has linux/arm64; a private
     one needs imagePullSecrets (kubectl create secret docker-registry), an image that is only local imagePullPolicy:
     IfNotPresent and must be in containerd (k3s ctr images import).
+
+[build-step-failed]
+keys = did not complete successfully: exit code
+pattern = process '(?P<command>(?:[^'\\\n]|\\.){1,400})[^\n]*did not complete successfully: exit code: (?P<code>\d+)
+values =
+    advice of code: 100$ => It is apt's: read the lines with E: above, and begin the RUN with apt-get update
+    advice of code: 127$ => A program is missing: read the line with not found above, and install its package before
+    advice of code: 137$ => It was killed, mostly for memory: build with fewer jobs (MAX_JOBS as a build argument)
+    advice of code: (?:132|139)$ => It crashed: mostly a program for another processor in the emulation, or a library
+    + that does not fit
+    advice of code: . => Read that step's own lines above (docker build --progress=plain shows all)
+cause = A step of the Dockerfile failed with the status {code}: {command}.
+remedy = {advice}.
 """

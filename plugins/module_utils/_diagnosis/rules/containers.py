@@ -172,8 +172,10 @@ source = docker/compose#13389
 keys =
     Cannot connect to the Docker daemon
     failed to connect to the docker API at
+    Error while fetching server API version
 pattern =
     Cannot connect to the Docker daemon at ([^\s,]+)\. Is
+    fetching server API version: \('Connection aborted\.', (FileNotFoundError)
     failed to connect to the docker API at ([^\s;]+);
 cause = No Docker daemon answers at {found}: it does not run, or the client asks at another socket.
 remedy = Start it (systemctl start docker), and read its journal if it does not stay up; check DOCKER_HOST and docker
@@ -184,7 +186,10 @@ source = moby/moby#32658
 keys =
     the Docker daemon socket
     the docker API at
-pattern = permission denied while trying to connect to the (?:Docker daemon socket|docker API) at (\S+?):?(?:\s|$)
+    Error while fetching server API version
+pattern =
+    permission denied while trying to connect to the (?:Docker daemon socket|docker API) at (\S+?):?(?:\s|$)
+    fetching server API version: \('Connection aborted\.', (PermissionError)
 cause = This account may not open Docker's socket {found}: it is not in the group docker, or was added after this login.
 remedy = Add it to the group docker (usermod -aG docker USER; that is as good as root) and log in again, or use sudo.
 source = NVIDIA/nvidia-docker#1205
@@ -232,7 +237,7 @@ source = docker/for-linux#105
 
 [image-not-permitted]
 keys =
-    pull access denied for
+    pull access denied
     unauthorized: authentication required
     failed to fetch anonymous token
     failed to fetch oauth token
@@ -240,6 +245,7 @@ keys =
     denied
 pattern =
     pull access denied for ([^\s,]+)
+    (?:metadata for|resolve reference) '?([^\s'\"]+?)'?: pull access denied
     (unauthorized: authentication required)
     failed to fetch (?:anonymous|oauth) token: [^\n]*(40[13] \w+)
     (unauthorized): <html>
@@ -247,8 +253,14 @@ pattern =
     (?:error from registry|pull access): (denied)
     denied: (requested access to the resource is denied)
 cause = The registry gives the image to nobody who is not logged in, or there is no image of that name ({found}).
-remedy = Check the name, and log in to the registry that it names (docker login nvcr.io with the user $oauthtoken and an
-    API key of NGC; ghcr.io with a token of GitHub that may read packages).
+values =
+    advice of found: (?!unauthorized|denied|requested|\d)[\w-]+(?::\S+)?$ => An image without a registry is mostly one
+    + that is built here first (docker build -t); else check the name
+    advice of found: docker\.io/library/ => An image without a registry is mostly one that is built here first (docker
+    + build -t; of a compose file docker compose build); else check the name
+    advice of found: . => Check the name
+remedy = {advice}, and log in to the registry that it names (docker login nvcr.io with the user $oauthtoken and an API
+    key of NGC; ghcr.io with a token of GitHub that may read packages).
 source =
     NVIDIA-NeMo/Speech#243
     XingangPan/DragGAN#149
@@ -277,7 +289,9 @@ source =
 keys =
     failed to add device rules
     cgroup subsystem devices not found
+    mount error: open failed: /sys/fs/cgroup/devices
 pattern =
+    mount error: (open failed: /sys/fs/cgroup/devices)
     (failed to add device rules): [\w ]+
     (cgroup subsystem devices not found)
 cause = NVIDIA's hook could not let the container use the GPU's devices ({found}): it is older than this system's

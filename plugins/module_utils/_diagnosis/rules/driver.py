@@ -210,6 +210,13 @@ cause = The driver {version} did not find its firmware {found} when it started (
 remedy = Install the firmware's package of the same version (of Ubuntu nvidia-firmware-BRANCH-{version}), run sudo
     update-initramfs -u -k all, and reboot.
 
+[gpu-region-invalid]
+keys = region assigned to your NVIDIA device is invalid
+pattern = region assigned to your NVIDIA device is invalid:?(?:\s+NVRM: (?P<region>BAR\d is \w+ @ \w+))?
+cause = The firmware gave the GPU no room for its memory on the bus[ ({region})].
+remedy = Switch on Above 4G Decoding and resizable BAR in the firmware's setup, bring that up to date, or add
+    pci=realloc to the kernel's command line.
+
 [gpu-not-initialised]
 keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)
@@ -426,12 +433,14 @@ pattern =
 values =
     what of number: (13|32|69)$ => the GPU's engine could not carry out what a program sent it
     what of number: (61|62)$ => a controller of the GPU stopped
+    what of number: 38$ => the driver's firmware failed
+    what of number: 110$ => the GPU refused what it was sent (a security fault)
     what of number: 74$ => a link between GPUs (NVLink) had an error
     what of number: 109$ => the change from one program to another took too long
     what of number: . => what it means stands in NVIDIA's catalogue
     advice of number: (13|32|69)$ => Look in that program's own log for the kernel that failed, and start it again; if
     + other programs fail so, too, reset the GPU
-    advice of number: (61|62|109)$ => Reset the GPU or reboot, and use a newer driver if it comes back
+    advice of number: (38|61|62|109|110)$ => Reset the GPU or reboot, and use a newer driver if it comes back
     advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
 remedy = {advice}.
@@ -473,4 +482,11 @@ pattern = (Failed to allocate NvKmsKapiDevice)
 cause = nvidia-drm got no device for the display ({found}), mostly because the driver could not start the GPU.
 remedy = Read the NVRM lines before it (RmInitAdapter, Xid), which have the reason; where there are none, start once
     without modeset (nvidia-drm.modeset=0 on the kernel's command line).
+
+[driver-suspend]
+keys = without driver procfs suspend interface
+pattern = (System Power Management attempted without driver procfs suspend interface)
+cause = The host was to sleep without the driver's services for that ({found}), and did not.
+remedy = Switch them on (sudo systemctl enable nvidia-suspend nvidia-resume nvidia-hibernate), or keep a server from
+    sleeping (sudo systemctl mask sleep.target suspend.target).
 """

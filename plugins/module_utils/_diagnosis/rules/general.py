@@ -196,16 +196,24 @@ keys =
     Unable to (re)create
     : permission denied
 pattern =
-    Permission denied: '([^'\n]+)'
-    '?([^\s':]+)'?: (?:[Pp]ermission denied|Operation not permitted)
-    Unable to \(re\)create the private pkgRedirects directory:\s+(\S+)
+    mkdir '(?P<path1>[^'\n]+)' failed: (?P<why1>Permission denied)
+    (?P<why2>Permission denied): '(?P<path2>[^'\n]+)'
+    '(?P<path3>[^'\n]+)'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
+    (?<![^\s':])(?P<path4>[^\s':/.]*[/.][^\s':]*): (?P<why4>[Pp]ermission denied|Operation not permitted)
+    Unable to \(re\)create the private pkgRedirects directory:\s+(?P<path5>\S+)
+    : (?P<why5>[Pp]ermission denied|Operation not permitted)
 unless =
     Download is performed unsandboxed
     Error loading config file
-cause = This account may not write or run {found}.
-remedy = Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container, whose user has
-    another number, start it with --user or another cache directory), or make a program executable (chmod +x); of a
-    build, an earlier one ran as root or another user.
+values =
+    advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's
+    advice of path: . => Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container,
+    + whose user has another number, start it with --user or another cache directory), or make a program executable
+    + (chmod +x); of a build, an earlier one ran as root or another user
+    advice of path: (?:) => Run it with sudo where it changes the system; a container needs the right (--cap-add,
+    + --device)
+cause = This account is not permitted[ to read, write or run {path}][ ({why})].
+remedy = {advice}.
 
 [file-missing]
 keys =
@@ -269,6 +277,7 @@ values =
     advice of found: (ollama|vllm|sglang|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ => Install it, or
     + activate the environment that has it
     advice of found: docker$ => Install Docker, and in a container mount the host's socket only if that is meant
+    advice of found: nvidia-ctk$ => Install nvidia-container-toolkit on the host
     advice of found: nvidia-smi$ => Install the driver's tools (nvidia-utils of the driver's branch), or in a
     + container start it with --gpus all
     advice of found: ninja$ => Install it (pip install ninja, apt install ninja-build)

@@ -244,12 +244,35 @@ source =
     canonical/netplan#308
     OpenNebula/one-apps#74
 
+[mtu-too-small]
+keys = message too long, mtu
+pattern = message too long, mtu[=:] ?(?P<mtu>\d+)
+cause = A packet of the asked size does not pass: this interface's MTU is {mtu}.
+remedy = Set one MTU on both hosts and on the switch (sudo ip link set NAME mtu 9000; mtu: 9000 in netplan keeps it), or
+    ping with -s of 28 less than it.
+
+[network-not-permitted]
+keys = RTNETLINK answers: Operation not permitted
+pattern = RTNETLINK answers: (Operation not permitted)
+cause = Changing the network needs root ({found}).
+remedy = Use sudo, or start the container with --cap-add NET_ADMIN (or set it on the host).
+
+[host-not-answering]
+keys = Destination Host Unreachable
+pattern = From (?P<from>\S+) icmp_seq=\d+ Destination Host Unreachable
+cause = The other host does not answer in its own network (asked from {from}): it is off, has another address or cable,
+    or its port is down.
+remedy = Compare ip -br addr of both (one subnet, the ports of one cable), ip -br link (state UP) and ethtool NAME (Link
+    detected: yes) on both sides.
+
 [interface-missing]
 keys =
     Cannot find device "
     does not exist.
     netlink error: No such device
+    RTNETLINK answers: No such device
 pattern =
+    RTNETLINK answers: (No such device)
     Cannot find device '([^'\n]+)'
     Device '([^'\n]+)' does not exist
     ethtool: netlink error: (No such device)
@@ -340,6 +363,13 @@ pattern = open failed: (?:connect failed|administratively prohibited): (?P<why>[
 cause = The ssh tunnel stands, and at its other end nothing was reached: {why}.
 remedy = See on the other host that the program listens at that address and port (ss -ltnp); localhost in -L is the
     other host itself, and a container needs its published port.
+
+[ssh-home-open]
+keys = Authentication refused: bad ownership or modes
+pattern = Authentication refused: bad ownership or modes for (?:directory|file) (\S+)
+cause = The ssh server does not use the account's keys, since others may write {found}.
+remedy = Let only the account write it: chmod go-w {found}, chmod 700 ~/.ssh, chmod 600 ~/.ssh/authorized_keys, all
+    owned by it.
 
 [ssh-no-key]
 keys = ERROR: No identities found

@@ -32,12 +32,27 @@ source =
     jadolg/DockerImageSave#9
     ivangabriele/dockfish#13
 
+[image-store-damaged]
+keys =
+    parent snapshot
+    missing content
+    failed to get state for index
+pattern =
+    (parent snapshot \S+ does not exist)
+    (failed to get state for index \d+ on [^\n:]+)
+    compute cache key: [^\n]*(missing content)
+cause = Docker's store of layers does not fit together any more ({found}), as after a full disk or a power loss.
+remedy = Empty the build cache (docker builder prune -af) and restart docker; if it stays, remove the image and pull it
+    again (docker rmi; docker system prune -a removes all that no container uses).
+
 [image-layer-damaged]
 keys =
     failed to register layer
     failed to extract layer
     invalid tar header
+    failed to load: archive/tar
 pattern =
+    failed to load: (?P<why3>archive/tar: unexpected EOF)
     failed to (?:register|extract) layer[^\n]*?: (?P<why1>unexpected EOF|file exists|input/output error|archive/tar:
     + invalid tar header|lchown [^\n:]+: [\w ]+|exit status \d+)
     (?P<why2>archive/tar: invalid tar header)
@@ -286,9 +301,10 @@ source =
 [docker-address-pools]
 keys =
     non-overlapping IPv4 address pool
+    non-overlapping IPv6 address pool
     predefined address pools have been fully subnetted
 pattern =
-    (non-overlapping IPv4 address pool)
+    (non-overlapping IPv[46] address pool)
     (predefined address pools have been fully subnetted)
 cause = Docker has no free subnet for another network ({found}): each compose project takes one, and a VPN's routes
     exclude more.
@@ -486,6 +502,22 @@ cause = The container's program {found} is there, but what it needs first is not
 remedy = Look at its first line (head -1, file), convert it with dos2unix, and use a base image with that C library
     (glibc, not Alpine's musl).
 
+[container-user-missing]
+keys =
+    no matching entries in passwd file
+    no matching entries in group file
+pattern = unable to find (?P<kind>user|group) (?P<name>[\w.-]+): no matching entries
+cause = The container is to run as the {kind} {name}, which its image does not have.
+remedy = Give its number instead (--user 1000:1000; user: "1000:1000" in the compose file), or add it in the Dockerfile
+    (useradd) before USER.
+
+[container-exec-broken]
+keys = write init-p: broken pipe
+pattern = (write init-p: broken pipe)
+cause = Docker could not start another program in the container ({found}): the container is at its limit of memory or
+    processes, or is just ending.
+remedy = Look at docker stats and docker inspect (State, Memory, PidsLimit), raise the limit, or restart the container.
+
 [container-not-running]
 keys = Error response from daemon: Container
 pattern = Error response from daemon: [Cc]ontainer (?P<name>\S+) is (?P<why>not running|restarting)
@@ -569,6 +601,14 @@ cause = This kernel cannot limit a container's devices with control groups of ve
 remedy = Boot with the old control groups (systemd.unified_cgroup_hierarchy=0 on the kernel's command line), or a kernel
     with CONFIG_CGROUP_BPF; of JetPack take a newer one.
 
+[container-not-killed]
+keys = did not receive an exit event
+pattern = (tried to kill container, but did not receive an exit event)
+cause = The container's program does not end even when it is killed ({found}): it waits in the kernel, mostly in the
+    driver.
+remedy = See it as state D (ps -eo pid,stat,wchan,cmd | grep ' D'), read the kernel's log (journalctl -k: NVRM, Xid,
+    blocked for more than), and reboot the host, which alone ends it.
+
 [docker-stop-denied]
 keys = cannot stop container
 pattern = cannot (?:stop|kill) container: (\w+):[^\n]*permission denied
@@ -580,4 +620,50 @@ keys = qemu: uncaught target signal
 pattern = qemu: uncaught target signal (\d+)
 cause = A program for another processor crashed in the emulation (signal {found}).
 remedy = Use an image for linux/arm64; what an emulated one does on a Spark is slow, and CUDA does not work in it.
+
+[display-not-opened]
+keys =
+    Can't open display
+    cannot open display
+    no authorization protocol specified
+    Unable to open X display
+pattern =
+    [Cc]an(?:'|no)t open display:? ?(?P<display>[\w.:-]*\d)?
+    (no authorization protocol specified)
+    (Unable to open X display)
+cause = The program opens a window and reaches no screen[ ({display})]: it runs over ssh, in a container, or as another
+    account than the desktop's.
+remedy = In a container pass -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix and allow it on the host (xhost +local:docker);
+    over ssh use ssh -X, or run it without a window (headless, EGL, QT_QPA_PLATFORM=offscreen).
+
+[image-gpu-unsupported]
+keys =
+    which may not yet be supported in this version of the container
+    No supported GPU(s) detected to run this container
+pattern =
+    Detected (?P<gpu>[^\n]+?) GPU, which may not yet be supported in this version of the container
+    (No supported GPU\(s\) detected) to run this container
+cause = NVIDIA's image is older than this GPU[, {gpu},] and has no code for it.
+remedy = Take a newer tag of the image: of NVIDIA's PyTorch, vLLM or TensorRT-LLM images one of 25.09 or later for a
+    GB10 (docker run --gpus all; the catalogue names the GPUs of each tag).
+
+[nim-profile-missing]
+keys =
+    No compatible profiles found
+    Could not match a profile in manifest
+    No matching profile
+pattern =
+    (No compatible profiles? found[^\n]{0,80})
+    (Could not match a profile in manifest)
+    (No matching profiles?[^\n]{0,60})
+cause = The NIM has no profile for this GPU and its memory ({found}).
+remedy = See which there are (docker run … IMAGE list-model-profiles), take a NIM whose page names the DGX Spark, or set
+    NIM_MODEL_PROFILE to a generic one; or serve the model with vLLM itself.
+
+[ngc-key-missing]
+keys = NGC_API_KEY
+pattern = (NGC_API_KEY)[^\n]{0,60}(?:is not set|not provided|is missing|is required|invalid)
+cause = The container needs a key of NVIDIA's catalogue, and got none ({found}).
+remedy = Make one on NGC's page of the account (API keys), and pass it: docker run -e NGC_API_KEY …, with export
+    NGC_API_KEY=… before.
 """

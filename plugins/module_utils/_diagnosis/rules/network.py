@@ -253,11 +253,13 @@ keys =
     ETIMEDOUT
     ECONNREFUSED
     error sending request for url
+    : i/o timeout
 pattern =
     error sending request for url \(([^)\s]+)\)
     connect (?:ETIMEDOUT|ECONNREFUSED) (\S+)
     connect to host (\S+ port \d+: [\w ]+)
     dial \w+ (\S+: connect: [\w ]+)
+    dial tcp ([\d.]+:\d+: i/o timeout)
     Failed to connect to (\S+ port \d+)
     (?:Could not|Unable to) connect to ([^\s:]+:\w+)
     Connection refused

@@ -445,4 +445,19 @@ pattern = Process \d+ \((?P<program>[^)\n]+)\) of user \d+ (?P<what>dumped core)
 notice = yes
 cause = The program {program} crashed, and systemd kept its memory ({what}).
 remedy = See where with coredumpctl info {program}.
+
+[mdns-conflict]
+keys = Host name conflict, retrying with
+pattern = Host name conflict, retrying with ([\w-]+)
+notice = yes
+cause = Another host of this network has the same name, so that mDNS calls this one {found}.
+remedy = Give each its own (sudo hostnamectl set-hostname NAME), since scripts that use NAME.local reach the other.
+
+[time-server-silent]
+keys = systemd-timesyncd
+pattern = Timed out waiting for reply from (\S+)
+notice = yes
+cause = The time server {found} did not answer, so that the clock may be wrong.
+remedy = Allow UDP port 123, or name a server of the own network (NTP= in /etc/systemd/timesyncd.conf); timedatectl
+    shows whether it is synchronised.
 """

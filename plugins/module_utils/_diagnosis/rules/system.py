@@ -291,6 +291,15 @@ values =
 cause = NetworkManager did not bring the connection up[ on {device}]: {why}.
 remedy = {advice}.
 
+[dhcp-timeout]
+keys =
+    dhcp4 (
+pattern = dhcp4 \((?P<interface>[\w.-]+)\): request timed out
+cause = No DHCP server answered on {interface}: there is none on a cable between two Sparks, or the network does not get
+    through.
+remedy = Give it an address by hand there (netplan: addresses; nmcli con mod NAME ipv4.method manual ipv4.addresses
+    192.168.100.10/24), or link-local ones (ipv4.method link-local); elsewhere check cable and switch.
+
 [network-wait-timeout]
 keys = while waiting for network connectivity
 pattern = (Timeout occurred while waiting for network connectivity)
