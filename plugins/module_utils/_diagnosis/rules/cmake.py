@@ -154,6 +154,7 @@ pattern =
 cause = There is no C or C++ compiler ({found}).
 remedy = Install gcc and g++ (apt install build-essential; the role build_toolchain), or correct CC and CXX (cc and cxx
     in the unit's toolchain); Triton needs one when a program runs, also in a container.
+source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [compiler-does-not-work]
 keys =

@@ -139,7 +139,9 @@ values =
 cause = The compiler does not find the header {found}.
 remedy = Install {part} where the build runs (of an image: in that stage); if it is in a directory of its own, add that
     to CPATH (in the unit's environment).
-source = flashinfer-ai/flashinfer#4410
+source =
+    flashinfer-ai/flashinfer#4410
+    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [driver-library-stub]
 keys =

@@ -21,9 +21,13 @@ pattern =
     (?P<package2>PackagesNotFoundError|ResolvePackageNotFound)
 cause = No channel that conda uses has {package} for this machine (linux-aarch64).
 remedy = Take it from conda-forge (conda install -c conda-forge), without build strings of another platform (conda env
-    export --no-builds), or with pip; PyTorch itself is no longer on the channel pytorch: pip install torch --index-url
+    export --no-builds), or with pip, or leave it out on aarch64 where its project builds none for it; PyTorch itself
+    and pytorch-cuda are no longer on the channel pytorch: pip install torch --index-url
     https://download.pytorch.org/whl/cu130.
-source = CNES/pangeo-pyinterp#33
+source =
+    CNES/pangeo-pyinterp#33
+    rapidsai/cugraph-gnn#167
+    mamba-org/mamba#3699
 
 [conda-build-contradicts-itself]
 keys = The following package could not be installed
@@ -51,7 +55,7 @@ values =
     advice of what: . => Use a newer system (Ubuntu 24.04 has glibc 2.39), or an older build of the package
 cause = conda does not see what the package[ {package}] needs of the system: {what}.
 remedy = {advice}.
-source = https://docs.conda.io/projects/conda/en/stable/user-guide/tasks/manage-virtual.html
+source = pangeo-data/pangeo-docker-images#655
 
 [conda-conflict]
 keys =

@@ -95,6 +95,7 @@ keys = for option 'gpu-name'
 pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
 values =
     need of found: sm_11 => 13.0
+    need of found: sm_1(?:00|01|20) => 12.8
     need of found: . => 12.9
 cause = The ptxas in use does not know {found}: it is older than CUDA {need}, like the one that Triton 3.5 and older
     ship.
@@ -103,6 +104,8 @@ remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PA
 source =
     triton-lang/triton#8539
     triton-lang/triton#9181
+    opendatalab/MinerU#4350
+    mlcommons/training#826
     vllm-project/vllm#34470
 
 [ptx-newer-than-driver]
@@ -124,6 +127,7 @@ pattern = Unsupported \.version (\S+); current version is '([^'\n]+)'
 cause = The ptxas in use is older than its input (PTX {found}).
 remedy = Use a ptxas as new as the compiler: CUDA_HOME and PATH must point to one toolkit, and TRITON_PTXAS_PATH to its
     ptxas.
+source = numba/numba#7006
 
 [llvm-ptx-version]
 keys = does not support target

@@ -93,6 +93,7 @@ values =
     package of program: . => libmysqlclient-dev (or libmariadb-dev) and pkg-config
 cause = A database's client library is to be built, and its headers are not installed ({program}).
 remedy = Install {package}, and run pip again.
+source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [library-headers-missing]
 keys =
@@ -113,6 +114,7 @@ values =
 cause = The package is compiled here, since no wheel fits this Python and aarch64, and the headers of {library} are not
     installed.
 remedy = Install {package} with apt and run pip again, or take a release or a Python for which there is a wheel (3.12).
+source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [cuda-home-is-a-list]
 keys = nvcc: not found
@@ -138,16 +140,19 @@ keys =
     invalid command 'bdist_wheel'
 pattern =
     invalid command '(bdist_wheel)'
-    Error: No module named '(setuptools|wheel|scikit_build_core|hatchling|flit_core|poetry|mesonpy)(?:\.[\w.]+)?'
+    Error: No module named '(setuptools|wheel|pip|scikit_build_core|hatchling|flit_core|poetry|mesonpy)(?:\.[\w.]+)?'
     Error: No module named '(pybind11|nanobind|numpy|yaml|typing_extensions|packaging|psutil)(?:\.[\w.]+)?'
     Error: No module named '(ninja|cmake|jinja2|six|requests|Cython|setuptools_scm)(?:\.[\w.]+)?'
     Cannot import (?:build backend )?'([\w.]+)'
     Missing dependencies:\s+(\S+)
-cause = The build needs {found}, and its environment does not have it: with --no-build-isolation pip installs no build
-    requirements.
-remedy = Install it into the environment of the build first (pip install {found}; in this collection the unit's
-    requirements); a wrong Python gives the same error.
-source = foundation-model-stack/fastsafetensors#82
+values = name of found: yaml$ => pyyaml
+cause = {found} is missing where it is imported: with --no-build-isolation pip installs no build requirements, and a
+    program needs it in its own environment.
+remedy = Install it into the environment of the build or the program first (pip install {found}[, whose package is
+    called {name}]; in this collection the unit's requirements); a wrong Python gives the same error.
+source =
+    foundation-model-stack/fastsafetensors#82
+    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [python-version]
 keys =

@@ -102,8 +102,13 @@ source = NVIDIA/TensorRT-LLM#167
 
 [torch-library-not-found]
 keys =
-    libc10
-    libtorch
+    libc10.so: cannot
+    libc10_cuda.so: cannot
+    libtorch.so: cannot
+    libtorch_cpu.so: cannot
+    libtorch_cuda.so: cannot
+    libtorch_python.so: cannot
+    libtorch_cuda_linalg.so: cannot
     libarm_compute
 pattern =
     (lib(?:c10(?:_cuda)?|torch(?:_cpu|_cuda|_python|_cuda_linalg)?|arm_compute\w*)\.so): cannot open shared object file

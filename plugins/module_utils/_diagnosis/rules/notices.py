@@ -149,7 +149,9 @@ source = pytorch/pytorch#172034
 keys =
     of cuda capability
     of compute capability (CC)
-pattern = Found GPU\d+ ([^\n]+?) which is of (?:cuda|compute) capability (?:\(CC\) )?12\.1
+pattern =
+    Found GPU\d+ ([^\n]+?) which is of (?:cuda|compute) capability (?:\(CC\) )?12\.1(?!(?s:.{0,200}?)- \((?:[5-9]|1
+    +[01])\.)
 notice = yes
 cause = PyTorch up to 2.10 warns that it does not support {found} (12.1): this is harmless, since code for 12.0 runs on
     it.

@@ -201,7 +201,9 @@ values =
     + playbooks/lock.yml), or take the release of the package that was made for the other
 cause = The requirements conflict ({found})[: {one}, but {other}].
 remedy = {advice}.
-source = vllm-project/vllm-ascend#9225
+source =
+    vllm-project/vllm-ascend#9225
+    https://pip.pypa.io/en/stable/topics/dependency-resolution/
 
 [pip-python-range]
 keys = that require a different python version
@@ -220,6 +222,7 @@ pattern = error: (resolution-too-deep)
 cause = pip gave up: the requirements leave so many versions open that it found no set that fits ({found}).
 remedy = Give lower bounds or exact versions for the packages that it tried most, install the release's own requirements
     or lock, or use uv pip install, whose resolver is faster.
+source = https://pip.pypa.io/en/stable/topics/dependency-resolution/
 
 [editable-hook-missing]
 keys = build backend is missing the 'build_editable' hook

@@ -84,14 +84,17 @@ values =
     package of module: causal_conv1d => causal-conv1d
     package of module: mmcv => mmcv
     package of module: . => the package that it belongs to
+    way of module: (selective_scan|causal_conv1d) => , of these two from the main branch of GitHub with
+    + MAMBA_FORCE_BUILD=TRUE and CAUSAL_CONV1D_FORCE_BUILD=TRUE, since the index has an x86-64 file in the wheel
 cause = The compiled CUDA part {module} is not installed: only the Python files are there, as where the build found no
     nvcc or no torch, or an index has a wheel without it for aarch64.
 remedy = Remove {package} and build it from source against the installed torch, with nvcc on PATH (pip install
-    --no-build-isolation --no-deps --no-binary :all: NAME; TORCH_CUDA_ARCH_LIST=12.0, MAX_JOBS=4), and read what that
+    --no-build-isolation --no-deps --no-binary :all: NAME; TORCH_CUDA_ARCH_LIST=12.0, MAX_JOBS=4)[{way}]; read what that
     build says.
 source =
     PrimeIntellect-ai/prime-rl#1972
     Dao-AILab/flash-attention#757
+    state-spaces/mamba#891
 
 [qt-platform-plugin]
 keys = Could not load the Qt platform plugin
@@ -117,7 +120,9 @@ values =
     advice of found: . => Add setuptools to the build's requirements, or take a release of the project for this Python
 cause = The build imports {found}, which Python dropped in release 3.12; setuptools has a copy of it.
 remedy = {advice}.
-source = https://docs.python.org/3/whatsnew/3.12.html
+source =
+    https://docs.python.org/3/whatsnew/3.12.html
+    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [packaging-too-old]
 keys = unexpected keyword argument 'strip_trailing_zero'

@@ -120,6 +120,7 @@ cause = The driver cannot load a kernel that was compiled ({found}): it was made
     for another GPU, or its file in the cache is damaged.
 remedy = Compare the CUDA that nvidia-smi shows with the ptxas in use (TRITON_PTXAS_PATH), delete the caches of compiled
     kernels (~/.triton/cache, ~/.cache/vllm, ~/.cache/flashinfer), and start again.
+source = MIC-DKFZ/nnUNet#3020
 
 [triton-no-libcuda]
 keys = libcuda.so cannot found
@@ -228,7 +229,7 @@ source =
     eugr/spark-vllm-docker#135
 
 [extension-cache-broken]
-keys = /torch_extensions/
+keys = cannot open shared object file
 pattern = (\S*/torch_extensions/\S+\.so): cannot open shared object file
 cause = PyTorch compiled no {found}: the build of this extension failed or was interrupted before, and its directory
     remained.
@@ -260,7 +261,9 @@ cause = torch is imported where it is not installed: pip builds a package in an 
 remedy = For a build, install torch first (cu130), with setuptools, wheel, packaging and ninja, and run pip or uv with
     --no-build-isolation; a unit of this collection names pytorch in its depends; for a program, install torch into the
     environment that runs it.
-source = Dao-AILab/flash-attention#1421
+source =
+    Dao-AILab/flash-attention#1421
+    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [torch-without-cuda]
 keys =
