@@ -225,7 +225,7 @@ _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
     r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
-    r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nvCheckOkFailedNoLog"
+    r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nv(?:Check|Assert)(?:Ok)?FailedNoLog"
     r"|failed to load cni during init|Failed to import Triton kernels|severity=Correct|tainting kernel"
     r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b"
 )

@@ -79,12 +79,19 @@ remedy = Generate the specification with --mode=csv, as on Tegra.
 source = NVIDIA-ISAAC-ROS/isaac_ros_common#163
 
 [hook-called-directly]
-keys = invoking the NVIDIA Container Runtime Hook directly
-pattern = invoking the NVIDIA Container Runtime Hook directly
-cause = NVIDIA's container toolkit is set to the mode cdi, in which --gpus on its own does not work.
-remedy = Start the container with --runtime=nvidia or --device nvidia.com/gpu=all, or set the toolkit's mode back to
-    auto.
-source = dstackai/dstack#2306
+keys =
+    invoking the NVIDIA Container Runtime Hook directly
+    detected mode as '
+    Using requested mode '
+pattern =
+    mode (?:as )?'(?P<mode>\w+)'\s+invoking the NVIDIA Container Runtime Hook directly
+    invoking the NVIDIA Container Runtime Hook directly
+cause = NVIDIA's container toolkit works in a mode[, {mode},] in which --gpus on its own does not work.
+remedy = Start the container with --runtime=nvidia (runtime: nvidia in the compose file) or --device nvidia.com/gpu=all;
+    on a host that is no Jetson set the toolkit's mode back to auto.
+source =
+    dstackai/dstack#2306
+    NVIDIA/TensorRT#4139
 
 [docker-context-without-gpu]
 keys =
@@ -311,12 +318,24 @@ source =
     NVIDIA/nvidia-docker#1264
     NVIDIA/nvidia-container-toolkit#29
 
+[container-mount-missing]
+keys =
+    mount error: mount operation failed
+    mount error: stat failed
+pattern = mount error: (?:mount operation|stat) failed: (?P<file>/\S+?): no such file or directory
+cause = NVIDIA's container toolkit is to show {file} of the host in the container, and it is not there.
+remedy = Install what has it on the host (on a Jetson sudo apt install nvidia-jetpack), or take it off the lists in
+    /etc/nvidia-container-runtime/host-files-for-container.d; after a change of the driver make the CDI specification
+    anew.
+source = NVIDIA-NeMo/Speech#590
+
 [container-driver-in-image]
 keys = nvidia-container-cli: mount error: file creation failed
 pattern = mount error: file creation failed: \S*/merged(/\S+): file exists
 cause = The image itself has {found}, a file of the driver, which the container is to get from the host.
 remedy = Build the image without packages of the driver (libnvidia-compute, nvidia-utils), or delete that file in its
-    last step; an image that was committed from a running container has such files too.
+    last step; an image that was committed from a running container has such files too, and on a Jetson an image must be
+    made for its JetPack (l4t).
 source =
     BIOP/BIOP-desktop#2
     NVIDIA/nvidia-container-toolkit#289
@@ -422,13 +441,19 @@ keys =
     driver rpc error
     detection error: nvml error
     driver error: failed to process request
+    initialization error: cuda error
 pattern =
     (driver rpc error: [\w ]+)
     detection error: (nvml error: [\w ]+)
     (driver error: failed to process request)
+    initialization error: (cuda error: [\w ]+)
 cause = The helper of NVIDIA's container toolkit could not start the driver in time, or crashed in it ({found}).
-remedy = Update the container toolkit, and keep nvidia-persistenced running.
-source = NVIDIA/nvidia-docker#1648
+remedy = Update the container toolkit (older ones needed CUDA on the host, and stopped with it), keep
+    nvidia-persistenced running, and reboot the host if CUDA does not start there either.
+source =
+    NVIDIA/nvidia-docker#1648
+    NVIDIA/libnvidia-container#103
+    NVIDIA/libnvidia-container#107
 
 [container-hook-missing]
 keys = nvidia-container-runtime

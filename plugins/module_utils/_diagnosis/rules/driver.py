@@ -150,12 +150,14 @@ keys =
     ): 119,
     ): 120,
     waiting for RPC response from GPU
+    Error while waiting for GPU progress
     GPU is probably locked
     GSP RM heartbeat timed out
     _kgspIsHeartbeatTimedOut
 pattern =
     Xid \([^)\n]+\): (119|120),
     (Timeout after \d+s of waiting for RPC response from GPU\d+ GSP)
+    nvidia-modeset: ERROR: GPU:[^\n]*?(Error while waiting for GPU progress)
     (GPU is probably locked)
     (GSP RM heartbeat timed out)
     _kgspIsHeartbeatTimedOut: (Heartbeat timed out)

@@ -82,8 +82,11 @@ cause = The driver could get no unified memory ({found}), and a task that may us
     of the files that were loaded holds and fragments the memory that a GB10 shares with its host.
 remedy = While a model loads, drop the page cache and compact the memory again and again, on every node (sync; echo 3 |
     sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and leave more memory free (a
-    lower share for the engine); a host that hangs has to be rebooted.
-source = tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
+    lower share for the engine); a host
+    that hangs has to be rebooted, into kernel 6.17 where uname -r says 7.0.0.
+source =
+    tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
+    NVIDIA/open-gpu-kernel-modules#1358
 
 [gpu-task-hung]
 keys = blocked for more than

@@ -33,13 +33,21 @@ source = NVIDIA/nccl#799
 [rdma-no-route]
 keys = ibv_modify_qp failed
 pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
-cause = RDMA could not connect two ports[ (from {device})]: {found}, so there is no route between their GIDs.
-remedy = Check the fabric between the hosts (role fabric): the ports that NCCL pairs must be on one cable or network;
-    limit NCCL_IB_HCA to those, choose their GID with NCCL_IB_GID_INDEX, and for a ring of three set
-    NCCL_IB_SUBNET_AWARE_ROUTING=1.
+values =
+    what of found: No data => the index of the GID that was chosen is not of this port any more
+    what of found: . => there is no route between their GIDs
+    advice of found: No data => Unset NCCL_IB_GID_INDEX on all hosts (in a compose file null, since an empty text counts
+    + as 0), as an index changes when an interface goes down and up, and NCCL chooses the right one by itself
+    advice of found: . => Check the fabric between the hosts (role fabric): the ports that NCCL pairs must be on one
+    + cable or network, so limit NCCL_IB_HCA to those, or set NCCL_CROSS_NIC=0; leave NCCL_IB_GID_INDEX unset, or choose
+    + a GID of RoCE v2 (show_gids); for a ring of three set NCCL_IB_SUBNET_AWARE_ROUTING=1
+cause = RDMA could not connect two ports[ (from {device})]: {found}, so {what}.
+remedy = {advice}.
 source =
     NVIDIA/nccl-tests#185
+    NVIDIA/nccl#2013
     luxingcom/aicad-nccl-optimization#1
+    tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#40
 
 [rdma-port-event]
 keys =

@@ -462,4 +462,22 @@ notice = yes
 cause = The time server {found} did not answer, so that the clock may be wrong.
 remedy = Allow UDP port 123, or name a server of the own network (NTP= in /etc/systemd/timesyncd.conf); timedatectl
     shows whether it is synchronised.
+
+[rdma-library-missing]
+keys = Failed to open libibverbs.so
+pattern = Failed to open (libibverbs\.so\S*)
+notice = yes
+cause = NCCL does not find RDMA's library {found}, and so uses TCP, which is much slower between two Sparks.
+remedy = Install libibverbs1 and ibverbs-providers in the image, and pass --device /dev/infiniband.
+source = dmlc/xgboost#7994
+
+[driver-assertion]
+keys =
+    nvAssertFailedNoLog
+    nvAssertOkFailedNoLog
+pattern = nvAssert(?:Ok)?FailedNoLog: (?P<what>Assertion failed: [^\n]{1,120})
+notice = yes
+cause = A check inside the driver failed ({what}): many of them do no harm.
+remedy = If something failed then, look for an Xid or RmInitAdapter beside it, and take a newer driver of the branch.
+source = NVIDIA/open-gpu-kernel-modules#748
 """
