@@ -436,14 +436,18 @@ keys =
     Reached two conflicting assignments
     E: Unmet dependencies
 pattern =
-    (?:packages have unmet|Unsatisfied) dependencies:\n\s*(?P<line1>\S+ : (?:Pre)?Depends: \S+(?: \([^)\n]*\))? but
-    + (?P<why1>[^\n]+))
-    (?:packages have unmet|Unsatisfied) dependencies:\n\s*(?P<line2>\S+ : (?P<why2>[^\n]+))
+    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line1>\S+ : (?:Pre)?Depends: \S+(?: \([^)\n]*\))? but
+    + (?P<why1>[^\n]+?))(?:\n|  |$)
+    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line2>\S+ : (?P<why2>[^\n]+?))(?:\n|  |$)
     Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
     E: Unmet dependencies
-    held broken packages
-    you have held
+    held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
+    you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
 values =
+    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils)|libnvidia|cuda-drivers)\S* : .* but \d => The driver's
+    + packages must all have one version: apt-cache policy shows which source has which. Take them from one (pin or
+    + remove the other; in NVIDIA's repository install nvidia-driver-pinning-VERSION first, by itself), then apt
+    + --fix-broken install
     advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
     + which version each has. Take both from one source and in one version (pin or remove the other repository, or name
     + the versions: apt install NAME=VERSION …), then apt --fix-broken install
@@ -458,7 +462,9 @@ cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 source =
     osrf/rocker#298
+    NVIDIA/ansible-role-nvidia-driver#11
     NVIDIA/ansible-role-nvidia-driver#33
+    NVIDIA/NemoClaw#8197
 
 [dpkg-configuration-question]
 keys = end of file on stdin at conffile prompt

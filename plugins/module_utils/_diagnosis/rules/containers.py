@@ -343,10 +343,12 @@ source =
 [nvml-not-permitted]
 keys =
     NVML: Insufficient Permissions
+    NVML: GPU access blocked
     nvml error: insufficient permissions
 pattern =
     Failed to initialize NVML: (Insufficient Permissions)
     nvml error: (insufficient permissions)
+    NVML: (GPU access blocked by the operating system)
 cause = This account may not open the GPU's device files ({found}), as a user inside a rootless container, or one
     outside their group.
 remedy = Compare ls -l /dev/nvidia* with the account's groups; give Podman --group-add keep-groups or --userns=keep-id.

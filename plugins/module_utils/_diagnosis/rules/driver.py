@@ -112,7 +112,9 @@ remedy = {advice}.
 keys =
     API mismatch: the client
     Driver/library version mismatch
+    driver/library version mismatch
 pattern =
+    nvml error: driver/library version mismatch
     API mismatch: the client '[^'\n]*' \(pid \d+\)\s+(?:NVRM: +)?has the version (?P<client2>[\d.]*\d), but this kernel
     + module has\s+(?:NVRM: +)?the version (?P<module2>[\d.]*\d)
     API mismatch: the client has the version (?P<client>[\d.]*\d), but\s+(?:NVRM: +)?this kernel module has th
@@ -135,8 +137,10 @@ source = Start9Labs/start-technologies#3693
 [gpu-fallen-off]
 keys =
     fallen off the bus
+    GPU is lost
     ): 79,
 pattern =
+    GPU is lost
     fallen off the bus
     Xid \([^)\n]+\): 79\b
 cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79).
@@ -419,7 +423,9 @@ keys =
     Module nvidia is in use
     because it's being used by some other process
     appears to already be loaded in your kernel
+    GPU Reset couldn
 pattern =
+    (GPU Reset couldn't run)
     Module (nvidia\w*) is in use
     (reset this GPU) because it's being used by some other process
     kernel module '(nvidia[\w-]*)' appears to already be loaded
@@ -491,4 +497,16 @@ pattern = (System Power Management attempted without driver procfs suspend inter
 cause = The host was to sleep without the driver's services for that ({found}), and did not.
 remedy = Switch them on (sudo systemctl enable nvidia-suspend nvidia-resume nvidia-hibernate), or keep a server from
     sleeping (sudo systemctl mask sleep.target suspend.target).
+
+[gpu-setting-not-supported]
+keys =
+    is not supported for GPU
+    Unable to enable MIG Mode
+    Unable to enable persistence mode
+pattern =
+    (?:Changing|Setting) (?P<what1>[\w ]+?) is not supported for GPU:? ?(?P<gpu>[\w:.]+)
+    Unable to enable (?P<what2>MIG Mode) for GPU (?P<gpu2>[\w:.]+): Not Supported
+cause = The GPU {gpu} does not offer that setting ({what}).
+remedy = Leave it out: nvidia-smi -q shows N/A for what this GPU does not have (a GB10 shares power and memory with its
+    host, and has no MIG).
 """

@@ -371,6 +371,14 @@ cause = The ssh server does not use the account's keys, since others may write {
 remedy = Let only the account write it: chmod go-w {found}, chmod 700 ~/.ssh, chmod 600 ~/.ssh/authorized_keys, all
     owned by it.
 
+[ssh-other-openssl]
+keys = OpenSSL version mismatch
+pattern = OpenSSL version mismatch\. Built against (?P<built>\w+), you have (?P<have>\w+)
+cause = ssh finds another OpenSSL ({have}) than the one it was built with ({built}): conda's or an image's library
+    stands in front of the system's.
+remedy = Run conda deactivate or unset LD_LIBRARY_PATH for it (env -u LD_LIBRARY_PATH ssh …), or install openssh in that
+    environment, too.
+
 [ssh-no-key]
 keys = ERROR: No identities found
 pattern = ssh-copy-id: ERROR: (No identities found)

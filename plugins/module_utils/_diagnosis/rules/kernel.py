@@ -218,4 +218,13 @@ keys =
 pattern = usb (?P<port>[\w-]+): unable to enumerate USB device
 cause = A device at the USB port {port} does not answer.
 remedy = Unplug it, try another port and cable without a hub between, and power it by itself where it can be.
+
+[read-only]
+keys = ead-only file system
+pattern =
+    '?([^\s']*)'?: [Rr]ead-only file system
+    [Rr]ead-only file system
+cause = A file system is read-only, so that {found} cannot be written.
+remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
+source = Jrohy/docker-install#1
 """

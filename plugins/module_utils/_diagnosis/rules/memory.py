@@ -221,13 +221,4 @@ remedy = Create the directory first on a disk that is mounted writable; where do
 source =
     tribut/homeassistant-docker-venv#35
     IceWhaleTech/CasaOS#1232
-
-[read-only]
-keys = ead-only file system
-pattern =
-    (\S*)['\"]?: [Rr]ead-only file system
-    [Rr]ead-only file system
-cause = A file system is read-only, so that {found} cannot be written.
-remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
-source = Jrohy/docker-install#1
 """

@@ -380,7 +380,9 @@ keys =
     mlx5_load_one failed
     mlx5_init_one failed
     handle_hca_cap failed
+    wait for FW pre-init timed out
 pattern =
+    mlx5_core (?P<device2>[\w:.]+): [^\n]*?(?P<step2>wait for FW pre-init timed out)
     mlx5_core (?P<device>[\w:.]+): [^\n]*?(?P<step>mlx5_\w+_one|handle_hca_cap) failed(?: with error code (?P<code>-\d
     ++))?
 cause = The kernel's driver could not start the ConnectX card {device} ({step}[, {code}]), so that it has no interface
