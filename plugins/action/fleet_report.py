@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Merge the reports of many hosts, on the controller.
+"""Merge the reports of many hosts on the controller.
 
 The documentation is in plugins/modules/fleet_report.py.
 """
@@ -25,7 +25,7 @@ from .verify_report import write_files
 def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]:
     """Write the state of the hosts and the page that shows it; return both paths.
 
-    :raises SparkforgeError: they cannot be written.
+    :raises SparkforgeError: if the files cannot be written.
     """
     kind = _fleet.CHECKED if fleet["check_mode"] else ""
     names = {row["host"] for row in fleet["hosts"]}
@@ -41,12 +41,12 @@ def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]
 
 
 class ActionModule(OnController):
-    """Reads and writes files on the controller; no host is asked."""
+    """Reads and writes files on the controller; it contacts no host."""
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the paths, the counts, and the hosts that are not what is required."""
+        """Return the paths, the counts, and the hosts that do not meet the requirement."""
         del task_vars
-        # The options are text of Ansible's own types, which the files and the result need not know.
+        # The options are strings of Ansible's own types; convert them for files and the result.
         hosts = [str(name) for name in arguments["hosts"]]
         stopped = {str(name): str(reason) for name, reason in arguments["stopped"].items()}
         judged = hosts if arguments["judged"] is None else [str(name) for name in arguments["judged"]]
@@ -58,12 +58,12 @@ class ActionModule(OnController):
         ready = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
         further = _fleet.next_lines(ready, str(arguments["activate"]), arguments["joined"])
         served = [f"{url}/{os.path.basename(page)}"] if (url := str(arguments["url"]).rstrip("/")) else []
-        # As ansible.builtin.debug does: the verdicts should be seen without -v.
+        # As in ansible.builtin.debug: show the verdicts even without -v.
         notes = [shown.text(" ".join(str(note).split())) for note in arguments["notes"]]
         for line in [*(_fleet.line(row) for row in mine), *notes, page, *served, *further]:
             self._display.display(f"report | {line}")
         return {
-            # The files change with each run, since they say when they were written; no host does.
+            # The files change with each run, since they contain their time of writing; no host changes.
             "changed": False,
             "path": path,
             "page": page,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judge what was observed of each host by the ledger, and show the forecast of all.
+"""Judge each host's observation by the ledger, and show the forecast for all hosts.
 
 The documentation is in plugins/modules/forecast.py.
 """
@@ -19,17 +19,17 @@ from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 
-#: Characters that are read of a record.
+#: The maximum number of characters read from a record.
 LARGEST = 16 << 20
-#: Errors that an observation in another form raises; a host's root, or the sender of a record, wrote it.
+#: Errors caused by a malformed observation, which comes from a host's root or the sender of a record.
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
 
 
 def recorded(path: str) -> dict[str, t.Any]:
-    """Return the row of a Spark that ``sparkforge record`` recorded.
+    """Return the row of a Spark recorded by ``sparkforge record``.
 
-    :raises SparkforgeError: for a file that is none of these.
+    :raises SparkforgeError: if the file is not a record.
     """
     try:
         with open(path, encoding="utf-8") as stream:
@@ -44,7 +44,7 @@ def recorded(path: str) -> dict[str, t.Any]:
 
 
 class ActionModule(OnController):
-    """Prints, and writes a file of the controller where one is named; no host is asked."""
+    """Prints the forecast, and writes it to a file on the controller if one is named; it contacts no host."""
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the forecast that was shown."""
@@ -64,7 +64,7 @@ class ActionModule(OnController):
         if path:
             files.write_text(path, text + "\n", "Set forecast_file to a file in a directory that you can write to.")
         reports = str(arguments["reports"] or "")
-        # Recorded Sparks belong to no inventory, and no directory of reports is created.
+        # Recorded Sparks do not belong to an inventory, and no reports directory is created here.
         if arguments["rows"] and os.path.isdir(reports):
             forecast.keep(reports, state)
         self._display.display(text)

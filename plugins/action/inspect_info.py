@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Resolve a requirement or a wheel's on the controller and judge it from its wheels; directories are the module's.
+"""Resolve a requirement on the controller and judge it from its wheels; the module handles directories.
 
 The documentation is in plugins/modules/inspect_info.py.
 """
@@ -29,14 +29,14 @@ from ..plugin_utils import files
 from ..plugin_utils.action import AsksProgram, OnController
 from ..plugin_utils.programs import PROOF
 
-#: The contents of a package, and one finding about it, as sparkforge_proof.files has them.
+#: The contents of a package and a finding about it, in the format of sparkforge_proof.files.
 Contents = dict[str, t.Any]
 Finding = dict[str, t.Any]
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
 
 
 class ActionModule(AsksProgram, OnController):
-    """A directory is looked at on the host, everything else here."""
+    """Inspects a directory on the host, and everything else on the controller."""
 
     ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {"program": program.ARGUMENT}
 
@@ -45,7 +45,7 @@ class ActionModule(AsksProgram, OnController):
         try:
             return self._work(arguments, task_vars)
         except PROOF.module("_shared.module_utils._core.errors").SparkforgeError as error:
-            # The package has a copy of this collection's own.
+            # The package raises its own copy of this collection's error class.
             raise SparkforgeError(error.cause, error.remedy, **error.details) from error
 
     def _work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -71,7 +71,7 @@ class ActionModule(AsksProgram, OnController):
     def _found(
         self, lines: requirement_lines.RequirementLines, device: t.Any, cache: str
     ) -> tuple[list[Contents], set[str], list[Finding]]:
-        """Return what is in the packages, the names of those that were asked for, and what resolving them said."""
+        """Return the packages' contents, the names of the requested packages, and the findings from resolving them."""
         host = resolve.Target(device.python, device.machine)
         own = [self._of_wheel(place, cache) for place in lines.wheels]
         names = {one["name"] for one in own}
@@ -111,9 +111,9 @@ class ActionModule(AsksProgram, OnController):
     def _newest(
         self, lines: requirement_lines.RequirementLines, host: resolve.Target
     ) -> tuple[dict[str, dict[str, t.Any]], list[Finding]]:
-        """Return the newest version of each requirement that fits, and why there is none of one.
+        """Return the newest version of each requirement that fits, and a finding for each requirement without one.
 
-        :raises SparkforgeError: no index has any, or none answers.
+        :raises SparkforgeError: if no index has any version, or none responds.
         """
 
         def ask(asked: t.Sequence[str], target: resolve.Target) -> dict[str, dict[str, t.Any]]:
@@ -145,7 +145,7 @@ class ActionModule(AsksProgram, OnController):
         ) from refused
 
     def _of_wheel(self, place: str, cache: str) -> Contents:
-        """Return what is in a wheel of the controller, or behind a URL."""
+        """Return the contents of a wheel on the controller or at a URL."""
         contents = PROOF.module("files.contents")
         if not place.startswith(("http:", "https:")):
             known: Contents = contents.of_wheel(place, cache)
@@ -157,7 +157,7 @@ class ActionModule(AsksProgram, OnController):
             raise SparkforgeError(error.cause, "Download it and name the file, or correct the URL.") from error
 
     def _contents(self, package: dict[str, t.Any], host: resolve.Target, cache: str) -> Contents:
-        """Return what is in a package's wheel, from the cache where one of that sha256 was read before."""
+        """Return the contents of a package's wheel, from the cache if a wheel with that sha256 was read before."""
         contents = PROOF.module("files.contents")
         wheel = resolve.best_wheel(package, host)
         sha256 = wheel["hashes"]["sha256"]
@@ -176,7 +176,7 @@ class ActionModule(AsksProgram, OnController):
         """Fetch a wheel, read it and remove it."""
         name = os.path.basename(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
         self._display.display(f"inspect | {shown.line(name)} ({size / 1e6:.0f} MB)")
-        # Not in /tmp, which may be in memory: a wheel and its largest file have a gigabyte each.
+        # Not in /tmp, which may be in memory: a wheel and its largest file take a gigabyte each.
         with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
             path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")
             found: Contents = PROOF.module("files.contents").of_wheel(
@@ -188,9 +188,9 @@ class ActionModule(AsksProgram, OnController):
 def _left_out(
     lines: t.Sequence[str], chosen: t.Collection[str], host: resolve.Target, alone: bool
 ) -> t.Iterator[Finding]:
-    """Yield the requirements whose markers leave them out.
+    """Yield the requirements whose markers exclude them.
 
-    :param alone: nothing else was asked for, so that nothing at all is wanted if all are left out.
+    :param alone: nothing else was requested, so if all are excluded, nothing remains.
     """
     level = "perhaps" if alone and not chosen else "note"
     for line in lines:

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sends the controller's wheels that the host lacks, and prints how the host's own downloads go.
+"""Send the controller's wheels that the host lacks, and print the progress of the host's own downloads.
 
-The work itself is the module's.
+The module does the work itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ display = Display()
 
 
 class ActionModule(OnHost):
-    """One call of the module, and further ones where wheels had to be sent or a download takes longer than a call."""
+    """Calls the module, again if wheels had to be sent, and again while a download takes longer than a call."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result: dict[str, t.Any] = super().run(tmp, task_vars)
@@ -50,7 +50,7 @@ class ActionModule(OnHost):
         return result
 
     def _tell(self, label: str, download: dict[str, t.Any]) -> None:
-        """Print a line for each wheel that arrived, and what is next, which may be silent for a while."""
+        """Print a line for each wheel that arrived, and the next wheels, because there may be no output for a while."""
         finished, waiting = download.get("finished") or [], download.get("next") or []
         for wheel in finished:
             display.display(f"{label} | {wheel['file']}, {wheel['size'] / 1e6:.1f} MB")
@@ -64,7 +64,7 @@ class ActionModule(OnHost):
         display.display(f"{label} | {so_far} | next: {', '.join(waiting)}")
 
     def _resolved(self, wheels: t.Any) -> tuple[list[dict[str, str]], dict[str, str]]:
-        """Return the wheels with their sha256, and where each is on the controller."""
+        """Return the wheels with their sha256, and the path of each on the controller."""
         if not isinstance(wheels, list):
             raise SparkforgeError("The option wheels is not a list.", "Set it to a list of paths.")
         resolved, local = [], {}
@@ -98,16 +98,16 @@ class ActionModule(OnHost):
         return resolved, local
 
     def _is_cached(self, path: str, sha256: str) -> bool:
-        """Tell whether a wheel is of the controller's cache, which M(wheelhouse_manifest) verified as it put it there.
+        """Tell whether a wheel is in the controller's cache, where M(wheelhouse_manifest) has verified it.
 
-        Reading a gigabyte for each host would cost the controller more than all else; the host reads what it gets.
-        In check mode the wheel need not be there.
+        Reading a gigabyte for each host would cost the controller more than everything else; the host verifies its
+        copy. In check mode the wheel need not exist.
         """
         cached = pathlib.Path(path)
         return cached.parent.name == sha256 and (self._task.check_mode or cached.is_file())
 
     def _send(self, local: dict[str, str], missing: list[str]) -> dict[str, str]:
-        """Send the missing wheels, readable for whom the task becomes; return their paths by sha256."""
+        """Send the missing wheels, readable for the become user; return their paths by sha256."""
         directory = self._connection._shell.tmpdir or self._make_tmp_path()
         sent = {sha256: self._connection._shell.join_path(directory, f"{sha256}.whl") for sha256 in missing}
         for sha256, path in sent.items():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sends the patches, then follows the build and prints how it goes. The work itself is the module's."""
+"""Send the patches, then follow the build and print its progress. The module does the work itself."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..module_utils._unit.progress import describe
 from ..plugin_utils.action import OnHost, Reconnecting, expanded
 
 display = Display()
-#: Seconds between two lines where nobody looks at a terminal.
+#: Seconds between two lines if the output is not a terminal.
 _QUIET = 60.0
 
 
 class ActionModule(Reconnecting, OnHost):
-    """One call of the module; where it builds, one call after the other, each of which waits for news."""
+    """Calls the module; during a build it repeats the call, and each call waits for news."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result = super().run(tmp, task_vars)
@@ -49,7 +49,7 @@ class ActionModule(Reconnecting, OnHost):
             state = latest.get("state") or {}
             state = state_file.sound(state) if isinstance(state, dict) else {}
             phase = (state.get("phase"), state.get("attempts"))
-            # Before its first phase a build has nothing to tell.
+            # Before its first phase a build has nothing to report.
             if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - printed_at >= _QUIET):
                 printed, printed_at = phase, time.monotonic()
                 display.display(f"{host} | {shown.line(describe(state))}")
@@ -59,16 +59,16 @@ class ActionModule(Reconnecting, OnHost):
                     display.display(f"{host} | {shown.line(note)}")
             latest = self._look(latest, arguments, task_vars)
         if latest.get("failed"):
-            # The result of a build that failed does not list what it would have made.
+            # The result of a failed build does not list the intended changes.
             return {**latest, "changed": True, "changes": first.get("changes", [])}
         return {**first, **latest, "changed": bool(first.get("changed"))}
 
     def _look(
         self, latest: dict[str, t.Any], arguments: dict[str, t.Any], task_vars: dict[str, t.Any] | None
     ) -> dict[str, t.Any]:
-        """Ask how it goes; a connection that is lost meanwhile is made again."""
+        """Poll the build, reconnecting if the connection is lost meanwhile."""
         seen = state_file.news(latest.get("state") or {})
-        # Only what finds the build: patches may be large.
+        # Send only the options that identify the build, because patches may be large.
         identifying = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in identifying if key in arguments}
         module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": seen}
@@ -76,7 +76,7 @@ class ActionModule(Reconnecting, OnHost):
         return self.again(lambda: self._execute_module(module_args=module_args, task_vars=task_vars))
 
     def _patch(self, item: t.Any) -> dict[str, str]:
-        """Return the patch with its content, which is a file of the controller where only a path is given."""
+        """Return the patch with its content, read from a file on the controller if only a path is given."""
         if isinstance(item, dict) and isinstance(item.get("content"), str) and not set(item) - {"name", "content"}:
             return {"name": str(item.get("name") or "patch"), "content": item["content"]}
         if not isinstance(item, str):
@@ -95,7 +95,7 @@ class ActionModule(Reconnecting, OnHost):
 
 
 def _is_terminal() -> bool:
-    """Tell whether a person looks at the output."""
+    """Tell whether the output is a terminal."""
     import sys
 
     return sys.stdout.isatty()

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a module on a host, any that meta/runtime.yml sends here, and keeps the parts of its answer that a host may set.
+"""Run any module that meta/runtime.yml sends here, and keep the parts of its answer that a host may set.
 
-spark_info is the first call to each host. If the host cannot be reached or sudo refuses, the message says what to do.
-The host stays unreachable to Ansible, and no further call is made. An observation is accepted only in the form that
+spark_info is the first call to each host. If the host is unreachable or sudo refuses, the message gives the remedy;
+for Ansible the host stays unreachable, and no further call is made. An observation is accepted only in the form that
 every plan reads, because other hosts' tasks read it too, and a malformed one would stop them all.
 """
 
@@ -30,12 +30,12 @@ _FIND = "or run `make spark` (`sparkforge setup`), which finds Sparks and writes
 
 
 class ActionModule(OnHost, Normal):
-    """One call of the module, with a message of its own if that fails."""
+    """Calls the module once, and replaces Ansible's message if the call fails."""
 
     FACTS: t.ClassVar[t.Collection[str]] = ("spark_info",)
 
     def taken(self, answer: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the answer, an observation as the only fact; see :class:`OnHost`."""
+        """Return the answer with the observation as its only fact; see :class:`OnHost`."""
         bare = {key: value for key, value in answer.items() if key != "ansible_facts"}
         observes = str(self._task.action).rpartition(".")[2] == "spark_info"
         if not observes or answer.get("failed") or answer.get("unreachable"):
@@ -62,7 +62,7 @@ class ActionModule(OnHost, Normal):
 
 
 def unreached(output: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
-    """Return why ssh did not reach a host and what mends that, from its message and the host's variables."""
+    """Return why ssh did not reach a host and the remedy, from ssh's message and the host's variables."""
     host = str(variables.get("inventory_hostname"))
     message = " ".join(_WRAPPED.sub("", output).split()).rstrip(".")
     address = _setting_of("ansible_host", variables)
@@ -89,7 +89,7 @@ def _no_root(word: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
 
 
 def _setting_of(variable: str, variables: t.Mapping[str, t.Any]) -> str:
-    """Return the file and the line that set a variable of the host, or how it can be set."""
+    """Return the file and line that set a host's variable, or a way to set it."""
     file, value = Path(str(variables.get("inventory_file") or "")), str(variables.get(variable) or "")
     if not file.is_file():
         return f"the option -e {variable}=…"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ask upstream what a stack is, and write its lock.
+"""Resolve a stack upstream and write its lock.
 
 The documentation is in plugins/modules/stack_lock.py.
 """
@@ -27,10 +27,10 @@ PARTS = ["archives", "wheels", "sources", "requirements"]
 
 
 class ActionModule(OnController):
-    """Works on the controller; the host is never asked."""
+    """Works on the controller; it never contacts the host."""
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return what moved, and write the lock unless in check mode."""
+        """Return the changed pins, and write the lock unless in check mode."""
         inventories = load.inventory_directories(task_vars)
         with network(arguments["proxies"], arguments["ca_certificate"]):
             return self._bring_up_to_date(arguments, inventories)
@@ -46,7 +46,7 @@ class ActionModule(OnController):
                 "Give an inventory file with -i, or set stack_lock_directory.",
             )
         path = os.path.join(directory, f"{name}.yml")
-        # A new lock replaces a wrong one, and takes over parts only of one that can be read.
+        # A new lock replaces an invalid one, but can only keep parts of a lock that is readable.
         known: Lock | None = None
         notes = []
         try:
@@ -84,7 +84,7 @@ class ActionModule(OnController):
     def _resolve(
         self, name: str, definition: dict[str, t.Any], known: Lock, arguments: dict[str, t.Any]
     ) -> tuple[Lock, list[str]]:
-        """Return the new lock, with what the parts left out had before, and what is worth saying."""
+        """Return the new lock, with the previous content of the parts that were not selected, and notes."""
         parts, notes = arguments["parts"], []
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
         kept = {part: known.get(part) or {} for part in write.PARTS}
@@ -104,7 +104,7 @@ class ActionModule(OnController):
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
         own_index = index.url is not None or index.find_links
         if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
-            # The index has builds, but the stack says that they are not the ones it means.
+            # The index has builds, but the stack says that they are not the ones it needs.
             notes.append(f"wheels unchanged: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
             lock["wheels"] = {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collect what a stack needs into a directory.
+"""Collect a stack's downloads in a directory.
 
 The documentation is in plugins/modules/stack_mirror.py.
 """
@@ -24,10 +24,10 @@ from ..plugin_utils.stack import facts, load
 
 
 class ActionModule(OnController):
-    """Works on the controller; the host is never asked."""
+    """Works on the controller; it never contacts the host."""
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return what was missing, and bring it unless in check mode."""
+        """Return the missing files, and fetch them unless in check mode."""
         inventories = load.inventory_directories(task_vars)
         where = load.search_paths(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
         directory = Directory(
@@ -45,7 +45,7 @@ class ActionModule(OnController):
         if arguments["method"] == "build" and arguments["meanwhile"]:
             stacks.append((arguments["meanwhile"], "wheel"))
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]))
-        # Profiles decide what is proven, and nothing that is fetched.
+        # Profiles affect only the proof, not the downloads.
         libraries = arguments["libraries"]
         resolved = [
             facts.facts(stack_name, method, "generic", where, libraries=libraries)["stack"]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write a host's report, on the controller.
+"""Write a host's report on the controller.
 
 The documentation is in plugins/modules/verify_report.py.
 """
@@ -21,15 +21,15 @@ from ..plugin_utils.fleet.report import fleet as _fleet, form as _form
 from ..plugin_utils.programs import PROOF
 
 with contextlib.suppress(ImportError):
-    # Before Ansible forks a worker for each host: see its template. The import check of ansible-test runs without it.
+    # Load the template before Ansible forks a worker for each host. ansible-test's import check runs without it.
     PROOF.module("page.draw")
 
 
 def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
     """Write each file atomically and return the paths.
 
-    :param files: name and text, in the order in which they are written.
-    :raises SparkforgeError: one cannot be written.
+    :param files: name -> text, in writing order.
+    :raises SparkforgeError: if a file cannot be written.
     """
     paths = []
     for name, text in files.items():
@@ -42,9 +42,9 @@ def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
 def write_report(
     directory: str, name: str, report: t.Mapping[str, t.Any], check_mode: bool
 ) -> tuple[dict[str, t.Any], str, str]:
-    """Write the report and its page; return what was written and both paths.
+    """Write the report and its page; return the completed report and both paths.
 
-    :raises SparkforgeError: they cannot be written, it is no report, or the name is no file name.
+    :raises SparkforgeError: if the files cannot be written, or the report or the name is invalid.
     """
     stem = _fleet.file_stem(name, check_mode)
     complete = _form.complete(report, name, check_mode)
@@ -54,10 +54,10 @@ def write_report(
 
 
 class ActionModule(OnController):
-    """Writes files on the controller; the host is never asked."""
+    """Writes files on the controller; it never contacts the host."""
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the report's path and the sentences of the checks that failed."""
+        """Return the report's path and the messages of the failed checks."""
         del task_vars
         report, path, page = write_report(
             arguments["directory"], arguments["name"], arguments["report"], self._task.check_mode
@@ -72,9 +72,9 @@ class ActionModule(OnController):
             ]
 
         return {
-            # The report changes with each run, since it says when it was written; the host does not.
+            # The report changes with each run, since it contains its time of writing; the host does not change.
             "changed": False,
-            # As ansible.builtin.debug does: where the report is should be seen without -v.
+            # As in ansible.builtin.debug: show the report's path even without -v.
             "_ansible_verbose_always": True,
             "path": path,
             "page": page,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find the manifest of what was built, and bring its wheels to the controller.
+"""Find the manifest of a build and bring its wheels to the controller.
 
 The documentation is in plugins/modules/wheelhouse_manifest.py.
 """
@@ -26,24 +26,24 @@ from ..plugin_utils.wheelhouse.cache import Cache
 from ..plugin_utils.wheelhouse.find import Found, Served, find_manifest
 from ..plugin_utils.wheelhouse.query import Query
 
-#: The space that ssh itself needs, in bytes, for its log and known_hosts.
+#: The space in bytes that ssh itself needs for its log and known_hosts.
 _LEAST = 16 << 20
 
 
 class ActionModule(OnController):
-    """Works on the controller; the host is asked only for what no other place has."""
+    """Works on the controller; it queries the host only for files that no other place has."""
 
     _requires_connection = True
 
     ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {"password": {"type": "str", "default": "", "no_log": True}}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the manifest, where it was, and where its wheels lie on the controller."""
+        """Return the manifest, its origin, and the paths of its wheels on the controller."""
         with network(arguments["proxies"], str(arguments["ca_certificate"])):
             return self._find(arguments, task_vars)
 
     def _find(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        # The options are text of Ansible's own types, which files and the result need not know.
+        # The options are strings of Ansible's own types; convert them for files and the result.
         text = {key: str(value) for key, value in arguments.items() if isinstance(value, str)}
         signers = [str(signer) for signer in arguments["signers"]]
         query = Query(text["stack"], text["lock_id"], text["platform"], text["python"], signers)
@@ -52,7 +52,7 @@ class ActionModule(OnController):
         builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
         if arguments["manifest"]:
             label = "The manifest of this run"
-            # As text: the marks that Ansible puts on its values are not part of the content.
+            # As text: Ansible's tags on its values are not part of the content.
             search = Found(query.check(_plain(arguments["manifest"]), label), "given", [])
         else:
 
@@ -76,13 +76,14 @@ class ActionModule(OnController):
             {"path": cache.wheel(wheel), "sha256": wheel.sha256}
             for wheel in (of_manifest(manifest) if arguments["wheels"] else [])
         ]
-        # The cache is the controller's; no host is another one for it.
+        # ``changed`` is false because only the controller's cache changes; which host runs the task makes no
+        # difference.
         return {"changed": False, **search._asdict(), "wheels": listed, "saved": saved or wheels}
 
     def _bring(self, query: Query, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
-        """Bring the wheels that the cache lacks from the builder; tell whether there were any.
+        """Fetch the wheels that the cache lacks from the builder; tell whether there were any.
 
-        :raises SparkforgeError: saying why a wheel did not come.
+        :raises SparkforgeError: with the reason why a wheel did not arrive.
         """
         missing = cache.missing(manifest)
         for wheel in missing:
@@ -101,9 +102,9 @@ class ActionModule(OnController):
         return bool(missing)
 
     def _fetch(self, path: str, target: str, builder: str) -> str:
-        """Fetch a file of the builder; return why that failed, or an empty text.
+        """Fetch a file from the builder; return the reason of a failure, or ''.
 
-        Not by ssh's third way, a pipe, unless a person chose that: all that comes through it is kept in memory first.
+        Do not use ssh's third method, a pipe, unless a person chose it: it keeps the complete file in memory.
         """
         try:
             smart = self._connection.get_option("ssh_transfer_method") == "smart"
@@ -124,9 +125,9 @@ class ActionModule(OnController):
         return reason
 
     def _slurp(self, path: str, builder: str, task_vars: dict[str, t.Any]) -> bytes | None:
-        """Return a file of the builder, or None if it does not exist.
+        """Return a file from the builder, or None if it does not exist.
 
-        :raises OSError: the builder cannot be asked; the error says why.
+        :raises OSError: if the builder cannot be queried, with the reason.
         """
         try:
             answer = self._execute_module("ansible.builtin.slurp", {"src": path}, task_vars=task_vars)
@@ -146,7 +147,7 @@ class ActionModule(OnController):
 
 
 def not_found(query: Query, search: Found) -> SparkforgeError:
-    """Return the error for a manifest that is nowhere."""
+    """Return the error for a manifest that was not found anywhere."""
     tried = "; ".join(f"{attempt['place']}: {attempt['said'].rstrip('.')}" for attempt in search.tried)
     return SparkforgeError(
         f"No build of {query.stack} (lock {query.lock_id}) for {query.platform} was found. Looked in {tried}.",
@@ -157,9 +158,9 @@ def not_found(query: Query, search: Found) -> SparkforgeError:
 
 @contextlib.contextmanager
 def _no_file_larger(size: int) -> t.Iterator[None]:
-    """Have no file grow beyond the bytes of a wheel in this process, which is the task's own, and in ssh's.
+    """Limit the size of files written by this process, which belongs to the task, and by ssh to that of a wheel.
 
-    A builder may have a link to a device without an end instead of the wheel.
+    A builder may have a link to an endless device instead of the wheel.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     largest = max(size, _LEAST)

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    # A module names its own support for each attribute; the words stand here.
+    # A module sets its own support for each attribute; the descriptions are here.
     DOCUMENTATION = r"""
 options: {}
 notes:
-  - A failure returns C(cause), what is wrong, and C(remedy), what to do about it, each a sentence. C(msg) has both.
+  - A failure returns C(cause) and C(remedy), a sentence each. C(msg) contains both.
 attributes:
   check_mode:
-    description: Can run in C(check_mode) and say what it would change without changing the host.
+    description: Can run in C(check_mode) and report its changes without changing the host.
   diff_mode:
-    description: Returns what has changed, or would change in C(check_mode), when in diff mode.
+    description: In diff mode, returns the changes that it made, or would make in C(check_mode).
   idempotent:
     description: A second run with the same arguments changes nothing.
   platform:
-    description: The operating systems that this works on.
+    description: The supported operating systems.
     support: full
     platforms: Debian, Ubuntu, DGX OS
 """
 
-    # For modules that change the host and say beforehand what they would do.
+    # For modules that change the host and can report their changes beforehand.
     CHANGES = r"""
 options: {}
 attributes:
@@ -38,7 +38,7 @@ attributes:
     support: full
 """
 
-    # For what works on the controller; named before the first one, since the first to say something counts.
+    # For modules that work on the controller; list it before the first fragment, because the first value counts.
     CONTROLLER = r"""
 options: {}
 attributes:

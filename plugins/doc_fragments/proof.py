@@ -13,7 +13,8 @@ options:
   python:
     description:
       - The interpreter in which the checks run.
-      - By default that of the environment in O(reference), with the variables and library paths of its activation.
+      - By default, the interpreter of the environment in O(reference), with the variables and library paths of its
+        activation.
     type: path
   checks:
     description:
@@ -26,34 +27,35 @@ options:
     description:
       - The kind of host. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
         C(driver_minimum).
-      - C(required_checks) are patterns of the checks that must not be skipped; of each family among them that computes,
-        a number must have been computed and right. C(required_by_site) says that a site set them; then a check without
-        an answer fails.
-      - C(speed_floors) has for each rate C(nominal), the device's nominal rate, C(ratio), the part of it that must be
-        reached, and C(evidence), its basis; a rate below one that was not measured on such a device warns.
+      - C(required_checks) are patterns of the checks that must not be skipped; each family among them that computes
+        must have computed at least one correct number. C(required_by_site) tells that a site set them; then a check
+        without a result fails.
+      - C(speed_floors) has for each rate C(nominal), the device's nominal rate, C(ratio), the share of it that must be
+        reached, and C(evidence), its basis. If the floor was not measured on such a device, a rate below it only warns.
       - C(site_floors) has the same keys and replaces single values; the report names floors that it lowers.
-      - The rates of the first proven run in O(history) are floors as well, three quarters of which must be reached.
+      - The rates of the first proven run in O(history) are floors as well; three quarters of each must be reached.
     type: dict
     default: {}
   reference:
     description:
-      - The environment as the stack describes it. C(root) and C(environment) name it on the host, C(stack),
-        C(method) and C(lock_id) the stack.
-      - C(environment_id) is the name of one environment's directory, so that a staged one is proven before the switch;
-        if unset or null, the current one.
+      - The environment as described by the stack. C(root) and C(environment) identify it on the host, C(stack),
+        C(method) and C(lock_id) identify the stack.
+      - C(environment_id) is the directory name of one environment, so that a staged one is proven before the switch;
+        if unset or null, the current environment is proven.
       - C(versions) of torch, triton, torchvision and torchaudio, C(cuda_version) of the host's toolkit,
         C(driver_minimum).
-      - C(paths) are files and directories whose closure the loader must find, C(sonames) what C(dlopen) must open.
+      - C(paths) are files and directories whose library dependencies the loader must find, C(sonames) the libraries
+        that C(dlopen) must open.
     type: dict
     default: {}
   limits:
     description:
       - C(memory_share) is the usable share of the free memory, 0.5 by default and 0.9 at most.
-      - C(factor) multiplies each check's own time limit, 1 by default. C(seconds) is the limit for all, 1800 by
+      - C(factor) multiplies each check's own time limit, 1 by default. C(seconds) is the total time limit, 1800 by
         default.
-      - C(survey) is the number of seconds during which the survey starts further operators, for each format, 12 by
-        default, in an order that changes by the day; C(samples) how many inputs each has, 3 by default.
-      - C(seed) decides the order and the inputs, by default the date.
+      - C(survey) is the number of seconds, for each format, during which the survey starts further operators, 12 by
+        default; their order changes every day. C(samples) is the number of inputs for each operator, 3 by default.
+      - C(seed) determines the order and the inputs; by default it is the date.
     type: dict
     default: {}
   gpu_required:
@@ -63,30 +65,30 @@ options:
   user:
     description:
       - The account that runs the checks, if the module runs as root. If empty, each environment has a separate account
-        without rights, all of whose processes are killed at the end. If unset, root runs them.
+        without privileges, whose processes are all killed at the end. If unset, root runs them.
     type: str
   accept:
-    description: Names of checks whose failure this site accepts; they warn, and the report says so.
+    description: Names of checks whose failure this site accepts; such a failure only warns, and the report says so.
     type: list
     elements: str
     default: []
 """
 
-    # Every module that calls a program of ours has these options.
+    # Every module that calls one of our programs has these options.
     PROGRAM = r"""
 options:
   program:
     description:
-      - The program that does the work, C(sparkforge-proof) or C(sparkforge-guard). The action plugin fills this in, and
-        sends the program to a host that lacks it.
+      - The program that does the work, C(sparkforge-proof) or C(sparkforge-guard). The action plugin sets this option
+        and sends the program to a host that lacks it.
     type: dict
     suboptions:
       sha256:
-        description: Its sha256, with which the file on the host is compared.
+        description: The program's sha256, which is compared with the file on the host.
         type: str
         required: true
       path:
-        description: The path that the action plugin sent it to.
+        description: The path on the host to which the action plugin sent the program.
         type: path
 """
 
@@ -94,7 +96,7 @@ options:
     KEPT = r"""
 options:
   history:
-    description: The host's directory of reports that M(sparkforge.dgx_spark.cuda_proof) writes.
+    description: The host's directory with the reports that M(sparkforge.dgx_spark.cuda_proof) writes.
     type: path
     default: /var/log/sparkforge/proof
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The inventory that finds Sparks by multicast DNS."""
+"""The inventory plugin that finds Sparks by multicast DNS."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Searches the local network by multicast DNS (mDNS, also known as Bonjour, Avahi or zeroconf) for machines that offer
-    ssh. Those with a factory name of a GB10 machine count as Sparks.
-  - Machines with the name of a group, or C(localhost), and all machines of one name if ssh was announced more than once
-    for that name, are left out with a warning.
-  - List Sparks that do not answer, or that multicast does not reach, in another inventory beside it.
-  - Needs a file that ends in C(discover.yml) or C(discover.yaml).
+    ssh. Those with the factory name of a GB10 machine count as Sparks.
+  - Machines named like a group or C(localhost) are left out with a warning, and so are all machines of one name if ssh
+    was announced more than once for that name.
+  - List Sparks that do not answer, or that multicast does not reach, in a second inventory.
+  - Needs a file whose name ends in C(discover.yml) or C(discover.yaml).
 requirements:
   - The Python package C(zeroconf) on the controller.
 extends_documentation_fragment: ansible.builtin.inventory_cache
@@ -29,27 +29,27 @@ options:
     choices: [sparkforge.dgx_spark.discover]
   names:
     description:
-      - Shell patterns of names. Case and everything after the first dot are ignored.
-      - A renamed Spark needs its own name here.
+      - Shell patterns for names. Case and everything after the first dot are ignored.
+      - Add the name of a renamed Spark here.
     type: list
     elements: str
     default: [spark-*, gx10-*, zgx-*, promaxgb10-*, thinkstationpgx-*, edgexpert-*, aitopatom-*, gn100-*]
   services:
-    description: The types of services to search for.
+    description: The service types to search for.
     type: list
     elements: str
     default: [_ssh._tcp, _hpzgx._tcp]
   wait:
-    description: Seconds to wait for answers, and up to twice as long while new ones come.
+    description: Seconds to wait for answers; up to twice as long while new answers arrive.
     type: float
     default: 4.0
   interfaces:
-    description: The controller's addresses on the interfaces to search; all of them by default.
+    description: The controller's addresses on the interfaces to search; by default all of them.
     type: list
     elements: str
     default: []
   group:
-    description: The group of the Sparks.
+    description: The group that the Sparks are added to.
     type: str
     default: sparks
   connect_by:
@@ -62,7 +62,7 @@ options:
     default: address
 notes:
   - Each host gets C(discovered_addresses), all addresses that it announced, and C(discovered_name).
-  - A network in which no Spark answered is searched again, whatever is cached.
+  - If no Spark answered, the network is searched again, whatever is cached.
 """
 
 EXAMPLES = r"""
@@ -70,7 +70,7 @@ EXAMPLES = r"""
 plugin: sparkforge.dgx_spark.discover
 
 ---
-# Those of one's own naming; asked once an hour
+# Sparks with names of your own; searched once an hour
 plugin: sparkforge.dgx_spark.discover
 names: [spark-*, lab-gb10-*]
 cache: true
@@ -95,7 +95,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
     NAME = "sparkforge.dgx_spark.discover"
 
     def verify_file(self, path: str) -> bool:
-        """Tell whether the name of the file says that it is for this plugin."""
+        """Tell whether the file's name marks it as a configuration of this plugin."""
         return bool(super().verify_file(path)) and path.endswith(("discover.yml", "discover.yaml"))
 
     def parse(self, inventory: t.Any, loader: t.Any, path: str, cache: bool = True) -> None:
@@ -121,14 +121,14 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
             self.inventory.set_variable(spark.name, "discovered_addresses", list(spark.addresses))
 
     def _sparks(self, path: str, cache: bool) -> list[discovery.Spark]:
-        """Return who answers, or by the cache answered."""
+        """Return the Sparks that answer or, with the cache, answered before."""
         self.load_cache_plugin()
         key, caching = self.get_cache_key(path), self.get_option("cache")
         if caching and cache:
             known = [
                 discovery.Answer(**{**row, "addresses": tuple(row["addresses"])}) for row in self._cache.get(key) or []
             ]
-            # If no Spark answered last time, one may have been switched on since.
+            # If no Spark answered last time, search again: one may have been switched on since.
             if sparks := self._taken(known):
                 return sparks
         wait = self.get_option("wait")
@@ -146,7 +146,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
         return sparks
 
     def _taken(self, answers: list[discovery.Answer]) -> list[discovery.Spark]:
-        """Return who is taken for a Spark; who is left out is a warning each."""
+        """Return the answers that count as Sparks; warn about each machine that is left out."""
         groups = {*self.inventory.groups, self.get_option("group")}
         sparks: list[discovery.Spark]
         sparks, left_out = discovery.sparks(answers, self.get_option("names"), groups)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lookup that returns what a role would do on a host as it was observed."""
+"""The lookup that returns the pending changes of a role on the observed host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ short_description: Return what a role would do on the observed host
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - Decides from the role's variables and the fact C(spark_info) what the tasks of the role have to do.
+  - Computes the steps of a role's tasks from the role's variables and the fact C(spark_info).
   - Unset variables have the values of the role's C(defaults) and C(vars).
   - A step of the roles P(sparkforge.dgx_spark.network_access#role) and P(sparkforge.dgx_spark.wheelhouse#role) may
     contain a password or a key. Do not print it.
@@ -25,7 +25,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Say what the role would do
+- name: Print the role's pending changes
   ansible.builtin.debug:
     msg: "{{ lookup('sparkforge.dgx_spark.plan', 'build_toolchain').reasons }}"
 """
@@ -33,9 +33,9 @@ EXAMPLES = r"""
 RETURN = r"""
 _raw:
   description:
-    - For each role C(steps), what each of its tasks is given by the step's name; C(reasons), the same in words;
-      C(refusals), why nothing may be done, each with C(cause) and C(remedy), and C(refused), all of them as one text;
-      C(settled), whether there is neither a step nor a refusal; C(notes).
+    - For each role C(steps), the inputs of its tasks by step name; C(reasons), the same in words;
+      C(refusals), the reasons to change nothing, each with C(cause) and C(remedy), and C(refused), all of them as one
+      text; C(settled), whether there is neither a step nor a refusal; C(notes).
   type: list
   elements: dict
 """
@@ -51,17 +51,17 @@ from ansible.plugins.lookup import LookupBase
 from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils import plans
 
-#: Each is a module of ``plugin_utils.plans``; only the one that is asked for is imported.
+#: The modules of ``plugin_utils.plans``; only the requested one is imported.
 ROLES = (
     "bridge build_toolchain cuda_libraries cusparselt fabric llvm math_libraries network_access preflight "
     "python_env pytorch serving source_unit torch_extensions triton verify wheelhouse"
 ).split()
-#: The directories of a role's defaults and data; later ones take precedence.
+#: The directories with a role's defaults and data; later ones take precedence.
 PARTS = ("defaults", "vars")
 
 
 class Settings(t.Mapping[str, t.Any]):
-    """The variables as a role sees them; each is templated when it is asked for, and once."""
+    """The variables as a role sees them; each is templated once, on first access."""
 
     def __init__(self, variables: t.MutableMapping[str, t.Any], templar: t.Any) -> None:
         self._variables = variables
@@ -83,7 +83,7 @@ class Settings(t.Mapping[str, t.Any]):
 class LookupModule(LookupBase):
     """The lookup; see RETURN.
 
-    :cvar LATEST: by role the latest plan, with the variables that it was made of and what they were.
+    :cvar LATEST: by role, the latest plan with the variables that it was computed from and their values.
     """
 
     LATEST: t.ClassVar[dict[str, tuple[dict[str, t.Any], dict[str, t.Any], dict[str, t.Any]]]] = {}
@@ -95,15 +95,15 @@ class LookupModule(LookupBase):
         return [self._latest(role, {} if variables is None else variables) for role in map(str, terms)]
 
     def _latest(self, role: str, variables: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the plan, made once for a task, which may ask for each step of it.
+        """Return the plan, computed once per task, since a task may query each step of it.
 
-        Other tasks have other variables, and a loop changes those of its task.
+        Other tasks have other variables, and a loop changes its task's variables.
         """
         of, values, made = self.LATEST.get(role, ({}, {}, {}))
         same = of is variables and len(values) == len(variables)
         if not (same and all(variables.get(name, self) is value for name, value in values.items())):
             observation = (variables.get("ansible_facts") or {}).get("spark_info")
-            # preflight makes the plans of other roles beforehand where a site changes a unit.
+            # If a site changes a unit, preflight computes the plans of other roles in advance.
             foreseen = role == "preflight" and not plans.CHANGED_BY.keys().isdisjoint(variables)
             own = [self._own(name) for name in (role, *(reversed(plans.CHANGED_BY.values()) if foreseen else ()))]
             made = _plan(role, Settings(collections.ChainMap(variables, *own), self._templar), observation)
@@ -111,12 +111,12 @@ class LookupModule(LookupBase):
         return made
 
     def _own(self, role: str) -> dict[str, t.Any]:
-        """Return what the role's files say, for a play that does not run it."""
+        """Return the defaults and variables from the role's files, for a play that does not run the role."""
         defaults: dict[str, t.Any] = {}
         for part in PARTS:
             path = Path(__file__).parents[2] / "roles" / role / part / "main.yml"
             if path.exists():
-                # As it is, and no copy of it: nothing here changes it.
+                # Load without a copy, because nothing here changes the values.
                 defaults.update(self._loader.load_from_file(str(path), unsafe=True, trusted_as_template=True) or {})
         return defaults
 

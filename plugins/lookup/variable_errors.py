@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lookup that lists variables whose values the roles of the collection do not accept."""
+"""The lookup that lists variables whose values the collection's roles do not accept."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ short_description: List variables whose values the collection does not accept
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - Compares the host's variables with C(meta/argument_specs.yml) of every role of this collection, as Ansible does
-    when a role begins, but of all roles at once and without a task for each of them.
-  - A variable without a value is an error, unless nothing is its default. So is a name that differs from a
+  - Compares the host's variables with C(meta/argument_specs.yml) of every role of this collection. Ansible does this
+    when a role starts; the lookup does it for all roles at once and without a task for each of them.
+  - A variable without a value is an error, unless its default is null. So is a name that differs from a
     variable's in a letter or two, which would silently leave the default in force.
   - Other variables that no role knows are ignored, and so are those that refer to something that is not defined
-    here, such as the default of a role.
+    here, such as a role's default.
 options:
   _terms:
     description:
-      - Names of playbooks of this collection, for example V(status), whose own variables are compared, and not those of
-        the roles.
+      - Names of playbooks of this collection, for example V(status). If set, their own variables are compared instead
+        of the roles' variables.
     type: list
     elements: str
     default: []
 """
 
 EXAMPLES = r"""
-- name: Refuse what no role takes
+- name: Refuse variables that no role accepts
   ansible.builtin.fail:
     msg: "{{ errors | join(' ') }}"
   when: errors | length > 0
@@ -39,7 +39,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: One sentence for each variable that is not accepted, in Ansible's own words.
+  description: One sentence, in Ansible's own wording, for each variable that is not accepted.
   type: list
   elements: str
   sample: ["argument 'python_env_keep' is of type str and we were unable to convert to int"]
@@ -62,12 +62,12 @@ class LookupModule(LookupBase):
     """The lookup; see RETURN."""
 
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
-        """Return what is wrong with the variables, each templated as a role would see it."""
+        """Return the errors of the variables, each templated as a role would see it."""
         accepted, known = options(*terms), variables or {}
         errors = list(misspelt(known, accepted))
         gone = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE
         errors += [f"{name} is no longer a variable: {gone[name]}" for name in gone if name in known]
-        # A role may require a variable that another role sets, so only playbooks are checked for it.
+        # A role may require a variable that another role sets, so only playbooks are checked for missing variables.
         missing = [name for name in accepted if terms and accepted[name].get("required") and name not in known]
         errors += [f"{name} is required: {unmarked(accepted[name]['description']).rstrip('.')}" for name in missing]
         for name, value in self._set_options(known, accepted):
@@ -75,26 +75,26 @@ class LookupModule(LookupBase):
             if value is None and option.get("default") is not None:
                 errors.append(f"{name} has no value: give it one, or remove the line")
                 continue
-            # The defaults are the roles' own, and templates here and there.
+            # The roles apply the defaults themselves, and some defaults are templates.
             option.pop("default", None)
             validation = ArgumentSpecValidator({name: option}).validate({name: value}, validate_role_argument_spec=True)
             messages = validation.error_messages
-            # The validator may report an error twice and name the variable only once.
+            # The validator may report an error twice, and may not name the variable.
             errors += [error for error in messages if name in error] or [f"{name}: {error}" for error in messages]
         return errors
 
     def _set_options(
         self, variables: t.Mapping[str, t.Any], accepted: t.Iterable[str]
     ) -> t.Iterator[tuple[str, t.Any]]:
-        """Yield those of the options that are set, each as a role would see it."""
+        """Yield the options that are set, each templated as a role would see it."""
         for name in accepted:
             if name in variables:
-                # A variable that refers to another role's default can be templated by that role alone.
+                # A variable that refers to another role's default can only be templated in that role.
                 with contextlib.suppress(AnsibleUndefinedVariable):
                     yield name, self._templar.template(variables[name])
 
 
-#: Variables of the former playbook and role update, and what to do instead.
+#: Variables of the former playbook and role `update`, with instructions for each.
 OF_UPDATE = {
     **{
         f"update_{name}": f"call it forecast_{name}"
@@ -111,7 +111,7 @@ OF_MIRROR = {
     for name in ("snapshot", "extra_packages")
 }
 OF_PLAYBOOKS = {"forecast": OF_UPDATE, "mirror": OF_MIRROR}
-#: Variables of former versions, and what to do instead.
+#: Variables of former versions, with instructions for each.
 GONE = {
     **{
         f"{role}_follow": "remove it; a play waits for its builds, and the option follow of source_build does not"
@@ -137,7 +137,7 @@ ROOT = Path(__file__).parents[2]
 
 @functools.cache
 def options(*playbooks: str) -> dict[str, dict[str, t.Any]]:
-    """Return the options of these playbooks by name, or without a playbook, those of all roles and of site.yml."""
+    """Return the options of these playbooks by name; without playbooks, those of all roles and of site.yml."""
     specs = _specs(ROOT / "playbooks/meta/argument_specs.yml")
     taken = [specs[playbook]["options"] for playbook in playbooks or ("site",)]
     if not playbooks:
@@ -156,13 +156,13 @@ def unmarked(description: str, becomes: str = r"\1") -> str:
     return re.sub(r"\b[A-Z]\(([^)]*)\)", becomes, description)
 
 
-#: Similarity of two names, at most 1, that differ in a letter or two; no two names in use are that similar.
+#: The similarity (at most 1) of names that differ in a letter or two; no two names in use are that similar.
 ALIKE = 0.93
 
 
 def misspelt(variables: t.Mapping[str, t.Any], accepted: t.Collection[str]) -> t.Iterator[str]:
     """Yield an error for each variable whose name is almost that of an option."""
-    # Only names that begin alike are compared, which is few of a host's hundred variables.
+    # Compare only names with the same beginning, which are few of a host's hundred variables.
     beginnings = {name[:4] for name in accepted}
     for name in variables:
         if name in accepted or name[:4] not in beginnings or name.startswith("ansible_"):

@@ -21,9 +21,9 @@ from . import programs
 
 
 def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
-    """Return a task's arguments with those of the mapping ``option`` among them.
+    """Return a task's arguments merged with those in the mapping ``option``.
 
-    What the task gives itself wins, and null in the mapping is as if it were left out.
+    The task's own arguments take precedence; null in the mapping means unset.
 
     :raises SparkforgeError: if the option is not a mapping.
     """
@@ -36,18 +36,18 @@ def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
     return {**{key: value for key, value in mapping.items() if value is not None}, **rest}
 
 
-#: Seconds that a lost connection is tried again before the host counts as unreachable.
+#: The time in seconds to retry a lost connection before the host counts as unreachable.
 _RECONNECT = 120.0
 Answer = t.TypeVar("Answer")
 
 
 class Reconnecting:
-    """For an action that follows work that outlives the connection."""
+    """Base of actions that follow work which outlives the connection."""
 
     _connection: t.Any
 
     def again(self, ask: t.Callable[[], Answer]) -> Answer:
-        """Return what ``ask`` returns; a connection that is lost meanwhile is made again.
+        """Return the result of ``ask``, reconnecting if the connection is lost meanwhile.
 
         :raises AnsibleConnectionFailure: if that takes too long; the work continues on the host.
         """
@@ -56,7 +56,7 @@ class Reconnecting:
             try:
                 return ask()
             except AnsibleConnectionFailure as error:
-                # From the loss on: ssh may take minutes to notice it.
+                # Count from the first failure, because ssh may take minutes to notice a lost connection.
                 deadline = deadline or time.monotonic() + _RECONNECT
                 if time.monotonic() > deadline:
                     raise AnsibleConnectionFailure(
@@ -68,19 +68,19 @@ class Reconnecting:
 
 
 class OnHost(ActionBase):
-    """An action that runs a module on the host, and takes of the answer no more than a host may say.
+    """An action that runs a module on the host and filters its answer.
 
-    Who is root there can replace the interpreter and answer anything: what it says is shown on the controller, and
-    facts of any name would be variables of the play where ``inject_facts_as_vars`` is on.
+    Whoever is root on the host can replace the interpreter and return anything: the answer is shown on the controller,
+    and facts with arbitrary names would become play variables if ``inject_facts_as_vars`` is on.
 
-    :cvar FACTS: the facts that the module is there to set.
+    :cvar FACTS: the facts that the module is meant to set.
     """
 
     FACTS: t.ClassVar[t.Collection[str]] = ()
 
     def _execute_module(self, *arguments: t.Any, **options: t.Any) -> dict[str, t.Any]:
-        # Ansible parses each file that travels. Python would meanwhile search all objects for garbage many times over,
-        # in a process that ends with this task: half of the time.
+        # Ansible parses each module file that it sends to the host. Garbage collection would meanwhile scan all objects
+        # many times in a process that exits with this task, which takes half of the time.
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -92,13 +92,13 @@ class OnHost(ActionBase):
                 gc.enable()
 
     def taken(self, answer: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return what is taken of a module's answer: texts that a terminal may show, and the facts of :attr:`FACTS`.
+        """Return the accepted part of a module's answer: texts safe on a terminal, and the facts in :attr:`FACTS`.
 
-        :raises SparkforgeError: if the answer is none of this module's.
+        :raises SparkforgeError: if the answer cannot come from this module.
         """
         returned = answer.get("ansible_facts")
         facts = {key: returned[key] for key in self.FACTS if key in returned} if isinstance(returned, dict) else {}
-        # Ansible found the interpreter, and would search for it again if it were not in the facts.
+        # Keep Ansible's discovered interpreter in the facts; otherwise Ansible would search for it again.
         if self._discovered_interpreter_key:
             facts[self._discovered_interpreter_key] = self._discovered_interpreter
         rest = {key: value for key, value in answer.items() if key != "ansible_facts"}
@@ -107,10 +107,10 @@ class OnHost(ActionBase):
 
 
 class AsksProgram(OnHost):
-    """An action whose module has the program of the proof, or the guard's, do its work."""
+    """An action whose module leaves its work to the program of the proof or of the guard."""
 
     def asked(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the module's result: by one call where the host has the program, else it is sent to it."""
+        """Return the module's result: with one call if the host has the program, else after sending it."""
         program = programs.CALLED.get(self._task.action.rpartition(".")[2], programs.PROOF)
         try:
             content, sha256 = program.archive()
@@ -129,7 +129,7 @@ class AsksProgram(OnHost):
 
 
 def documented(name: str) -> dict[str, t.Any]:
-    """Return the argument spec that the documentation of a module has, its fragments included."""
+    """Return the argument spec from a module's documentation, including its fragments."""
     module = importlib.import_module(f"..modules.{name}", __package__)
     documentation = yaml_load(module.DOCUMENTATION)
     options = dict(documentation["options"])
@@ -142,11 +142,11 @@ def documented(name: str) -> dict[str, t.Any]:
 
 
 class OnController(ActionBase):
-    """An action that works on the controller: what it does is ``work``, whose refusals become the task's failure.
+    """An action that runs ``work`` on the controller and turns its refusals into the task's failure.
 
-    Its arguments are those of the documentation.
+    Its arguments come from the documentation.
 
-    :cvar ARGUMENTS: the specs of those that the documentation does not say all of.
+    :cvar ARGUMENTS: specs of arguments that the documentation does not describe completely.
     """
 
     _requires_connection = False
@@ -154,11 +154,11 @@ class OnController(ActionBase):
     spec: t.ClassVar[dict[str, t.Any]]
 
     def __init_subclass__(cls) -> None:
-        # Read once, where Ansible's main process imports the action, and not by the worker of each host.
+        # Read once, when Ansible's main process imports the action, and not by the worker of each host.
         cls.spec = {**documented(cls.__module__.rpartition(".")[2]), **cls.ARGUMENTS}
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        """Return what ``work`` returns, or its refusal."""
+        """Return the result of ``work``, or its refusal."""
         del tmp
         task_vars = task_vars or {}
         result = super().run(task_vars=task_vars)
@@ -169,8 +169,8 @@ class OnController(ActionBase):
             return {**result, "failed": True, "changed": False, **error.as_result()}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Do it, and return the task's result.
+        """Do the action's work and return the task's result.
 
-        :raises SparkforgeError: for what cannot be done.
+        :raises SparkforgeError: if the work is refused.
         """
         raise NotImplementedError

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Proxies and a corporate CA: what a fetch needs in its environment, and what a host needs in its files.
+"""Proxies and a corporate CA: the environment variables of a fetch, and the files on a host.
 
-No message names a proxy's user or password.
+No message contains a proxy's user or password.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
 # The collection's modules read this file instead of an environment with a password.
 PROXIES_FILE = "/etc/sparkforge-proxies.json"
-# The bundle that update-ca-certificates makes on Debian and Ubuntu, of the system's CAs and ours.
+# The bundle that update-ca-certificates makes on Debian and Ubuntu from the system's CAs and ours.
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 PROXY_KEYS = ("http", "https", "no_proxy")
 
-# The characters that a URL may have; quotes, spaces and backslashes would end apt's or a shell's value early.
+# The characters allowed in a URL; quotes, spaces and backslashes would end apt's or a shell's value early.
 _URL_TEXT = re.compile(r"^[A-Za-z0-9._~:/?#\[\]@!$&()*+,=%-]+$")
 _HOST_TEXT = re.compile(r"^[A-Za-z0-9.*_:/\[\]-]+$")
 
 
 class Problem(t.NamedTuple):
-    """One fault of the two variables."""
+    """An error in one of the two variables."""
 
     cause: str
     remedy: str
 
 
 def no_proxy_hosts(value: t.Any) -> list[str]:
-    """Return the hosts that are reached directly, from a list or a text with commas or spaces."""
+    """Return the hosts that bypass the proxy, from a list or from a string separated by commas or spaces."""
     if isinstance(value, str):
         return value.replace(",", " ").split()
     return [str(host).strip() for host in value or []]
@@ -70,7 +70,7 @@ def _proxy_problem(key: str, value: t.Any) -> Problem | None:
 
 
 def proxy_problems(proxies: t.Any) -> list[Problem]:
-    """Return every fault of ``sparkforge_proxies``."""
+    """Return every error in ``sparkforge_proxies``."""
     if not isinstance(proxies, t.Mapping):
         return [
             Problem(
@@ -102,13 +102,13 @@ def proxy_problems(proxies: t.Any) -> list[Problem]:
 
 
 def certificate_problem(text: str) -> str | None:
-    """Return what is wrong with a PEM file of certificates, ``None`` where nothing is."""
+    """Return the fault of a PEM file of certificates, or None if it is valid."""
     if "PRIVATE KEY-----" in text:
         return "contains a private key"
     if "-----BEGIN CERTIFICATE-----" not in text:
         return "contains no PEM certificate"
     try:
-        # Text between certificates may be in any script, which OpenSSL does not accept.
+        # Text between the certificates may contain non-ASCII characters, which OpenSSL does not accept.
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=text.encode("ascii", "ignore").decode())
     except ssl.SSLError:
         return "contains something other than an X.509 certificate"
@@ -116,17 +116,17 @@ def certificate_problem(text: str) -> str | None:
 
 
 def certificate_text(path: str) -> str:
-    """Return a PEM file's text, ending in a newline.
+    """Return a PEM file's text, ending with a newline.
 
-    :raises OSError: if it cannot be read.
-    :raises UnicodeDecodeError: if it is no text.
+    :raises OSError: if the file cannot be read.
+    :raises UnicodeDecodeError: if the file is not text.
     """
     with open(os.path.expanduser(path), encoding="utf-8") as stream:
         return stream.read().strip() + "\n"
 
 
 def ca_problems(path: t.Any) -> list[Problem]:
-    """Return every fault of ``sparkforge_ca_certificate``; it is read on the controller."""
+    """Return every error in ``sparkforge_ca_certificate``, a path on the controller."""
     if not path:
         return []
     remedy = "Set sparkforge_ca_certificate to the path, on the controller, of the CA's certificate in PEM."
@@ -147,17 +147,17 @@ def ca_problems(path: t.Any) -> list[Problem]:
 
 
 def problems(proxies: t.Any, ca_path: t.Any) -> list[Problem]:
-    """Return every fault of the two variables."""
+    """Return every error in the two variables."""
     return proxy_problems(proxies) + ca_problems(ca_path)
 
 
 def has_password(proxies: t.Mapping[str, t.Any]) -> bool:
-    """Whether one of the proxies' URLs holds a password."""
+    """Tell whether one of the proxy URLs contains a password."""
     return any(urlsplit(str(proxies.get(key) or "")).password for key in ("http", "https"))
 
 
 def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
-    """Return the proxies in both spellings, as curl, pip, git and Python read them."""
+    """Return the proxy variables in both spellings, as curl, pip, git and Python read them."""
     variables: dict[str, str] = {}
     for key, variable in (("http", "http_proxy"), ("https", "https_proxy")):
         if proxies.get(key):
@@ -169,9 +169,9 @@ def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
 
 
 def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
-    """Return the environment of a fetch: the proxies, and the bundle that holds the CA.
+    """Return the environment of a fetch: the proxies, and the bundle that contains the CA.
 
-    Proxies with a password stay in a file that root alone reads, and the collection's modules take them from there.
+    Proxies with a password stay in a file that only root can read; the collection's modules read them from there.
     """
     variables = {PROXIES_VARIABLE: PROXIES_FILE} if has_password(proxies) else proxy_environment(proxies)
     if ca_path:
@@ -182,7 +182,7 @@ def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
 def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:
     """Return the environment of a fetch; see :func:`environment`.
 
-    :raises SparkforgeError: for a faulty proxy or certificate, with all causes.
+    :raises SparkforgeError: for an invalid proxy or certificate, with all causes.
     """
     faults = problems(proxies or {}, ca_certificate)
     if faults:
@@ -193,9 +193,9 @@ def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, s
 
 
 def apt_text(proxies: t.Mapping[str, t.Any]) -> str:
-    """Return apt's configuration for the proxies, empty without one.
+    """Return apt's configuration for the proxies, or '' without proxies.
 
-    apt takes single hosts as exceptions; it has no words for domains and networks (apt.conf(5)).
+    apt accepts single hosts as exceptions, but not domains or networks (apt.conf(5)).
     """
     schemes = [key for key in ("http", "https") if proxies.get(key)]
     if not schemes:
@@ -212,9 +212,9 @@ def apt_text(proxies: t.Mapping[str, t.Any]) -> str:
 
 
 def files(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, dict[str, str]]:
-    """Return what the files are to be: path to ``content``, ``mode``, ``sha256``; empty: absent.
+    """Return the files' target state: path -> ``content``, ``mode``, ``sha256``; empty content means absent.
 
-    A proxy's password is for root alone: apt reads its configuration as root and hands it to its methods, so
+    Only root may read a proxy's password: apt reads its configuration as root and passes it to its methods, so
     that the user _apt need not read the file. An ordinary user's apt skips it.
     """
     secret = has_password(proxies)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The packages ``sparkforge_proof`` and ``sparkforge_guard`` on the controller: modules, and the file that hosts run.
+"""The packages ``sparkforge_proof`` and ``sparkforge_guard`` on the controller, as modules and as files for hosts.
 
-The collection holds the sources in ``proof/src`` and ``guard/src``. Where they are not, as in the wheel of the command
-``sparkforge``, that one file itself is in ``proof`` and ``guard``.
+The collection contains the sources in ``proof/src`` and ``guard/src``. The wheel of the command ``sparkforge`` has the
+packed file in ``proof`` and ``guard`` instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..module_utils._core.errors import SparkforgeError
 
 HOME = pathlib.Path(__file__).parents[2]
 _UNITS = ("sparkforge-guard.service", "sparkforge-guard-caps.service", "sparkforge-guard-caps.timer")
-#: Any Python reads it, 2.7 too.
+#: Any Python can read this, even 2.7.
 _VERSION = """import sys
 
 if sys.version_info < (3, 9):
@@ -35,7 +35,7 @@ _MAIN = f"""{_VERSION}from {{}} import main
 
 sys.exit(main())
 """
-#: The recorder uses the proof, which does not know of it.
+#: The recorder imports the proof, which does not know the recorder.
 _RECORDER = f"""{_VERSION}from sparkforge_proof import cli, history
 from {{}} import main
 
@@ -45,11 +45,11 @@ sys.exit(main(lambda host: history.History(host.path(history.DIRECTORY)).last(),
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A package of its own that hosts run as one file.
+    """A separate package that hosts run as one file.
 
-    :ivar name: its folder, and the end of its names: ``sparkforge_proof``, ``sparkforge-proof.pyz``.
-    :ivar data: returns what it needs besides its code, by paths below its package.
-    :ivar others: returns modules that come along although ``cli``, whose ``main`` begins the file, imports none.
+    :ivar name: its directory, and the suffix of its names: ``sparkforge_proof``, ``sparkforge-proof.pyz``.
+    :ivar data: returns its data files, by path within the package.
+    :ivar others: returns modules to include although ``cli``, whose ``main`` starts the program, does not import them.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Program:
 
     @property
     def file(self) -> str:
-        """The name of the one file."""
+        """The name of the packed file."""
         return f"sparkforge-{self.name}.pyz"
 
     @property
@@ -67,27 +67,27 @@ class Program:
         return sources if sources.is_dir() else HOME / self.name / self.file
 
     def module(self, name: str) -> t.Any:
-        """Return a module of the package: ``files.judge``."""
+        """Return a module of the package, such as ``files.judge``."""
         path = str(self._place)
         if path not in sys.path:
-            # Last: a name that the controller has already stays what it is.
+            # Append: names that the controller already has keep their meaning.
             sys.path.append(path)
         return importlib.import_module(f"sparkforge_{self.name}.{name}")
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 - there are two, for as long as the process runs
     def archive(self) -> tuple[bytes, str]:
-        """Return the package as one file that Python runs, and its sha256."""
+        """Return the package as one file that Python can run, and its sha256."""
         content = self._place.read_bytes() if self._place.is_file() else bundle.archive(self.sources())
         return content, hashlib.sha256(content).hexdigest()
 
     def write(self, path: pathlib.Path) -> None:
-        """Write that file, which the same sources make of the same bytes."""
+        """Write the packed file; the same sources give the same bytes."""
         write(path, self.archive()[0])
 
     def sources(self) -> dict[str, str]:
-        """Return the path and the text of each file of it.
+        """Return path -> text for each file in the package.
 
-        :raises SparkforgeError: if one of them is missing.
+        :raises SparkforgeError: if a file is missing.
         """
         package = f"sparkforge_{self.name}"
         try:
@@ -106,17 +106,17 @@ class Program:
 
 
 def write(path: pathlib.Path, archive: bytes) -> None:
-    """Write a file that Python and a shell run."""
+    """Write a file that Python or a shell can run."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(archive)
     path.chmod(0o755)
 
 
 def recorder(packages: t.Mapping[str, t.Sequence[str]]) -> bytes:
-    """Return the one file that records the host it runs on: the recorder, and the proof that it uses.
+    """Return the file that records its host: the recorder together with the proof, which it uses.
 
-    :param packages: those that a run asks apt for, by method.
-    :raises SparkforgeError: if a file of it is missing.
+    :param packages: the packages that a run installs with apt, by method.
+    :raises SparkforgeError: if a file is missing.
     """
     from ..module_utils._record import record
 
@@ -136,7 +136,7 @@ def _of_the_proof() -> dict[str, str]:
 
 
 def _beside_the_proof() -> tuple[str, ...]:
-    # The command finds the checks in their sources and imports none of them.
+    # The command finds the checks by their source files and does not import them.
     return ("__main__", "runner", *PROOF.module("catalogue").modules())
 
 
@@ -147,7 +147,7 @@ def _of_the_guard() -> dict[str, str]:
 PROOF = Program("proof", _of_the_proof, others=_beside_the_proof)
 GUARD = Program("guard", _of_the_guard)
 PROGRAMS = {program.name: program for program in (PROOF, GUARD)}
-#: The program of each module that calls another one than the proof.
+#: The program of each module that calls a program other than the proof.
 CALLED = {"guard": GUARD, "model_admission": GUARD}
 
 if __name__ == "__main__":

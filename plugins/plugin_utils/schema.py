@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks data against our *.schema.json files and says each problem in one sentence, by the key's path.
+"""Checks data against our *.schema.json files and reports each problem in one sentence with the key's path.
 
-A schema's ``title`` or first example is what messages say a value should look like. Patterns match the whole value.
+A schema's ``title`` or first example is the suggested value in messages. Patterns match the complete value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import typing as t
 from ..module_utils._core.errors import SparkforgeError
 
 with contextlib.suppress(ImportError):
-    # The import check of ansible-test runs without it.
+    # ansible-test's import check runs without these packages.
     import jsonschema
     import referencing
 
@@ -37,7 +37,7 @@ _TYPES = {
 
 
 _COLLECTION = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-#: The directories of the schemas: of files that people write, and of reports that we write for others.
+#: The directories with schemas: of files that people write, and of reports that we write for others.
 _DIRECTORIES = tuple(os.path.join(_COLLECTION, part) for part in ("plugins/plugin_utils/stack", "docs"))
 
 
@@ -68,7 +68,7 @@ def _validator(name: str) -> t.Any:
     registry = referencing.Registry().with_resources(
         (uri, referencing.Resource.from_contents(content)) for uri, content in known
     )
-    # To the library 20.0 is an integer as well, which is another pin than 20, and infinity is a number.
+    # For the library, 20.0 is an integer too, although it is a different pin than 20, and infinity is a number.
     types = draft.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
     strict = jsonschema.validators.extend(draft, {"pattern": _pattern}, type_checker=types)
     return strict(document(name), registry=registry)
@@ -83,15 +83,15 @@ def _is_number(_checker: t.Any, value: t.Any) -> bool:
 
 
 def _pattern(validator: t.Any, pattern: str, value: t.Any, schema: t.Mapping[str, t.Any]) -> t.Iterator[t.Any]:
-    """Match as editors do: to Python's own search, ``$`` is before a newline at the end as well."""
+    """Match the complete value, as editors do: in Python's own search, ``$`` also matches before a final newline."""
     if validator.is_type(value, "string") and not re.fullmatch(pattern, value):
         yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def problems(name: str, value: t.Any, below: str | None = None) -> list[str]:
-    """Return every problem of ``value``, none where it fits the schema ``name``.
+    """Return every problem of ``value``, or [] if it matches the schema ``name``.
 
-    :param below: the top-level key that ``value`` stands under in its file; paths are said without it.
+    :param below: the file's top-level key that contains ``value``; it is left out of the paths.
     """
     document_part = {below: value} if below else value
     found_sentences = (
@@ -107,7 +107,7 @@ def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
     at = f"{where}." if where else ""
     value, rule, schema = error.instance, error.validator, error.schema
     if rule == "anyOf":
-        # The first alternative is what a value should be; the others are how it may be left out.
+        # The first alternative describes the value; the others are the ways to leave it out.
         first = [inner for inner in error.context if inner.schema_path[0] == 0]
         return [sentence for inner in first for sentence in _sentences(inner, path)]
     if "propertyNames" in error.absolute_schema_path:
@@ -156,7 +156,7 @@ def _nearest(key: str, known: t.Collection[str]) -> str:
 def _type_problem(value: t.Any, types: str | list[str]) -> str:
     kinds = [types] if isinstance(types, str) else [kind for kind in types if kind != "null"]
     if "string" in kinds and isinstance(value, (int, float)) and not isinstance(value, bool):
-        # 13.0 and 3.10 are numbers to YAML, and 3.10 is 3.1.
+        # YAML reads 13.0 and 3.10 as numbers, and 3.10 as 3.1.
         return f"is the number {value}: quote it, since YAML changes unquoted versions"
     names = {dict: "a mapping", list: "a list", str: "a string", bool: "a truth value", int: "an integer"}
     names[float] = str(value)

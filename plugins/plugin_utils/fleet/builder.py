@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which host builds for the platform of another."""
+"""Choose the host that builds for the platform of another."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import typing as t
 
 from ...module_utils._core.errors import SparkforgeError
 
-#: Hosts outside the play that are asked for what they built: each costs a connection.
+#: The number of hosts outside the play that are queried for earlier builds: each costs a connection.
 ASKED = 3
 
 
 def platforms(hosts: t.Iterable[str], hostvars: t.Mapping[str, t.Any]) -> dict[str, str]:
-    """Return the platform of each host that was observed."""
+    """Return the platform of each observed host."""
     facts = {host: hostvars[host].get("ansible_facts") or {} for host in hosts}
     return {host: of_host["spark_info"]["platform"] for host, of_host in facts.items() if of_host.get("spark_info")}
 
@@ -28,9 +28,9 @@ def elect(
     reached: t.Sequence[str] | None = None,
     found: t.Mapping[str, t.Any] | None = None,
 ) -> dict[str, t.Any]:
-    """Return who builds for ``host``, and why.
+    """Return the builder for ``host``, and the reason.
 
-    :raises SparkforgeError: if the host was not observed, or the group builders can build for nobody else.
+    :raises SparkforgeError: if the host was not observed, or the group builders cannot build for the other hosts.
     """
     platform = platforms.get(host)
     if platform is None:
@@ -43,7 +43,7 @@ def elect(
     named = list(groups.get("builders") or [])
     _check_builders(named, [item for item in inventory if item in playing], platforms)
     name, why = _choose(platform, named, inventory, playing, platforms)
-    # Of one in the play that was not reached there is nothing to learn; what it is may be known of an earlier run.
+    # An unreachable host of the play cannot be queried; its platform may be known from an earlier run.
     before = [item for item in _before(name, named, inventory) if item not in playing]
     before = [item for item in before if platforms.get(item) in (None, platform)]
     outside = [item for item in before if item not in play_hosts][:ASKED]
@@ -61,15 +61,15 @@ def elect(
 
 
 def _before(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
-    """Return who would rather build than ``name``, in order."""
+    """Return the hosts that take precedence over ``name``, in order."""
     order = list(named) if named else list(inventory)
     return order[: order.index(name)] if name in order else order
 
 
 def _check_builders(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
-    """Refuse a group builders whose hosts are all of a platform that no other host of the play has.
+    """Refuse a group builders none of whose hosts shares a platform with another host of the play.
 
-    :raises SparkforgeError: naming the builders and what they are.
+    :raises SparkforgeError: names the builders and their platforms.
     """
     kinds = {item: platforms.get(item) for item in named}
     others = [item for item in playing if item not in kinds]
@@ -94,7 +94,7 @@ def _choose(
     playing: t.Container[str],
     platforms: t.Mapping[str, str],
 ) -> tuple[str, str]:
-    """Return the builder and why it is."""
+    """Return the builder and the reason for the choice."""
 
     def first(hosts: t.Iterable[str]) -> str | None:
         return next((item for item in hosts if item in playing and platforms.get(item) == platform), None)
@@ -102,7 +102,7 @@ def _choose(
     chosen = first(named)
     if chosen:
         return chosen, "it is in the group builders"
-    # Always found: the host that asks is one of them.
+    # This always succeeds, because the requesting host is one of them.
     chosen = t.cast(str, first(inventory))
     absent = [item for item in named if item not in playing]
     if absent:

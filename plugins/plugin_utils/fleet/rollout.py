@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A rollout: whether its hosts are each another machine, how large its waves are, and where it stopped."""
+"""A rollout: check that its hosts are different machines, compute the waves, and report where it stopped."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ...module_utils._core.errors import SparkforgeError
 #: One canary, then a quarter, then the rest.
 DEFAULT = (1, "25%", "rest")
 _REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, such as [1, 25%, rest]."
-#: Behind another jump host, or to another port, one address is another machine.
+#: With another jump host or port, the same address is a different machine.
 _WAY = ("ansible_port", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 
 
 def distinct(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> list[str]:
-    """Return hosts of which each is reached at another address.
+    """Return the hosts if each has its own address.
 
-    :raises SparkforgeError: two of them are one machine, which would build, publish and be measured beside itself.
+    :raises SparkforgeError: if two names are one machine, which would build, publish and measure twice at the same
+        time.
     """
     names: dict[tuple[str, ...], str] = {}
     for host in hosts:
@@ -41,7 +42,7 @@ def distinct(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> list[st
 def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
     """Return the size of each wave.
 
-    :raises SparkforgeError: an invalid definition, or one that leaves hosts out.
+    :raises SparkforgeError: for an invalid definition, or one that leaves hosts out.
     """
     words = _words(DEFAULT if definition == "default" else definition)
     percentages = sum(int(word[:-1]) for word in words if word.endswith("%"))
@@ -61,7 +62,7 @@ def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
 
 
 def _words(definition: t.Any) -> list[str]:
-    """Return the waves as text, each of them checked."""
+    """Return the waves as validated strings."""
     listed = [definition] if isinstance(definition, int) else definition
     if isinstance(listed, str):
         listed = [word for word in re.split(r"[\s,\[\]'\"]+", listed) if word]
@@ -90,7 +91,7 @@ def stop(
     alive: t.Collection[str],
     max_fail_percentage: t.Any = 0,
 ) -> str:
-    """Return why no further wave may begin, or nothing.
+    """Return why no further wave may start, or ''.
 
     :raises SparkforgeError: for an invalid percentage.
     """
@@ -113,9 +114,9 @@ def stop(
 
 
 def percentage(value: t.Any) -> float:
-    """Return how many of a hundred may fail.
+    """Return the percentage of hosts that may fail.
 
-    :raises SparkforgeError: for what is no percentage.
+    :raises SparkforgeError: if the value is not a percentage.
     """
     try:
         number = float(str(value).strip().removesuffix("%"))
@@ -130,7 +131,7 @@ def percentage(value: t.Any) -> float:
 
 
 def stopped(hosts: t.Sequence[str], alive: t.Collection[str], hostvars: t.Mapping[str, t.Any]) -> dict[str, str]:
-    """Return why the run stopped on each host on which it did."""
+    """Return the hosts on which the run stopped, each with the reason."""
     running = set(alive)
     found = {}
     for host in hosts:
@@ -141,7 +142,7 @@ def stopped(hosts: t.Sequence[str], alive: t.Collection[str], hostvars: t.Mappin
 
 
 def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
-    """Return what becomes of a host whose stack is to be built and is not there."""
+    """Return a host's usable state while its stack is not built yet, as a clause."""
     failed = str((variables.get("sparkforge_bridge") or {}).get("failed") or "")
     if failed:
         return f"; the interim wheels: {failed.rstrip('.')}"

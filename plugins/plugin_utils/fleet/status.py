@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of a fleet: one row a host from what was read there, and the rows as a table or as JSON."""
+"""The state of a fleet: one row per host from its readings, and the rows as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import typing as t
 from ...module_utils._core import phrases, shown, verdict
 
 FORMAT = 3
-#: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
+#: The state of a host, best first: matches the stack; needs changes; cannot be provisioned as it is; not read.
 AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
 STANDINGS = (AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE)
-#: The number of a role's changes, or of a host's drift, that are listed; the rest is only counted.
+#: The number of a role's changes, or of a host's drift entries, that are listed; the rest is only counted.
 LISTED = 12
 
-#: The actions of python_env in words.
+#: Descriptions of python_env's actions.
 _ACTIONS = {
     "install": "install environment {wanted}",
     "stage": "stage environment {wanted}",
@@ -34,7 +34,7 @@ _ACTIONS = {
     "remove": "remove what is no longer needed",
     "receipt": "write its receipt",
 }
-#: Of these a role does many at once.
+#: Verbs whose objects are grouped into one line, because a role repeats them many times.
 _VERBS = ("install", "write", "remove", "build")
 #: The text that Ansible puts before a plugin's message.
 _WRAPPING = re.compile(r"^(Task failed: )?(.*The filter plugin '[^']*' failed: |Action failed: )?", re.S)
@@ -53,12 +53,12 @@ def row(
     changes: t.Mapping[str, t.Sequence[str]],
     stops: t.Sequence[t.Mapping[str, str]] = (),
 ) -> Row:
-    """Return what is known of a host that was read.
+    """Return the row of a host that was read.
 
     :param look: the result of ``stack_status``.
-    :param stack: what the inventory wants of the host.
-    :param changes: role to what it would do, in words.
-    :param stops: why ``site.yml`` would change nothing, each with ``cause`` and ``remedy``.
+    :param stack: the stack that the inventory requests for the host.
+    :param changes: role -> descriptions of its pending changes.
+    :param stops: the reasons why ``site.yml`` would change nothing, each with ``cause`` and ``remedy``.
     """
     plan = look.get("plan") or {}
     would = {role: [str(item) for item in items] for role, items in changes.items() if items}
@@ -95,7 +95,7 @@ def row(
 
 
 def unread(host: str, problem: str, unreachable: bool) -> Row:
-    """Return the row of a host that could not be read, and why."""
+    """Return the row of a host that could not be read, with the reason."""
     why = {"standing": UNREACHABLE if unreachable else FAILED, "problem": " ".join(_bare(problem).split())}
     return {**row(host, {}, {}, {}), **why}
 
@@ -105,7 +105,7 @@ def _of_state(look: Facts, state: str) -> Row | None:
 
 
 def _environment_changes(look: Facts, plan: Facts) -> dict[str, list[str]]:
-    """Return what ``python_env`` would do, in words."""
+    """Return descriptions of the pending changes of ``python_env``."""
     wanted = plan.get("environment_id") or "depends on a step that has not run yet"
     said = [
         _ACTIONS[action].format(wanted=wanted) if action in _ACTIONS else f"{action}, environment {wanted}"
@@ -117,7 +117,7 @@ def _environment_changes(look: Facts, plan: Facts) -> dict[str, list[str]]:
 
 
 def _proof(look: Facts, key: str) -> Row | None:
-    """Return a proof with its age by the host's own clock."""
+    """Return a proof with its age according to the host's own clock."""
     proof = look.get(key)
     if not proof:
         return None
@@ -128,7 +128,7 @@ def _proof(look: Facts, key: str) -> Row | None:
 
 
 def _drift(look: Facts, current: Facts | None) -> list[dict[str, str]]:
-    """Return what is another than what was proven, or than receipts vouch for."""
+    """Return the differences from the proven state and from the receipts."""
     rows: list[dict[str, str]] = list(look.get("changed_since_proof") or [])
     proof = look.get("proof")
     if proof:
@@ -143,14 +143,14 @@ def _drift(look: Facts, current: Facts | None) -> list[dict[str, str]]:
 
 
 def changed(proof: Facts | None, observation: Facts) -> list[dict[str, str]]:
-    """Return what an update changed since a proof.
+    """Return the changes that an update made since a proof.
 
-    :param observation: ``spark_info``.
+    :param observation: the result of ``spark_info``.
     """
     if not proof or not observation:
         return []
     installed = (observation.get("apt") or {}).get("packages") or {}
-    # A probe that failed leaves nothing, which is not known.
+    # A failed probe returns nothing, so its value is unknown and not compared.
     read = {
         "driver": (observation.get("driver") or {}).get("version", ...),
         "kernel": (observation.get("kernel") or {}).get("release", ...),
@@ -161,7 +161,7 @@ def changed(proof: Facts | None, observation: Facts) -> list[dict[str, str]]:
 
 
 def _unproven(proof: Facts, current: Facts | None) -> list[dict[str, str]]:
-    """Return that the environment in use is not the one that was proven."""
+    """Return a drift entry if the environment in use is not the proven one."""
     now = current["environment_id"] if current else "none"
     proven = proof.get("environment_id")
     if proven:
@@ -174,9 +174,9 @@ def _unproven(proof: Facts, current: Facts | None) -> list[dict[str, str]]:
 
 
 def _between_proofs(proof: Facts) -> list[dict[str, str]]:
-    """Return the checks and rates that the last proof found other than the one before it, on the same stack and lock.
+    """Return the checks and rates that changed between the last two proofs, for the same stack and lock.
 
-    A package that had changed between them was proven with the change.
+    Package changes between these proofs are left out, because the last proof includes them.
     """
     changes = (proof.get("drift") or {}).get("changes") or []
     if any(change["what"] in ("stack", "lock") for change in changes):
@@ -188,7 +188,7 @@ def _between_proofs(proof: Facts) -> list[dict[str, str]]:
 
 
 def fleet(rows: t.Sequence[Row], written: str, check_mode: bool = False) -> Row:
-    """Return what the JSON format has: ``format``, ``written``, ``summary`` and ``hosts``."""
+    """Return the content of the JSON format: ``format``, ``written``, ``summary`` and ``hosts``."""
     counts = {standing: sum(item["standing"] == standing for item in rows) for standing in STANDINGS}
     return {
         "format": FORMAT,
@@ -200,12 +200,12 @@ def fleet(rows: t.Sequence[Row], written: str, check_mode: bool = False) -> Row:
 
 
 def as_json(state: Facts) -> str:
-    """Return the state in one line, so that it is found among what else a play prints."""
+    """Return the state in one line, so that it can be found in a play's output."""
     return json.dumps(state, sort_keys=True, ensure_ascii=True)
 
 
 def as_text(state: Facts) -> str:
-    """Return a table of the hosts, what is behind its counts, and one line about them all."""
+    """Return a table of the hosts, the details behind its counts, and a summary line."""
     rows = state["hosts"]
     blocks = [_table(rows), *(block for block in map(_details, rows) if block), _summary(state["summary"])]
     return "\n\n".join(blocks)
@@ -266,7 +266,7 @@ def _change_cell(item: Row) -> str:
 
 
 def _details(item: Row) -> str:
-    """Return the lines about one host that the table only counts."""
+    """Return the details of one host that the table only counts."""
     lines = [f"building: {build['line']}" for build in item["running"]]
     for build in item["unfinished"]:
         why = f": {build['cause']}" if build.get("cause") else ""
@@ -287,7 +287,7 @@ def _details(item: Row) -> str:
 
 
 def _by_verb(said: t.Sequence[str]) -> list[str]:
-    """Return what a role would do in few lines: install a, b, c and 9 more."""
+    """Return a role's pending changes in a few lines: install a, b, c and 9 more."""
     groups: dict[str, list[str]] = {}
     for item in said:
         verb, _space, thing = item.partition(" ")
@@ -319,7 +319,7 @@ def _summary(counts: Facts) -> str:
 
 
 def age(seconds: int | None) -> str:
-    """Return in words how long ago something was."""
+    """Return an age in words."""
     if seconds is None:
         return "at an unknown time"
     for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
@@ -336,5 +336,5 @@ def _seconds(moment: t.Any) -> int | None:
 
 
 def _bare(message: str) -> str:
-    """Return the words of a plugin without those that Ansible puts before them."""
+    """Return a plugin's message without the prefix that Ansible adds."""
     return _WRAPPING.sub("", message, count=1)

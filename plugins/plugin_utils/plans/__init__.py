@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plans: what a role has to do on a host as it was observed, decided once, by one pure function for each role."""
+"""Plans: the pending work of a role on an observed host, computed once by a pure function per role."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typing as t
 
 from ...module_utils._apt.wanted import missing
 
-#: By the variable in which a site changes a unit, the role whose plan combines it with the rest.
+#: The variables with which a site changes a unit, and the role whose plan combines it with the other layers.
 CHANGED_BY = {
     "llvm_unit": "llvm",
     "triton_unit": "triton",
@@ -25,7 +25,7 @@ CHANGED_BY = {
 class Plan:
     """The plan of a role: its tasks act on it, status.yml prints it.
 
-    :ivar steps: the input of each task, by the step's name; a task whose step is missing does not run.
+    :ivar steps: the input of each task, by step name; a task without a step does not run.
     :ivar reasons: the steps in words: ``install cmake``.
     :ivar refusals: the reasons against any change, each with ``cause`` and ``remedy``.
     :ivar notes: further facts that a person may want to know.
@@ -37,21 +37,21 @@ class Plan:
     notes: t.Sequence[str] = ()
 
     def as_result(self) -> dict[str, t.Any]:
-        """Return the plan as tasks have it.
+        """Return the plan in the format for tasks.
 
-        ``refused`` is all refusals in one text; ``settled`` tells that there is neither a step nor a refusal.
+        ``refused`` contains all refusals in one text; ``settled`` tells that there is neither a step nor a refusal.
         """
         refused = "\n".join(f"{refusal['cause']} {refusal['remedy']}".strip() for refusal in self.refusals)
         return {**dataclasses.asdict(self), "refused": refused, "settled": not self.steps and not refused}
 
 
 def for_wheels(settings: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether the host gets no more than what official wheels lack."""
+    """Tell whether the host gets only the parts that official wheels lack."""
     return bool((settings.get("stack") or {}).get("libraries") == "wheels")
 
 
 def is_written(path: str, content: str, observation: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether a file that the collection writes has this content on the host."""
+    """Tell whether a file written by the collection has this content on the host."""
     digest = observation.get("managed_files", {}).get(path)
     return bool(digest == hashlib.sha256(content.encode()).hexdigest())
 
@@ -59,7 +59,7 @@ def is_written(path: str, content: str, observation: t.Mapping[str, t.Any]) -> b
 def packages(names: t.Sequence[str], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the plan that installs ``names`` if some of them are missing.
 
-    :raises SparkforgeError: a name is not one of a package.
+    :raises SparkforgeError: for an invalid package name.
     """
     lacking = missing(names, observation["apt"]["packages"])
     return Plan({"packages": list(names)} if lacking else {}, [f"install {name}" for name in lacking])

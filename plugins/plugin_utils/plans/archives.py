@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which of NVIDIA's archives a host needs, and whether the observation shows them all."""
+"""Select the NVIDIA archives that a host needs, and compare them with the observation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ KEYS = ("product", "component", "release", "version", "variant", "soname")
 
 
 def exists(archive: t.Mapping[str, t.Any] | None, machine: str) -> bool:
-    """Tell whether NVIDIA publishes an archive for a machine, as far as the stack knows."""
+    """Tell whether NVIDIA publishes an archive for a machine, according to the stack."""
     return platforms.redist(machine) in ((archive or {}).get("sha256") or {})
 
 
 def directory(root: str, archive: t.Mapping[str, t.Any]) -> str:
-    """Return where a version is, never ``current``: what is built keeps the version that it was linked with."""
+    """Return the directory of a version, never ``current``: a build keeps the version that it was linked with."""
     variant = f"-{archive['variant']}" if archive.get("variant") else ""
     return f"{root}/redist/{archive['component']}/{archive['version']}{variant}"
 
@@ -33,12 +33,12 @@ def select(
     observation: t.Mapping[str, t.Any],
     prefix: str = "/opt/sparkforge/redist",
 ) -> dict[str, t.Any]:
-    """Return the host's ``platform``, the ``archives`` that it needs, and those of them that are ``lacking``.
+    """Return the host's ``platform``, its required ``archives``, and those of them that are ``lacking``.
 
-    Where none is, they are ``installed``. Beside them all ``components``, which is how archives are taken back, and the
-    names of the archives that are ``unpinned`` or ``without_platform``.
+    ``installed`` tells that none is lacking. ``components`` lists all components for an uninstallation; ``unpinned``
+    and ``without_platform`` list the archives without a sha256 and those that do not exist for the platform.
 
-    :raises SparkforgeError: for an archive that is not described as the stack describes it.
+    :raises SparkforgeError: for an archive that is not in the stack's format.
     """
     machine = observation["kernel"]["machine"]
     platform = platforms.redist(machine)
@@ -70,7 +70,7 @@ def select(
 
 
 def _is_installed(row: t.Mapping[str, t.Any], platform: str, observation: t.Mapping[str, t.Any], prefix: str) -> bool:
-    """Tell whether the loader entry is that of a finished installation and the loader finds the library."""
+    """Tell whether the loader entry belongs to a complete installation and the loader finds the library."""
     if not row.get("version"):
         return False
     current = os.path.join(os.path.normpath(prefix), row["component"], "current")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role cuda_libraries: NVIDIA's apt source, the guard against autoremove, and the packages."""
+"""The plan of the `cuda_libraries` role: NVIDIA's apt source, the protection from autoremove, and the packages."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.An
 
 
 def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) -> list[str]:
-    """Return the packages of a build, those of cuDNN and NCCL with the versions that are accepted, the best first.
+    """Return a build's packages; cuDNN's and NCCL's with their accepted versions, best first.
 
-    A build takes the newest of the stack's own minor, and the newest of all only where the sources have none of it: a
-    newer minor has broken PyTorch's compilation before (pytorch#172398, NCCL 2.28 to 2.29). Headers follow what is
-    ``installed``.
+    A build takes the newest version of the stack's minor release, and a newer minor only if the sources have none of
+    it, because a newer minor has broken PyTorch's compilation before (pytorch#172398, NCCL 2.28 to 2.29). Headers
+    follow the ``installed`` version.
     """
     requests = list(settings["__cuda_libraries_standard"])
     for library, row in settings["__cuda_libraries_of_stack"].items():
@@ -42,9 +42,9 @@ def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) ->
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return what is missing; where the libraries are to be taken back, the source and the guard that are there.
+    """Return the missing parts; for an uninstallation, the existing source and autoremove protection.
 
-    :raises SparkforgeError: for what is not a package's name.
+    :raises SparkforgeError: for an invalid package name.
     """
     url, guard = repository(settings, observation), settings["__cuda_libraries_keep_file"]
     if settings["cuda_libraries_state"] == "absent":
@@ -62,7 +62,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         return Plan()
     steps: dict[str, t.Any] = {}
     reasons = []
-    # By URL: DGX OS has it as cuda-compute-repo.sources, others by other names.
+    # Compare by URL, because file names differ: DGX OS uses cuda-compute-repo.sources.
     sources = [row for row in observation["apt_sources"] if row["enabled"] and row.get("keyring_present") is not False]
     if url not in {uri.rstrip("/") for row in sources for uri in row["uris"]}:
         steps["source"] = url
@@ -73,7 +73,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         reasons.append(f"write {guard}")
     libraries = packages(names, observation)
     if libraries.steps:
-        # The kernel module of GPUDirect Storage is protected unless it is asked for.
+        # GPUDirect Storage's kernel module is protected unless it is requested.
         steps["libraries"] = {"packages": names, "allow": ["^nvidia-fs"] if with_gds else []}
     return Plan(steps, [*reasons, *libraries.reasons])
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role cusparselt: which backend provides it, and what that takes."""
+"""The plan of the `cusparselt` role: choose a backend and derive its steps."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _REMEDY = (
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return what provides cuSPARSELt, and what is taken back where another backend has taken over.
+    """Return the steps to install cuSPARSELt and to remove the files of backends that are no longer used.
 
-    :raises SparkforgeError: if no backend serves the version.
+    :raises SparkforgeError: if no backend has the version.
     """
     if settings["cusparselt_state"] == "absent" or for_wheels(settings):
         return Plan()
@@ -67,7 +67,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             steps["packages_absent"] = loader_file
             reasons += ["remove its packages", f"remove {loader_file}"]
     if backend in ("apt", "redist") and local_repos:
-        # If the archive is used, foreign packages stay, and so does the repository that they came from.
+        # If the archive is used, keep foreign packages and the repository that they came from.
         steps["local_repo_absent"] = {"keep_foreign": backend == "redist"}
         reasons.append("remove its local repository")
     return Plan(steps, reasons, notes=[f"cuSPARSELt {version} from {backend}: {reason}."])
@@ -80,14 +80,14 @@ def choose(
     archive: t.Mapping[str, t.Any],
     local_repos: t.Sequence[str],
 ) -> tuple[str, str, list[str]]:
-    """Return the first backend that serves, why, and the packages to install, or to ask apt about.
+    """Return the first backend that has the version, the reason, and the packages to install or to query apt for.
 
-    The backend is "" where apt has to be asked first, and "none" in check mode where nothing serves: an apt source that
-    a real run adds first may serve.
+    The backend is "" if apt must be queried first, and "none" if no backend has the version in check mode, because a
+    real run may add a suitable apt source first.
 
-    :param archive: what ``archives.select`` says of the stack's archive of this version.
-    :param local_repos: the packages of local repositories that are installed.
-    :raises SparkforgeError: if none serves.
+    :param archive: the result of ``archives.select`` for the stack's archive of this version.
+    :param local_repos: the installed packages of local repositories.
+    :raises SparkforgeError: if no backend has the version.
     """
     backends, exact = settings["cusparselt_backends"], bool(settings["cusparselt_version"])
     installed, offers = observation["apt"]["packages"], observation["apt"].get("offers") or {}
@@ -97,7 +97,7 @@ def choose(
     installed_version = installed.get(runtime, "").rpartition("-")[0]
     # 0.8.1 is packaged as 0.8.1.1-1.
     newer = compare_versions(installed_version, version) > 0 and not installed_version.startswith(f"{version}.")
-    # Headers that are missing beside a newer package with the stack's SONAME must have its version.
+    # Headers to install beside a newer package with the stack's SONAME must match that package's version.
     asked = installed_version if newer and not exact else version
     packages = [f"{name}={asked}[.-]*" for name in (runtime, f"{library}-dev-cuda-{cuda_major}")]
     in_use = any(name.endswith(f"-{version}") for name in local_repos)
@@ -126,7 +126,8 @@ def choose(
         "redist": f"the stack pins the archive {version}",
     }
     skipped = []
-    # After an interrupted run apt offers what the local repository has, which would be removed as another backend's.
+    # After an interrupted run, apt offers the local repository's packages; another backend would remove that
+    # repository.
     for backend in sorted(backends, key=lambda name: name != "local_repo") if in_use and not newer else backends:
         if backend == "apt" and not offers:
             return "", "apt has not been asked yet", packages

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role fabric: which address each half of each port gets, and who measures with whom and when.
+"""The plan of the `fabric` role: the address of each half of each port, and the order of measurements between hosts.
 
-Pure: it knows the inventory and no host, so that every host of a fabric comes to the same plan by itself.
+Pure: it knows only the inventory, so every host of a fabric computes the same plan by itself.
 
 A *link* is a cable between two ports, or a switch with many. Each link has two *rails*, one for each half of a port.
-Each rail is its own subnet: two interfaces of one host in one subnet answer for each other's addresses (ARP flux),
-and the replies leave by whichever the kernel takes first. NVIDIA's own newest example does the same
+Each rail is its own subnet: two interfaces of one host in the same subnet answer for each other's addresses (ARP flux),
+and replies leave through the interface that the kernel picks first. NVIDIA's newest example does the same
 (dgx-spark-playbooks, nvidia/playbook-connect-multiple-sparks/assets/cx7-netplan-example.yaml).
 """
 
@@ -23,17 +23,17 @@ HALVES = (0, 1)
 PORTS = (0, 1)
 TOPOLOGIES = ("auto", "pair", "ring", "switch")
 # NVIDIA's settings for three Sparks in a ring (dgx-spark-playbooks nvidia/nccl/README.md, "Ring-specific NCCL
-# settings", NCCL 2.30 and newer): each peer is behind a different port, and NCCL takes the device whose subnet reaches
-# it. Merged ports of one card would be one device for two peers, which is why eugr/spark-vllm-docker
-# docs/NETWORKING.md sets it to 0.
+# settings", NCCL 2.30 and newer): each peer is behind a different port, and NCCL uses the device whose subnet reaches
+# it. Merged ports of one card would be one device for two peers; therefore eugr/spark-vllm-docker
+# docs/NETWORKING.md also sets NCCL_IB_MERGE_NICS to 0.
 RING_ENVIRONMENT = {"NCCL_IB_SUBNET_AWARE_ROUTING": "1", "NCCL_NET_PLUGIN": "none", "NCCL_IB_MERGE_NICS": "0"}
-# One cable between two Sparks is one port with two halves, which NCCL joins to one device: an owner's blog
-# (2026-07-21, NCCL 2.28.9) has 22 GB/s with it and 13.5 without, and launchers of other owners set it as well.
+# A cable between two Sparks is one port with two halves, which NCCL merges into one device: an owner's blog
+# (2026-07-21, NCCL 2.28.9) reports 22 GB/s with this setting and 13.5 without; other owners' launchers set it as well.
 PAIR_ENVIRONMENT = {"NCCL_IB_MERGE_NICS": "1"}
 
 
 class PlanError(Exception):
-    """All faults of the variables at once, each cause with its remedy."""
+    """All errors in the variables at once, each cause with its remedy."""
 
     def __init__(self, faults: t.Mapping[str, str]) -> None:
         super().__init__(" ".join(f"{cause} {remedy}" for cause, remedy in faults.items()))
@@ -41,7 +41,7 @@ class PlanError(Exception):
 
 
 class Link(t.NamedTuple):
-    """A cable or a switch: ``ends`` are (host, port) in the order of the inventory."""
+    """A cable or a switch: ``ends`` are (host, port) in inventory order."""
 
     name: str
     kind: str
@@ -57,9 +57,9 @@ def ring(hosts: t.Sequence[str]) -> list[list[str]]:
 def find_links(
     hosts: t.Sequence[str], topology: str, rows: t.Sequence[t.Any], port: int, mtu: int, switch_mtu: int
 ) -> list[Link]:
-    """Return the links of ``rows``, or without rows those of the topology.
+    """Return the links in ``rows``, or the topology's links if there are no rows.
 
-    :raises PlanError: a row is invalid; the error lists all faults.
+    :raises PlanError: if a row is invalid; the error lists all faults.
     """
     faults: dict[str, str] = {}
     if len(set(hosts)) != len(hosts) or len(hosts) < 2:
@@ -84,7 +84,7 @@ def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[
         cause = f"fabric_topology is pair, and fabric_hosts has {len(hosts)} hosts."
         raise PlanError({cause: "Name two hosts, or set fabric_topology to ring (three) or switch."})
     if topology == "ring":
-        # With four and more, hosts that are no neighbours have no link: NVIDIA's script refuses that too.
+        # With four or more, hosts that are not neighbours have no link: NVIDIA's script refuses that too.
         if len(hosts) != 3:
             cause = f"fabric_topology is ring, and fabric_hosts has {len(hosts)} hosts."
             raise PlanError(
@@ -136,12 +136,12 @@ def _parsed(rows: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mt
         if is_switch and len(set(names)) < 2:
             faults[f"{where} is a switch with fewer than two hosts."] = "List every host connected to it."
         for host in sorted({host for host in names if names.count(host) > 1}):
-            # Both ports share two PCIe links: a second cable to the same place adds nothing
+            # Both ports share two PCIe links: a second cable to the same host adds nothing
             # (dgx-spark-playbooks nvidia/playbook-connect-multiple-sparks: "one cable per device").
             faults[f"{where} has {host} twice."] = "Remove one of them: one port of each host is enough."
         frame = row.get("mtu") or (switch_mtu if is_switch else mtu)
         if not isinstance(frame, int) or not 1280 <= frame <= 9978:
-            # 9978 is the largest that the driver mlx5 takes.
+            # The mlx5 driver accepts at most 9978.
             faults[f"The MTU of {name} is {frame!r}."] = "Give a number from 1280 to 9978, such as 9000."
         ends.sort(key=lambda end: (hosts.index(end[0]), end[1]))
         links.append(Link(name, "switch" if is_switch else "cable", tuple(ends), frame))
@@ -155,8 +155,8 @@ def addresses(
 ) -> dict[str, list[dict[str, t.Any]]]:
     """Return each host's rails.
 
-    Subnets go to the rails in the order of the links, the first half before the second. A host has the same last number
-    in each of them: its place in the inventory.
+    Subnets are assigned to the rails in the order of the links, the first half before the second. A host has the same
+    last number in each subnet: its position in the inventory.
 
     :raises PlanError: with every fault.
     """
@@ -218,7 +218,7 @@ def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], di
 
 
 def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
-    """Return what NCCL needs beside the names of devices: nothing at a switch, where nobody has measured it."""
+    """Return the NCCL variables other than device names; none for a switch, for which nothing has been measured."""
     ring = len({rail["link"] for rail in rails}) > 1
     return dict(RING_ENVIRONMENT if ring else PAIR_ENVIRONMENT if rails[0]["kind"] == "cable" else {})
 
@@ -226,9 +226,9 @@ def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
 def rounds(links: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
     """Return the pairs of hosts that measure with each other, in rounds in which each host takes part once.
 
-    Both ports of a Spark share two PCIe links, so that two measurements at a time on one host would halve each other.
-    At a switch each host measures with the next. Each pair goes both ways, since an end can be slow in one direction
-    alone (dgx-spark-playbooks pull request 108).
+    Both ports of a Spark share two PCIe links, so two simultaneous measurements on one host would halve each other.
+    At a switch each host measures with the next. Each pair measures both ways, since a port can be slow in only one
+    direction (dgx-spark-playbooks pull request 108).
     """
     pairs: list[tuple[str, str, str]] = []
     for link in links:
@@ -258,7 +258,7 @@ def of_host(
 ) -> dict[str, t.Any]:
     """Return one host's ``rails``, the ``environment`` that NCCL needs, and the ``rounds`` in which it measures.
 
-    :raises PlanError: with every fault of the variables.
+    :raises PlanError: with every fault in the variables.
     """
     fabric = find_links(hosts, topology, links, port, mtu, switch_mtu)
     if host not in hosts:
@@ -285,7 +285,7 @@ def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.
 
 
 def plan(settings: t.Mapping[str, t.Any], _observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the steps of :func:`of_host`; no host is looked at."""
+    """Return the steps from :func:`of_host`, without reading any host."""
     try:
         steps = of_host(
             list(settings["fabric_hosts"]),

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role preflight: all that is in the way of provisioning a host, each with cause and remedy.
+"""The plan of the `preflight` role: every obstacle to provisioning a host, each with cause and remedy.
 
-Pure: an observation, a stack and settings go in, a list of problems comes out. The facts behind the checks on
+Pure: it takes an observation, a stack and settings, and returns a list of problems. The facts behind the checks on
 kernels, drivers and pins are in the collection's field notes (docs).
 """
 
@@ -27,13 +27,13 @@ from .preflight_case import Case, Problem, problem
 
 MIB_PER_GIB = 1024
 BLACKWELL_MAJOR = 10
-#: Ubuntu's package of CUDA, whose programs lie in /usr/bin.
+#: Ubuntu's CUDA package, which installs its programs into /usr/bin.
 UBUNTU_TOOLKIT = "nvidia-cuda-toolkit"
-# NVIDIA's answer to the reserve of kernel 7.0.0-1019 on DGX OS: the developer forum's thread 383926 (2026-09), and, of
-# version 1.0-1 with dgx-spark-ota-update-meta 26.09.2, an owner's "Kernel 7.0.0-1019-nvidia" (2026-09-25). The reserve:
-# NVIDIA/NV-Kernels pull requests 590 and 591.
+# NVIDIA's answer to the memory reserved by kernel 7.0.0-1019 on DGX OS: the developer forum's thread 383926 (2026-09),
+# and, for version 1.0-1 with dgx-spark-ota-update-meta 26.09.2, an owner's "Kernel 7.0.0-1019-nvidia" (2026-09-25).
+# The reserve itself: NVIDIA/NV-Kernels pull requests 590 and 591.
 KHO_PACKAGE = "nvidia-spark-grub-kho"
-# How the loader entries begin that this collection writes once its libraries are on a host.
+# Prefix of the loader entries that this collection writes after it has installed its libraries on a host.
 LOADER_ENTRY = "/etc/ld.so.conf.d/sparkforge-"
 GPU_LICENCES = (
     "under the NVIDIA CUDA Toolkit EULA and the licences of {}"
@@ -42,7 +42,7 @@ GPU_LICENCES = (
 
 
 def mount_of(path: str, disks: t.Sequence[t.Mapping[str, t.Any]]) -> t.Mapping[str, t.Any] | None:
-    """Return the file system that ``path`` is on, or will lie on."""
+    """Return the file system that contains ``path``, which need not exist yet."""
     best: t.Mapping[str, t.Any] | None = None
     for disk in disks:
         mount = disk["mount"].rstrip("/")
@@ -54,7 +54,7 @@ def mount_of(path: str, disks: t.Sequence[t.Mapping[str, t.Any]]) -> t.Mapping[s
 
 
 def file_system(disk: t.Mapping[str, t.Any]) -> str:
-    """Return what two mounts of the same space have in common: bind mounts share their device."""
+    """Return an identifier shared by all mounts of the same space: bind mounts have the same device."""
     device = str(disk.get("device", ""))
     return device if device.startswith("/") else str(disk.get("id") or disk["mount"])
 
@@ -99,7 +99,7 @@ def _method(case: Case) -> t.Iterator[Problem]:
 def _license(case: Case) -> t.Iterator[Problem]:
     cause = f"The packages of stack {case.name} are {GPU_LICENCES.format('cuDNN, cuSPARSELt, cuDSS and NVPL')}"
     if case.stack.get("libraries") == "wheels":
-        # CPU builds contain nothing of NVIDIA's.
+        # CPU builds contain no NVIDIA libraries.
         if not (case.stack.get("wheel") or {}).get("cuda"):
             return
         cause = f"The wheels of stack {case.name} contain libraries {GPU_LICENCES.format('cuDNN and cuSPARSELt')}"
@@ -161,7 +161,7 @@ def _driver(case: Case) -> t.Iterator[Problem]:
     driver = case.part("driver")
     version, minimum = driver.get("version"), case.stack.get("driver_minimum")
     if not version:
-        return  # without a driver there is no GPU either: said there
+        return  # without a driver there is no GPU either: _gpu reports it
     cuda = (case.stack.get("cuda") or {}).get("version")
     if minimum and older(version, minimum):
         yield problem(
@@ -208,7 +208,7 @@ def _blackwell(case: Case) -> bool:
     capabilities = [numbers_of(device.get("compute_capability") or "0") for device in case.devices]
     expected = (case.stack.get("profile") or {}).get("compute_capability")
     if not capabilities and expected:
-        # The proprietary module does not show a Blackwell GPU at all: the profile says what there is.
+        # The proprietary module does not show a Blackwell GPU at all, so rely on the profile.
         capabilities = [numbers_of(str(expected))]
     return any(key >= (BLACKWELL_MAJOR,) for key in capabilities)
 
@@ -240,7 +240,7 @@ def _kernel(case: Case) -> t.Iterator[Problem]:
 def _memory(case: Case) -> t.Iterator[Problem]:
     profile, total = case.stack.get("profile") or {}, case.part("memory").get("total_mib")
     least = int(profile.get("memory_minimum_mib") or 0)
-    # A warning: kernels that keep some of it for themselves (kexec handover, hugepages) build all the same.
+    # Only a warning, because builds still work on kernels that reserve some memory (kexec handover, hugepages).
     if case.devices and total is not None and total < least:
         yield problem(
             "memory",
@@ -286,7 +286,7 @@ def _disk(case: Case) -> t.Iterator[Problem]:
         if disk is not None:
             by_disk.setdefault(file_system(disk), disk)
             by_system.setdefault(file_system(disk), []).append(need)
-    # On a host that was provisioned before, most of what is counted here is on the disk already.
+    # On a host that was provisioned before, most of the counted data is already on the disk.
     ours = [path for path in case.part("managed_files") if path.startswith(LOADER_ENTRY)]
     severity = "warning" if ours else "error"
     for key, needs in by_system.items():
@@ -325,11 +325,11 @@ def _python(case: Case) -> t.Iterator[Problem]:
     ]
     apt = case.part("apt")
     packages = apt.get("packages") or {}
-    # python3-minimal and python3 carry the version of the distribution's own interpreter.
+    # python3-minimal and python3 have the version of the distribution's own interpreter.
     own = numbers_of(str(packages.get("python3") or packages.get("python3-minimal") or ""))[:2]
     installable = own == numbers_of(version)[:2] or bool((apt.get("offers") or {}).get(f"python{version}"))
     if installable:
-        return  # the role build_toolchain installs its missing parts (interpreter, headers, venv)
+        return  # the `build_toolchain` role installs its missing parts (interpreter, headers, venv)
     if not rows:
         there = ", ".join(row["version"] for row in case.observation.get("python") or []) or "none"
         yield problem(
@@ -367,7 +367,7 @@ def _clock(case: Case) -> t.Iterator[Problem]:
     )
 
 
-#: Each yields the problems that it finds; they are told in this order.
+#: The checks, in the order in which their problems are reported; each yields the problems that it finds.
 CHECKS: tuple[t.Callable[[Case], t.Iterator[Problem]], ...] = (
     _system,
     _method,
@@ -393,7 +393,7 @@ def problems(observation: t.Mapping[str, t.Any], stack: Stack, settings: t.Mappi
 
 
 def wrong_units(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> t.Iterator[Problem]:
-    """Yield what is wrong with the units as the site changes them, before hours of other builds."""
+    """Yield the errors in the units after the site's changes, before other builds take hours."""
     stack: Stack = settings["stack"]
     if stack["method"] != "build" or observation["kernel"]["machine"] not in stack["machines"]:
         return
@@ -408,7 +408,7 @@ def wrong_units(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.A
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the errors as refusals and the warnings as notes.
 
-    The clocks were compared by the first observation, before any wait.
+    The clocks were compared in the first observation, before any wait.
     """
     options = {
         "gpu_required": boolean(settings["sparkforge_gpu_required"]),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The checks of preflight on apt: half-done packages, locks, holds, sources and their keys, pins."""
+"""The apt checks of preflight: half-installed packages, locks, holds, sources and their keys, pins."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def sources(case: Case) -> t.Iterator[Problem]:
 
 
 def gpg(case: Case) -> t.Iterator[Problem]:
-    """Look for what the module apt_source needs, where NVIDIA's source is to be added."""
+    """Check for the package that the module apt_source needs if NVIDIA's source is to be added."""
     root = f"{str(case.settings.get('cuda_url') or '').rstrip('/')}/compute/cuda/repos/"
     sources = [
         uri
@@ -113,9 +113,9 @@ def pins(case: Case) -> t.Iterator[Problem]:
 
 
 def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t.Mapping[str, t.Any] | None:
-    """Return the pin that counts for a package of NVIDIA's source (apt_preferences(5)).
+    """Return the pin that applies to a package from NVIDIA's source (apt_preferences(5)).
 
-    The first that names the package wins; ``*`` alone is a general one and counts only without such.
+    The first pin that names the package wins; ``*`` is a general pin and applies only if no specific pin does.
     """
     general = None
     for pin in pins:
@@ -124,7 +124,7 @@ def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t
         if kind == "origin":
             reaches = value == host
         elif kind == "release":
-            # The fields of NVIDIA's Release file are not known here, so its name and `*` count as a match.
+            # The fields of NVIDIA's Release file are not known here, so count its name and `*` as a match.
             reaches = value.strip() in ("*", "a=*", "o=*") or "nvidia" in value.lower()
         else:
             reaches = kind == "version" and value == "*"
@@ -138,5 +138,5 @@ def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t
     return general
 
 
-#: In the order in which they are told.
+#: The checks, in the order in which their problems are reported.
 CHECKS = (state, sources, gpg, pins)

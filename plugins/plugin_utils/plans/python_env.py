@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role python_env: of which wheels an environment is made, where they come from, what is missing."""
+"""The plan of the `python_env` role: the wheels of an environment, their sources, and the missing units."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from ..stack.model import Stack
 from ..versions import older
 from . import Plan, archives, source_unit
 
-#: Packages that are compiled against torch: only an import shows whether they fit.
+#: Packages that are compiled against torch: only an import shows whether they match it.
 COMPILED = ("torchaudio", "torchvision", "triton")
-#: The units whose wheels an environment has, beside the stack's extensions.
+#: The units whose wheels an environment contains, in addition to the stack's extensions.
 UNITS = ("triton", "pytorch")
 REMEDY = "Run playbooks/build.yml with the builder or this host in the play, or set stack_method to wheel."
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the options of the module ``python_env``, and how the wheels come.
+    """Return the options of the module ``python_env``, and how the wheels reach the host.
 
     Steps: ``environment``, the module's options; ``credentials``, which no status prints; ``push``, the host whose
-    wheels go through the controller. In check mode a unit that is still to be built is a reason and no refusal.
-    ``sparkforge_manifest`` says what was built, here or elsewhere, and its sha256; what that needs besides is in the
-    lock.
+    wheels go through the controller. In check mode, a unit that is still to be built is a reason and not a refusal.
+
+    ``sparkforge_manifest`` lists the wheels built here or elsewhere with their sha256; their other requirements are in
+    the lock.
     """
     stack: Stack = settings["stack"]
     if refused := replaces_newer(settings, observation):
@@ -44,7 +45,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     wheels = of_units(units)
     if refused := _foreign(stack, settings, manifest, units, platform):
         return Plan(refusals=[refused])
-    # The official wheels of units that did not compile (role source_unit).
+    # The official wheels that replace units which failed to compile (role `source_unit`).
     instead = _instead(stack, manifest, platform) if manifest else {}
     missing = [name for name in _missing(stack, manifest, units) if name not in instead] if from_units else []
     if from_units:
@@ -90,9 +91,9 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> dict[str, str] | None:
-    """Return why the default stack must not replace the newer PyTorch of a host's environment; None where it does not.
+    """Return why the default stack must not replace an environment's newer PyTorch; None if it may.
 
-    A stack that a person named for the host may. What ``python_env_requirements`` asks for is not the stack's.
+    A stack that a person chose for the host may do so. ``python_env_requirements`` do not come from the stack.
     """
     stack, name = settings["stack"], str(settings.get("python_env_name") or "torch")
     if stack.get("named", True) or settings.get("python_env_requirements"):
@@ -119,7 +120,7 @@ def _foreign(
     units: t.Sequence[t.Mapping[str, t.Any]],
     platform: str,
 ) -> dict[str, str] | None:
-    """Return why a host takes nothing of a manifest: it has what nobody asked for; None where it has not."""
+    """Return the refusal of a manifest that contains units or wheels that nobody requested, or None."""
     asked = {*stack["units"], *(unit["name"] for unit in settings.get("torch_extensions") or ())}
     lines = (stack["lock"]["run_requirements"].get(platform) or {}).values()
     locked = {split(line).name for unit_lines in lines for line in unit_lines}
@@ -142,7 +143,7 @@ def _foreign(
 
 
 def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.Mapping[str, t.Any]]) -> list[str]:
-    """Return the units that are not built; in check mode the builder says which it would build."""
+    """Return the units that are not built; in check mode, those that the builder would build."""
     if manifest.get("pending") is not None:
         return list(manifest["pending"])
     built = {unit["name"] for unit in units}
@@ -150,7 +151,7 @@ def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.
 
 
 def _instead(stack: Stack, manifest: t.Mapping[str, t.Any], platform: str) -> dict[str, str]:
-    """Return the lines of official wheels for the units that the builder went on without."""
+    """Return the lines of official wheels for the units that the builder skipped."""
     if manifest.get("pending") is not None:
         return {}
     missing = _missing(stack, manifest, [unit for unit in manifest.get("units") or () if unit["wheels"]])
@@ -171,7 +172,7 @@ def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: 
 
 
 def _way(settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheels: t.Sequence[Wheel]) -> str:
-    """Return how the wheels come: from the ``own`` wheelhouse, by ``pull`` from the URL, by ``push``; or ``""``."""
+    """Return the wheels' source: the ``own`` wheelhouse, ``pull`` from the URL, ``push``, or ``""``."""
     if not wheels:
         return ""
     if manifest["host"] == settings["inventory_hostname"]:
@@ -180,7 +181,7 @@ def _way(settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheel
 
 
 def _places(way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Sequence[Wheel]) -> list[str]:
-    """Return where pip finds what was built: directories of the host's own wheelhouse, or pages of the served one."""
+    """Return pip's sources for built wheels: directories of the host's own wheelhouse, or pages of the served one."""
     if way == "own":
         root = f"{settings['sparkforge_root']}/wheelhouse/{system}"
         return list(dict.fromkeys(f"{root}/{wheel.place}" for wheel in wheels))

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role pytorch: environment, edits and expectations of the build, with every library at its path.
+"""The plan of the `pytorch` role: the build's environment, edits and expectations, with every library at its path.
 
-What PyTorch's build would ignore, drop in silence or turn into wrong kernels is refused, all at once, with what to
-write instead. Nothing is read from the host but the observation.
+It refuses all settings that PyTorch's build would ignore, silently drop or turn into wrong kernels, and says what to
+write instead. It reads nothing from the host except the observation.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from .pytorch_variables import given_variables
 from .units import COMPUTE_LIBRARY, TOOLS, combined, platform_of, units
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
-#: MiB, with CUDA. Owners who built 2.12 on a GB10 saw 8 to 12 GiB for a unit of CUTLASS, 80 to 100 GiB at the peak of 8
-#: jobs for two architectures, and no memory left with 16 (vroomfondel/dgxarley): this makes 10 jobs of its 119 GiB.
+#: MiB, with CUDA. Owners who built 2.12 on a GB10 saw 8 to 12 GiB for a CUTLASS unit, a peak of 80 to 100 GiB with 8
+#: jobs for two architectures, and no memory left with 16 (vroomfondel/dgxarley): this gives 10 jobs in its 119 GiB.
 MEMORY_PER_JOB = 9216
-#: MiB, of the tree, its objects and the wheel.
+#: MiB, for the source tree, its objects and the wheel.
 FREE_SPACE = 40960
-#: The first release whose memory-efficient attention takes 12.1: the header cutlassF.h in the wheels of 2.11.0 ends at
-#: `cc <= 120`, those of 2.12.0 and later at `cc <= 121` (read in the wheels; pytorch#176243).
+#: The first release whose memory-efficient attention accepts 12.1: cutlassF.h in the wheels of 2.11.0 stops at
+#: `cc <= 120`, in those of 2.12.0 and later at `cc <= 121` (read in the wheels; pytorch#176243).
 GUARD_LIFTED = (2, 12)
 
 _CAPABILITY = re.compile(r"\d{1,2}\.\d[af]?(\+PTX)?")
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the unit, or every problem of the settings, the stack and the host's libraries.
+    """Return the unit, or all problems of the settings, the stack and the host's libraries.
 
-    The step ``before`` has the unit that PyTorch is linked with, which is built first.
+    The step ``before`` contains the unit that PyTorch links with, which is built first.
 
-    :raises SparkforgeError: for a unit that cannot be put together.
+    :raises SparkforgeError: for a unit that cannot be assembled.
     """
     if settings["pytorch_state"] == "absent":
         return Plan()
     stack: Stack = settings["stack"]
     platform = platform_of(stack, observation)
-    # The stack may name no unit pytorch.
+    # The stack may have no unit named pytorch.
     of_stack = {"pytorch": stack["units"].get("pytorch") or {}}
     of_user = {"pytorch": settings["pytorch_unit"]}
     names = ("architectures", "cuda", "libraries", "blas", "compute_library", "fixes", "local_version", "version")
@@ -58,7 +58,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             "root": settings["sparkforge_root"],
             "unit": combined("pytorch", [of_stack, of_user], platform, {}),
             "known_fixes": settings["__pytorch_known_fixes"],
-            # The units that did not compile in this run (role source_unit).
+            # The units that failed to compile in this run (role `source_unit`).
             "unbuilt": settings.get("sparkforge_unbuilt") or {},
         },
     )
@@ -84,7 +84,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
-    """Return in words what compiling the unit takes on a host as it was observed."""
+    """Describe the memory and disk space that compiling the unit takes on the observed host."""
     memory, most, per_job = observation["memory"] or {}, "", int(unit["memory_per_job"])
     cores, available, total = (
         (observation["cpu"] or {}).get("count"),
@@ -100,7 +100,7 @@ def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observat
 
 
 def _make(build: Build) -> None:
-    """Work out ``unit_of_role``, what is missing and what is wrong."""
+    """Compute ``unit_of_role`` and collect missing libraries and problems."""
     _check_stack(build)
     build.given = given_variables(build)
     _options(build)
@@ -138,8 +138,7 @@ def _check_stack(build: Build) -> None:
 
 
 def _options(build: Build) -> None:
-    """Set the options that are neither a library nor an architecture, so that CMake decides none by what it happens to
-    find on the host."""
+    """Set the options that are neither libraries nor architectures, so that CMake does not decide them by chance."""
     arm = build.machine == "aarch64"
     cuda = "1" if build.cuda else "0"
     options = {**KNOWN["options"], **KNOWN["options_of_machine"]["aarch64" if arm else "x86_64"]}
@@ -150,11 +149,11 @@ def _options(build: Build) -> None:
 
 
 def _onednn(build: Build, arm: bool) -> None:
-    """oneDNN, which CMake turns on by itself on x86-64 alone.
+    """Decide on oneDNN, which CMake enables by default on x86-64 only.
 
-    On aarch64 it computes with Arm's Compute Library: a directory of the host's, or the stack's unit, which is linked
-    statically. Without it, the oneDNN of these releases has little but reference kernels for vectors of 128 bit, which
-    a GB10 has (oneDNN#3363): slower than what PyTorch does itself.
+    On aarch64 it computes with Arm's Compute Library: a directory on the host, or the stack's unit, which is linked
+    statically. Without that library, oneDNN in these releases has mostly reference kernels for 128-bit vectors, which a
+    GB10 has (oneDNN#3363): slower than PyTorch's own code.
     """
     library = str(build.settings.get("compute_library") or "").rstrip("/")
     unwanted = not all(true(build.given.get(name) or "1") for name in ("USE_MKLDNN", "USE_MKLDNN_ACL"))
@@ -170,13 +169,13 @@ def _onednn(build: Build, arm: bool) -> None:
     if arm:
         build.environment["USE_MKLDNN_ACL"] = "1" if library else "0"
     if library:
-        # Two readers: PyTorch's ComputeLibrary.cmake and oneDNN's FindACL.cmake, which stops where it finds none.
+        # Two readers: PyTorch's ComputeLibrary.cmake and oneDNN's FindACL.cmake, which fails if it does not find it.
         build.environment["ACL_ROOT_DIR"] = library
     switches = {
         name: true(build.given.get(name) or build.environment.get(name) or "0")
         for name in ("USE_MKLDNN", "USE_MKLDNN_ACL")
     }
-    # CMake turns it off where its source is not there, and continues.
+    # CMake turns a switch off if its source is missing, and continues.
     build.cache.update({name: "ON" for name, on in switches.items() if on})
     if arm and not switches["USE_MKLDNN"]:
         build.notes.append(
@@ -190,7 +189,7 @@ def _cuda(build: Build) -> None:
     version = str(build.stack["cuda"]["version"])
     build.toolkit = str(build.stack["cuda"].get("home") or f"/usr/local/cuda-{version}")
     for toolkit in build.toolkits:
-        # A directory of libraries alone has a version too.
+        # A directory that contains only libraries has a version too.
         if toolkit.get("nvcc") and re.match(rf"{re.escape(version)}(\.|$)", str(toolkit["version"])):
             build.toolkit = str(toolkit["path"])
             break
@@ -198,7 +197,7 @@ def _cuda(build: Build) -> None:
         build.missing.append(f"nvcc {version} (role cuda_libraries)")
     build.environment.update(
         {
-            # Three readers: PyTorch's Python, its FindCUDA (which does not know CUDA_HOME), and CMake's own.
+            # Three readers: PyTorch's Python, its FindCUDA (which does not know CUDA_HOME), and CMake itself.
             "CUDA_HOME": build.toolkit,
             "CUDA_PATH": build.toolkit,
             "CUDACXX": f"{build.toolkit}/bin/nvcc",
@@ -265,10 +264,10 @@ def _fixes(build: Build) -> None:
 
 
 def _version(build: Build) -> None:
-    """Say the wheel's version: one that differs from the index's and from that of other inputs.
+    """Set the wheel's version, which differs from the index's version and from that of other inputs.
 
-    ``+cu130`` comes first, for there are programs that look for it. ``{digest}`` is put in by ``units``; the
-    letters before it keep a digest of digits alone from being read as a number.
+    ``+cu130`` comes first because some programs look for it. ``units`` fills in ``{digest}``; the letters before it
+    keep a digest that consists of digits from being read as a number.
     """
     cuda = f"cu{str(build.stack['cuda']['version']).replace('.', '')}" if build.cuda else "cpu"
     local = str(build.settings.get("local_version") or f"{cuda}.sf{{digest}}")
@@ -279,7 +278,7 @@ def _version(build: Build) -> None:
 
 
 def _minimum(build: Build) -> dict[str, str]:
-    """Return the oldest tools: PyTorch's CMakeLists.txt, pyproject.toml and cmake/public/cuda.cmake."""
+    """Return the minimum tool versions: PyTorch's CMakeLists.txt, pyproject.toml and cmake/public/cuda.cmake."""
     tools = {"cmake": "3.27", "cxx": "9.3"}
     if build.cuda:
         tools["nvcc"] = "12.0" if build.release < (2, 15) else "12.6"
@@ -287,10 +286,10 @@ def _minimum(build: Build) -> dict[str, str]:
 
 
 def _expect(build: Build) -> dict[str, t.Any]:
-    """Return what must be in the wheel: what CMake does not find it leaves out, and continues."""
+    """Return the required contents of the wheel: CMake leaves out anything that it does not find, and continues."""
     files = ["torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so"]
     if "USE_MKLDNN" in build.cache:
-        # Linked statically: what shows in the wheel is the header that its build writes.
+        # Linked statically: the only trace in the wheel is the header that its build writes.
         files.append("torch/include/oneapi/dnnl/dnnl_version.h")
     built = [item.replace("+PTX", "") for item in build.architectures]
     if build.cuda:
@@ -307,7 +306,7 @@ def _expect(build: Build) -> dict[str, t.Any]:
 
 
 def _expanded(name: str, edits: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
-    """Return edits as source_build takes them; one with ``directory`` and ``files`` stands for one a file."""
+    """Return edits in source_build's format; an edit with ``directory`` and ``files`` becomes one edit per file."""
     expanded: list[dict[str, t.Any]] = []
     for edit in edits:
         text = {"match": edit["match"], "replace": edit["replace"]}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of one build of PyTorch while its plan is worked out, with the problems so far."""
+"""The state of one PyTorch build while its plan is computed, with the problems so far."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import yaml
 from ...module_utils._core.versions import numbers
 from ..stack.model import Stack
 
-#: Facts about PyTorch's build that no host changes.
+#: Facts about PyTorch's build that do not depend on the host.
 KNOWN: dict[str, t.Any] = yaml.safe_load(Path(__file__).with_name("pytorch.yml").read_text(encoding="utf-8"))
 _FALSE = ("0", "off", "no", "false", "n", "")
 
 
 class Build:
-    """One build of PyTorch on one host, worked out step by step; ``problems`` collects the faults."""
+    """One PyTorch build on one host, computed step by step; ``problems`` collects the errors."""
 
     def __init__(self, stack: Stack, observation: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]) -> None:
         self.stack = stack
@@ -47,14 +47,14 @@ class Build:
         self.edits: list[dict[str, t.Any]] = []
         self.depends: list[str] = []  # units that it is linked with
         self.architectures: list[str] = []
-        self.libraries: list[str] = []  # SONAMEs that something must be linked with
-        self.against: dict[str, dict[str, str]] = {}  # the host's libraries, as the unit's option libraries has them
+        self.libraries: list[str] = []  # SONAMEs that some built file must be linked with
+        self.against: dict[str, dict[str, str]] = {}  # the host's libraries, as in the unit's option libraries
         self.cache: dict[str, str] = {}
         self.unit_of_role: dict[str, t.Any] = {}
 
 
 def asks_for(build: Build, name: str) -> bool:
-    """The user's own word counts: what is off is neither looked for nor expected."""
+    """Tell whether a library is requested; the user's own setting takes precedence."""
     word = (build.unit.get("environment") or {}).get(f"USE_{name.upper()}")
     if word is None:
         return build.cuda and name in (build.settings["libraries"] or [])

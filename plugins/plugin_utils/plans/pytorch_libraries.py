@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The host's libraries that PyTorch is built with: where each is, what is linked with it, and what is missing."""
+"""The host's libraries that PyTorch is built with: the path of each, its linkage, and the missing ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from . import archives
 from .pytorch_build import KNOWN, Build, asks_for, true
 
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
-#: From here on Eigen is no submodule either (tools/optional_submodules.py clones it).
+#: From this release on, Eigen is not a submodule either (tools/optional_submodules.py clones it).
 EIGEN_CLONED = (2, 8)
 
 
 def libraries(build: Build) -> None:
-    """Work out the libraries of CUDA that are asked for."""
+    """Set up the requested CUDA libraries."""
     cuda = build.stack["cuda"]
     for name, row in KNOWN["libraries"].items():
         on = asks_for(build, name)
@@ -29,7 +29,7 @@ def libraries(build: Build) -> None:
             continue
         package = row["package"].format(**cuda)
         if name == "nccl" and not true(build.given.get("USE_SYSTEM_NCCL") or "1"):
-            build.cache["USE_NCCL"] = "ON"  # the submodule's, linked statically
+            build.cache["USE_NCCL"] = "ON"  # the submodule's copy, linked statically
             continue
         build.cache.update(row["cache"])
         if name in ("cudnn", "nccl", "cusparselt"):
@@ -46,10 +46,10 @@ def libraries(build: Build) -> None:
 
 
 def _place(build: Build, name: str, row: t.Mapping[str, t.Any], package: str) -> None:
-    """Say where a library is whose packages keep it out of the compiler's way.
+    """Set the paths of a library that NVIDIA's packages install outside the compiler's search path.
 
-    NVIDIA's packages have it in ``<directory>/<CUDA major>`` below /usr/include and /usr/lib/<multiarch>, the
-    archives below ``<root>/redist``. ``_ROOT`` comes before the host's own directories, ``_LIBRARY`` after them.
+    The packages use ``<directory>/<CUDA major>`` in /usr/include and /usr/lib/<multiarch>, the archives use
+    ``<root>/redist``. ``_ROOT`` is searched before the host's own directories, ``_LIBRARY`` after them.
     """
     variable, major = row["variable"], build.stack["cuda"]["major"]
     if name == "cusparselt":
@@ -78,7 +78,7 @@ def _place(build: Build, name: str, row: t.Mapping[str, t.Any], package: str) ->
 
 
 def blas(build: Build) -> None:
-    """Work out which library computes linear algebra on the CPU."""
+    """Choose the library for linear algebra on the CPU."""
     chosen = str(build.settings.get("blas") or ("NVPL" if build.machine == "aarch64" else "OpenBLAS"))
     if chosen not in BLAS:
         build.problems.append(f"pytorch_blas is {chosen}: choose {' or '.join(BLAS)}.")
@@ -119,20 +119,20 @@ def _nvpl(build: Build) -> None:
             continue
         prefix = archives.directory(build.root, archive)
         prefixes.append(prefix)
-        # CMake's package files of NVPL; the wheels on the index have none.
+        # CMake's package files for NVPL; the wheels on the index do not have them.
         build.environment[f"{component.upper()}_ROOT"] = prefix
         build.libraries.append(archive["soname"])
         if not build.loader.get(archive["soname"]):
             build.missing.append(f"NVPL, {archive['soname']} (role math_libraries)")
     if prefixes:
-        # With a semicolon: PyTorch appends it to a CMake list.
+        # With a semicolon, because PyTorch appends the value to a CMake list.
         build.environment["CMAKE_PREFIX_PATH"] = ";".join(prefixes)
 
 
 def _against(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"], title: str, package: str) -> None:
-    """Say which version the stack asks for and which the host has, and refuse an older one.
+    """Record the stack's and the host's version of a library, and refuse an older one on the host.
 
-    The packages' names have the SONAME, so that a newer one serves as well: compiled against, and recorded.
+    The package names contain the SONAME, so a newer version works as well: it is compiled against and recorded.
     """
     asked = str((build.stack.get(name) or {}).get("version") or "")
     installed = build.packages.get(package, "")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role serving: whether a model server may run as its variables say, and whom it may talk to."""
+"""The plan of the `serving` role: check a model server's variables and derive its network access."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ...module_utils._diagnosis import scan
 from ...module_utils._serving.weights import NAME
 from . import Plan
 
-#: Characters that a unit's line cannot have within quotes: the path of a bind knows no escapes (systemd.exec(5)).
+#: Characters not allowed within quotes on a unit's line: a bind mount's path has no escapes (systemd.exec(5)).
 _PATH = re.compile(r'/[^\x00-\x1f\x7f"\\]*')
 _DEVICE = re.compile(r"(char-|block-|/dev/)[\w*?./-]+", re.ASCII)
 _MEMORY = re.compile(r"[0-9]+[KMGT%]?|infinity")
-#: Options of the engines that this role sets, and those that bring a secret into a command line or a log. argparse
-#: takes their beginnings too, and vllm ``_`` for ``-``.
+#: Engine options that this role sets itself, and those that put a secret into a command line or a log. argparse
+#: accepts abbreviations of them too, and vllm accepts ``_`` for ``-``.
 _RESERVED = {
     "--host": "Set serving_host.",
     "--port": "Set serving_port.",
@@ -28,11 +28,12 @@ _RESERVED = {
     "--hf-token": "Get the model first: sparkforge model get, with --token-file.",
     "--config": "Give its options in serving_arguments.",
 }
-#: Servers of the engines beside the one that asks for the key: vllm/entrypoints/cli/serve.py, sglang/launch_server.py,
-#: and of sglang's http_server.py the several tokenizers.
+#: Servers of the engines other than the one that requires the key: vllm/entrypoints/cli/serve.py,
+#: sglang/launch_server.py, and the servers for several tokenizers in sglang's http_server.py.
 _WITHOUT_KEY = re.compile(r"--(smg-)?grpc|--tokenizer-w|VLLM_USE_RUST_FRONTEND|SGLANG_RUST_SERVER")
 _WITHOUT_KEY_OPTIONS = ("--grpc", "--smg-grpc", "--tokenizer-worker-num")
-#: As words of a variable's name, or at its end; where a file is called so, the unit has no more than its path.
+#: Words within or at the end of a variable's name that suggest a secret; names of files are excluded, because the unit
+#: then contains only the path.
 _SECRET = re.compile(
     r"(?<![A-Z0-9])(KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIALS?|AUTH)(?![A-Z0-9])"
     r"(?!.*_(FILE|PATH|DIR)$)"
@@ -42,11 +43,10 @@ _SECRET = re.compile(
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> Plan:
-    """Return ``loopback``, whether only this host reaches the server, and ``networks``, whom the kernel lets it reach.
+    """Return ``loopback``, whether the server listens only on this host, and ``networks``, its allowed peers.
 
-    ``failure`` is what is known of the journal of a server that did not start, if anything is.
-
-    A refusal names a variable and never the value of one that may be a secret.
+    ``failure`` is the diagnosis of a failed start from the server's journal, if there is one.
+    A refusal names the variable, but never the value of a variable that may hold a secret.
     """
     del observation
     host = str(settings["serving_host"])
@@ -115,7 +115,7 @@ def _option(argument: str) -> str:
 
 
 def _abbreviates(option: str, full: str) -> bool:
-    """Tell whether argparse may read an option as this one: it takes any beginning that is no option of its own."""
+    """Tell whether argparse may read an option as ``full``: it accepts any prefix that is not an option itself."""
     return len(option) > len("--") and full.startswith(option) and option != "--tokenizer"
 
 

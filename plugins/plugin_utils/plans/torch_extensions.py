@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role torch_extensions: each extension against the PyTorch of this host, and what that takes."""
+"""The plan of the `torch_extensions` role: build each extension against this host's PyTorch."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _TOOLCHAIN = {"cc": "/usr/bin/gcc", "cxx": "/usr/bin/g++", **TOOLS}
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the units in their order, and the packages with the headers of image formats that torchvision wants.
+    """Return the units in order, and the packages with image format headers for torchvision.
 
-    :raises SparkforgeError: for a unit that cannot be put together, and for what is not a package's name.
+    :raises SparkforgeError: for a unit that cannot be assembled, and for an invalid package name.
     """
     own = {unit["name"]: unit for unit in settings["torch_extensions"]}
     names = list(dict.fromkeys([*settings["torch_extensions_names"], *own]))
@@ -28,7 +28,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         return Plan()
     stack: Stack = settings["stack"]
     cuda = boolean(settings["torch_extensions_cuda"], strict=False)
-    # Never unset: PyTorch's own detection makes compute_20 of a GPU of 12.1.
+    # Never leave it unset: PyTorch's own detection turns a 12.1 GPU into compute_20.
     architectures = _architectures(settings, stack, observation)
     if cuda and not architectures:
         profile = stack["profile"]["name"]
@@ -40,7 +40,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         stack["units"],
         {"*": {"toolchain": settings["torch_extensions_toolchain"]}},
         own,
-        # Also over what the user says: without it setup.py downloads a finished wheel, and checks no hash.
+        # This overrides the user as well: without it setup.py downloads a prebuilt wheel without checking a hash.
         {"flash_attention": {"environment": {"FLASH_ATTENTION_FORCE_BUILD": "TRUE"}}},
     ]
     chosen = units(names, layers, platform_of(stack, observation), settings.get("sparkforge_built"))
@@ -56,14 +56,14 @@ def _architectures(settings: t.Mapping[str, t.Any], stack: Stack, observation: t
 
 
 def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:
-    """Return what the role knows of all extensions (``*``) and of each."""
+    """Return the role's options for all extensions (``*``) and for each extension."""
     listed = [architecture for architecture in architectures.split(";") if architecture]
-    # flash-attention takes numbers, and of each major the oldest: a cubin of 12.0 runs on 12.1.
+    # flash-attention takes numbers; use the oldest of each major version, because a cubin for 12.0 runs on 12.1.
     majors = list(dict.fromkeys(architecture.split(".")[0] for architecture in listed))
-    # Told apart from the index's, and from what was built from other inputs.
+    # The local version distinguishes the wheel from the index's, and from builds with other inputs.
     local = f"{'cu' + stack['cuda']['suffix'].replace('-', '') if cuda else 'cpu'}.sf{{digest}}"
-    # As for PyTorch: its FindCUDA, which whoever finds torch by CMake includes, does not know CUDA_HOME. By PATH it
-    # would take the directory that our nvcc is started from for a toolkit's.
+    # As for PyTorch: its FindCUDA, which every CMake project that finds torch includes, does not know CUDA_HOME. It
+    # would search PATH and mistake the directory of our nvcc wrapper for a toolkit's.
     toolkit = dict.fromkeys(("CUDA_HOME", "CUDA_PATH"), stack["cuda"]["home"])
     environment = {**toolkit, "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
     # The architectures that must be embedded, without the suffix for PTX.
@@ -78,9 +78,10 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
             "depends": ["pytorch"],
             "environment": {
                 "BUILD_VERSION": f"{stack['versions'].get('torchvision')}+{local}",
-                # setup.py asks torch.cuda.is_available(), which a builder need not have.
+                # setup.py checks torch.cuda.is_available(), but a builder need not have a GPU.
                 "FORCE_CUDA": str(int(cuda)),
-                # If setup.py does not find one of these, it warns and leaves it out; `expect` makes that a failure.
+                # If setup.py does not find one of these, it only warns and leaves it out; `expect` makes that a
+                # failure.
                 "TORCHVISION_USE_JPEG": "1",
                 "TORCHVISION_USE_PNG": "1",
                 "TORCHVISION_USE_WEBP": "1",
@@ -99,7 +100,7 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
             "environment": {
                 "BUILD_VERSION": f"{stack['versions'].get('torchaudio')}+{local}",
                 "USE_CUDA": str(int(cuda)),
-                # Codecs of the host, which 2.9 gave up.
+                # Codecs on the host, whose support 2.9 dropped.
                 "BUILD_SOX": "0",
                 "USE_FFMPEG": "0",
             },
@@ -112,10 +113,10 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
             "environment": {
                 "FLASH_ATTN_LOCAL_VERSION": local,
                 "FLASH_ATTN_CUDA_ARCHS": ";".join(f"{major}0" for major in majors),
-                # One nvcc is one job: its threads would each take as much memory again.
+                # One nvcc counts as one job: each further thread would take as much memory again.
                 "NVCC_THREADS": "1",
             },
-            # 5.3 GB an nvcc was measured with CUDA 12.3 (pytorch#130443), 5 GB the worst case elsewhere
+            # nvcc took 5.3 GB with CUDA 12.3 (pytorch#130443), and 5 GB in the worst case elsewhere
             # (flash-attention#2079).
             "memory_per_job": 6144,
             "free_space": 10240,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role triton: Triton against the LLVM that was built for it, offline, without its own downloads."""
+"""The plan of the `triton` role: build Triton offline against the LLVM built for it, without its own downloads."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .units import clang, platform_of, units
 
 _APPENDED = "TRITON_APPEND_CMAKE_ARGS"
 _LLVM = "{depends.llvm.prefix}"
-#: From here on a part of it, the sanitizer GSan, is compiled by clang, which is looked for in LLVM's prefix alone
-#: (third_party/nvidia/CMakeLists.txt). The LLVM that is built here has none. The stack's clang 20 compiles it, and
-#: Triton 3.8.0 links what that makes; clang 19 does not know one of its functions (tried on 2026-11-25).
+#: From this release on, clang compiles a part of Triton, the sanitizer GSan, and CMake searches clang only in LLVM's
+#: prefix (third_party/nvidia/CMakeLists.txt). The LLVM built here contains no clang. The stack's clang 20 compiles
+#: GSan, and Triton 3.8.0 links the result; clang 19 does not know one of its functions (tried on 2026-11-25).
 _GSAN = (3, 8)
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the unit, and as ``override`` what took the place of the LLVM that it pins.
+    """Return the unit, and as ``override`` the source used instead of the LLVM that Triton pins.
 
-    :raises SparkforgeError: for a unit that cannot be put together.
+    :raises SparkforgeError: for a unit that cannot be assembled.
     """
     if settings["triton_state"] == "absent":
         return Plan()
@@ -46,19 +46,19 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def _added(layer: t.Mapping[str, t.Any]) -> str:
-    """Return the arguments of CMake that a layer adds: of two definitions of a variable CMake takes the later one."""
+    """Return the CMake arguments that a layer adds; of two definitions of a variable, CMake uses the later."""
     return str((layer.get("environment") or {}).get(_APPENDED) or "")
 
 
 def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return what setup.py and CMakeLists.txt of 3.5 to 3.9 take.
+    """Return the options for setup.py and CMakeLists.txt in 3.5 to 3.9.
 
-    Offline, it takes nothing from the network: LLVM from the unit, and the CUDA tools from the host, which are not
-    copied into the wheel.
+    In offline mode the build fetches nothing: it takes LLVM from the unit, and the CUDA tools from the host, without
+    copying the tools into the wheel.
     """
     cuda, build_type, linker = stack["cuda"]["home"], settings["triton_build_type"], settings["triton_linker"]
-    # setup.py has no option for these, and CMake reads them last: the build type instead of its own; lld, which
-    # third_party/amd looks for with NO_DEFAULT_PATH; -s, which leaves out debug information and the symbols of LLVM.
+    # setup.py has no option for these, and CMake reads them last: the build type, which replaces setup.py's own; lld,
+    # which third_party/amd searches with NO_DEFAULT_PATH; and -s, which strips debug information and LLVM's symbols.
     flags = " ".join(([f"-fuse-ld={linker}"] if linker else []) + (["-Wl,-s"] if settings["triton_strip"] else []))
     cmake_args = [
         f"-DCMAKE_BUILD_TYPE={build_type}",
@@ -68,7 +68,7 @@ def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[st
     ]
     if numbers(str(stack["versions"].get("triton") or "")) >= _GSAN:
         cmake_args.append(f"-DTRITON_GSAN_CLANGXX={clang(stack)['cxx']}")
-    # In a checkout setup.py puts +git<commit> before it, and a version has one plus sign.
+    # In a checkout setup.py puts +git<commit> first, and a version may contain only one plus sign.
     plus = "+" if "archive" in source else "."
     return {
         "kind": "wheel",
@@ -78,7 +78,7 @@ def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[st
             "LLVM_SYSPATH": _LLVM,
             "LLVM_INCLUDE_DIRS": f"{_LLVM}/include",
             "LLVM_LIBRARY_DIR": f"{_LLVM}/lib",
-            # Offline, it must be set also where the profiler, which includes it, is not built.
+            # In offline mode this must be set even if the profiler, which includes it, is not built.
             "JSON_SYSPATH": "/usr",
             "TRITON_BUILD_PROTON": "ON" if settings["triton_proton"] else "OFF",
             "TRITON_BUILD_UT": "OFF",

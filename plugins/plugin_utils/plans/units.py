@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Puts a unit together: what its role knows, what the stack says, what the user wants.
+"""Combine a unit from three layers: the role's settings, the stack's and the user's.
 
-Of mappings (``environment``, ``expect``, ``toolchain`` …) a later layer wins key by key, and null takes a key away.
-Lists of changes and arguments add up, but a later ``-DNAME=`` takes the place of an earlier one, and null takes away
-what earlier layers have. All else is the last layer's that has it. ``{digest}`` in ``environment`` and
-``expect.version`` stands for eight digits of what is built and how, for a local version that tells a wheel apart from
+In mappings (``environment``, ``expect``, ``toolchain`` …) a later layer overrides key by key, and null removes a key.
+Lists of changes and arguments are concatenated, but a later ``-DNAME=`` replaces an earlier one, and null removes the
+entries of earlier layers. For all other keys the last layer that sets them wins. ``{digest}`` in ``environment`` and
+``expect.version`` stands for eight digits of the unit's inputs, for a local version that distinguishes a wheel from
 the index's.
 """
 
@@ -31,15 +31,15 @@ from ..stack.model import Stack
 _LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata["layers"]}
 MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "merge"]
 ADDED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "add"]
-#: The rest, and what stands for it where no layer has it.
+#: The other keys, with the value used if no layer sets them.
 REPLACED = {name: metadata["without"] for name, metadata in _LAYERED.items() if metadata["layers"] == "replace"}
-#: The unit of Arm's Compute Library, where the stack has one and the host is an aarch64.
+#: The unit of Arm's Compute Library, if the stack has it and the host is aarch64.
 COMPUTE_LIBRARY = "compute_library"
-#: The distribution's, by their paths.
+#: The distribution's tools, by path.
 TOOLS = {"cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
-#: Keys of a stack's unit that are no options of source_build.
+#: Keys of a stack's unit that are not options of source_build.
 OTHER = ("name", "optional")
-#: How an argument reaches the CMake that a wheel's own build starts. PyTorch: CMAKE_ARGS has no effect before 2.14
+#: How to pass an argument to the CMake that a wheel's own build starts. PyTorch: CMAKE_ARGS has no effect before 2.14
 #: (2.9.1's tools/setup_helpers/cmake.py).
 _TO_CMAKE = {
     "pytorch": "In pytorch_unit.environment, set the CMake variable itself: the build passes USE_*, BUILD_* and CMAKE_*"
@@ -54,13 +54,13 @@ def units(
     platform: str,
     built: t.Mapping[str, t.Any] | None = None,
 ) -> list[dict[str, t.Any]]:
-    """Return the options of every unit that is named; what no layer has is empty, or None where empty means something.
+    """Return the options of every named unit; an option that no layer sets is empty, or None if empty has a meaning.
 
-    :param layers: mappings of a unit's name to what is said of it; the name ``*`` stands for every unit.
-    :param platform: for ``requirements`` that a layer has by platform: ``cp312-linux-aarch64``.
-    :param built: units that were built before, by name, each with its ``fingerprint``: what depends on one of them is
-        given it, so that check mode can follow a chain that is not built yet.
-    :raises SparkforgeError: for a unit that nothing is said of, that has no source, with an unknown key, or with an
+    :param layers: mappings from unit names to options; the name ``*`` stands for every unit.
+    :param platform: selects among ``requirements`` that are listed by platform: ``cp312-linux-aarch64``.
+    :param built: previously built units, by name, each with its ``fingerprint``; units that depend on one of them get
+        that fingerprint, so that check mode can follow a chain that is not built yet.
+    :raises SparkforgeError: for a unit that no layer mentions, that has no source, with an unknown key, or with an
         option that source_build would refuse on the host.
     """
     options = [combined(name, layers, platform, built or {}) for name in names]
@@ -87,7 +87,7 @@ def _check(unit: t.Mapping[str, t.Any]) -> None:
 def combined(
     name: str, layers: t.Sequence[t.Mapping[str, t.Any]], platform: str, built: t.Mapping[str, t.Any]
 ) -> dict[str, t.Any]:
-    """Return the options of one unit, unchecked: more layers may follow."""
+    """Return the options of one unit, unvalidated because more layers may follow."""
     parts = [part for layer in layers for part in (layer.get("*"), layer.get(name)) if part]
     if not any(name in layer for layer in layers):
         known = sorted({key for layer in layers for key in layer} - {"*"})
@@ -117,9 +117,10 @@ def combined(
 
 
 def _digest(unit: t.Mapping[str, t.Any]) -> str:
-    """Return eight digits of what is built and how; neither a URL nor a path of the controller counts.
+    """Return eight digits of the unit's inputs, without URLs and paths on the controller.
 
-    It is no fingerprint, which only the host can tell: compilers and the contents of patch files are not in it.
+    This is not a fingerprint, which only the host can compute: compilers and the contents of patch files are not
+    included.
     """
     patches = [
         os.path.basename(item) if isinstance(item, str) and "\n" not in item else item for item in unit["patches"]
@@ -140,7 +141,7 @@ def _take(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
         if key in MERGED:
             unit[key] = _merged(unit[key], value or {})
         elif key in ADDED:
-            # As with a key of a mapping, null takes away what earlier layers have.
+            # As with a key of a mapping, null removes the entries of earlier layers.
             unit[key] = [] if value is None else _added(unit[key], value)
         elif key in REPLACED:
             if value is not None:
@@ -166,7 +167,7 @@ def _merged(base: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> dict[s
 
 
 def _added(base: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> list[t.Any]:
-    """Return both lists without doubles; of two definitions of one CMake variable the later one."""
+    """Return both lists without duplicates; of two definitions of a CMake variable, keep the later."""
     again = {match[1] for match in map(_definition, other) if match}
     kept = [item for item in base if not ((match := _definition(item)) and match[1] in again)]
     return [*kept, *(item for item in other if item not in kept)]
@@ -194,11 +195,11 @@ def _depend(item: t.Any, built: t.Mapping[str, t.Any]) -> t.Any:
 
 
 def platform_of(stack: Stack, observation: t.Mapping[str, t.Any]) -> str:
-    """Return the platform of a host as the stack's lock names it."""
+    """Return a host's platform in the form that the stack's lock uses."""
     return platforms.locked(stack["python"]["version"], observation["kernel"]["machine"])
 
 
 def clang(stack: Stack) -> dict[str, str]:
-    """Return the stack's clang, by its versioned path: what is first on PATH is another compiler on another host."""
+    """Return the stack's clang by its versioned path, because the first clang on PATH differs between hosts."""
     path = f"/usr/lib/llvm-{stack['llvm_major']}/bin/clang"
     return {"cc": path, "cxx": f"{path}++", **TOOLS}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role verify: what the proof is told of the stack, and of the environment that a timer proves."""
+"""The plan of the `verify` role: the proof's options for the stack, and for the timer."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ...module_utils._core.verdict import FULL
 from ..stack.model import Stack
 from . import Plan, archives
 
-#: The host's directory of reports, which is the default of the modules.
+#: The host's directory of reports, also the default of the modules.
 HISTORY = "/var/log/sparkforge/proof"
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the options ``profile``, ``limits`` and ``reference`` of ``cuda_proof``; ``scheduled`` are the timer's.
+    """Return the options ``profile``, ``limits`` and ``reference`` of ``cuda_proof``, and the timer's as ``scheduled``.
 
-    The timer looks at the environment that is current on the day that it runs. ``timer`` is the state that it is to be
-    brought to, where there is to be one, or the host was asked (``__verify_proof``) and has one.
+    The timer proves the environment that is current when it runs. ``timer`` is the timer's target state: present if a
+    schedule is set, absent if the host (``__verify_proof``) still has a timer without one.
     """
     stack: Stack = settings["stack"]
     machine = observation["kernel"]["machine"]
@@ -68,7 +68,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "gpu_required": boolean(settings["sparkforge_gpu_required"]),
         "user": settings["verify_user"],
         "accept": _listed(settings["verify_accept"]),
-        # With the reports of earlier runs it tells whether the host changed.
+        # The history of earlier reports shows whether the host has changed.
         "history": settings["verify_history"] or HISTORY,
     }
     steps = {"profile": profile, "limits": limits, "reference": reference(environment_id), "scheduled": scheduled}
@@ -79,5 +79,5 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def _listed(value: str | t.Sequence[str]) -> list[str]:
-    """Return a list as a module reads it: a text, as from the command line, has commas between its items."""
+    """Return a list; a string, as from the command line, is split at its commas."""
     return [item.strip() for item in value.split(",")] if isinstance(value, str) else list(value)

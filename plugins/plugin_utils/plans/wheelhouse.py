@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role wheelhouse: what nginx serves the wheels with, and which settings cannot work."""
+"""The plan of the `wheelhouse` role: nginx's files for serving the wheels, and the settings that cannot work."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ import jinja2
 from . import Plan, packages
 
 TEMPLATES = Path(__file__).parents[3] / "roles/wheelhouse/templates"
-#: The addresses at which the host itself reaches a server that listens on every address.
+#: The addresses through which the host itself reaches a server that listens on every address.
 _LOCAL = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - is compared
-#: Cause and remedy.
+#: A cause and its remedy.
 Fault = tuple[str, str]
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return what there is to serve the wheelhouse with; certificate and key are read on the controller.
+    """Return the steps to serve the wheelhouse; certificate and key are read on the controller.
 
     Steps: ``site`` with its ``addresses``, its ``url`` on the host itself, and its ``content``; ``tls``, the
-    certificate with its chain and its key, for no output; ``salt``, of the password; ``packages``; ``first``, that
-    nginx is not there. Of an observation (``__wheelhouse_observed``) follow ``serve``, that anything differs,
-    ``reload``, that nginx does not listen, ``stale``, the files to remove, ``unit``, what shuts the unit of an nginx in
-    that has no other site, and ``opened``, that it is to be the package's again.
+    certificate with its chain and its key, which must not be printed; ``salt``, for the password's hash; ``packages``;
+    ``first``, set if nginx is not installed. From an observation (``__wheelhouse_observed``) it derives ``serve``, set
+    if anything differs; ``reload``, if nginx does not listen; ``stale``, the files to remove; ``unit``, a drop-in that
+    confines nginx's unit if it has no other site; and ``opened``, set if that drop-in is to be removed.
     """
     pem, faults = _pem([str(settings[f"wheelhouse_tls_{part}"] or "") for part in ("certificate", "key")])
     username, password = str(settings["wheelhouse_username"]), str(settings["wheelhouse_password"])
@@ -49,7 +49,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     }  # fmt: skip
     site["content"] = _rendered("site.conf.j2", variables)
     missing = packages(["nginx", *(["openssl"] if password else [])], observation)
-    # The same each time, so that a password is the same line each time; another one on each host.
+    # The salt is the same each time, so that a password gives the same line; it differs between hosts.
     salt = hashlib.sha256(f"{settings['inventory_hostname']}{username}".encode()).hexdigest()[:16]
     tls, htpasswd = f"{directory}/tls.pem", f"{directory}/htpasswd"
     observed = (settings.get("__wheelhouse_observed") or {}).get("stdout")
@@ -93,7 +93,7 @@ def _rendered(template: str, variables: t.Mapping[str, t.Any]) -> str:
 
 
 def _described(path: str, content: str, mode: str, group: str = "root") -> set[str]:
-    """Return the lines that roles/wheelhouse/files/observe.sh prints of a file that is as it is to be."""
+    """Return the lines that roles/wheelhouse/files/observe.sh prints for a file in its target state."""
     return {f"{mode} root:{group} {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"}
 
 
@@ -102,13 +102,13 @@ def _has(lines: t.Iterable[str], path: str) -> bool:
 
 
 def _address(text: str) -> str:
-    """Return an address as nginx and a URL have it, IPv6 in brackets; empty where it is none."""
+    """Return an address in the form for nginx and URLs, with IPv6 in brackets; '' if it is invalid."""
     bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     try:
         ipaddress.ip_address(bare)
     except ValueError:
         return ""
-    # nginx knows no zones.
+    # nginx does not support zones.
     return "" if "%" in bare else f"[{bare}]" if ":" in bare else bare
 
 
@@ -128,7 +128,7 @@ def _place(root: str, listen: t.Any, addresses: t.Sequence[str], port: t.Any) ->
 
 
 def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
-    """Return certificate and key in one text, which is replaced on a host in one go; empty for plain HTTP."""
+    """Return certificate and key in one text, which is replaced on a host in one step; '' for plain HTTP."""
     both = "wheelhouse_tls_certificate and wheelhouse_tls_key"
     if bool(paths[0]) != bool(paths[1]):
         has = "certificate but no key" if paths[0] else "key but no certificate"
@@ -150,7 +150,7 @@ def _account(username: str, password: str) -> t.Iterator[Fault]:
     if bool(username) != bool(password):
         has = "user name but no password" if username else "password but no user name"
         yield f"The wheelhouse has a {has}.", "Set both wheelhouse_username and wheelhouse_password, or neither."
-    # openssl passwd reads no more than 256 bytes.
+    # openssl passwd reads at most 256 bytes.
     if (
         re.search(r"[\x00-\x1f\x7f:]", username)
         or re.search(r"[\x00-\x1f\x7f]", password)

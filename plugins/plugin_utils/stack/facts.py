@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a stack, its lock and a profile to the facts that every role reads."""
+"""Compute the facts that every role reads from a stack, its lock and a profile."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .load import README, SearchPaths, load, load_lock, read_file, relock
 from .model import Archive, Lock, Stack
 
 with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    # ansible-core depends on packaging; only ansible-test's import check runs without it.
     from packaging.version import Version
 
 
 METHODS = ("wheel", "build")
-# Those that the roles llvm, triton and pytorch build; every other unit is one of the role torch_extensions.
+# The units that the roles `llvm`, `triton` and `pytorch` build; the `torch_extensions` role builds all other units.
 CORE_UNITS = ("llvm", "triton", "compute_library", "pytorch")
 
 
-#: Paths below CUDA's directory of the tools of a Triton that was built here; the last is for the profiler proton.
+#: Tool paths relative to the CUDA directory, for a Triton that was built here; the last is for the profiler Proton.
 _OF_BUILT_TRITON = {
     "TRITON_PTXAS_BLACKWELL_PATH": "bin/ptxas",
     "TRITON_CUOBJDUMP_PATH": "bin/cuobjdump",
@@ -42,7 +42,7 @@ _OF_BUILT_TRITON = {
 
 
 class Facts(t.TypedDict):
-    """A stack and the files that it is from; ``lock`` is None where it has none yet."""
+    """A stack and the files that it was read from; the path ``lock`` is None if the stack has no lock yet."""
 
     stack: Stack
     files: dict[str, str | None]
@@ -51,12 +51,11 @@ class Facts(t.TypedDict):
 def facts(
     name: str, method: str, profile: str, where: SearchPaths, *, libraries: str = "auto", lock_required: bool = True
 ) -> Facts:
-    """Return ``{stack: ..., files: ...}``: what ``stack_name``, ``stack_method`` and ``stack_profile`` mean.
+    """Return ``{stack: ..., files: ...}`` for ``stack_name``, ``stack_method`` and ``stack_profile``.
 
     :param libraries: ``auto`` or ``all``: official wheels bring NVIDIA's libraries, unless their stack says otherwise.
-    :param lock_required: refuse a stack whose lock does not have what the method needs. Taking everything back, for
-        one, needs none of it.
-    :raises SparkforgeError: for unknown names, wrong files, and a method that the stack cannot have.
+    :param lock_required: refuse a stack whose lock lacks the method's pins. An uninstallation, for example, needs none.
+    :raises SparkforgeError: for unknown names, invalid files, and a method that the stack does not support.
     """
     definition, path = load(name, where)
     if method not in METHODS:
@@ -86,7 +85,7 @@ def facts(
     }
     versions = dict(definition["versions"]) if built else wheel_versions(definition)
     units = unit_facts(definition, path, lock)
-    # The inputs of a host or an environment, without paths, dates and texts, so that equal pins are equal everywhere.
+    # The inputs of a host or an environment, without paths, dates and descriptions, so that equal pins give equal ids.
     pins: dict[str, t.Any] = {
         "method": method,
         "cuda": cuda,
@@ -139,7 +138,7 @@ def _sorted(lines: t.Mapping[str, t.Sequence[str]] | None) -> dict[str, list[str
 
 
 def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPaths) -> dict[str, t.Any]:
-    """Return a host profile as the stack amends it.
+    """Return a host profile with the stack's changes.
 
     :raises SparkforgeError: for an unknown profile.
     """
@@ -167,7 +166,7 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPat
 
 
 def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *, required: bool) -> Archive:
-    """Return an archive with the sha256 of stack and lock, which must not contradict each other."""
+    """Return an archive with the sha256 from stack and lock, which must not contradict each other."""
     pinned = dict(archive.get("sha256") or {})
     pinned_archive = lock.get("archives", {}).get(archive["component"])
     if pinned_archive is not None:
@@ -194,27 +193,27 @@ def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *
 
 
 def locked_version(lines: t.Sequence[str], name: str) -> str | None:
-    """Return the version that the lines of a lock pin a distribution to."""
+    """Return the version to which a lock's lines pin a distribution."""
     return next((pin.version for pin in map(split, lines) if pin.name == name), None)
 
 
 def _same_version(locked: str | None, named: str | None) -> bool:
-    """Its own index may serve 2.15.0 as 2.15.0+cu132: the public part is what a stack names."""
+    """Compare the public part: PyTorch's own index may serve the stack's 2.15.0 as 2.15.0+cu132."""
     if locked is None or named is None:
         return locked is named
     return named in (locked, locked.partition("+")[0])
 
 
 def wheel_versions(definition: t.Mapping[str, t.Any]) -> dict[str, str | None]:
-    """Return the versions of an environment made from wheels: without what the stack leaves out."""
+    """Return the versions in an environment made from wheels, without the distributions that the stack leaves out."""
     left_out = definition["wheel"].get("without") or {}
     return {name: None if name in left_out else value for name, value in definition["versions"].items()}
 
 
 def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None) -> None:
-    """Refuse the method wheel where its wheels are not known, or are of other versions.
+    """Refuse the method ``wheel`` if its wheels are not locked or have other versions.
 
-    :raises SparkforgeError: with the way out.
+    :raises SparkforgeError: with the remedy.
     """
     wheels = lock.get("wheels") or {}
     if not wheels and not definition["wheel"]["available"]:
@@ -233,7 +232,7 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
     for platform, lines in sorted(wheels.items()):
         for distribution, named in sorted(wanted_versions.items()):
             if distribution == "triton":
-                continue  # torch's own requirement decides it, and on some platforms there is none
+                continue  # torch's own requirement determines it, and some platforms have none
             locked = locked_version(lines, distribution)
             if not _same_version(locked, named):
                 raise SparkforgeError(
@@ -247,9 +246,9 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
 
 
 def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: Lock) -> dict[str, t.Any] | None:
-    """Return the option ``source`` of source_build for a source of the stack, None where no commit is known.
+    """Return the option ``source`` of source_build for a source of the stack, or None if its commit is unknown.
 
-    The URL is the stack's where it has one, so that a mirror may take upstream's place without a new lock.
+    The stack's URL, if it has one, takes precedence over the lock's, so that a mirror needs no new lock.
     """
     source = definition["sources"][name]
     if "archive" in source:
@@ -264,9 +263,9 @@ def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: Lock) -> dic
 
 
 def unit_facts(definition: t.Mapping[str, t.Any], path: str, lock: Lock) -> dict[str, dict[str, t.Any]]:
-    """Return every unit of a stack with its source and its requirements by platform, as the lock has them.
+    """Return every unit of a stack with its source and its requirements by platform, as locked.
 
-    :param path: of the stack's file: its patches lie beside it, or else with the unit's role.
+    :param path: the stack's file; its patches are in the same directory, or else in the unit's role.
     """
     units = {}
     beside = os.path.dirname(path)
@@ -290,15 +289,15 @@ def unit_facts(definition: t.Mapping[str, t.Any], path: str, lock: Lock) -> dict
 
 
 def extensions(definition: t.Mapping[str, t.Any]) -> list[str]:
-    """Return the units that are built beside LLVM, Triton and PyTorch unless somebody says otherwise, in order."""
+    """Return, in order, the units built by default in addition to LLVM, Triton and PyTorch."""
     units = definition.get("units") or {}
     return [name for name, unit in units.items() if name not in CORE_UNITS and not unit.get("optional")]
 
 
 def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None) -> None:
-    """Refuse the method build where the lock does not say what is to be built, with everything that it lacks.
+    """Refuse the method ``build`` if the lock lacks anything that the build needs; list everything that is missing.
 
-    :raises SparkforgeError: with the way out.
+    :raises SparkforgeError: with the remedy.
     """
     units = definition.get("units") or {}
     wheels = "Set stack_method: wheel, for its official wheels. Or renew " if definition["wheel"]["available"] else ""
@@ -325,7 +324,7 @@ def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_
 
 
 def _stale_sources(definition: t.Mapping[str, t.Any], lock: Lock) -> list[str]:
-    """Return where the lock is of another day of the stack, or contradicts itself."""
+    """Return the entries in which the lock is older than the stack or contradicts itself."""
     locked, problems = lock.get("sources") or {}, []
     for name, source in (definition.get("sources") or {}).items():
         entry = locked.get(name) or {}
@@ -358,12 +357,12 @@ def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: Lock) -> l
 
 
 def triton_environment(version: str | None, cuda_home: str, *, built: bool) -> dict[str, str]:
-    """Return the variables that a Triton needs in the environment that it is used from.
+    """Return the variables that Triton needs in the environment that runs it.
 
-    Up to 3.5 its wheels bring a ptxas of CUDA 12.8, which does not know sm_121a; from 3.6 on a second one, which does,
-    for compute capability 10.0 and newer (knobs.py of the wheels of 3.5.1, 3.6.0 and 3.9.0). What is built here
-    provides neither tools nor headers: without ``cuda.h`` the first launch of a kernel fails in gcc. TRITON_CUDART_PATH
-    adds them to that call alone, where CPATH would add them to every compilation of the user.
+    Up to 3.5 its wheels bring a ptxas from CUDA 12.8, which does not know sm_121a; from 3.6 on they bring a second
+    ptxas, which does, for compute capability 10.0 and newer (knobs.py in the wheels of 3.5.1, 3.6.0 and 3.9.0).
+    A Triton built here provides neither tools nor headers: without ``cuda.h`` the first kernel launch fails in gcc.
+    TRITON_CUDART_PATH adds the headers to that call only, while CPATH would add them to all of the user's compilations.
     """
     if version is None:
         return {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find the files of a stack, its lock and the profiles, and check them: every problem of a file is said at once."""
+"""Find and validate the files of a stack, its lock and the profiles; report every problem of a file at once."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from .. import schema
 from .model import BESIDE, Lock, pin_of
 
 with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    # ansible-core depends on packaging; only ansible-test's import check runs without it.
     from packaging.version import InvalidVersion, Version
 
-#: The role stack of this collection, wherever that is: its stacks, locks and profiles are looked for last.
+#: This collection's `stack` role: its stacks, locks and profiles are searched last.
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "..", "roles", "stack"))
 PROFILES_FILE = "profiles"
 README = "roles/stack/README.md"
-# The top-level key of a file, by its schema.
+# The top-level key of a file, by schema.
 TOP_LEVEL = {"stack": "stack_definition", "lock": "stack_lock", "profiles": "stack_profiles"}
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
-# The unit's name is the repository's, the version's that of the distribution.
+# Unit names follow the repositories; the keys of ``versions`` are distribution names.
 DISTRIBUTIONS = {"pytorch": "torch", "triton": "triton", "torchvision": "torchvision", "torchaudio": "torchaudio"}
 
 
-# --- where files are ----------------------------------------------------------------------------------------
+# --- finding files ------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class SearchPaths:
     """The directories in which files are searched, in this order.
 
-    :ivar stacks: directories of stacks, the collection's own last.
-    :ivar locks: directories of locks, the collection's own last.
-    :ivar profiles: the file of the profiles.
+    :ivar stacks: directories with stacks, the collection's own last.
+    :ivar locks: directories with locks, the collection's own last.
+    :ivar profiles: the profiles file.
     """
 
     stacks: tuple[str, ...]
@@ -56,10 +56,10 @@ class SearchPaths:
 def search_paths(
     inventories: t.Sequence[str], shipped: str | None, stacks: t.Sequence[str] = (), locks: t.Sequence[str] = ()
 ) -> SearchPaths:
-    """Return the directories to search: the requested ones, then those beside the inventory, then the role's.
+    """Return the directories to search: the requested ones, then those next to the inventory, then the role's.
 
-    :param inventories: directories of the inventory.
-    :param shipped: the directory of the role ``stack``, by default this collection's.
+    :param inventories: the inventory's directories.
+    :param shipped: the directory of the ``stack`` role; by default this collection's.
     """
     shipped = shipped or SHIPPED
 
@@ -74,7 +74,7 @@ def search_paths(
 
 
 def inventory_directories(variables: t.Mapping[str, t.Any]) -> list[str]:
-    """Return the directories that the inventory's files lie in, the host's own first; ``localhost,`` has none."""
+    """Return the directories that contain the inventory's files, the host's own first; ``localhost,`` has none."""
     own = variables.get("inventory_dir")
     directories = [own] if isinstance(own, str) and own else []
     for source in variables.get("ansible_inventory_sources") or []:
@@ -84,7 +84,7 @@ def inventory_directories(variables: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def known_names(directories: t.Iterable[str]) -> dict[str, str]:
-    """Return ``{name: path}`` of the YAML files in the directories; the first that has a name wins."""
+    """Return ``{name: path}`` for the YAML files in the directories; the first file with a name wins."""
     paths: dict[str, str] = {}
     for directory in directories:
         if not os.path.isdir(directory):
@@ -99,7 +99,7 @@ def known_names(directories: t.Iterable[str]) -> dict[str, str]:
 def find(name: str, directories: t.Sequence[str]) -> str:
     """Return the path of a stack's file.
 
-    :raises SparkforgeError: for an unknown name, with the known ones and where each was looked for.
+    :raises SparkforgeError: for an unknown name; lists the known names and the searched directories.
     """
     known = known_names(directories)
     if name in known:
@@ -115,11 +115,11 @@ def find(name: str, directories: t.Sequence[str]) -> str:
     )
 
 
-# --- what is in them ----------------------------------------------------------------------------------------
+# --- reading files ------------------------------------------------------------------------------------------
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML's safe subset, refusing a key that stands twice: the second one would win in silence."""
+    """YAML's safe subset, refusing duplicate keys: otherwise the second would silently win."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Any, t.Any]:
         seen = set()
@@ -133,15 +133,15 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 
 def read_file(path: str, kind: str) -> dict[str, t.Any]:
-    """Return what stands under the one top-level key of a YAML file, validated.
+    """Return the validated value of the only top-level key of a YAML file.
 
     :param kind: ``stack``, ``lock`` or ``profiles``.
-    :raises SparkforgeError: when the file cannot be read, is not YAML, has another key, or does not fit its schema.
+    :raises SparkforgeError: if the file cannot be read, is not YAML, has another key, or does not match its schema.
     """
     key = TOP_LEVEL[kind]
     try:
         with open(path, encoding="utf-8") as file:
-            # A subclass of SafeLoader: plain data alone.
+            # A subclass of SafeLoader, so it returns only plain data.
             content = yaml.load(file, Loader=_UniqueKeyLoader)  # noqa: S506
     except (OSError, UnicodeDecodeError) as error:
         raise SparkforgeError(f"{path} cannot be read: {error}.", "Make it readable for Ansible's user.") from error
@@ -150,7 +150,7 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
             f"{path} is not valid YAML: {' '.join(str(error).split())}.", "Correct that line."
         ) from error
     except (RecursionError, ValueError) as error:
-        # Thousands of brackets, and numbers or dates that Python has none of.
+        # Thousands of brackets, and numbers or dates that Python cannot represent.
         raise SparkforgeError(
             f"{path} cannot be read as YAML: {' '.join(str(error).split())}.",
             "Write a mapping with few levels, and quote strings that look like numbers or dates.",
@@ -166,9 +166,9 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
 
 
 def load(name: str, where: SearchPaths) -> tuple[dict[str, t.Any], str]:
-    """Return a stack's definition, validated, and its path.
+    """Return a stack's validated definition and its path.
 
-    :raises SparkforgeError: for an unknown or wrong stack.
+    :raises SparkforgeError: for an unknown or invalid stack.
     """
     path = find(name, where.stacks)
     definition = read_file(path, "stack")
@@ -177,9 +177,9 @@ def load(name: str, where: SearchPaths) -> tuple[dict[str, t.Any], str]:
 
 
 def load_lock(name: str, where: SearchPaths) -> tuple[Lock | None, str | None]:
-    """Return a stack's lock, validated, and its path, or twice None if there is none yet.
+    """Return a stack's validated lock and its path, or None for both if there is no lock yet.
 
-    :raises SparkforgeError: for a wrong lock.
+    :raises SparkforgeError: for an invalid lock.
     """
     path = known_names(where.locks).get(name)
     if path is None:
@@ -191,18 +191,18 @@ def load_lock(name: str, where: SearchPaths) -> tuple[Lock | None, str | None]:
 
 
 def relock(name: str) -> str:
-    """Return the remedy of a lock that is not the stack's."""
+    """Return the remedy for a lock that does not match the stack."""
     return f"Renew it: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}."
 
 
-# --- what no single key shows -------------------------------------------------------------------------------
+# --- checks across keys -------------------------------------------------------------------------------------
 
 
 def check(kind: str, value: t.Any, path: str) -> None:
-    """Raise with every problem of a file at once.
+    """Raise an error that lists every problem of a file.
 
     :param kind: ``stack``, ``lock`` or ``profiles``.
-    :raises SparkforgeError: when there is one.
+    :raises SparkforgeError: if there is a problem.
     """
     problems = schema.problems(kind, value, TOP_LEVEL[kind])
     if not problems and kind == "stack":
@@ -264,10 +264,10 @@ def _version_contradictions(versions: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def _torchvision_for(torch: Version) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return the oldest and newest minor of torchvision for a torch, where that is known.
+    """Return the oldest and newest minor version of torchvision for a torch version, or None if unknown.
 
-    Requires-Dist of torchvision: 0.15 asks for torch 2.0, and so on one by one to 0.28 for 2.13; 0.29.1 asks for 2.14
-    or newer. torchvision 0.9.2, which a recipe of 2025 names, is of 2021 and for torch 1.8.
+    Requires-Dist of torchvision: 0.15 requires torch 2.0, and so on in steps of one to 0.28 for 2.13; 0.29.1 requires
+    2.14 or newer. torchvision 0.9.2, which a recipe from 2025 names, was released in 2021 for torch 1.8.
     """
     if torch.major != 2:
         return None
@@ -291,7 +291,7 @@ def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
     try:
         graphlib.TopologicalSorter({name: unit.get("depends") or [] for name, unit in units.items()}).prepare()
     except graphlib.CycleError as error:
-        # Each is needed by the next.
+        # graphlib lists each unit before the one that needs it.
         ring = error.args[1][::-1]
         sentences.append(f"units.{ring[0]} depends on itself: {' -> '.join(ring)}")
     return sentences

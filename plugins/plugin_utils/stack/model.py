@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The nouns of the controller: a stack as the fact ``stack`` has it, and its lock as ``lock.schema.json`` has it.
+"""The controller's types: a stack, in the format of the fact ``stack``, and its lock, in that of ``lock.schema.json``.
 
-A platform is the lock's word for Python and machine, ``cp312-linux-aarch64``; NVIDIA's is ``linux-sbsa``. A line is one
-of pip's requirements, pinned and with its hashes.
+A platform is the lock's identifier for Python and machine, ``cp312-linux-aarch64``; NVIDIA's is ``linux-sbsa``. A line
+is a pip requirement, pinned and with its hashes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from __future__ import annotations
 import dataclasses
 import typing as t
 
-#: A lock has the packages that people expect beside torch under this name, next to the units'.
+#: A lock's key for the usual companions of torch, next to the units' keys.
 BESIDE = "beside"
 
 
 class Python(t.TypedDict):
-    """``version`` is the one that environments are made with; the stack supports ``minimum`` to ``maximum``."""
+    """``version`` is used for environments; the stack supports ``minimum`` to ``maximum``."""
 
     version: str
     minimum: str
@@ -35,7 +35,7 @@ class Cuda(t.TypedDict):
 
 
 class Archive(t.TypedDict, total=False):
-    """An archive of NVIDIA's; ``sha256`` by NVIDIA's platform, ``variant`` empty where there is but one."""
+    """An NVIDIA archive; ``sha256`` by NVIDIA's platform, ``variant`` empty if there is only one."""
 
     product: str
     component: str
@@ -47,7 +47,7 @@ class Archive(t.TypedDict, total=False):
 
 
 class Wheels(t.TypedDict):
-    """The stack's official wheels: those left out, and those with another version than torch requires."""
+    """The stack's official wheels: the excluded ones, and those whose version differs from torch's requirement."""
 
     cuda: str
     without: dict[str, str]
@@ -64,10 +64,10 @@ class Pins(t.TypedDict):
 
 
 class Stack(t.TypedDict):
-    """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for what is left out.
+    """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for excluded distributions.
 
-    ``libraries`` is what the host gets of NVIDIA's libraries and of compilers: ``all``, or what ``wheels`` lack.
-    ``named`` is the role's: whether ``stack_name`` names the stack, or it is the default.
+    ``libraries`` selects the host's NVIDIA libraries and compilers: ``all``, or only those that ``wheels`` lack.
+    The role sets ``named``: whether ``stack_name`` names the stack, or it is the default.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Stack(t.TypedDict):
 
 
 class Lock(t.TypedDict, total=False):
-    """A file of locks; ``resolved`` is the day. It lacks what was not resolved yet."""
+    """A lock file; ``resolved`` is the date. Parts that were not resolved yet are missing."""
 
     format: int
     stack: str
@@ -109,18 +109,18 @@ class Lock(t.TypedDict, total=False):
 
 @dataclasses.dataclass(frozen=True)
 class Pin:
-    """A file in the tree of one source that names the commit of another.
+    """A file in one source's tree that names the commit of another source.
 
     :ivar source: the source with that tree.
-    :ivar files: paths in that tree; the first that exists counts.
+    :ivar files: paths in that tree; the first existing file counts.
     """
 
     source: str
     files: tuple[str, ...]
 
 
-#: Sources that pin each other: PyTorch pins Triton, and Triton pins LLVM (llvm-hash.txt to 3.7, llvm-info.json
-#: from 3.8 on). A stack names others with `pin`.
+#: Sources that pin each other: PyTorch pins Triton, and Triton pins LLVM (llvm-hash.txt up to 3.7, llvm-info.json from
+#: 3.8 on). A stack declares others with `pin`.
 PINS = {
     "triton": Pin("pytorch", (".ci/docker/ci_commit_pins/triton.txt",)),
     "llvm": Pin("triton", ("cmake/llvm-info.json", "cmake/llvm-hash.txt")),
@@ -128,6 +128,6 @@ PINS = {
 
 
 def pin_of(name: str, source: t.Mapping[str, t.Any]) -> Pin | None:
-    """Return what names the commit of a source that the stack gives no reference for."""
+    """Return the file that names the commit of a source for which the stack gives no reference."""
     pin = source.get("pin")
     return Pin(pin["source"], tuple(pin["files"])) if pin else PINS.get(name)

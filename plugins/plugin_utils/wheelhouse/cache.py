@@ -7,9 +7,9 @@
 ::
 
     <cache>/<platform>/manifests/<stack>-<lock id>.json
-    <cache>/<platform>/wheels/<sha256>/<file>          only where wheels go through the controller
+    <cache>/<platform>/wheels/<sha256>/<file>          only if wheels go through the controller
 
-A wheel below a directory named by its sha256 was verified when it was put there.
+A wheel in a directory named after its sha256 was verified when it was put there.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from ...module_utils._wheel.wheel import Manifest, Wheel, of_manifest
 from ...module_utils._wheelhouse import publication
 from .query import Query
 
-#: Manifests of one stack that stay in the cache; the wheels that none of them names go.
+#: The number of manifests per stack that stay in the cache; wheels that no kept manifest names are removed.
 KEEP = 2
 #: Seconds to wait for another run that downloads the same wheel.
 WAIT = 3600.0
 
 
 class Cache:
-    """The controller's cache of one platform."""
+    """The controller's cache for one platform."""
 
     def __init__(self, directory: str, platform: str) -> None:
-        # A host that named a platform ../x would have its manifests written elsewhere.
+        # A host that reported ../x as its platform would have its manifests written elsewhere.
         cache = os.path.abspath(os.path.expanduser(directory))
         self.directory = os.path.join(cache, publication.checked_platform(platform))
 
@@ -47,7 +47,7 @@ class Cache:
     def load(self, query: Query) -> Manifest | None:
         """Return the manifest, or None if there is none.
 
-        :raises SparkforgeError: if the cached manifest does not fit the query.
+        :raises SparkforgeError: if the cached manifest does not match the query.
         """
         path = self.path_of(query)
         try:
@@ -67,17 +67,17 @@ class Cache:
             raise SparkforgeError(error.cause, f"Remove {path}; the next run fetches the manifest again.") from error
 
     def check_not_older(self, query: Query, manifest: Manifest, where: str) -> None:
-        """Refuse a manifest that is older than the one that is here: who serves it may do so to keep back what is new.
+        """Refuse a manifest that is older than the cached one, because a server may withhold newer builds.
 
-        Without ``wanted.signers`` only one of the same builder counts, for fleets may share a cache.
+        Without ``query.signers``, compare only manifests from the same builder, because fleets may share a cache.
 
-        :param where: how messages call the manifest.
+        :param where: the manifest's name in messages.
         :raises SparkforgeError: with both times.
         """
         try:
             known = self.load(query)
         except SparkforgeError:
-            # A manifest that is not trusted proves nothing about the age of others.
+            # An untrusted manifest proves nothing about the age of others.
             return
         if known is None or manifest["written"] >= known["written"]:
             return
@@ -89,7 +89,7 @@ class Cache:
             )
 
     def save(self, query: Query, manifest: Manifest) -> bool:
-        """Keep a manifest and drop what no kept one needs; tell whether anything changed."""
+        """Store a manifest and remove files that no stored manifest needs; tell whether anything changed."""
         path = self.path_of(query)
         text = publication.text_of(manifest)
         with contextlib.suppress(OSError), open(path, "rb") as stream:
@@ -101,7 +101,7 @@ class Cache:
         return True
 
     def _prune(self, stack: str) -> None:
-        """Keep the newest manifests of the stack, and the wheels that some manifest names."""
+        """Keep the newest manifests of the stack, and the wheels that a kept manifest names."""
         folder = os.path.dirname(self.path_of(Query(stack, "0" * 12, "")))
         mine, needed = [], set()
         for file in os.listdir(folder):
@@ -127,7 +127,7 @@ class Cache:
                 shutil.rmtree(os.path.join(store, name), ignore_errors=True)
 
     def wheel(self, wheel: Wheel) -> str:
-        """Return where a wheel is, or is to lie."""
+        """Return the path of a wheel, whether or not it exists yet."""
         return os.path.join(self.directory, "wheels", wheel.sha256, wheel.file)
 
     def missing(self, manifest: Manifest) -> list[Wheel]:
@@ -135,13 +135,13 @@ class Cache:
 
     @contextlib.contextmanager
     def bringing(self, wheel: Wheel) -> Iterator[str | None]:
-        """Give the path of a file to put a wheel into, which is then verified; None where another run has brought it.
+        """Yield a path to write a wheel to, then verify the file; yield None if another run has already stored it.
 
-        :raises SparkforgeError: if the sha256 of what was put there is another one.
+        :raises SparkforgeError: if the sha256 of the written file is wrong.
         """
         directory = os.path.dirname(self.wheel(wheel))
         store = os.path.dirname(directory)
-        # Thirty hosts ask for the same wheel at once: one of them provides it.
+        # Thirty hosts may need the same wheel at once: only one of them fetches it.
         with receipts.lock(store, wheel.sha256, WAIT):
             if os.path.isfile(self.wheel(wheel)):
                 yield None
@@ -153,7 +153,7 @@ class Cache:
                 if actual != wheel.sha256:
                     raise wrong_wheel(wheel, actual, temporary)
                 disk.make_directories(directory)
-                # A power loss leaves an empty file otherwise, which counts as verified.
+                # Without this, a power loss could leave an empty file, which would count as verified.
                 disk.fsync_file(temporary)
                 os.replace(temporary, self.wheel(wheel))
                 disk.fsync_directory(directory)
@@ -167,7 +167,7 @@ class Cache:
 
 
 def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:
-    """Return what is to be said of a wheel with another sha256 than its manifest says."""
+    """Return the error for a wheel whose sha256 differs from the manifest."""
     with open(path, "rb") as stream:
         html = http.is_html(stream.read(1024))
     cause = f"The sha256 of {wheel.file} is {actual}, the manifest says {wheel.sha256}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds the manifest of a stack: under a URL, in the controller's cache, or on the builder."""
+"""Finds the manifest of a stack: at a URL, in the controller's cache, or on the builder."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .cache import Cache
 from .query import Query
 from .signed import SETTING
 
-#: Seconds without an answer: the hosts' fast network may be none of the controller's.
+#: Seconds to wait for an answer: the controller may have no route to the hosts' fast network.
 PATIENCE = 10.0
 
 
 class Found(t.NamedTuple):
-    """A manifest, where it was, and what each place that was asked answered."""
+    """A manifest, where it was found, and the answer of each place that was tried."""
 
     manifest: Manifest | None
     where: str | None
@@ -32,7 +32,7 @@ class Found(t.NamedTuple):
 
 
 class Served:
-    """A wheelhouse that is served under a URL; only a signature vouches for what it serves."""
+    """A wheelhouse served at a URL; only a signature vouches for its content."""
 
     def __init__(self, url: str, username: str = "", password: str = "") -> None:
         self.url = url.rstrip("/")
@@ -55,9 +55,9 @@ class Served:
             )
 
     def manifest(self, query: Query) -> Manifest | None:
-        """Return the manifest that is served; None where the server has none.
+        """Return the served manifest, or None if the server has none.
 
-        :raises SparkforgeError: if something else is served, or nothing answers; see ``is_passed_over``.
+        :raises SparkforgeError: if something else is served, or the server does not answer; see ``is_passed_over``.
         """
         parts = [self.url, *(urllib.parse.quote(part) for part in (query.platform, "manifests", query.file))]
         url = "/".join(parts)
@@ -95,7 +95,7 @@ class Served:
 
 
 def is_passed_over(error: SparkforgeError) -> bool:
-    """Tell whether the next place may be asked: not where somebody answered and said something wrong."""
+    """Tell whether to try the next place; not if a server answered with something wrong."""
     status = error.details.get("status")
     return int(status) >= 500 if status is not None else isinstance(error, UnreachableError)
 
@@ -109,12 +109,13 @@ def find_manifest(
     builder: str,
     allow_older: bool = False,
 ) -> Found:
-    """Look for a manifest in the places, in order, and say what each had.
+    """Look for a manifest in the places, in order, and report the answer of each.
 
-    :param ask_builder: returns the content of the file of that name in the builder's wheelhouse, None where it is
-        not there; raises OSError with words where the builder cannot be asked.
-    :param allow_older: whether one is taken that is older than the cache's.
-    :raises SparkforgeError: if a place has something that is not a manifest, one of another stack, or an older one.
+    :param ask_builder: returns the content of a file in the builder's wheelhouse, or None if it does not exist;
+        raises OSError with a message if the builder cannot be queried.
+    :param allow_older: accept a manifest that is older than the cached one.
+    :raises SparkforgeError: if a place has a file that is not a manifest, or a manifest of another stack or an older
+        one.
     """
     tried: list[dict[str, str]] = []
     for source in sources:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The identity that a stack's manifest must have, and the texts that it may hold: they become paths, URLs and lines."""
+"""The required identity of a stack's manifest, and checks of its texts, which become paths, URLs and lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIELDS = {"platform": "the platform", "stack": "the stack", "lock_id": "the loc
 
 
 class Query(t.NamedTuple):
-    """The identity that a manifest must have."""
+    """The required identity of a manifest."""
 
     stack: str
     lock_id: str
@@ -28,11 +28,11 @@ class Query(t.NamedTuple):
     signers: t.Sequence[str] = ()
 
     def check(self, manifest: t.Any, where: str) -> Manifest:
-        """Return the manifest.
+        """Return the validated manifest.
 
-        :param where: how messages call it.
-        :raises SparkforgeError: if it holds what it must not, was changed, is of something else, or is not signed by
-            one of ``signers``.
+        :param where: the manifest's name in messages.
+        :raises SparkforgeError: if its content is invalid or was changed, its identity is wrong, or none of ``signers``
+            signed it.
         """
         checked = publication.check(manifest, where)
         problems = schema.problems("manifest", checked) or contradictions(checked)
@@ -57,7 +57,7 @@ class Query(t.NamedTuple):
 
 
 def contradictions(manifest: Manifest) -> list[str]:
-    """Return what of a manifest that fits the schema cannot be."""
+    """Return the contradictions in a manifest that matches the schema."""
     problems = []
     try:
         time.strptime(manifest["written"], publication.TIME)

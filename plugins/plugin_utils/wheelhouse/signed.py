@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tells whether a manifest was signed by a key that the inventory pins."""
+"""Check that a manifest was signed by a key that the inventory pins."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._wheel.wheel import Manifest
 from ...module_utils._wheelhouse.signature import NAMESPACE
 
-#: Type and key, as in a file of authorized keys; what follows is a comment.
+#: Type and key, as in an authorized_keys file; the rest of the line is a comment.
 _KEY = re.compile(r"([a-z0-9@.-]+ [A-Za-z0-9+/]+=*)(?: [^\n]*)?")
 
 
 SETTING = "sparkforge_wheelhouse_signers"
-#: The remedy for a manifest that is not signed as it should be.
+#: The remedy for a manifest without a valid signature.
 REMEDY = (
     "Find out who wrote it; if it was your builder, publish it again with playbooks/build.yml, which prints the "
     "key to pin."
@@ -31,9 +31,9 @@ REMEDY = (
 def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
     """Refuse a manifest that none of ``signers`` has signed.
 
-    :param signers: public keys of OpenSSH; none, and every manifest is taken.
-    :param where: how messages call the manifest.
-    :raises SparkforgeError: also where a signer is not a public key.
+    :param signers: OpenSSH public keys; if empty, every manifest is accepted.
+    :param where: the manifest's name in messages.
+    :raises SparkforgeError: also if a signer is not a public key.
     """
     if not signers:
         return

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The reports of many hosts: their files, what is known of each host, and what is said of it on a terminal."""
+"""The reports of many hosts: their files, the state of each host, and its line on a terminal."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ....module_utils._core.verdict import FAIL, FORMAT, NO_REPORT, PROVEN, UNPR
 from . import REQUIREMENTS, Report, count_words, now
 from .form import report_problems
 
-#: Names of the merged files and of the forecast (``update/forecast.py``), which no host's files may have.
+#: Names of the merged files and of the forecast (``update/forecast.py``), which are not allowed for a host's files.
 FLEET, INDEX, FORECAST = "fleet", "index", "forecast"
-#: Before the ending of whatever a run with --check writes.
+#: The suffix before the extension of every file that a run with --check writes.
 CHECKED = ".check"
 
 
 def file_stem(name: str, check_mode: bool = False) -> str:
-    """Return what a host's files are named before ``.json`` and ``.html``; no two hosts have the same.
+    """Return the base name of a host's ``.json`` and ``.html`` files; it differs between hosts.
 
-    :raises SparkforgeError: no file can be named after it.
+    :raises SparkforgeError: if the name contains no usable character.
     """
-    # An inventory may call a host anything, [::1]:2222 for one.
+    # An inventory may use any host name, for example [::1]:2222.
     stem = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".")[:150]
     if not stem:
         raise SparkforgeError(
@@ -43,7 +43,7 @@ def file_stem(name: str, check_mode: bool = False) -> str:
 def load(path: str, host: str) -> Report:
     """Read a host's report.
 
-    :raises SparkforgeError: there is none, or it is damaged, of another format or of another host.
+    :raises SparkforgeError: if it does not exist, is damaged, has another format or belongs to another host.
     """
 
     def refuse(constant: str) -> t.NoReturn:
@@ -80,9 +80,9 @@ def load(path: str, host: str) -> Report:
 def merge(
     directory: str, hosts: t.Iterable[str], stopped: t.Mapping[str, str] | None = None, check_mode: bool = False
 ) -> Report:
-    """Return what is known of each host, the worst first.
+    """Return the report and verdict of each host, worst first.
 
-    :param stopped: hosts on which this run stopped before its end, each with why, so that their report may be older.
+    :param stopped: hosts on which this run stopped early, each with the reason; their report may be an older one.
     """
     rows = []
     for host in dict.fromkeys(hosts):
@@ -113,12 +113,12 @@ def merge(
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """Return a key by which spark2 comes before spark10."""
+    """Return a sort key that puts spark2 before spark10."""
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", name)]
 
 
 def line(row: t.Mapping[str, t.Any]) -> str:
-    """Return one line for a terminal about one host of a fleet."""
+    """Return a line for the terminal about one host of a fleet."""
     if row["report"] is None:
         why = f"The host {row['stopped']}." if row.get("stopped") else f"{row['cause']} {row['remedy']}"
         said = f"{row['host']}: {row['verdict']}; {why}"
@@ -134,11 +134,11 @@ def line(row: t.Mapping[str, t.Any]) -> str:
 
 
 def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t.Collection[str] = ()) -> list[str]:
-    """Return the two lines that a person types next on hosts that are ready, nothing where none is.
+    """Return the two lines to type next on hosts that are ready, or [] if none is ready.
 
-    :param rows: hosts that are what is required.
-    :param activate: the script by which the environment is entered.
-    :param joined: hosts on which somebody became a member of the group in this run.
+    :param rows: hosts that meet the requirement.
+    :param activate: the script that activates the environment.
+    :param joined: hosts on which a user was added to the group in this run.
     """
     hosts = [row["host"] for row in rows if row["verdict"] in (PROVEN, UNPROVEN)]
     if not hosts or not activate:
@@ -152,11 +152,11 @@ def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t
 
 
 def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
-    """Return why a host is not what is required of it, in cause and remedy, or nothing."""
+    """Return why a host does not meet the requirement, as cause and remedy, or ''."""
     if require not in REQUIREMENTS:
         raise ValueError(require)
     verdict = row["verdict"]
-    # The run did not do what was asked for, whatever the verdict of the proof.
+    # The run did not finish its work, whatever the verdict of the proof.
     if row["stopped"]:
         return shown.text(f"{row['host']} {row['stopped']}.")
     if require == "none" or verdict == PROVEN or (verdict == UNPROVEN and require == UNPROVEN):

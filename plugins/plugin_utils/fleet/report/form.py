@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The form of a report: checked against ``docs/report.schema.json``, and completed."""
+"""Validate a report against ``docs/report.schema.json``, and complete it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import Report, now
 
 
 def report_problems(report: t.Any) -> list[str]:
-    """Return what is wrong with a report: its form, and counts that are not those of its checks."""
+    """Return a report's problems: schema violations, and counts that contradict its checks."""
     found = schema.problems("report", report)
     if found:
         return found
@@ -31,11 +31,11 @@ def report_problems(report: t.Any) -> list[str]:
 
 
 def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Report:
-    """Return a report with what may be left out of it, ready to be written.
+    """Return a report with its optional keys filled in, ready to be written.
 
-    :raises SparkforgeError: it is not one.
+    :raises SparkforgeError: if it is not a valid report.
     """
-    # Ansible's own types of text become plain ones, and what is not JSON raises TypeError.
+    # Convert Ansible's own text types to plain ones; data that JSON cannot represent raises TypeError.
     given = json.loads(json.dumps(report))
     checks = [
         {
@@ -66,7 +66,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         "resolved": {},
         "drift": {"since": None, "changes": []},
         **given,
-        # Whose report it is says the inventory; a host could name another one.
+        # The name comes from the inventory, because a host could report another host's name.
         "host": host,
         "check_mode": check_mode,
         "checks": checks,
