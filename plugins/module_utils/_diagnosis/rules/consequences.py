@@ -129,6 +129,21 @@ remedy = Read the log further up, from the first line with ERROR or Traceback of
     2>&1 | grep -nE "ERROR|Traceback|Error:" | head), on all hosts; with nothing there, look for Out of memory in the
     kernel's log (journalctl -k).
 
+[lmstudio-not-loaded]
+keys =
+    exited before becoming healthy
+    Error: Received load-error
+pattern =
+    Engine protocol runtime (?P<runtime>\S+) for \S+ exited before becoming healthy\. exitCode=(?P<code>\w+)
+    (Received load-error)
+cause = The engine of LM Studio ended while it loaded the model[ ({runtime}, status {code})]; these lines do not say
+    why.
+remedy = Watch its log while it loads (lms log stream); update the engine (the app's page Runtime), take a shorter
+    context or a more quantized model, and one in a format that the engine reads (GGUF).
+source =
+    lmstudio-ai/lmstudio-bug-tracker#2190
+    lmstudio-ai/lmstudio-bug-tracker#1635
+
 [ollama-not-loaded]
 keys =
     unable to load model: /

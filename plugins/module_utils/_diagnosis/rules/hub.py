@@ -125,6 +125,7 @@ pattern =
 cause = The hub does not know the token that was sent ({found}): it is expired, revoked or cut off.
 remedy = Make a new one on the hub's page of tokens and log in with it (hf auth login), and unset an old HF_TOKEN: even
     a public model is refused with a wrong token.
+source = huggingface/huggingface_hub#2586
 
 [hub-file-missing]
 keys =
@@ -144,6 +145,7 @@ keys = 'hf_transfer' package is not available
 pattern = '(hf_transfer)' package is not available
 cause = HF_HUB_ENABLE_HF_TRANSFER is set, and the package {found} is not installed.
 remedy = Unset the variable, or install hf_transfer in this environment; huggingface_hub 1.0 uses hf_xet instead.
+source = karpathy/nanochat#56
 
 [model-code-not-allowed]
 keys = contains custom code which must be executed
@@ -151,6 +153,7 @@ pattern = The repository (?:for )?(\S+) contains custom code
 cause = The model {found} brings Python code of its own, which runs only where that is allowed.
 remedy = Read that code, and pass --trust-remote-code (trust_remote_code=True) if you trust its author; pin the
     revision.
+source = runpod-workers/worker-vllm#43
 
 [accelerate-missing]
 keys =
@@ -245,6 +248,48 @@ source =
     safetensors/safetensors#545
     safetensors/safetensors#195
     safetensors/safetensors#485
+
+[shared-tensors-not-saved]
+keys = Some tensors share memory, this will lead
+pattern = Some tensors share memory[^\n]*?: \[\{(?P<names>[^}\n]{1,120})
+cause = safetensors does not write tensors that are one and the same in memory: {names}.
+remedy = Save with the model's own save_pretrained, which knows the tied ones (with a newer Transformers, if that is
+    what failed), or with safetensors.torch.save_model instead of save_file; else save a copy (.clone()) of one.
+source =
+    safetensors/safetensors#202
+    huggingface/optimum-quanto#388
+
+[probabilities-not-numbers]
+keys = probability tensor contains either
+pattern = (probability tensor contains either 'inf', 'nan' or element < 0)
+cause = The model computed no numbers to choose a token from ({found}): float16 overflowed, the weights or an adapter
+    are damaged (a training whose loss was 0 or nan), or padding was computed.
+remedy = Load it with dtype=torch.bfloat16 instead of float16 (or float32, to see whether that is it); try the model
+    without the adapter, and without quantization.
+source =
+    JIA-Lab-research/LongLoRA#165
+    QwenLM/Qwen-VL#364
+    LianjiaTech/BELLE#412
+
+[padding-token-missing]
+keys = tokenizer does not have a padding token
+pattern = (tokenizer does not have a padding token)
+cause = Texts of different lengths are to be padded, and the model's tokenizer has no token for it ({found}).
+remedy = Set one before: tokenizer.pad_token = tokenizer.eos_token (for a training better a token of its own, or the
+    model does not learn to end).
+source =
+    LegallyCoder/mamba-hf#2
+    stanford-crfm/BioMedLM#4
+
+[attention-not-in-model]
+keys = does not support an attention implementation through
+pattern = (?P<model>\w+) does not support an attention implementation through torch[\w.]*\.(?P<kind>\w+) yet
+cause = The class {model} is not written for Transformers' {kind}, which is chosen by default.
+remedy = Load it with attn_implementation='eager'; of code from elsewhere (custom nodes, trust_remote_code), take a
+    release that knows the installed Transformers, or the Transformers that it names.
+source =
+    chflame163/ComfyUI_OmniGen_Wrapper#11
+    wtangdev/UniRel#22
 
 [git-lfs-missing]
 keys =

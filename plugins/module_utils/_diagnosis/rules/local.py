@@ -62,6 +62,7 @@ cause = The GGUF file does not have the layers that this llama.cpp expects of it
     another release, or is a part (mmproj, LoRA, draft) and no model.
 remedy = Update llama.cpp (or Ollama), or take a GGUF that was made anew since; give an mmproj file with --mmproj, a
     LoRA with --lora.
+source = mozilla-ai/llamafile#219
 
 [gguf-not-found]
 keys = failed to open GGUF file
@@ -157,6 +158,23 @@ remedy = Read its lines on that host; build llama.cpp from one commit on all of 
     memory (its part of the model and cache), and try --split-mode layer.
 source = ggml-org/llama.cpp#25791
 
+[llamacpp-rpc-not-reached]
+keys =
+    RPC server version mismatch
+    E Failed to connect to
+    Failed to connect to :
+    ggml_rpc: Failed to connect to
+pattern =
+    RPC server version mismatch: (?P<have>[\d.]+)(?s:.)*?Failed to connect to (?P<address1>\S*:\d+)
+    (?:^(?:\d+\.[\d.]+ E )?|ggml_rpc: )Failed to connect to (?P<address2>[\d.]*:\d+)
+cause = llama.cpp does not reach the RPC server {address} of another host[, which speaks another version of the protocol
+    ({have})].
+remedy = Start ggml-rpc-server (older: rpc-server) there with -H and its address in the network between the hosts, as
+    its default is 127.0.0.1, give --rpc that address and port, and build both hosts anew from one commit.
+source =
+    ggml-org/llama.cpp#26392
+    ggml-org/llama.cpp#12385
+
 [llamacpp-template]
 keys = this custom template is not supported
 pattern = (this custom template is not supported)
@@ -226,6 +244,9 @@ pattern = (could not connect to (?:a running )?[Oo]llama)
 cause = No Ollama server answers ({found}).
 remedy = Start it (systemctl start ollama) and read its journal if it ends; from a container or another host set
     OLLAMA_HOST to its address, and OLLAMA_HOST=0.0.0.0 for the server.
+source =
+    ollama/ollama#8813
+    varunvasudeva1/llm-server-docs#2
 
 [ollama-too-old]
 keys = requires a newer version of Ollama
@@ -267,6 +288,9 @@ pattern =
 cause = There was no memory for llama.cpp's weights or context ({found}).
 remedy = Start it with a smaller or more quantized model, a shorter context (-c), fewer slots (-np) or a quantized cache
     (-ctk q8_0 -ctv q8_0 with -fa on), or free memory first.
+source =
+    ollama/ollama#12634
+    ollama/ollama#8597
 
 [llamacpp-needs-flash-attention]
 keys = V cache quantization requires flash_attn
@@ -286,6 +310,21 @@ pattern =
 cause = A package of ComfyUI's requirements is missing in its environment ({found}), as after an update
     of only its source.
 remedy = Run pip install -r requirements.txt with ComfyUI's own Python, without replacing torch.
+
+[comfyui-node-unknown]
+keys =
+    a node is missing the class_type property
+    Cannot execute because node
+pattern =
+    Cannot execute because node (?P<node>[^\n]{1,80}?) does not exist
+    (a node is missing the class_type property)
+cause = The workflow has a node[, {node},] that this ComfyUI does not know: its custom nodes are not installed, or
+    failed when they were imported.
+remedy = Look for IMPORT FAILED in the lines of the start; install what is missing with ComfyUI-Manager (Install Missing
+    Custom Nodes), restart ComfyUI, and load the page and the workflow anew.
+source =
+    Comfy-Org/ComfyUI#11355
+    Comfy-Org/ComfyUI#9362
 
 [comfyui-input-missing]
 keys =

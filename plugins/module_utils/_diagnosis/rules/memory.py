@@ -39,6 +39,15 @@ source =
     ggml-org/llama.cpp#23732
     ollama/ollama#12283
 
+[unified-load-refused]
+keys = refusing oversized unified-memory load
+pattern =
+    unified-memory load: (?P<model>\S+) needs about (?P<need>[\d.]+ GB)[^\n]*?only about (?P<free>[\d.]+ GB) is usable
+cause = Unsloth did not load {model}: its weights need about {need}, and of the shared memory {free} is free for it.
+remedy = Free memory first: end other servers and programs (nvidia-smi shows them), or unload the model before; else
+    take a smaller or more quantized one. Offloading to the CPU frees nothing here.
+source = unslothai/unsloth#9919
+
 [cuda-out-of-memory]
 keys =
     CUDA out of memory

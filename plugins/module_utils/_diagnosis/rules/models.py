@@ -117,6 +117,9 @@ cause = The installed Transformers does not understand how the model scales its 
     the model, or an override is incomplete.
 remedy = Upgrade Transformers (with the engine that pins it), or write --hf-overrides with rope_type, factor and
     original_max_position_embeddings.
+source =
+    meta-llama/llama3#299
+    runpod-workers/worker-vllm#257
 
 [trtllm-no-cache-memory]
 keys =
@@ -167,6 +170,7 @@ pattern =
     +[^\n]*?max_num_batched_tokens \((?P<have2>\d+)\)
 cause = vLLM takes {have} tokens in one step (max_num_batched_tokens), and {what} needs {need}.
 remedy = Start it with --max-num-batched-tokens {need} or more[, or lower {what}].
+source = vllm-project/vllm#36734
 
 [bfloat16-gpu-too-old]
 keys = Bfloat16 is only supported on GPUs
@@ -392,17 +396,20 @@ keys =
     You need to have sentencepiece
     library but it was not found in your environment
     Couldn't instantiate the backend tokenizer
+    Tiktoken failed, if a converter for SentencePiece
 pattern =
     You need to have (?P<library1>sentencepiece|tiktoken)
     requires the (?P<library2>[\w-]+) library but it was not found in your environment
     (?P<library3>Couldn't instantiate the backend tokenizer)
+    Converting from (?P<library4>(?:SentencePiece and )?Tiktoken) failed
 values =
     packages of library: [Pp]roto => protobuf
-    packages of library: [Ss]entence|tiktoken|Could => sentencepiece tiktoken protobuf
+    packages of library: [Ss]entence|[Tt]iktoken|Could => sentencepiece tiktoken protobuf
     packages of library: . => that package
 cause = The model's tokenizer needs a package to be read, which is not installed: {library}.
 remedy = Install it in the program's environment (python -m pip install {packages}) and start the program again; if it
     stays, the tokenizer's files (tokenizer.json or tokenizer.model) are missing or not complete.
+source = huggingface/transformers#36291
 
 [peft-modules-missing]
 keys = not found in the base model. Please check the target modules

@@ -298,8 +298,10 @@ keys =
     EADDRINUSE
     port is already allocated
     Cannot find empty port in range
+    bind HTTP server socket
 pattern =
     Cannot find empty port in range: (?P<port7>\d+)
+    couldn't bind HTTP server socket, hostname: [^\s,]+, port: (?P<port8>\d+)
     failed to listen on any local network address\. port: (?P<port1>\d+)[^\n]*EADDRINUSE
     Bind for \S+:(?P<port2>\d+) failed: port is already allocated
     listen \w+ \S+:(?P<port3>\d+): bind: address already in use
@@ -314,6 +316,7 @@ remedy = Find it (ss -ltnp; docker ps shows the ports of containers), which is o
 source =
     om-ai-lab/VLM-R1#289
     vllm-project/vllm#7514
+    PiDanShouRouZhouXD/Sakura_Launcher_GUI#71
     UKGovernmentBEIS/inspect_ai#1809
     0xmoei/allora-testnet#11
 

@@ -277,6 +277,7 @@ pattern =
 cause = A call that CUDA graphs do not allow came while one was recorded, or a kernel failed in it ({found}).
 remedy = Look for the first error before it; start without graphs to see it (--enforce-eager of vLLM,
     --disable-cuda-graph of SGLang).
+source = NVIDIA/TensorRT#3011
 
 [gpu-busy]
 keys = all CUDA-capable devices are busy or unavailable

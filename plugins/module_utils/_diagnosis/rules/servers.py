@@ -228,6 +228,9 @@ cause = The file of weights and this release of the server do not fit each other
     another way, mostly since its quantization or architecture is newer.
 remedy = Use the release of the server that the model's page names (mostly a newer one), or another quantization of the
     model; where files are missing, download the model again.
+source =
+    vllm-project/vllm#45102
+    vllm-project/llm-compressor#959
 
 [server-argument-unknown]
 keys =
