@@ -42,6 +42,17 @@ source =
     moby/moby#34507
     https://docs.docker.com/reference/cli/dockerd/
 
+[cdi-management-device]
+keys = management.nvidia.com/gpu=
+pattern = unresolvable CDI devices (management\.nvidia\.com/gpu=(?:GPU-)?[\w-]+)
+cause = The pod asks for {found} of the CDI specification that only the GPU operator's own pods use, and which has no
+    such device.
+remedy = Leave runtimeClassName nvidia-cdi out of the pod (or set nvidia), and keep its limit nvidia.com/gpu; if it
+    stays, update the operator's container toolkit.
+source =
+    NVIDIA/nvidia-container-toolkit#1239
+    NVIDIA/nvidia-container-toolkit#1895
+
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])
@@ -77,6 +88,25 @@ pattern = (error getting GPU device minor number): Not Supported
 cause = nvidia-ctk asked NVML about an integrated GPU, for which NVML has no device number.
 remedy = Generate the specification with --mode=csv, as on Tegra.
 source = NVIDIA-ISAAC-ROS/isaac_ros_common#163
+
+[cdi-not-generated]
+keys = failed to generate CDI spec
+pattern =
+    failed to generate CDI spec: (?P<why>(?!.*(?:ERROR_LIBRARY_NOT_FOUND|ERROR_DRIVER_NOT_LOADED|minor number))[^\
+    +n]{1,300})
+values =
+    advice of why: .*(?:sandboxutils|sandbox utils) => Update the driver to 570 or newer, or generate it without that
+    + part (NVIDIA_CTK_CDI_GENERATE_FEATURE_FLAGS=disable-nvsandboxutils, also in
+    + /etc/nvidia-container-toolkit/nvidia-cdi-refresh.env)
+    advice of why: .*empty device edits => Set the toolkit's mode to legacy (sudo nvidia-ctk config --in-place --set
+    + nvidia-container-runtime.mode=legacy) and restart docker or containerd, until a newer toolkit makes it
+    advice of why: . => See that nvidia-smi works on the host, give --mode=csv on a Jetson, and update the container
+    + toolkit
+cause = nvidia-ctk could not make the CDI specification: {why}.
+remedy = {advice}.
+source =
+    NVIDIA/nvidia-container-toolkit#1517
+    kaito-project/kaito#2326
 
 [hook-called-directly]
 keys =

@@ -509,4 +509,12 @@ pattern =
 cause = The GPU {gpu} does not offer that setting ({what}).
 remedy = Leave it out: nvidia-smi -q shows N/A for what this GPU does not have (a GB10 shares power and memory with its
     host, and has no MIG).
+
+[fabric-manager-needless]
+keys = NV_WARN_NOTHING_TO_DO
+pattern = (NV_WARN_NOTHING_TO_DO)
+cause = nvidia-fabricmanager does not start ({found}), because this host has no NVSwitch, which it is for.
+remedy = Switch it off (sudo systemctl disable --now nvidia-fabricmanager) and remove its package: a Spark, and cards
+    without NVSwitch, do not need it.
+source = data-infra/cube-studio#29
 """

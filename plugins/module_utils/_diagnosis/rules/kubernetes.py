@@ -47,6 +47,28 @@ remedy = Where the host brings the driver, as DGX OS does, install the operator 
     toolkit.enabled=false where the host has the container toolkit); else read the log of the driver daemon set.
 source = NVIDIA/gpu-operator#531
 
+[k8s-device-links]
+keys = error creating symlink creator
+pattern = error creating symlink creator: (?P<why>[^\n\\]{1,200})
+cause = The GPU operator's validator could not make its links below /dev/char: {why}.
+remedy = Set DISABLE_DEV_CHAR_SYMLINK_CREATION=true for it (in the ClusterPolicy, validator: driver: env:), where the
+    host brings driver and toolkit and nvidia-smi works on it.
+source =
+    NVIDIA/gpu-operator#1015
+    NVIDIA/gpu-operator#671
+
+[k8s-driver-container]
+keys =
+    Could not unload NVIDIA driver kernel modules
+    Could not resolve Linux kernel version
+pattern =
+    (Could not unload NVIDIA driver kernel modules, driver is in use)
+    (Could not resolve Linux kernel version)
+cause = The GPU operator's driver container cannot put its own driver on this host ({found}): the host has one that is
+    in use, or there are no headers for its kernel.
+remedy = On a host with a driver of its own, as DGX OS has, install the operator with --set driver.enabled=false.
+source = NVIDIA/gpu-operator#163
+
 [k8s-unschedulable]
 keys = nodes are available:
 pattern =
