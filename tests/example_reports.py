@@ -1,7 +1,5 @@
 """Reports of hosts that do not exist, for tests and for the pictures in docs/. No figure here was measured."""
 
-from __future__ import annotations
-
 import hashlib
 import typing as t
 

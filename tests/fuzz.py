@@ -5,8 +5,6 @@ and those that it never calls, do not count. With ``--guided`` atheris feeds the
 new, each reader in a process of its own: ``make guided-fuzz``.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import random

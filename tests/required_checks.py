@@ -3,8 +3,6 @@
 Run it with `python -m tests.required_checks`.
 """
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

@@ -5,8 +5,6 @@
 The model's directory has a real config and real headers; its data is a hole in a file. Needs torch.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct

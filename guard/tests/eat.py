@@ -6,8 +6,6 @@ GB10. Other kinds hide what they take: "memfd" writes a file in memory that it d
 a tmpfs, "leaderless" lets its first thread end, and a "crowd" is many processes, each in a group of its own.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

@@ -7,8 +7,6 @@ made here. A server answers one request whose prompt is longer than what it comp
 sides, and so is CUDA's context, which a CPU does not have.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 wanted.json beside it has the mode, which is guard, none or earlyoom, and the names of the scenarios.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

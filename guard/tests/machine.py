@@ -1,7 +1,5 @@
 """A host made of files: /proc with its memory and processes, for the tests of the guard."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 from pathlib import Path

@@ -5,8 +5,6 @@ model and arguments that is not in it yet, and starts none that would not end wi
 weights are vLLM's own dummies: a model's directory has a real config and real headers, and a hole in place of the data.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ the memory that is left. ``right`` has the names of the actors that may be kille
 SIGTERM. 80 MB/s are to 1 GiB as 10 GB/s are to 128.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 SCALED, FASTEST, SLOW = 80, 0, 30

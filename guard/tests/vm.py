@@ -9,8 +9,6 @@ and this checkout and Python are enough. Huge pages are for who asks for them, a
 hides what is another account's.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

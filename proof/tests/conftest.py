@@ -1,7 +1,5 @@
 """An environment with torch, which is kept, and copies of it that may be broken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Without pytest, so that a host with a GPU needs none.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ A planter has a function ``plant``, or the text ``PATCH`` that is written to the
 where it names none. KEY stands there for the device; ``_library`` and ``_aten`` are torch's registry of operators.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import typing as t

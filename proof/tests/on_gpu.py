@@ -6,8 +6,6 @@ The exit status is 1 where a fault was missed or a sound copy failed. Neither py
 and this repository are.
 """
 
-from __future__ import annotations
-
 import argparse
 import concurrent.futures
 import dataclasses

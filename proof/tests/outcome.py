@@ -1,7 +1,5 @@
 """What the proof says of a planted fault, and what the check says that people run today."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

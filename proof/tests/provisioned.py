@@ -1,7 +1,5 @@
 """Give an environment the receipts that it has on a host that the collection provisioned."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import json

@@ -5,8 +5,6 @@ time, and none is started in the last minute of SECONDS. The models are made on 
 logs lie beside ROWS. The exit status is 1 where a fault was missed or a sound server failed.
 """
 
-from __future__ import annotations
-
 import concurrent.futures
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """How a comparison speaks of what it found, computed by a real torch."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

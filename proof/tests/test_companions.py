@@ -3,8 +3,6 @@
 The index's wheels of both want CUDA's libraries, so that stand-ins, written with other means than the checks, compute.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 The lab's image stands for NVIDIA's, vLLM's and SGLang's; the torch of these tests is mounted into it.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """Drawn faults: a seed draws the same ones, a program shows them, the proof sees them; a sound wrapper is none."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A served model, sound and with planted faults: lab/small_server.py computes, and the proof's one file asks it."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import json

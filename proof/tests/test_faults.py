@@ -1,7 +1,5 @@
 """Every broken stack fails the proof, by the right check and with its cause; a sound copy of the environment passes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

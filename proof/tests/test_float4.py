@@ -4,8 +4,6 @@ No GPU that multiplies them was ever seen here. So the product is computed from 
 codes and swizzled scales, and spoiled in ways in which a kernel may be wrong.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

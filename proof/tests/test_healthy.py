@@ -1,7 +1,5 @@
 """No check fails on a sound environment. Each run is a proof as a user's is, with the same seeds."""
 
-from __future__ import annotations
-
 import os
 import time
 import typing as t

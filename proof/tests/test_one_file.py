@@ -1,7 +1,5 @@
 """sparkforge-proof.pyz, run by an environment that knows nothing of this collection."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

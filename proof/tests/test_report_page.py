@@ -3,8 +3,6 @@
 SPARKFORGE_SCREENSHOTS=docs writes the pictures of docs/ anew, from hosts that do not exist.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -3,8 +3,6 @@
 The index's torch computes with MKL, which has one, so that its kernel is replaced by one that rounds as the other does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The survey where torch's list of operators cannot be used, and a size that does not fit; each is said in one row."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -4,8 +4,6 @@ The variable SPARKFORGE_FAULT names the fault. What is replaced says so on stand
 that a fault that was never reached is told from one that was missed. Written against 0.25.1's first model runner.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

@@ -4,8 +4,6 @@ After each: what is published is the old or the new state, the next ordinary run
 left of the fault: no process, mount, lock or temporary file.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 Each is a generator: it makes the fault, gives back how long the run goes on with it (None: to its end), and mends it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

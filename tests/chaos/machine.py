@@ -3,8 +3,6 @@
 Its root is an ext4 of its own on this machine, which sees everything on it without asking the host.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """Runs combinations on a machine and judges what is left of them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import time
@@ -63,7 +61,7 @@ class Runner:
         self.ready: dict[str, Prepared] = {}
         self.log = self.machine.folder / "run.log"
 
-    def __enter__(self) -> Runner:
+    def __enter__(self) -> "Runner":
         try:
             self.machine.up()
             self.fresh = self.machine.keep("fresh")

@@ -1,7 +1,5 @@
 """What is run and disturbed: each scenario prepares a host, and one playbook brings it from there to the end."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a host is, read from its disk, and how that may differ after a fault: path by path the old state or the new."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

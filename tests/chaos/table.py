@@ -1,7 +1,5 @@
 """The combinations: each point of ``points.yml`` with each fault of ``faults.yml`` that fits its kind."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The day's sample of the combinations, each on its own: `make chaos` runs all of them."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

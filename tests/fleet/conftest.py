@@ -1,7 +1,5 @@
 """A fleet that has an environment which works, plays that run against it, and a look at what each host has."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -42,11 +40,11 @@ class Rollout(Play):
 
     reports: Path
 
-    def succeeded(self) -> Rollout:
+    def succeeded(self) -> "Rollout":
         super().succeeded()
         return self
 
-    def failed(self) -> Rollout:
+    def failed(self) -> "Rollout":
         super().failed()
         return self
 

@@ -5,8 +5,6 @@ The tests are steps of one story, in this order. All in one file, for each file 
 side by side.
 """
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ After a change that is meant to alter them (a new stack, another pin), write the
 the changelog.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import typing as t

@@ -1,7 +1,5 @@
 """Containers over real ssh, and plays that run against them as a user's plays do."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -43,11 +41,11 @@ class Play:
         """The output with line breaks and YAML indentation folded, to look for sentences in."""
         return " ".join(self.output.replace("\\n", " ").split())
 
-    def succeeded(self) -> Play:
+    def succeeded(self) -> "Play":
         assert self.code == 0, self.output[-6000:]
         return self
 
-    def failed(self) -> Play:
+    def failed(self) -> "Play":
         assert self.code != 0, f"the play was expected to fail:\n{self.output[-3000:]}"
         assert "Traceback" not in self.output, self.output[-6000:]
         return self

@@ -5,8 +5,6 @@
 ``ib_write_bw -d DEVICE -p PORT … [ADDRESS]``: a server without the address. The slower end's /srv/rate counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import socket
 import sys

@@ -3,8 +3,6 @@
 ``python -m tests.integration.ownership`` writes docs/files.md from the table.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import sys

@@ -1,7 +1,5 @@
 """A corporate proxy on the containers' gateway: it wants a password, and notes what it is asked."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import select

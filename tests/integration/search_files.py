@@ -4,8 +4,6 @@ Prints how many files and bytes were read, and of each that has one its path, ow
 gzip and zip are read inside, and the journal as its reader prints it.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

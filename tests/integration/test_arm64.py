@@ -3,8 +3,6 @@
 The whole site there takes a quarter of an hour under emulation: `make molecule` and `make test-long`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

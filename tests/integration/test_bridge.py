@@ -4,8 +4,6 @@ The wheels are as those of the lab's fleet, a PyTorch that computes, of another 
 in which a host may fail is in tests/playbooks/test_bridge.py; here it is what really is on a host after it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

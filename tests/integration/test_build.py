@@ -4,8 +4,6 @@ The sources are tests/upstream's trees, served by the lab. What differs from rea
 Native in `make test`, on ARM64 in `make test-long`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 The stack is the lab's fleet (lab/fleet.py): a real PyTorch of which one small unit is built.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

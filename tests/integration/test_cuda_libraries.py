@@ -1,7 +1,5 @@
 """The role cuda_libraries beside a vendor's source, pins and packages, as DGX OS has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

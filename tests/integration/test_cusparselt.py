@@ -1,7 +1,5 @@
 """The role cusparselt on one host: each backend, the change from one to the next, and the way back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

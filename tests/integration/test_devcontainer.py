@@ -1,7 +1,5 @@
 """The development container as an image, on the lab's Debian, which is of the release that its Dockerfile names."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -3,8 +3,6 @@
 The base that execution-environment.yml names is in a registry; the lab's image is of the same Debian.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 No ConnectX-7 is here: an interface has the name and the place in the plan of a half of a port, and no RDMA device.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import json

@@ -1,7 +1,5 @@
 """playbooks/forecast.yml over ssh, as an ordinary user, on a host with one source that was made on the spot."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

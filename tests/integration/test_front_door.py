@@ -1,7 +1,5 @@
 """An owner's first evening: a Spark that Avahi announces, and the command sparkforge at a terminal."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator
@@ -60,7 +58,7 @@ def person(open_path: Path) -> Person:
     return made
 
 
-def passwords(started: pexpect.spawn[str], *words: str) -> None:
+def passwords(started: "pexpect.spawn[str]", *words: str) -> None:
     for word in words:
         started.expect("5 of 5|again")
         started.expect(PROMPTED)

@@ -1,7 +1,5 @@
 """The guard on a host with systemd: it starts, ends the right process, counts the starts of a unit, leaves nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

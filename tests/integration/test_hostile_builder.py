@@ -3,8 +3,6 @@
 It signs with a key of its own. One offer is right, so that each other one is refused for what is wrong with it.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import io

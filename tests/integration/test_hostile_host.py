@@ -4,8 +4,6 @@ Its python3 runs what Ansible sends and changes the answers as ``/srv/attack.jso
 not its own. The other host and the controller have to end as they would without it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

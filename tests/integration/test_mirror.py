@@ -3,8 +3,6 @@
 What aptly or debmirror bring is there before: the distribution's packages, and NVIDIA's repository in the directory.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

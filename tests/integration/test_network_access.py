@@ -1,7 +1,5 @@
 """Proxies and a corporate CA on a host: told to every fetch, shown nowhere, and taken back."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 from collections.abc import Iterator

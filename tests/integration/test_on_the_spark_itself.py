@@ -1,7 +1,5 @@
 """Ansible that runs on the host which it provisions: no ssh, no inventory, a checkout and one extra variable."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re

@@ -3,8 +3,6 @@
 The account is a second one of this machine; its PATH has no sbin, and its folders have spaces.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -1,7 +1,5 @@
 """What preflight says of a host: nothing where all is well, else every problem in one task before any change."""
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -1,7 +1,5 @@
 """The proof that a host repeats by itself: timers of systemd, a change of packages, and no trace afterwards."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

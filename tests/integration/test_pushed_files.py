@@ -4,8 +4,6 @@ Over a real connection with a real sudo: nothing of the attacker's runs as root 
 right result or one message.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

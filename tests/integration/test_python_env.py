@@ -1,7 +1,5 @@
 """The environment on a host: made from hashed wheels, switched, used by people, and taken back."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ carry (2.9.1, 2.14.1 and 2.15.0), which are the repository's files; the librarie
 brought into a container, and nvcc is a real one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """A host is recorded by the one file, by an account without sudo, and through Ansible: nothing on it changes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A host goes back to the environment before the current one by one symlink, without a network, and is proven there."""
 
-from __future__ import annotations
-
 import json
 import re
 import typing as t

@@ -4,8 +4,6 @@ One host builds and serves its wheelhouse behind a password, another one pulls f
 an index and from git mirrors that each have a password, and systemd keeps a journal of what sudo and the builds did.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 The unit is asked itself, not its text: systemd, the kernel, and the server about what it may do.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

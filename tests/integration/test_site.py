@@ -1,7 +1,5 @@
 """The whole site on one host: looked at, run, run again, looked at again, and taken back."""
 
-from __future__ import annotations
-
 import json
 import re
 

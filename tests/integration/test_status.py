@@ -1,7 +1,5 @@
 """playbooks/status.yml on a host as from the factory, provisioned, drifted: what it says, and that site.yml agrees."""
 
-from __future__ import annotations
-
 import json
 import re
 import typing as t

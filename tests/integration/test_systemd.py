@@ -1,7 +1,5 @@
 """A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, kills by the kernel."""
 
-from __future__ import annotations
-
 import re
 import tarfile
 import time

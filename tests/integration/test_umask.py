@@ -1,7 +1,5 @@
 """The whole site, its proof and a second run on hosts whose accounts, root as well, have a strict umask."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

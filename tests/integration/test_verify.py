@@ -1,7 +1,5 @@
 """verify on a provisioned host: silence is failure, and each failure names its cause and its remedy."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

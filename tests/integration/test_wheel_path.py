@@ -3,8 +3,6 @@
 With NVIDIA's libraries too: test_site.py. docs/evidence/wheel-path.md has the figures.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

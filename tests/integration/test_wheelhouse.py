@@ -1,7 +1,5 @@
 """The wheelhouse as a service: published by its module, served by a real nginx, read by pip and uv over the network."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import io

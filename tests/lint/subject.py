@@ -1,7 +1,5 @@
 """The form of a commit's subject, `area: verb …`: pre-commit checks a message, test_words.py the history."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """That nothing waits by the time of day, which a person, a time server or a flat battery may set meanwhile."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

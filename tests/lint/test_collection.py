@@ -1,7 +1,5 @@
 """The collection as its users get it: the tarball, the documentation, the README's commands."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """That tests lie where their cost says that they do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import conftest

@@ -1,7 +1,5 @@
 """The linters, as tests, so that one command counts them with the rest."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

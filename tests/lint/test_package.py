@@ -1,7 +1,5 @@
 """The command sparkforge as its users get it: a wheel that has the collection inside."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 import tarfile

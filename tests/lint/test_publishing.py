@@ -1,7 +1,5 @@
 """What a host of repositories and Galaxy read: workflows, forms of issues, hooks, what a role says of itself."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

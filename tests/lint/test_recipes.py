@@ -1,7 +1,5 @@
 """What CONTRIBUTING.md says of adding something is enough: each recipe is a patch that applies and passes its tests."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

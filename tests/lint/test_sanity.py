@@ -1,7 +1,5 @@
 """ansible-test sanity, for the oldest and the newest ansible-core that this machine's interpreters can run."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import shutil

@@ -4,8 +4,6 @@
 sentence is excepted. Fields of a class are not looked at: some are keys of reports and receipts, which stay.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

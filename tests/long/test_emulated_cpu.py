@@ -5,8 +5,6 @@ that an interrupted run goes on. docs/evidence/emulated-cpu.md says what was see
 the last test writes to reports/.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -4,8 +4,6 @@ An hour and more on two cores, so that it is for `make test-long` alone. Its hos
 the next run goes on in the tree of the build. `python -m lab down --bench pytorch-cpu` ends it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

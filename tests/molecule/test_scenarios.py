@@ -1,7 +1,5 @@
 """The molecule scenarios, as tests. What they show, tests/integration/test_site.py shows in `make test` as well."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

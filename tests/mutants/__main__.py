@@ -5,8 +5,6 @@ a copy of the tree that it cannot change. Broken code may remove or give away wh
 of a machine that somebody uses.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import queue

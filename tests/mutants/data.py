@@ -11,8 +11,6 @@
       survives: why no test can notice                   # only of one that does survive
 """
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import re

@@ -6,8 +6,6 @@ a flag, a mode, or a line of a unit of systemd that takes something from its pro
 started: for a machine that is thrown away afterwards.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

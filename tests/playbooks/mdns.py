@@ -1,7 +1,5 @@
 """A machine that announces itself by multicast DNS, on the loopback interface alone: zeroconf is the responder."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager

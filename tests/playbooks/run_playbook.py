@@ -3,8 +3,6 @@
 Or with a collection whose playbooks and plugins are the checkout's, and whose roles are the test's.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The action group of the modules on a host, by which a play gives all of them one root; and what is gone."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 The playbooks and the observation are real. The roles make environments that are a receipt and a link.
 """
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

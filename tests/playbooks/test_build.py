@@ -1,7 +1,5 @@
 """Who builds: playbooks/build.yml on three names of this machine, with a stack that has nothing to build."""
 
-from __future__ import annotations
-
 import threading
 import typing as t
 from http.server import BaseHTTPRequestHandler, HTTPServer

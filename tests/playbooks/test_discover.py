@@ -1,7 +1,5 @@
 """The inventory plugin, run by ansible-inventory, against a real responder on the loopback interface."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

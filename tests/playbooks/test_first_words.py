@@ -1,7 +1,5 @@
 """What an owner reads who starts the site with an inventory that is not finished."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """playbooks/forecast.yml: two hosts, which are this machine with its own apt."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

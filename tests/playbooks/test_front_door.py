@@ -1,7 +1,5 @@
 """The command sparkforge on a terminal: what it asks, and that it leaves nothing half written."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -51,7 +49,7 @@ class Person:
         tool.write_text(f'#!/bin/sh\ncase "$*" in\n{cases}esac\n')
         tool.chmod(0o755)
 
-    def starts(self, *words: str, columns: int = 100, command: str = "setup") -> pexpect.spawn[str]:
+    def starts(self, *words: str, columns: int = 100, command: str = "setup") -> "pexpect.spawn[str]":
         # COLUMNS and LINES would count for more than the terminal's own size: readline, which pytest imports, sets them
         # for every program that it starts, pytest-xdist's workers too.
         without = ("ANSIBLE", "COLUMNS", "LINES")
@@ -74,7 +72,7 @@ class Person:
         started.logfile_read = io.StringIO()
         return started
 
-    def ends(self, started: pexpect.spawn[str]) -> int:
+    def ends(self, started: "pexpect.spawn[str]") -> int:
         """Wait for the end, keep what was shown, and return the exit status."""
         started.expect(pexpect.EOF)
         started.close()
@@ -104,7 +102,7 @@ def spark(person: Person) -> Iterator[Person]:
         yield person
 
 
-def answer(started: pexpect.spawn[str], questions: Sequence[tuple[str, str]]) -> None:
+def answer(started: "pexpect.spawn[str]", questions: Sequence[tuple[str, str]]) -> None:
     for question, words in questions:
         started.expect(question)
         started.expect(r":\s*$")

@@ -3,8 +3,6 @@
 What is judged, and how: proof/tests/unit/test_inspect.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

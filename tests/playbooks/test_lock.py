@@ -1,7 +1,5 @@
 """playbooks/lock.yml, run against a download tree, a package index and repositories of the test."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The tasks that build.yml publishes by, and status.yml previews."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

@@ -1,7 +1,5 @@
 """playbooks/report.yml on reports that are files of the test: what is said, what is written, how the run ends."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Waves: the real playbooks over names of this machine, with roles that only tell what they were asked for."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

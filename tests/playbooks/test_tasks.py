@@ -1,7 +1,5 @@
 """Action plugins as Ansible calls them: what only a play shows of templates, transfers, secrets and facts."""
 
-from __future__ import annotations
-
 import json
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """What the roles of libraries, units and environments ask for, as Ansible itself works it out."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

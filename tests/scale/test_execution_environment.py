@@ -1,7 +1,5 @@
 """The build context of the execution environment, made as its file says. The image: tests/integration."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

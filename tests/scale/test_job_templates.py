@@ -1,7 +1,5 @@
 """What awx/job_templates.yml says of the playbooks and roles, compared with them. No AWX runs here."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """ansible-runner, which is what AWX runs jobs with, really run on a private data directory made from the checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

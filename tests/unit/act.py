@@ -1,7 +1,5 @@
 """Calls an action plugin as a task does, in this process; tests/playbooks has those that Ansible calls."""
 
-from __future__ import annotations
-
 import os
 import typing as t
 from unittest.mock import MagicMock

@@ -1,7 +1,5 @@
 """What readers are fed: changed pieces of what they read in good days, and anything."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

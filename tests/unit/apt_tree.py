@@ -3,8 +3,6 @@
 Its packages have no scripts, so that dpkg needs no chroot and no container.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil
@@ -99,7 +97,7 @@ class Tree:
     def versions(self) -> dict[str, str]:
         return self.apt.packages().versions
 
-    def copy(self, path: Path) -> Tree:
+    def copy(self, path: Path) -> "Tree":
         """Return a copy of all of it elsewhere."""
         other = Tree.__new__(Tree)
         other.path, other.repository, other.config = path / "tree", path / "repository", path / "apt.conf"

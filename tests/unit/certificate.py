@@ -1,7 +1,5 @@
 """A certificate of a CA that signed nothing, made with ``openssl req -x509 -newkey ec -nodes``; its key is gone."""
 
-from __future__ import annotations
-
 PEM = """\
 -----BEGIN CERTIFICATE-----
 MIIBgDCCASegAwIBAgIUb4cjmaiLiLRpqwiLieNVK1PBoi4wCgYIKoZIzj0EAwIw

@@ -1,7 +1,5 @@
 """The composed Spark of data/hosts, as an observation of a host that has every library."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

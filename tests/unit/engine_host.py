@@ -1,7 +1,5 @@
 """Small real projects, a compiler that keeps a record of its calls, and ``source_build`` run on them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

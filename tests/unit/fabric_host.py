@@ -5,8 +5,6 @@ NVIDIA/dgx-spark-playbooks nvidia/nccl/README.md, ``ibstat`` in geerlingguy/sbc-
 in NVIDIA/NV-Kernels pull request 591. No such tree was copied from a Spark.
 """
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

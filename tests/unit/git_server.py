@@ -1,8 +1,6 @@
 """Git repositories to fetch from, and git's own HTTP server on 127.0.0.1 that remembers what it was asked and can
 misbehave."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import http.server

@@ -3,8 +3,6 @@
 Root runs an environment's own interpreter as nobody, who may enter neither root's home nor pytest's directories.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Readers of what servers, the network, processes and models say, and of records and ledgers of others."""
 
-from __future__ import annotations
-
 import datetime
 import http.client
 import io

@@ -1,7 +1,5 @@
 """A package index on 127.0.0.1 that has wheels' metadata and hashes (PEP 503, 658), and no wheel."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A reader of what others write, with something that it reads, as the tests and the fuzzer feed it."""
 
-from __future__ import annotations
-
 import dataclasses
 import typing as t
 from pathlib import Path

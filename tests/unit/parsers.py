@@ -1,7 +1,5 @@
 """Every reader of what others write, with something that it reads: archives, manifests, receipts, what programs say."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile
@@ -234,7 +232,7 @@ PARSERS: dict[str, Parser] = {
         lambda text: requirement_lines.RequirementLines(resolve.Index()).read(text),
         "--find-links ./a\n--pre\n--extra-index-url https://example.com/simple\n-e ./c\n",
         "vllm==0.13.0 \\\n  --hash=sha256:0\nx @ file:///w/x-1.0-py3-none-any.whl ; python_version > '3'\n",
-        "https://example.com/x-1.0%2Bcu130-py3-none-any.whl#sha256=0\ngit+https://example.com/y@main\n",
+        "https://example.com/x-1.0%2Bcu130-py3-none-any.whl#sha256=0\ngit+https://example.com/y@main\n~\0/z.whl\n",
     ),
     "fat binary": of_file(
         lambda path: fatbin.architectures(path, everywhere=True),

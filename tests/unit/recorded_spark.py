@@ -5,8 +5,6 @@ Forms of what it says: ``/etc/dgx-release`` as owners of a GX10 printed it in Oc
 as the tests of an owners' doctor have it. No such tree was copied from a Spark.
 """
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

@@ -1,7 +1,5 @@
 """NVIDIA's redist tree in small: manifests, and archives with real ELF libraries of some hundred bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Runs a module as Ansible does: arguments on stdin, one JSON object on stdout."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import json

@@ -1,7 +1,5 @@
 """Keys and small signed apt repositories, made with gpg, apt-ftparchive and dpkg-deb in a directory of the test."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

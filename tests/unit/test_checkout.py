@@ -1,7 +1,5 @@
 """What must not be in a commit. The index is read and not asked, since `make fast` starts no program."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What docs/ says of tests and of files on a host: the tests that it names exist, and the table is compared in full."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """The draw of mutants, and what judges them."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import subprocess

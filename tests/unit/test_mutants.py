@@ -1,7 +1,5 @@
 """That each mutant of ``make mutants`` can still be made: code moves, and a list of texts would rot unnoticed."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from tests.mutants import data

@@ -1,7 +1,5 @@
 """The names that the toolchain asks Ubuntu 24.04 for, against a recorded list: they are not installed here."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The pages tell one story: figures, defaults, the inventory and the method agree, and README answers ten questions."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from pathlib import Path

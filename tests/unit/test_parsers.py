@@ -1,7 +1,5 @@
 """Readers of what others write, fed with anything: they return, or say cause and remedy. `make fuzz` tries more."""
 
-from __future__ import annotations
-
 import os
 import random
 import tempfile

@@ -1,7 +1,5 @@
 """The search for planted secrets finds them however they are written, and nothing else."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

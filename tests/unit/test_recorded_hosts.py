@@ -1,7 +1,5 @@
 """Every host in tests/unit/data/hosts, whoever recorded it: redacted, in the module's form, and fit for every plan."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """What every role of the collection has, and that its defaults and argument_specs agree."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """A web server on 127.0.0.1 for the tests: it remembers what it was asked, and can misbehave."""
 
-from __future__ import annotations
-
 import contextlib
 import http.server
 import re

@@ -1,7 +1,5 @@
 """A wheelhouse as builds leave it: small real wheels that pip installs, and their receipts."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -5,8 +5,6 @@ They go through the chain llvm -> triton -> pytorch -> extension with the enviro
 README.md beside this file says which trait of the real ones each has.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -59,7 +59,7 @@ class RequirementLines:
         :param base: the directory that its paths are relative to.
         :raises SparkforgeError: a file cannot be read, or a line is something else.
         """
-        for line in re.sub(r"\\\n", " ", text).splitlines():
+        for line in re.sub(r"\\\n|\0", " ", text).splitlines():
             # Blanks are merged, because the patterns would try every way to divide a long row of them.
             line = " ".join(re.sub(r"(^|\s)#.*$", "", line).split())
             line = re.sub(r"\s--(?:hash|config-settings?)[= ]\S+", "", line)

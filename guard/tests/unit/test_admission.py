@@ -1,7 +1,5 @@
 """The memory that a model and an engine take, and whether they may start."""
 
-from __future__ import annotations
-
 import json
 import os
 import struct

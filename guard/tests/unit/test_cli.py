@@ -1,7 +1,5 @@
 """The command ``sparkforge-guard``, and the module that asks it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

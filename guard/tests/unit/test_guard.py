@@ -1,7 +1,5 @@
 """The guard: when it acts, on which processes, and what it records."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Files of the guard that others may read or write: metrics, the journal, the login message."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Owners of processes: a process cannot claim to be spared, nor have another one killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import typing as t

@@ -1,7 +1,5 @@
 """Real processes of two accounts under this kernel; what the host has left is played, and signals are recorded."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -5,8 +5,6 @@ of growth, how long a process takes to end, and how late NVML's figures are. Wha
 not simulated: guard/tests/vm.py has a real one.
 """
 
-from __future__ import annotations
-
 import random
 import signal
 import typing as t

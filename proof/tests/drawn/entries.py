@@ -1,7 +1,5 @@
 """Public entries of torch beside its operators, how each is broken, and a user's small program that uses it."""
 
-from __future__ import annotations
-
 import dataclasses
 import typing as t
 

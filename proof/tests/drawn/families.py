@@ -4,8 +4,6 @@ A fault is a defect, what becomes of a result, and a condition, when it does. Wh
 the same seed, device and targets.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import random
 import re

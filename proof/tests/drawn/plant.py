@@ -3,8 +3,6 @@
 On a GPU only CUDA tensors are concerned. On the CPU float64 is spared, for it is what all else is compared with.
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 import typing as t
@@ -144,7 +142,7 @@ _LAYOUTS: dict[str, t.Callable[[torch.Tensor], bool]] = {
 }
 
 
-def _spoiled(drawn: Drawn, one: torch.Tensor, device: str, before: Before) -> bool:
+def _spoiled(drawn: Drawn, one: torch.Tensor, device: str, before: "Before") -> bool:
     """Change a result where the fault's condition holds; return whether anything was done."""
     if one.layout is not torch.strided or not one.numel() or one.device.type != device:
         return False

@@ -4,8 +4,6 @@ By the operator's own inputs in torch's list, and by larger, strided and odd one
 number, as the fault's condition asks; never by what the checks compute.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import typing as t

@@ -2,8 +2,6 @@
 and a GPU of 12.1 takes that code before the right one for 12.0. It is compiled here, without the attention.
 """
 
-from __future__ import annotations
-
 import subprocess
 
 from proof.tests import record

@@ -3,8 +3,6 @@ touched: nvidia-smi, which the sampler of the proof asks, is wrapped by a script
 answers say so.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 WRAPPER = r"""#!/bin/sh

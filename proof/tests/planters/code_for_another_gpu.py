@@ -2,8 +2,6 @@
 architectures was that of the builder. The first kernel ends with "no kernel image is available". It is compiled here.
 """
 
-from __future__ import annotations
-
 import subprocess
 
 from proof.tests import record

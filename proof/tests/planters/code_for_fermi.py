@@ -2,8 +2,6 @@
 a 12.1 takes compute_20 any more, so that code for 7.5 is compiled, and the number in its header is changed.
 """
 
-from __future__ import annotations
-
 import subprocess
 
 from proof.tests import record

@@ -2,8 +2,6 @@
 index. Its operators are not there, which is said when it is imported, in words that do not name the cause.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 MODULE = """

@@ -2,8 +2,6 @@
 all that is computed is right, and the GPU idles. In an environment that has one there is nothing to plant.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 

@@ -2,8 +2,6 @@
 that stayed. No number differs.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 

@@ -2,8 +2,6 @@
 first used, and fail there. The environment gets an interpreter of the same files without the headers.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

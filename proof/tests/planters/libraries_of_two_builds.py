@@ -2,8 +2,6 @@
 packages that own the same place. torch cannot be imported.
 """
 
-from __future__ import annotations
-
 import subprocess
 
 from proof.tests.environment import Environment

@@ -2,8 +2,6 @@
 cannot be imported, and the loader names one library at a time.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 

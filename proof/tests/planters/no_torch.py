@@ -1,7 +1,5 @@
 """The environment has no torch: another one was verified than was deployed, or an installation was undone half-way."""
 
-from __future__ import annotations
-
 import shutil
 
 from proof.tests.environment import Environment

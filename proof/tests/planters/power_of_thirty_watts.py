@@ -2,8 +2,6 @@
 which the sampler of the proof asks, is wrapped by a script that is found first, and whose answers say so.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 WRAPPER = r"""#!/bin/sh

@@ -3,8 +3,6 @@ that is compiled at run time fails. Of the wheel of 3.5.1 the package has what f
 script with its words, for its program is none of ours to copy.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 KNOBS = """

@@ -2,8 +2,6 @@
 names one that no emulator is registered for.
 """
 
-from __future__ import annotations
-
 import shutil
 
 from proof.tests.environment import Environment

@@ -2,8 +2,6 @@
 bin/python points to nothing.
 """
 
-from __future__ import annotations
-
 from proof.tests.environment import Environment
 
 

@@ -2,8 +2,6 @@
 was edited to match it.
 """
 
-from __future__ import annotations
-
 import json
 
 from proof.tests.environment import Environment

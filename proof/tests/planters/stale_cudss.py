@@ -3,8 +3,6 @@ solver is that of another version. Good and old library, and what needs them, ar
 directories.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

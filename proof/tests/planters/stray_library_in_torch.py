@@ -2,8 +2,6 @@
 the loader, and forgotten.
 """
 
-from __future__ import annotations
-
 import shutil
 
 from proof.tests.environment import Environment

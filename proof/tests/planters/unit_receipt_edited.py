@@ -2,8 +2,6 @@
 again and the old wheel was installed, with the receipt edited in place.
 """
 
-from __future__ import annotations
-
 import json
 
 from proof.tests.environment import Environment

@@ -2,8 +2,6 @@
 rebuilt it under the same name, or a disk lost a block of it.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 

@@ -1,7 +1,5 @@
 """Writes shared libraries that have GPU code by their headers, and nothing in it."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The catalogue reads from the sources what the checks say of themselves when they are imported."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Whether a host is still as its last proof saw it. At login and in the metrics: test_publish.py."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from sparkforge_proof.checks.programs import compilation
 
 

@@ -1,7 +1,5 @@
 """Whether torch reaches the GPU, where other programs have its memory."""
 
-from __future__ import annotations
-
 import sys
 import types
 

@@ -1,7 +1,5 @@
 """The words of the one file, which names nothing that only the collection has."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

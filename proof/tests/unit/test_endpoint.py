@@ -1,7 +1,5 @@
 """What asks a served model, reads its answers and judges its numbers: all that needs no torch."""
 
-from __future__ import annotations
-
 import contextlib
 import http.server
 import json

@@ -1,7 +1,5 @@
 """What the checks of a served model say of sound servers and of faults that others reported, on lab/word_server.py."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import types

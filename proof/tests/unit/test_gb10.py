@@ -1,7 +1,5 @@
 """A GB10 is played, which nobody has seen: what each check does there to verdict, exit status, switch and words."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import json

@@ -1,7 +1,5 @@
 """Whether a busy machine keeps a process from its work, with real processes on one real core."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

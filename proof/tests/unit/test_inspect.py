@@ -1,7 +1,5 @@
 """What findings follow from contents, and what contents are read from wheels and directories."""
 
-from __future__ import annotations
-
 import array
 import base64
 import itertools

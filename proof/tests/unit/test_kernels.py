@@ -1,7 +1,5 @@
 """What the checks of kernels decide without torch."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """What a host shows of its last proof. On a host: integration/test_proof_timer.py."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

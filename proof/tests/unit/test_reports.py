@@ -1,7 +1,5 @@
 """The corpus of public reports keeps its form, and the judge's third is the one that its seed draws."""
 
-from __future__ import annotations
-
 import datetime
 import random
 import re

@@ -1,7 +1,5 @@
 """What the proof does around the checks: options, an environment that cannot be used, history. No torch is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

@@ -1,7 +1,5 @@
 """The runner with checks that crash, hang, print and fork; what they compute with is of no matter here."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Whether cuFile opens: a library that is missing, broken, or whose driver refuses."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 import types

@@ -1,7 +1,5 @@
 """By how many units each operator of the survey may be off, and what is said of one that is."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -30,6 +28,12 @@ def test_a_variant_is_left_out_with_its_operator_and_every_one_has_a_reason() ->
     assert bounds.left_out("normal.in_place") == bounds.left_out("normal") != ""
     assert bounds.left_out("nn.functional.layer_norm") == bounds.left_out("normalize") == ""
     assert all(bounds.LEFT_OUT.values())
+
+
+def test_attention_of_the_cpu_is_left_out_where_torch_itself_never_calls_it_so() -> None:
+    """torch 2.14's list has the operator, whose result is what lay in memory if its inputs are transposed."""
+    name = "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu"
+    assert bounds.left_out(f"{name}, transposed") and not bounds.left_out(name) + bounds.left_out(f"{name}, strided")
 
 
 @pytest.mark.parametrize(

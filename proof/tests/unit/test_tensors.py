@@ -1,7 +1,5 @@
 """Unit tests of what the checks of memory decide without torch."""
 
-from __future__ import annotations
-
 from sparkforge_proof.checks.data import tensors
 from sparkforge_proof.checks.data.tensors import GIB, MIB
 

@@ -1,7 +1,5 @@
 """Unit tests of how Triton's tools are found and what their errors mean."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

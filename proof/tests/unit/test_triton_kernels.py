@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import inspect
 import pathlib
 import subprocess

@@ -1,7 +1,5 @@
 """What the checks mean together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Makes small wheels, and installs them with pip into a directory."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import subprocess

@@ -1,7 +1,5 @@
 """What a campaign of mutants says of its rows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The commands of benchmarks/README.md start as it has them, without what pytest adds to the path."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

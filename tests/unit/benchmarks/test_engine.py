@@ -1,7 +1,5 @@
 """What benchmarks/engine.py makes of its measurements."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What benchmarks/fleet.py computes and prints, from made-up runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks import fleet

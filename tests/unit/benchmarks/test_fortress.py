@@ -1,7 +1,5 @@
 """What benchmarks/fortress.py counts in the pages of the documentation."""
 
-from __future__ import annotations
-
 import re
 
 from benchmarks import fortress

@@ -1,7 +1,5 @@
 """What benchmarks/house.py counts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks import house

@@ -1,7 +1,5 @@
 """What benchmarks/noop.py reads of Ansible's output, what it prints, and when it fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What others wrote, and what is typed, reaches Ansible as data and a terminal as text."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import shlex

@@ -1,7 +1,5 @@
 """What the command line refuses: a cause and a remedy, a line each, a status that says which, and nothing written."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -1,7 +1,5 @@
 """What `sparkforge top` shows of a host, whatever the host says."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

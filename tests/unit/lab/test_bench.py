@@ -1,7 +1,5 @@
 """Benches and what they share with the machine; what needs containers is in tests/integration/test_ordinary_user.py."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

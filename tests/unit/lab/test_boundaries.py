@@ -1,7 +1,5 @@
 """The table of inputs from outside: each has a bound, a test, and a row that names the files that read it."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

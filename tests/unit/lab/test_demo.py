@@ -1,7 +1,5 @@
 """How `make demo` ends, and what it says where it cannot begin."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

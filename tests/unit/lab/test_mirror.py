@@ -1,7 +1,5 @@
 """The lab's mirror: what a build may take and leave, and what its inputs pin. The integration tests use the rest."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -3,8 +3,6 @@
 docs/runs-on-spark.md has the form that lab.runs_on_spark gives it; what it says is that day's answer.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 import types

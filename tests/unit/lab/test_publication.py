@@ -1,7 +1,5 @@
 """The place of publication: one value, and what follows from it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A release and its signature, checked by the commands that docs/developer.md gives."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

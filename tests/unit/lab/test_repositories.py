@@ -1,7 +1,5 @@
 """Git repositories made from trees, git's client against the mirror's server, and the trees of tests/upstream."""
 
-from __future__ import annotations
-
 import os
 import ssl
 import subprocess

@@ -1,7 +1,5 @@
 """The mirror's server: what it never serves, and its certificate. The integration tests use the rest."""
 
-from __future__ import annotations
-
 import http.client
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How the site's pages are laid out and its links followed. `make docs` as a whole: tests/lint/test_publishing.py."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What `make spark` does with and without a Spark, a terminal, and a Python that is new enough."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

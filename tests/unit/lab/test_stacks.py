@@ -1,7 +1,5 @@
 """The lists of shipped stacks are made of the stacks' files."""
 
-from __future__ import annotations
-
 from lab import stacks
 
 

@@ -5,8 +5,6 @@ trial on PyTorch's own files is recorded in docs/evidence/engine-pytorch-patches
 where SPARKFORGE_PYTORCH_TREE names a directory with the source of a release.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What the unit of the role serving starts: how many compilers may run, who is answered, why it stays off."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """What the units of the proof's timer, of nginx and of a server may do; tests/integration asks what runs."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os.path

@@ -1,7 +1,5 @@
 """No unit that the collection installs or starts keeps whoever starts it waiting for good."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

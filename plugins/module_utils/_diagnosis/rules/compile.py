@@ -174,6 +174,18 @@ cause = nvcc does not know what {found} is: an option was split at a blank, or s
 remedy = Write it in one word (-gencode=arch=compute_120a,code=sm_120a), and correct NVCC_APPEND_FLAGS,
     TORCH_NVCC_FLAGS, CUDAFLAGS or CMAKE_CUDA_FLAGS.
 
+[device-link]
+keys =
+    nvlink error
+    Unresolved extern function
+pattern =
+    nvlink error +: Undefined reference to '([^'\n]+)'
+    ptxas fatal +: Unresolved extern function '([^'\n]+)'
+cause = Device code calls {found}, which is defined in another file or library of device code, and the build compiles
+    each file for itself.
+remedy = Compile with relocatable device code (nvcc -rdc=true; CUDA_SEPARABLE_COMPILATION ON of CMake) and link
+    cudadevrt (-lcudadevrt), for all files and one list of architectures.
+
 [fp4-types-missing]
 keys = __nv_fp4
 pattern = identifier '(__nv_fp4\w*)' is undefined
@@ -187,6 +199,14 @@ keys =
 pattern = (?P<user>[^\s:]+): undefined reference to '\w+@(?P<library>lib(?:cu|nv)\w+\.so\.\d+)'
 cause = {user} was built for another CUDA: it needs {library}, which the link does not find.
 remedy = Take its build for CUDA 13, or build it again with the toolkit that the rest uses.
+
+[library-for-other-processor]
+keys = skipping incompatible
+pattern = skipping incompatible (\S+) when searching for -l
+when = library-missing
+cause = The linker finds {found}, which is for another processor than this one, and nothing else of that name.
+remedy = Install the library for aarch64 (apt's package is in /usr/lib/aarch64-linux-gnu), and take that directory off
+    LIBRARY_PATH and out of -L.
 
 [library-missing]
 keys =
@@ -238,6 +258,21 @@ values =
 cause = make cannot start[ with {file}]: {found}.
 remedy = {advice}.
 
+[input-of-another-host]
+keys =
+    missing and no known rule
+    No rule to make target
+pattern =
+    '(?P<file1>[^'\n]*(?:x86_64-linux|/cuda)[^'\n]*)', needed by .* missing and no known rule
+    No rule to make target '(?P<file2>[^'\n]*(?:x86_64-linux|/cuda)[^'\n]*)'
+values =
+    advice of file: .*x86_64-linux => The path is that of x86-64: give the option that names it the one of this host
+    + (/usr/lib/aarch64-linux-gnu, targets/sbsa-linux of CUDA), and configure in an empty directory
+    advice of file: . => The toolkit with that path is not (or no longer) here: configure in an empty directory with the
+    + one that is (CUDAToolkit_ROOT=/usr/local/cuda, CMAKE_CUDA_COMPILER)
+cause = The build was configured for {file}, which this host does not have.
+remedy = {advice}.
+
 [object-damaged]
 keys =
     file too short
@@ -254,6 +289,8 @@ keys =
     file in wrong format
     Exec format error
     wrong ELF class
+    invalid ELF header
+    ELF file data encoding not
     cannot open shared object file
     skipping incompatible
     ld-linux-x86-64.so.2'
@@ -262,6 +299,7 @@ pattern =
     (\S+?):? (?:error adding symbols: )?file in wrong format
     (\S+): (?:cannot execute[\w ]*: )?Exec format error
     (\S+): wrong ELF class
+    (\S+): (?:invalid ELF header|ELF file data encoding not)
     Error: (\S*/\S+): cannot open shared object file
     Exec format error: '([^'\n]+)'
     skipping incompatible (\S+) when searching

@@ -10,6 +10,30 @@ What programs say after the failure itself: told only of a log that has nothing 
 """
 
 RULES = r"""
+[nccl-tests-failure]
+keys = Test NCCL failure
+pattern = Test NCCL failure \S+ '(\w[\w ]+)
+cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
+remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
+
+[child-killed]
+keys = received by PID
+pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
+values =
+    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k): it kills so when memory runs
+    + out, and then the program must take less
+    advice of number: (?:11|7|4|6)$ => It crashed: read its own lines above, and run it with python -X faulthandler
+    advice of number: . => See who sent it: a scheduler, a service that stopped, or another rank that failed first
+cause = Process {process} of the job was ended by the signal {name}.
+remedy = {advice}.
+
+[triton-compiler-failed]
+keys = CalledProcessError: Command
+pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton_launcher|main|launcher)\.c'
+cause = Triton compiles a C file at the first kernel, and {found} failed.
+remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
+    python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
+
 [c10d-store-lost]
 keys = [c10d] recvValue failed on SocketImpl
 pattern =

@@ -148,6 +148,13 @@ source =
     triton-lang/triton#8473
     kijai/ComfyUI-WanVideoWrapper#70
 
+[nvrtc-not-found]
+keys = Error in dlopen for library libnvrtc
+pattern = Error in dlopen for library (libnvrtc\.so[\w.]*)
+cause = PyTorch compiles a kernel while it runs, and does not find NVRTC ({found}).
+remedy = Install the nvidia-cuda-nvrtc that this torch requires (pip show torch), in one version with its other CUDA
+    packages, and add its directory to LD_LIBRARY_PATH if it is there (site-packages/nvidia/cu13/lib).
+
 [cuda-arch-unknown]
 keys =
     Unknown CUDA Architecture Name

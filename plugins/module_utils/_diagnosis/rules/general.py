@@ -66,12 +66,6 @@ cause = NCCL reports that something failed ({found}), but not what: its own WARN
 remedy = {advice}.
 source = sgl-project/sglang#8974
 
-[nccl-tests-failure]
-keys = Test NCCL failure
-pattern = Test NCCL failure \S+ '(\w[\w ]+)
-cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
-remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
-
 [warnings-as-errors]
 keys = [-Werror
 pattern = error: ([^\n]+?) \[-Werror
@@ -124,17 +118,34 @@ source = sgl-project/sglang#18203
 keys = Error: No module named
 pattern = Error: No module named '?([\w.]+)
 unless = Failed to import Triton kernels
+values =
+    package of found: cv2$ => opencv-python-headless
+    package of found: PIL\b => pillow
+    package of found: sklearn\b => scikit-learn
+    package of found: skimage\b => scikit-image
+    package of found: google\.protobuf => protobuf
+    package of found: dotenv$ => python-dotenv
+    package of found: bs4$ => beautifulsoup4
+    package of found: dateutil\b => python-dateutil
+    package of found: Crypto\b => pycryptodome
+    package of found: git$ => GitPython
+    package of found: zmq$ => pyzmq
+    package of found: pynvml$ => nvidia-ml-py
+    package of found: cuda\b => cuda-python
+    package of found: cutlass\b => nvidia-cutlass-dsl
+    package of found: fitz$ => pymupdf
+    package of found: docx$ => python-docx
+    package of found: faiss$ => faiss-cpu
+    package of found: hydra\b => hydra-core
+    package of found: websocket$ => websocket-client
+    package of found: speech_recognition$ => SpeechRecognition
+    package of found: serial$ => pyserial
+    package of found: sentence_transformers => sentence-transformers
+    package of found: vllm_flash_attn|flash_attn\b => flash-attn
 cause = Python does not find the module {found}.
-remedy = Install the package that has it into the environment that runs this (python -m pip install; its name may differ
-    from the module's; in this collection the unit's requirements), and check that the program runs with that
-    environment's Python.
-
-[triton-compiler-failed]
-keys = CalledProcessError: Command
-pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton_launcher|main|launcher)\.c'
-cause = Triton compiles a C file at the first kernel, and {found} failed.
-remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
-    python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
+remedy = Install the package that has it into the environment that runs this (python -m pip install[ {package}]; a
+    package's name may differ from the module's; in this collection the unit's requirements), and check that the program
+    runs with that environment's Python.
 
 [dependency-cycle]
 keys = dependency cycle
@@ -290,17 +301,6 @@ values =
     advice of found: . => Install the package that has it (apt-file search finds it)
 cause = {found} is called, and is not on the PATH.
 remedy = {advice}, or install a package that brings it into the environment (the unit's requirements).
-
-[child-killed]
-keys = received by PID
-pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
-values =
-    advice of number: 9$ => Look for Out of memory in the kernel's log (journalctl -k): it kills so when memory runs
-    + out, and then the program must take less
-    advice of number: (?:11|7|4|6)$ => It crashed: read its own lines above, and run it with python -X faulthandler
-    advice of number: . => See who sent it: a scheduler, a service that stopped, or another rank that failed first
-cause = Process {process} of the job was ended by the signal {name}.
-remedy = {advice}.
 
 [step-crashed]
 keys =

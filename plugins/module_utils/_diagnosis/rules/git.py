@@ -71,10 +71,12 @@ source =
 keys =
     fatal: repository '
     fatal: Remote branch
+    find remote ref
     did not match any file(s) known to git
 pattern =
     fatal: repository '([^'\n]+)' not found
     fatal: Remote (branch \S+) not found
+    fatal: couldn't find remote ref (\S+)
     pathspec '([^'\n]+)' did not match any file
 cause = The server has no {found}, or shows it only to an account that may read it.
 remedy = Check the name (git ls-remote lists branches and tags), fetch the tags (git fetch --tags), and log in if the

@@ -178,8 +178,25 @@ pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
 unless = libibverbs: Warning
 facts = library
 cause = The shared library {found} is not found. {hint}
-remedy = Install it{ways}, or if it is there add its directory to LD_LIBRARY_PATH; elf_closure_info lists everything
-    that is missing in one pass; the loader stops at the first.
+values =
+    wheel of found: libcusparseLt => nvidia-cusparselt-cu13
+    wheel of found: libnvshmem => nvidia-nvshmem-cu13
+    wheel of found: libcudnn => nvidia-cudnn-cu13
+    wheel of found: libnccl => nvidia-nccl-cu13
+    wheel of found: libcudart\.so\.13 => nvidia-cuda-runtime
+    wheel of found: libnvrtc\S*\.so\.13 => nvidia-cuda-nvrtc
+    wheel of found: libcublas\S*\.so\.13 => nvidia-cublas
+    wheel of found: libnvJitLink\.so\.13 => nvidia-nvjitlink
+    wheel of found: libcusparse\.so => nvidia-cusparse
+    wheel of found: libcusolver\S*\.so\.12 => nvidia-cusolver
+    wheel of found: libcufft\S*\.so\.12 => nvidia-cufft
+    wheel of found: libcurand => nvidia-curand
+    wheel of found: libcupti\.so\.13 => nvidia-cuda-cupti
+    wheel of found: libcufile => nvidia-cufile
+    wheel of found: libnpp => nvidia-npp
+    wheel of found: libnvjpeg => nvidia-nvjpeg
+remedy = Install it{ways}[, in a Python environment with pip install {wheel}], or if it is there add its directory to
+    LD_LIBRARY_PATH; elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
 
 [libc-too-old]
 keys = not found (required by

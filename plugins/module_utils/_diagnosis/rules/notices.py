@@ -406,10 +406,12 @@ cause = DeepSpeed's {found}, for offloading to an NVMe, is not built, since liba
 remedy = If it is wanted, install libaio-dev; otherwise there is nothing to do.
 
 [tensorflow-on-cpu]
-keys = Skipping registering GPU devices
-pattern = (Skipping registering GPU devices)
+keys =
+    Skipping registering GPU devices
+    Could not find cuda drivers on your machine
+pattern = (Skipping registering GPU devices|Could not find cuda drivers on your machine)
 notice = yes
-cause = TensorFlow runs on the processor ({found}), since it did not find all the CUDA libraries of its build.
+cause = TensorFlow runs on the processor ({found}): it did not find the driver or all the CUDA libraries of its build.
 remedy = If it is to use the GPU, take NVIDIA's image of TensorFlow for aarch64; the package index has TensorFlow with
     CUDA only for x86-64 (tensorflow with the extra and-cuda).
 

@@ -104,9 +104,13 @@ cause = There is no file {found} in the directory in which pip runs.
 remedy = Change into the project's directory, or name the file's path; in a Dockerfile COPY it before RUN pip.
 
 [requirement-invalid]
-keys = Invalid requirement
-pattern = Invalid requirement: '([^'\n]+)'
-cause = pip cannot read the requirement {found}.
+keys =
+    Invalid requirement
+    parse requirement in `
+pattern =
+    Invalid requirement: '([^'\n]+)'
+    Couldn't parse requirement in '[^'\n]+' at position \d+(?:\n +Caused by: ([^\n]+))?
+cause = A line of the requirements cannot be read ({found}).
 remedy = Write it as NAME==VERSION (two equals signs, no blanks around the name); quote it in a shell where it has < or
     >.
 
@@ -152,8 +156,12 @@ cause = The package[ {package}] is required but has no hash.
 remedy = Renew the lock with playbooks/lock.yml, or add that package, pinned and with its hash.
 
 [wheel-of-another-platform]
-keys = is not a supported wheel on this platform
-pattern = (\S+\.whl) is not a supported wheel on this platform
+keys =
+    is not a supported wheel on this platform
+    is incompatible with the current platform
+pattern =
+    (\S+\.whl) is not a supported wheel on this platform
+    path dependency is incompatible with the current platform: (\S+\.whl)
 cause = The wheel {found} is not for this platform.
 remedy = Read its name: the tags must fit the Python (cp312) and the machine (aarch64; x86_64 and win are others); take
     the wheel for this one, or choose the Python that it was built for.

@@ -64,8 +64,10 @@ remedy = Install it (pyenv install {version}), or write a version that is there 
     them).
 
 [python-home]
-keys = init_fs_encoding: failed to get the Python codec
-pattern = (init_fs_encoding: failed to get the Python codec)
+keys =
+    init_fs_encoding: failed to get the Python codec
+    No module named 'encodings'
+pattern = (init_fs_encoding: failed to get the Python codec|No module named 'encodings')
 cause = Python does not find its own library ({found}): PYTHONHOME or PYTHONPATH names another Python's, or the
     environment was moved or copied.
 remedy = Unset PYTHONHOME and PYTHONPATH and start it again; make an environment that was moved anew (python3 -m venv).
@@ -252,6 +254,22 @@ cause = A package refuses {version}: it takes {found}.
 remedy = Install a version in that range.
 source = sgl-project/sglang#27654
 
+[python-too-old]
+keys =
+    unsupported operand type(s) for |
+    No module named 'tomllib'
+    from 'typing'
+pattern =
+    (unsupported operand type\(s\) for \|): '(?:type|_GenericAlias|ABCMeta)'
+    (No module named 'tomllib')
+    ImportError: (cannot import name '\w+' from 'typing')
+values =
+    need of found: unsupported => 3.10
+    need of found: No module => 3.11
+    need of found: . => 3.11 or 3.12
+cause = The program is for a newer Python than this one ({found}): it needs Python {need}.
+remedy = Run it with Python 3.12 (uv venv --python 3.12, or the python3.12 of apt), or take an older release of it.
+
 [import-of-another-release]
 keys = , in <module>
 pattern =
@@ -403,6 +421,37 @@ values =
     release of found: . => scikit-learn 0.23
 cause = The program is older than what is installed: {found} was removed in {release}.
 remedy = Take a newer release of the program (or of the package that imports it); an older torch has no code for a GB10.
+
+[stdlib-module-removed]
+keys = Error: No module named '
+pattern =
+    Error: No module named '(asyncore|asynchat|smtpd|cgi|cgitb|pipes|audioop|imghdr|sndhdr|telnetlib|crypt|nntplib|uu
+    +|aifc|sunau|chunk|spwd|nis|mailcap|lib2to3)'
+values =
+    release of found: (asyncore|asynchat|smtpd) => 3.12
+    release of found: . => 3.13
+cause = The program imports {found}, which Python dropped in release {release}.
+remedy = Take a newer release of the package that imports it, or run it with an older Python (uv venv --python 3.12,
+    3.11 for asyncore); the packages audioop-lts and legacy-cgi bring two of them back.
+source =
+    https://docs.python.org/3/whatsnew/3.13.html
+    https://docs.python.org/3/whatsnew/3.12.html
+
+[version-invalid]
+keys = InvalidVersion: Invalid version
+pattern = InvalidVersion: Invalid version: '([^'\n]+)'
+cause = A package has the version {found}, which packaging (22 and newer) no longer reads.
+remedy = Take a release of that package whose version is written as PEP 440 says, remove its old directory in
+    site-packages (pip list shows it), or hold packaging<22 in this environment.
+
+[onnx-model-too-new]
+keys =
+    max supported IR version
+    ONNX Runtime only *guarantees* support
+pattern =
+    Unsupported model IR version: (?P<need>\d+), max supported IR version: (?P<most>\d+)
+cause = The ONNX model has the IR version {need}, and this onnxruntime reads up to {most}.
+remedy = Upgrade onnxruntime, or export the model again with an older onnx (model.ir_version = {most}).
 
 [argument-unknown]
 keys = got an unexpected keyword argument

@@ -82,7 +82,8 @@ source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 keys =
     Error 999: unknown error
     CUDA unknown error
-pattern = (Error 999: unknown error|CUDA unknown error)
+    CUDA error: unknown error
+pattern = (Error 999: unknown error|CUDA unknown error|CUDA error: unknown error)
 cause = The CUDA driver could not be initialised ({found}), as when the kernel module nvidia-uvm is missing or was
     left unusable by a failure or a suspend.
 remedy = Load it anew (sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm) or reboot; in a container check that
@@ -149,6 +150,7 @@ keys =
     no CUDA-capable device is detected
     Found no NVIDIA driver on your system
     CUDA driver initialization failed
+    ProcessGroupNCCL is only supported with GPUs
     cannot find any torch accelerator
 pattern =
     (cannot find any torch accelerator)
@@ -158,6 +160,7 @@ pattern =
     -> (no CUDA-capable device is detected)
     RuntimeError: (Found no NVIDIA driver on your system)
     RuntimeError: (CUDA driver initialization failed), you might not have a CUDA gpu
+    ProcessGroupNCCL is only supported with GPUs, (no GPUs found)
 cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that is there, its container was started
     without one, or the driver does not work.
 remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs, and start

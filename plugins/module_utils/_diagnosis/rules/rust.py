@@ -31,13 +31,16 @@ keys =
     lock file version
     requires the Cargo feature called
     because it requires rustc
+    error[E0658]
 pattern =
+    error\[E0658\]: use of (?P<what4>unstable \w+ feature)
     lock file version '(?P<what1>\d+)' was found, but this version of Cargo does not understand
     requires the Cargo feature called '(?P<what2>\w+)', but that feature is not stabilized in this version of Cargo
     +(?: \((?P<version1>[\d.]+))?
     cannot be built because it requires (?P<what3>rustc [\d.]+) or newer, while the currently active rustc version is
     + (?P<version2>[\d.]+)
 values =
+    need of what: unstable => a feature of a newer Rust
     need of what: 4$ => a Cargo.lock of version 4, which Cargo reads from 1.78 on
     need of what: edition2024 => the edition 2024, which Rust has from 1.85 on
     need of what: (\d+)$ => a newer version of Cargo.lock

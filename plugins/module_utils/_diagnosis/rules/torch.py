@@ -254,7 +254,10 @@ source = facebookresearch/xformers#1308
 keys =
     Error: No module named 'torch'
     torch path: No module named 'torch'
-pattern = (?:Error|torch path): No module named 'torch'
+    ops without torch installed
+pattern =
+    (?:Error|torch path): No module named 'torch'
+    Unable to pre-compile ops without torch installed
 cause = torch is imported where it is not installed: pip builds a package in an isolated environment of its own, in
     which flash-attn and others whose setup imports torch do not find the installed one; or the program runs in an
     environment without it.
@@ -269,7 +272,9 @@ source =
 keys =
     Torch not compiled with CUDA enabled
     have NCCL built in
+    requires CUDA, but CUDA is not available
 pattern =
+    installed version of bitsandbytes [^\n]*requires CUDA, but CUDA is not available
     Torch not compiled with CUDA enabled
     Distributed package doesn't have NCCL built in
 cause = The installed PyTorch is a CPU build, as are the package index's 2.9 and 2.10 wheels for aarch64.
@@ -333,6 +338,46 @@ cause = The installed SageAttention has no kernel for this GPU ({found}).
 remedy = Build it from source for this GPU (git clone the repository; TORCH_CUDA_ARCH_LIST=12.0 pip install
     --no-build-isolation .), in a release that knows 12.x, or choose PyTorch's attention in the program.
 source = woct0rdho/SageAttention#50
+
+[cuda-library-failed]
+keys =
+    CUFFT_
+    CUSOLVER_STATUS_
+    CURAND_STATUS_
+    CUSPARSE_STATUS_
+    ARCH_MISMATCH
+pattern =
+    (CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|SETUP_FAILED|EXEC_FAILED))
+    (CUSOLVER_STATUS_(?:NOT_INITIALIZED|INTERNAL_ERROR|ALLOC_FAILED|EXECUTION_FAILED|ARCH_MISMATCH))
+    (CURAND_STATUS_\w+_(?:FAILED|ERROR|FAILURE))
+    (CUSPARSE_STATUS_(?:NOT_INITIALIZED|NOT_SUPPORTED|INTERNAL_ERROR|ALLOC_FAILED|EXECUTION_FAILED|ARCH_MISMATCH))
+    (CUDNN_STATUS_\w*ARCH_MISMATCH)
+values =
+    why of found: \w+(?:ALLOC_FAILED|NOT_INITIALIZED|SETUP_FAILED) => mostly no memory is left for it
+    why of found: \w+(?:ARCH_MISMATCH|NOT_SUPPORTED) => its version has no kernels for this GPU
+    why of found: . => it is older than the GPU, of another CUDA than the program, or memory ran out
+cause = A library of CUDA failed ({found}): {why}.
+remedy = Use a PyTorch for CUDA 13 with the libraries that it brings (no other copies of them on LD_LIBRARY_PATH), leave
+    more memory free, and for linear algebra try torch.backends.cuda.preferred_linalg_library('magma') or 'cusolver'.
+
+[process-group-device]
+keys =
+    No backend type associated with device type
+    Tensors must be CUDA and dense
+pattern =
+    No backend type associated with device type (\w+)
+    Tensors must be (CUDA) and dense
+cause = A collective operation got a tensor of a device for which the process group has no backend ({found}): NCCL takes
+    tensors of the GPU alone.
+remedy = Move the tensor to the GPU (.to('cuda')), or make the group for both: init_process_group('cpu:gloo,cuda:nccl').
+
+[deserialize-without-cuda]
+keys = Attempting to deserialize object on a CUDA device
+pattern = (Attempting to deserialize object on a CUDA device)
+cause = The file holds tensors of a GPU, and PyTorch sees no GPU here: it is a CPU build, or runs without access to it.
+remedy = See what torch.__version__ and torch.cuda.is_available() say: install a build for CUDA if it ends in +cpu
+    (--index-url https://download.pytorch.org/whl/cu130), start a container with --gpus all; or load it for the CPU with
+    torch.load(FILE, map_location='cpu').
 
 [ddp-unused-parameters]
 keys = Expected to have finished reduction in the prior iteration

@@ -51,8 +51,12 @@ source =
     pydantic/jiter#217
 
 [uv-python-range]
-keys = does not satisfy Python
+keys =
+    does not satisfy Python
+    incompatible with the project's Python requirement
 pattern =
+    resolved to (?P<have2>Python [\d.]+\d), which is incompatible with the (?P<package2>project
+    +)'s Python requirement: '(?P<need2>[^'\n]+)'
     (?P<have>the (?:requested|current) Python version \([^)\n]+\)) does not satisfy (?P<need>Python\S+) and
     + (?P<package>\S+)
 cause = {package} needs {need}, and {have} does not fit.
@@ -206,6 +210,30 @@ pattern = The lockfile at '([^'\n]+)' needs to be updated, but '(?P<option>[^'\n
 cause = {found} does not fit pyproject.toml any more, and {option} forbids uv to change it.
 remedy = Run uv lock and commit the result, or check out the lock that belongs to this pyproject.toml; another version
     of uv may also write another lock.
+
+[uv-too-old]
+keys =
+    Required uv version
+    Failed to parse `uv.lock`
+pattern =
+    Required uv version '(?P<need>[^'\n]+)' does not match the running version '(?P<have>[^'\n]+)'
+    Failed to parse 'uv\.lock'(?s:.{0,300}?)(?P<what>unknown field '[^'\n]+)
+cause = This uv[, {have},] is older than the project needs[: {need}][: its uv.lock has an {what}].
+remedy = Update it (uv self update, or pip install -U uv; in an image a newer base).
+
+[uv-file-missing]
+keys =
+    Distribution not found at: file
+    No `pyproject.toml` found in
+pattern =
+    Distribution not found at: (?P<file1>file:\S+)
+    No '(?P<file2>pyproject\.toml)' found in (?:current )?directory
+values =
+    advice of file: file: => Build or download that wheel first, and give the path at which it lies (in a container the
+    + path inside)
+    advice of file: . => Change into the project's directory, or name it (uv --project DIR, --directory DIR)
+cause = uv does not find {file}.
+remedy = {advice}.
 
 [uv-no-environment]
 keys = No virtual environment found

@@ -26,11 +26,16 @@ source =
 keys =
     EBADENGINE
     Unsupported engine
+    Not compatible with your version of node
+    ERR_PNPM_UNSUPPORTED_ENGINE
 pattern =
     (?:version of node/npm|notsup Not compatible with your version of node/npm): (?P<package>\S+)(?s:.{0,200}?)Required:
     + \{'node':'(?P<need>[^'\n]+)'(?:(?s:.{0,200}?)'node':'(?P<have>[^'\n]+)')?
     package: '(?P<package2>[^'\n]+)',(?s:.{0,120}?)required: \{ node: '(?P<need2>[^'\n]+)'(?s:.{0,160}?)node: '(?P<have2
     +>[^'\n]+)'
+    (ERR_PNPM_UNSUPPORTED_ENGINE)
+    code EBADENGINE(?s:.{0,300}?)version of node/npm: (?P<package3>\S+)(?s:.{0,200}?)Required:\s*\{'node':'(?P<need3>
+    +[^'\n]+)'(?:(?s:.{0,200}?)'node':'(?P<have3>[^'\n]+)')?
     (EBADENGINE)
 unless = npm (?:WARN|warn)
 cause = Node[ {have}] is not of the version that[ {package}] needs[: {need}].
@@ -77,6 +82,13 @@ keys =
 pattern = 404 Not Found - GET (?P<url>\S+)
 cause = npm's registry has no package at {url}, or none for this account.
 remedy = Correct the name; for a package of a company set its registry and token in .npmrc.
+
+[npm-integrity]
+keys = EINTEGRITY
+pattern = (EINTEGRITY)
+cause = A package that npm downloaded or has in its cache differs from what the lock says ({found}).
+remedy = Run npm cache clean --force and npm ci again; if it stays, the registry or a proxy gives another file: compare
+    package-lock.json with its tag.
 
 [node-native-missing]
 keys =
@@ -148,13 +160,17 @@ keys =
     SyntaxError: Unexpected token
     digital envelope routines::unsupported
     Unexpected identifier
+    ERR_REQUIRE_ESM
 pattern =
     SyntaxError: (Unexpected token '[?.=|&]+')
+    (ERR_REQUIRE_ESM)
     (digital envelope routines::unsupported)
 values =
     what of found: Unexpected => is older than the program, and does not know its syntax
+    what of found: ERR => cannot load an ES module by require
     what of found: . => has an OpenSSL that refuses what this old bundler (webpack 4) uses
     advice of found: Unexpected => Install a newer Node (nvm install 22; Ubuntu's own is 18)
+    advice of found: ERR => Install Node 22.12 or newer, or the versions of the packages that the lock names (npm ci)
     advice of found: . => Update the bundler, or set NODE_OPTIONS=--openssl-legacy-provider for the build
 cause = This Node {what} ({found}).
 remedy = {advice}.

@@ -1,7 +1,5 @@
 """The actions on the controller take their arguments from their documentation; ansible-test checks modules."""
 
-from __future__ import annotations
-
 import importlib
 import pathlib
 

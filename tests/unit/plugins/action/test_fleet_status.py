@@ -1,7 +1,5 @@
 """fleet_status and stack_status, as playbooks/status.yml calls them; the one host is this machine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import typing as t

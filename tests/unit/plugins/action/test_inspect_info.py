@@ -1,7 +1,5 @@
 """The action plugin inspect_info: what a requirement resolves to, read from wheels, or one message."""
 
-from __future__ import annotations
-
 import os
 import typing as t
 from pathlib import Path

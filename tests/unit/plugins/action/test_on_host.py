@@ -1,7 +1,5 @@
 """What is taken of a host's answer: no variable of the play, nothing that a terminal obeys, no false observation."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import json

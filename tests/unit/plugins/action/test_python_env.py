@@ -1,7 +1,5 @@
 """How often the host is asked, what is sent, and one real play over the local connection."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """How a build is followed: what the host is asked, what is printed, and what ends it."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 import unittest.mock

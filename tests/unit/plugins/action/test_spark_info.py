@@ -1,7 +1,5 @@
 """What a person is told of a host that ssh or sudo refuses; tests/playbooks/test_first_words.py has it from Ansible."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

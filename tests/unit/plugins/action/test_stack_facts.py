@@ -1,7 +1,5 @@
 """The action plugin stack_facts: from a stack's name to its facts, or to one message."""
 
-from __future__ import annotations
-
 import shutil
 import typing as t
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The action plugin stack_mirror: what is missing, or one message."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

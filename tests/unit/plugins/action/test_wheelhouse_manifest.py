@@ -1,7 +1,5 @@
 """The plugin with a builder that is this machine, or one that nobody can reach."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import shutil

@@ -1,7 +1,5 @@
 """Two names of one machine in an inventory."""
 
-from __future__ import annotations
-
 import typing as t
 
 import pytest

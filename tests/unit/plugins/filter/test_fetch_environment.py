@@ -1,7 +1,5 @@
 """Proxies and a corporate CA: the environment of a fetch, the files of a host, and what is refused."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

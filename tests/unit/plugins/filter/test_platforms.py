@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import FilterModule
 
 platforms = FilterModule().filters()["platforms"]

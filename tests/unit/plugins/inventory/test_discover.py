@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.inventory import discover
 from ansible_collections.sparkforge.dgx_spark.tools import discovery

@@ -1,7 +1,5 @@
 """A plan is decided from a host's variables, and from the role's own files where a play does not run the role."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Writes ELF files and caches that hold just what a loader reads, for any machine, without a compiler."""
 
-from __future__ import annotations
-
 import pathlib
 import struct
 import typing as t

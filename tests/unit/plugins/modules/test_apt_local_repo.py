@@ -1,7 +1,5 @@
 """apt_local_repo: what proves a .deb, what does not, and what is then installed. The host stays as it is."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

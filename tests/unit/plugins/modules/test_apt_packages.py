@@ -1,7 +1,5 @@
 """apt_packages as a module: what it refuses before it asks apt, and how it says so. Nothing is installed here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

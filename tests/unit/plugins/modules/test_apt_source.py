@@ -1,7 +1,5 @@
 """apt_source: which source is the same one, which key is let in, and what is taken back. The host stays as it is."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The two modules of the fabric as Ansible starts them, on a host that has none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

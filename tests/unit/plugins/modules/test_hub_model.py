@@ -1,7 +1,5 @@
 """A model comes from the hub whole and verified, or not at all: the hub's own client against the lab's hub."""
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import json

@@ -1,7 +1,5 @@
 """The module model_info: where a model is, and what is said where it is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.unit.run_module import run_module

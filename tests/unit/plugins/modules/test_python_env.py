@@ -1,7 +1,5 @@
 """The module, run as Ansible runs it, on real virtual environments and wheels that these tests write."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import csv

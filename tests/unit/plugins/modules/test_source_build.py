@@ -1,7 +1,5 @@
 """The engine on this machine: real compilers, real kills. What is compiled is counted by the compiler itself."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Root has another account build: what that account may do meanwhile, and what root does in its directories."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

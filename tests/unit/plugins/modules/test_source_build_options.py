@@ -1,7 +1,5 @@
 """The options of a unit are one list: the fields of Unit, and their two descriptions agree with them."""
 
-from __future__ import annotations
-
 import dataclasses
 import typing as t
 

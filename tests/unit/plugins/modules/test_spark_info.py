@@ -1,7 +1,5 @@
 """The module spark_info, run for real on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

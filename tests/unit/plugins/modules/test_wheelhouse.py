@@ -1,7 +1,5 @@
 """The module as Ansible calls it; what it decides is tested with its core."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """The proof and the guard as pip installs them, and as the file that hosts run: complete, and without Ansible."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The schemas: sound, found by editors, and as strict as a lock id needs. Their messages are in test_stack.py."""
 
-from __future__ import annotations
-
 import re
 import typing as t
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From a stack's name to its facts: which file is found, what is refused, and what the lock id is made of."""
 
-from __future__ import annotations
-
 import copy
 import fnmatch
 import typing as t

@@ -1,7 +1,5 @@
 """Where a manifest is looked for, against a real server that serves it, a login page, or asks for a password."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import hashlib

@@ -1,7 +1,5 @@
 """The forecast with real apt on packages of the vendor's names, of recorded Sparks, and of a fleet."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import html

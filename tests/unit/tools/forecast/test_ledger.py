@@ -1,7 +1,5 @@
 """The ledger: each rule has its sources, triggers on its one example alone; and bad ledgers are refused."""
 
-from __future__ import annotations
-
 import copy
 import datetime
 import json

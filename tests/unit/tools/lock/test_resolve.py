@@ -1,7 +1,5 @@
 """The wheels of a lock: what uv chooses for a target from an index on 127.0.0.1."""
 
-from __future__ import annotations
-
 import hashlib
 import socket
 import sys

@@ -1,7 +1,5 @@
 """What upstream says, for a lock: from manifests and git's answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The file of a lock, and what differs between two."""
 
-from __future__ import annotations
-
 import copy
 
 from ansible_collections.sparkforge.dgx_spark.tools.lock import diff, write

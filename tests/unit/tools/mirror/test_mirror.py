@@ -1,7 +1,5 @@
 """What a mirror holds, by locks, indexes and manifests; nothing is fetched but from this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Repositories in a mirror: collected without their history, served as plain files, fetched again."""
 
-from __future__ import annotations
-
 import os
 import typing as t
 from collections.abc import Iterator

@@ -40,10 +40,7 @@ LEFT_OUT: dict[str, str] = {
     "linalg.det.singular": "a determinant near zero, and its gradient, are what a cancellation leaves (torch 2.6)",
     "as_strided.partial_views": "it reads past a copy of the view",
     "signal.windows.blackman": "the values of a window of two result from cancellation",
-    **dict.fromkeys(
-        ("grid_sampler_2d", "grid_sampler_3d"),
-        "nn.functional.grid_sample is equivalent and a hundred times faster",
-    ),
+    **dict.fromkeys(("grid_sampler_2d", "grid_sampler_3d"), "nn.functional.grid_sample is the same, 100 times faster"),
     "_softmax_backward_data": "one of its inputs mixes two formats, which GPUs cannot differentiate",
     "to": "it moves its result from one device to another",
     **dict.fromkeys(
@@ -52,6 +49,7 @@ LEFT_OUT: dict[str, str] = {
     ),
     "resize_, transposed": "it keeps what lies in memory, in another order in another layout",
     "resize_as_, transposed": "as resize_",
+    "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu, transposed": "it reads these wrong: pytorch#187506",
     **{
         f"{name}, out=": "torch 2.13's CPU kernel, or 2.11's CUDA kernel, does not write to strided elements"
         for name in "nn.functional.gelu nn.functional.avg_pool2d nn.functional.avg_pool3d narrow_copy fft.ihfftn"

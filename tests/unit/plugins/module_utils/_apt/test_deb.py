@@ -1,7 +1,5 @@
 """What dpkg-deb says of a file, and what is refused: each with one cause, the file as it was."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

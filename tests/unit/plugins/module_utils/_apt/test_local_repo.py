@@ -1,7 +1,5 @@
 """Which local repositories and pins count, without a program."""
 
-from __future__ import annotations
-
 import types
 import typing as t
 from pathlib import Path

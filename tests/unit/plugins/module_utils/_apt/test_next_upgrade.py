@@ -1,7 +1,5 @@
 """What is observed of an upgrade, from files of a host and from what apt and fwupd printed."""
 
-from __future__ import annotations
-
 import json
 import os
 import typing as t

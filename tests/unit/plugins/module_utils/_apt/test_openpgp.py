@@ -1,7 +1,5 @@
 """Which keys a file holds as gpg reads it, which pin lets it in, and what a hostile file cannot do."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """apt's plan, its complaints and the receipt, on recorded output of apt 2.6.1 and dpkg 1.21."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """What a bundle of code cannot start with; that what is sent runs is shown by the modules that send it."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Detached work: how it starts, is found again, and ends whole. That it goes on: modules/test_source_build.py."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What every module of a host begins with: its umask, and the proxies from a file that keeps their password."""
 
-from __future__ import annotations
-
 import os
 import typing as t
 from pathlib import Path

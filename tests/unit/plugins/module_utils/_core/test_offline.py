@@ -1,7 +1,5 @@
 """A process without a network: what it can open, and what it starts."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

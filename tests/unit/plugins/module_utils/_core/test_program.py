@@ -1,7 +1,5 @@
 """A program of ours on a host: pushed once, compared with its sha256 before each use, or one message."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

@@ -1,7 +1,5 @@
 """Passwords of URLs are shown nowhere."""
 
-from __future__ import annotations
-
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import passwords, redact
 

@@ -1,7 +1,5 @@
 """Root without a right in somebody's home, as on NFS with root_squash: a closed folder of another's, no capability."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

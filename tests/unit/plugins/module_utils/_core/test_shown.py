@@ -1,7 +1,5 @@
 """What others wrote reaches a terminal without what it obeys, by one function wherever it is printed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

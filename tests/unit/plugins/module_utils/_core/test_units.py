@@ -1,7 +1,5 @@
 """How units are installed, on a systemd that only records its commands. On a host: integration/test_proof_timer.py."""
 
-from __future__ import annotations
-
 import grp
 import json
 import os

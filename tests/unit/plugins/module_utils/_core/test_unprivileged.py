@@ -1,7 +1,5 @@
 """As whom root runs an environment's interpreter, what that cannot do, and which directories it may enter."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

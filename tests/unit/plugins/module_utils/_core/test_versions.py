@@ -1,7 +1,5 @@
 """Versions: their numbers and their order."""
 
-from __future__ import annotations
-
 import typing as t
 
 import pytest

@@ -1,7 +1,5 @@
 """Every rule of the shipped table is in order, is reached, and is shown by a real line."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 import time

@@ -1,7 +1,5 @@
 """How a data file of rules is read, and how a short text is looked up."""
 
-from __future__ import annotations
-
 import types
 
 import pytest

@@ -1,7 +1,5 @@
 """What a library takes from others and gives them."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess

@@ -1,7 +1,5 @@
 """Whom an environment's directory lets in, whatever the umask is; and who is added to a group, or is not."""
 
-from __future__ import annotations
-
 import grp
 import os
 import stat

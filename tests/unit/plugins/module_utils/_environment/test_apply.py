@@ -1,7 +1,5 @@
 """A wheel on its way to where root keeps it; whole environments: modules/test_python_env.py."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """How wheels are found by their hashes and fetched once, whatever the network does."""
 
-from __future__ import annotations
-
 import collections
 import hashlib
 import json

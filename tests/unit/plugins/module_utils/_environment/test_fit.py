@@ -1,7 +1,5 @@
 """Which packages of apt an environment was made on, and whether those of today still fit it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

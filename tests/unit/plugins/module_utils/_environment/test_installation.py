@@ -1,7 +1,5 @@
 """What an environment is computed from, what its scripts do, and what pip's words mean."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 import shlex

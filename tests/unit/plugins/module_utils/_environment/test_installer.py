@@ -1,7 +1,5 @@
 """How an environment is made of wheels: by their hashes, without a network, and only of what fits together."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

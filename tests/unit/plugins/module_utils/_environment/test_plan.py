@@ -1,7 +1,5 @@
 """What an environment is planned from: the options as documented, and no code that fetches or installs."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import pathlib

@@ -1,7 +1,5 @@
 """What an environment's options, interpreter and proof are refused for, without a program that is started."""
 
-from __future__ import annotations
-
 import json
 import types
 import typing as t

@@ -1,7 +1,5 @@
 """What a host has of its stack, read from trees that these tests write; no virtual environment is made for it."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """What the checks conclude; real packets are in tests/integration/test_fabric.py."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The netplan file and NCCL's variables; what real netplan does with them is in tests/integration/test_fabric.py."""
 
-from __future__ import annotations
-
 import stat
 import typing as t
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Archives whose headers claim memory: each is refused before it takes any."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

@@ -1,7 +1,5 @@
 """What is refused of a tree that was checked out, and of a network that does not come back."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What pages of an index list, and which server gets which credentials."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 from pathlib import Path

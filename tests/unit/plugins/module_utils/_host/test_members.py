@@ -1,7 +1,5 @@
 """Who is added to the group of the environments, and to which groups nobody is."""
 
-from __future__ import annotations
-
 import grp
 import pwd
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The observation of a host, from the texts that real hosts gave."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

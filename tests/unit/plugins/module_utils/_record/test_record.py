@@ -1,7 +1,5 @@
 """What is recorded of a Spark, and what its commands may do."""
 
-from __future__ import annotations
-
 import json
 import os
 import pkgutil

@@ -1,7 +1,5 @@
 """What an owner records of a host names neither the host nor its owner, wherever such a name stands."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

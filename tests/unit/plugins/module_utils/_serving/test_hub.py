@@ -1,7 +1,5 @@
 """What is refused of a model's name, of its directory, and of what the hub's client says, without a program."""
 
-from __future__ import annotations
-
 import json
 import types
 import typing as t

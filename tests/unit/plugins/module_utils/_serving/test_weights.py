@@ -1,7 +1,5 @@
 """Where the weights of a model are, whose they are, and which of them no server may load."""
 
-from __future__ import annotations
-
 import json
 import os
 import typing as t

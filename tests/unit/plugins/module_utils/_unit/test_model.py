@@ -1,7 +1,5 @@
 """What identifies a unit, and which requests are refused."""
 
-from __future__ import annotations
-
 import json
 import typing as t
 

@@ -1,7 +1,5 @@
 """What a receipt is worth: whose it is, what it names, and with whose rights the end of a build is read."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import typing as t

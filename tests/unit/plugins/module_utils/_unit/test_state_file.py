@@ -1,7 +1,5 @@
 """One look at a build that runs: what is news, when it ends, and that its text needs nothing of the collection."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

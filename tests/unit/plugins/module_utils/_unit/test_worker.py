@@ -1,7 +1,5 @@
 """What the worker gives its children, how it waits for them, its state. Whole builds: modules/test_source_build.py."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import os

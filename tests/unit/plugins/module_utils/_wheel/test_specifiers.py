@@ -1,7 +1,5 @@
 """Bounds of versions."""
 
-from __future__ import annotations
-
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import specifiers
 

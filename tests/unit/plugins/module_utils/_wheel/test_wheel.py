@@ -1,7 +1,5 @@
 """One record of a wheel, from the rows of every file that has some, those of older versions included."""
 
-from __future__ import annotations
-
 import dataclasses
 import typing as t
 

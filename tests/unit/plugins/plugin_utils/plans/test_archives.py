@@ -1,7 +1,5 @@
 """Which archives of the stack a host needs."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import typing as t

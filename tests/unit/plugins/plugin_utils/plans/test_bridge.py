@@ -1,7 +1,5 @@
 """Whether official wheels bridge the time until a host's stack is built, on a Spark and on hosts that are none."""
 
-from __future__ import annotations
-
 import copy
 import json
 import typing as t

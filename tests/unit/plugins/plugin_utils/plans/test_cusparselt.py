@@ -1,7 +1,5 @@
 """Where cuSPARSELt comes from, and why."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import typing as t

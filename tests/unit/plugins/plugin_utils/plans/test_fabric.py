@@ -1,7 +1,5 @@
 """Which address each half of each port gets, and who measures with whom."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What each role has to do on a host as it was observed: nothing where all is there."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import typing as t

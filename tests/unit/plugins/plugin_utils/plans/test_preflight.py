@@ -1,7 +1,5 @@
 """Preflight: every problem at once, each with cause and remedy."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -1,7 +1,5 @@
 """Of which wheels an environment is made, where they come from, and what is said where one is missing."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How PyTorch is built on a host: where libraries are, what is refused, what must come out."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pathlib

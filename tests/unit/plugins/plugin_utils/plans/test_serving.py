@@ -1,7 +1,5 @@
 """Whether a model server may run as its variables say: nobody beyond this host without a key, no secret in the unit."""
 
-from __future__ import annotations
-
 import typing as t
 
 import pytest

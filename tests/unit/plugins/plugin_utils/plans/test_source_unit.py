@@ -1,7 +1,5 @@
 """Without which units of the shipped stacks a build goes on."""
 
-from __future__ import annotations
-
 import typing as t
 
 import pytest

@@ -1,7 +1,5 @@
 """What the proof is told of the stack, and of the environment that a timer proves."""
 
-from __future__ import annotations
-
 import typing as t
 from pathlib import Path
 

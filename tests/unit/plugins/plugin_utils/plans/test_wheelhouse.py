@@ -1,7 +1,5 @@
 """What the role wheelhouse makes of its settings, and those that it refuses before it asks the host anything."""
 
-from __future__ import annotations
-
 import hashlib
 import typing as t
 from pathlib import Path
