@@ -260,4 +260,10 @@ values =
     advice of code: . => Read that step's own lines above (docker build --progress=plain shows all)
 cause = A step of the Dockerfile failed with the status {code}: {command}.
 remedy = {advice}.
+
+[nccl-proxy-ended]
+keys = NCCL WARN [Service thread]
+pattern = NCCL WARN \[Service thread\] (?P<why>[^\n]{1,160})
+cause = A process of this job on the same host ended, and NCCL's service thread only noticed it ({why}).
+remedy = Read the first error of all ranks before that line, on every host.
 """

@@ -32,6 +32,8 @@ values =
     + the GPU in exclusive mode (nvidia-smi -q -d COMPUTE), and in a container allow cuMem (NCCL_CUMEM_ENABLE=0 tells)
     advice of why: .*(?:insufficient|unsupported|PTX) => Install an NCCL for the CUDA of the driver
     + (nvidia-nccl-cu13), of which one copy is loaded
+    advice of why: .*not supported in the installed => Take an NCCL for the CUDA of this driver, or update the driver;
+    + NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0 go without what it lacks
     advice of why: . => Look for an earlier error of the same rank: a kernel that failed before shows here
 cause = A CUDA call of NCCL failed: {why}.
 remedy = {advice}.
@@ -288,6 +290,7 @@ values =
     advice of found: (ollama|vllm|sglang|jupyter|jupyter-lab|torchrun|ray|ansible|ansible-playbook)$ => Install it, or
     + activate the environment that has it
     advice of found: docker$ => Install Docker, and in a container mount the host's socket only if that is meant
+    advice of found: rsync$ => Install rsync on both hosts
     advice of found: nvidia-ctk$ => Install nvidia-container-toolkit on the host
     advice of found: nvidia-smi$ => Install the driver's tools (nvidia-utils of the driver's branch), or in a
     + container start it with --gpus all

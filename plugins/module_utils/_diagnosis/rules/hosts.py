@@ -41,6 +41,12 @@ source =
     vllm-project/vllm#2669
     https://conselara.dev/notes/dgx-spark-gb10-hardware-reference/
 
+[ray-running-already]
+keys = Ray is trying to start at
+pattern = Ray is trying to start at (?P<address>[\w.:]+), but is already running
+cause = A Ray of an earlier run still has {address} on this host.
+remedy = End it first (ray stop --force, on every host), or join it with ray start --address.
+
 [ray-not-running]
 keys = Could not find any running Ray instance
 pattern = Could not find any (running Ray instance)

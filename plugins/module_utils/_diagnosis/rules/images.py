@@ -265,6 +265,18 @@ pattern =
 cause = docker build did not find {found}.
 remedy = Change to the directory of the Dockerfile, or name it with -f and give its directory as the last argument.
 
+[docker-network-module]
+keys =
+    pair interfaces: operation not supported
+    network: operation not supported
+pattern =
+    (?P<what1>failed to add the host [^\n]{0,60}pair interfaces): operation not supported
+    (?P<what2>error creating default '?bridge'? network): operation not supported
+cause = The running kernel has no module for Docker's network ({what}): mostly the kernel was upgraded and the host not
+    restarted since, so that the modules of the old one are gone.
+remedy = Reboot the host; if that is not it, load them (sudo modprobe veth bridge), and install the kernel's further
+    modules (linux-modules-extra-$(uname -r), where there is such a package).
+
 [docker-iptables-module]
 keys =
     t initialize iptables table

@@ -227,4 +227,27 @@ pattern =
 cause = A file system is read-only, so that {found} cannot be written.
 remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
 source = Jrohy/docker-install#1
+
+[swap-in-use]
+keys = swapon failed
+pattern =
+    swapon: (?P<file>\S+): swapon failed: (?P<why>Device or resource busy|Invalid argument|Operation not permitted
+    +)
+values =
+    advice of why: Device => It is in use already (swapon --show): switch it off first (sudo swapoff FILE)
+    advice of why: Invalid => Make it anew (fallocate or dd on ext4, chmod 600, mkswap), since it is no swap file or has
+    + holes
+    advice of why: . => Use sudo; a container cannot do it
+cause = {file} cannot be used as swap: {why}.
+remedy = {advice}.
+
+[boot-policy]
+keys =
+    SBAT self-check failed
+    shim SBAT data failed
+pattern = (SBAT self-check failed|shim SBAT data failed)
+cause = Secure Boot refuses the boot loader ({found}): the firmware was told to trust only newer ones, by an update of
+    this or of another system.
+remedy = Switch Secure Boot off in the firmware's setup, start, run sudo mokutil --set-sbat-policy delete and sudo apt
+    install --only-upgrade shim-signed grub-efi-arm64-signed, reboot twice, and switch it on again.
 """

@@ -114,8 +114,12 @@ source = NVIDIA/nccl#969
 [nccl-versions-differ]
 keys =
     Message truncated : received
-    socketFinalizeAccept: wrong type
+    socketFinalizeAccept: wrong
+    socketFinalizeConnect: wrong
+    mismatch in rank count from procs
 pattern =
+    (socketFinalize(?:Accept|Connect): wrong magic \w+ != \w+)
+    (mismatch in rank count from procs \d+ : \d+)
     (Message truncated : received \d+ bytes instead of \d+)
     (socketFinalizeAccept: wrong type \d+ != \d+)
 cause = NCCL received what it does not understand ({found}): the ranks have different NCCL versions or settings, or an
@@ -126,8 +130,12 @@ source =
     NVIDIA/nccl-tests#188
 
 [nccl-net-plugin]
-keys = NET plugin
-pattern = (?:NCCL WARN )?(Failed to initialize (?:any )?NET plugin(?: \w+)?)$
+keys =
+    NET plugin
+    but no device matched
+pattern =
+    (NCCL_IB_HCA was set to \S+ but no device matched)
+    (?:NCCL WARN )?(Failed to initialize (?:any )?NET plugin(?: \w+)?)$
 cause = NCCL could use no network that it may use ({found}): NCCL_NET or NCCL_IB_HCA names what this host does not have,
     or a container does not see /dev/infiniband.
 remedy = Set NCCL_IB_HCA on each host to names that `rdma link show` lists there (rocep1s0f0 on a Spark) or unset it and

@@ -118,9 +118,13 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
+values =
+    advice of found: (?!Name|Temporary)[\w-]+$ => A name without a dot is one of your own network: put its address into
+    + /etc/hosts of this host (and of the container), or use NAME.local where Avahi runs on both
+    advice of found: . => Check the network (resolvectl query NAME), the proxy (role network_access) and the name;
+    + without a network, use a mirror or local archives
 cause = A server's name cannot be resolved here: {found}.
-remedy = Check the network, the proxy (role network_access) and the name; without a network, use a mirror or local
-    archives.
+remedy = {advice}.
 
 [index-not-trusted]
 keys = is not a trusted or secure host
@@ -152,7 +156,12 @@ keys =
     The requested URL returned error: 5
     awaiting response... 4
     awaiting response... 5
+    ERROR 403: Forbidden
+    ERROR 404: Not Found
+    ERROR 401: Unauthorized
+    ERROR 503: Service Unavailable
 pattern =
+    ^ERROR (?P<status3>[45]\d\d): \w
     curl: \(22\) The requested URL returned error: (?P<status1>[45]\d\d)
     awaiting response\.\.\. (?P<status2>[45]\d\d)
 unless = [Ww]ill retry

@@ -314,4 +314,12 @@ pattern = (NetworkManager is not running)
 cause = nmcli has nobody to ask ({found}): networkd may manage this host's interfaces.
 remedy = Start it (systemctl start NetworkManager), or set the interfaces with netplan (networkctl shows who manages
     them).
+
+[efi-variables-missing]
+keys = EFI variables are not supported on this system
+pattern = (EFI variables are not supported on this system)
+cause = The firmware's variables cannot be reached ({found}): this is a container, the system was started without UEFI,
+    or efivarfs is not mounted.
+remedy = On the host itself mount them (sudo mount -t efivarfs efivarfs /sys/firmware/efi/efivars); where
+    /sys/firmware/efi is missing, start it by UEFI.
 """
