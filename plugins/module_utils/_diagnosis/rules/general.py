@@ -363,11 +363,13 @@ source =
 keys =
     are not supported for now
     is not supported in TRT-LLM yet
+    Unknown architecture for AutoModelForCausalLM
     has no vLLM implementation
     is not a registered model in the Transformers library
 pattern =
     Model architectures (\['(\w+)'[^\]\n]*\]) are not supported for now(?!(?s:.*)'\2')
     model architecture (\w+) is not supported in TRT-LLM yet
+    Unknown architecture for AutoModelForCausalLM: (\w+)
     Error: (\w+) has no vLLM implementation
     '(\w+)' is not a registered model in the Transformers library
 cause = This release of the server does not know the model's architecture, {found}.
@@ -376,6 +378,7 @@ remedy = Use a release that supports the model (mostly a newer one; of TensorRT-
 source =
     vllm-project/vllm#10481
     NVIDIA/TensorRT-LLM#15941
+    NVIDIA/TensorRT-LLM#4937
 
 [mpi-host-lost]
 keys =
@@ -434,14 +437,20 @@ keys =
     maximum context length is
     exceeds the available context size
     is longer than the m
+    max_tokens must be at least 1
 pattern =
     The (?:input \(|decoder prompt \(length )(?P<asked3>\d+)(?: tokens)?\) is longer than the (?:model's context
     + length \(|maximum model length of )(?P<most3>\d+)
+    (?:max_tokens must be at least 1, got -|'max_completion_tokens' is too large: (?P<asked4>\d+)\.)
+    +(?:[^\n]*maximum context length is (?P<most4>\d+))?
     maximum context length is (?P<most1>\d+) tokens\.[^\n]*?(?:requested|has|contains)[^\n\d]*(?P<asked1>\d+)
     request (?:\((?P<asked2>\d+) tokens\) )?exceeds the available context size(?: \((?P<most2>\d+) tokens\))?
 cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].
 remedy = Shorten the prompt or max_tokens, or start the server with a longer context (--max-model-len, -c) if the model
     and the memory have room for it.
+source =
+    vllm-project/vllm#42474
+    vllm-project/vllm#4667
 
 [chat-template-missing]
 keys =
@@ -474,34 +483,6 @@ keys = may be provided in one
 pattern = At most (?P<most>\d+) (?P<kind>\w+)\(s\) may be provided in one
 cause = A request has more than {most} {kind}s, and the server takes no more in one prompt.
 remedy = Send fewer, or start the server with a higher --limit-mm-per-prompt.
-
-[comfyui-node-failed]
-keys = (IMPORT FAILED)
-pattern = \(IMPORT FAILED\): (\S+)
-cause = ComfyUI could not load the custom node {found}.
-remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
-    Python), or has no wheel for aarch64; or disable the node.
-
-[comfyui-file-missing]
-keys = Value not in list
-pattern = Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*)' not in
-cause = The workflow names {value} as {field}, which this ComfyUI does not have.
-remedy = Put the file into the directory below models that the loader reads (checkpoints, diffusion_models, vae, loras),
-    or name it in extra_model_paths.yaml; reload the page, and choose it in the node.
-
-[ollama-model-unknown]
-keys =
-    pull model manifest: file does not exist
-    not found, try pulling it first
-    Error: model '
-    Error: model "
-pattern =
-    (pull model manifest: file does not exist)
-    Error: model '([^'\n]+)' not found
-    model '([^'\n]+)' not found, try pulling it first
-cause = Ollama has no such model, or its library has no such name or tag ({found}).
-remedy = Look at ollama list and at the library's page for the exact name and tag, and pull it first (as the account
-    whose server is asked).
 
 [python-syntax]
 keys = SyntaxError: invalid syntax

@@ -118,14 +118,19 @@ keys =
     Invalid user token
     Invalid username or password
     Invalid credentials in Authorization header
+    but the token seems invalid
 pattern =
     (Invalid user token)
     (Invalid username or password)
     (Invalid credentials in Authorization header)
-cause = The hub does not know the token that was sent ({found}): it is expired, revoked or cut off.
+    (the token seems invalid)
+cause = The hub does not know the token that was sent ({found}): it is expired, revoked, cut off or without the right
+    that is needed.
 remedy = Make a new one on the hub's page of tokens and log in with it (hf auth login), and unset an old HF_TOKEN: even
     a public model is refused with a wrong token.
-source = huggingface/huggingface_hub#2586
+source =
+    huggingface/huggingface_hub#2586
+    Vaibhavs10/hf-llm.rs#4
 
 [hub-file-missing]
 keys =

@@ -261,6 +261,16 @@ cause = The model was not loaded in time[ (progress {progress})].
 remedy = Raise OLLAMA_LOAD_TIMEOUT (30m) in the service, keep the models on the local NVMe, and leave memory free; at
     progress 0.00 read the runner's lines in the journal.
 
+[ollama-pull-interrupted]
+keys = Error: max retries exceeded
+pattern = Error: max retries exceeded(?:: (?P<why>[^\n]{1,160}))?
+cause = Ollama's download of the model was interrupted again and again[: {why}].
+remedy = Start ollama pull again (it goes on where it ended); behind a proxy the server needs HTTPS_PROXY, not the shell
+    (systemctl edit ollama: Environment=HTTPS_PROXY=…, then restart it).
+source =
+    ollama/ollama#1770
+    ollama/ollama#1158
+
 [ollama-digest]
 keys = digest mismatch, file must be downloaded again
 pattern = (digest mismatch)
@@ -297,6 +307,15 @@ keys = V cache quantization requires flash_attn
 pattern = (V cache quantization requires flash_attn)
 cause = A quantized V cache works only with flash attention ({found}).
 remedy = Add -fa on, or leave -ctv at f16.
+
+[lmstudio-server-not-verified]
+keys = Failed to verify the server is running
+pattern = (Failed to verify the server is running)
+cause = LM Studio's lms started its server and did not reach it ({found}); releases of 2026
+    also say so of one that runs (with --bind).
+remedy = Ask it (curl http://localhost:1234/v1/models): if it answers, it runs; else choose another port (--port), and
+    update LM Studio.
+source = lmstudio-ai/lmstudio-bug-tracker#1720
 
 [comfyui-frontend]
 keys =
@@ -400,4 +419,32 @@ source =
     meta-pytorch/torchcodec#1139
     meta-pytorch/torchcodec#912
     meta-pytorch/torchcodec#1257
+
+[comfyui-node-failed]
+keys = (IMPORT FAILED)
+pattern = \(IMPORT FAILED\): (\S+)
+cause = ComfyUI could not load the custom node {found}.
+remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
+    Python), or has no wheel for aarch64; or disable the node.
+
+[comfyui-file-missing]
+keys = Value not in list
+pattern = Value not in list: (?P<field>\w+): '(?P<value>[^'\n]*)' not in
+cause = The workflow names {value} as {field}, which this ComfyUI does not have.
+remedy = Put the file into the directory below models that the loader reads (checkpoints, diffusion_models, vae, loras),
+    or name it in extra_model_paths.yaml; reload the page, and choose it in the node.
+
+[ollama-model-unknown]
+keys =
+    pull model manifest: file does not exist
+    not found, try pulling it first
+    Error: model '
+    Error: model "
+pattern =
+    (pull model manifest: file does not exist)
+    Error: model '([^'\n]+)' not found
+    model '([^'\n]+)' not found, try pulling it first
+cause = Ollama has no such model, or its library has no such name or tag ({found}).
+remedy = Look at ollama list and at the library's page for the exact name and tag, and pull it first (as the account
+    whose server is asked).
 """

@@ -251,6 +251,23 @@ source =
     zstar1003/ragflow-plus#64
     vllm-project/vllm-omni#1877
 
+[grammar-refused]
+keys =
+    not supported by xgrammar
+    json_schema_converter
+    structured output backend must match
+pattern =
+    (JSON schema contains features not supported by xgrammar)
+    json_schema_converter\.cc:\d+: ([^\n]{1,160})
+    (Request-level structured output backend must match engine-level backend)
+cause = The server cannot make a grammar of what the request asks for as structured output ({found}).
+remedy = Simplify the schema (no patterns, lengths or ranges; types that are JSON's own), and name no backend in the
+    request; vLLM with --structured-outputs-config.backend auto falls back to another than xgrammar.
+source =
+    vllm-project/vllm#12131
+    vllm-project/vllm#14779
+    vllm-project/vllm#16738
+
 [architectures-missing]
 keys = No model architectures are specified
 pattern = (No model architectures are specified)

@@ -274,9 +274,10 @@ source =
 keys =
     when stream is capturing
     previous error during capture
+    capturing stream has unjoined work
 pattern =
     CUDA error: (operation not permitted when stream is capturing|operation failed due to a previous error during
-    + capture)
+    + capture|capturing stream has unjoined work)
 cause = A call that CUDA graphs do not allow came while one was recorded, or a kernel failed in it ({found}).
 remedy = Look for the first error before it; start without graphs to see it (--enforce-eager of vLLM,
     --disable-cuda-graph of SGLang).

@@ -121,6 +121,8 @@ keys =
     No supported CUDA architectures found for major versions
     OpError: expects arch to be one of
     TllmGenFmhaRunner
+    No kernel found for the given options
+    MOE GEMM1 Config is not set
     TRTLLMGenFusedMoE does not support
     Unsupported SM version for
     Assertion failed: Unsupported architecture
@@ -140,6 +142,8 @@ pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
     '(TllmGenFmhaRunner)'[^\n]*Unsupported architecture
+    '(\w+Runner)' at [^\n]*No kernel found for the given options
+    Assertion failed: (MOE GEMM1 Config is not set)
     (TRTLLMGenFusedMoE does not support SM\d+)
     (Unsupported SM version for [\w ]+)
     Assertion failed: (Unsupported architecture|[\w ]+ is only supported on SM\d+)
@@ -163,6 +167,7 @@ source =
     NVIDIA/cutlass#2802
     flashinfer-ai/flashinfer#5445
     NVIDIA/TensorRT-LLM#8474
+    flashinfer-ai/flashinfer#3344
     vllm-project/vllm#43969
     sgl-project/sglang#32933
     thu-ml/SageAttention#107
