@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a module that is nothing but a call of a program of ours, any that meta/runtime.yml sends here."""
+"""Run any module that only calls one of our programs; meta/runtime.yml lists them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..plugin_utils.action import AsksProgram
 
 
 class ActionModule(AsksProgram):
-    """One call of the module, two where the host lacks the program."""
+    """Calls the module once, or twice if the host lacks the program."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Return the module's result."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Show how the hosts of a fleet stand, as a table or as JSON.
+"""Show the state of a fleet's hosts as a table or as JSON.
 
 The documentation is in plugins/modules/fleet_status.py.
 """
@@ -18,12 +18,12 @@ from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import status
 
-#: The message for a host without one: a task before this one failed on it.
+#: The message for a host without its own: an earlier task failed on it.
 UNSAID = "The play failed on it before its state was read; the message is above."
 
 
 def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str, t.Any]:
-    """Return the state of the fleet; a row without ``look`` is of a host that was not read."""
+    """Return the state of the fleet; a row without ``look`` belongs to a host that was not read."""
     hosts = [
         status.row(str(row["host"]), row["look"], row["stack"], row["changes"], row.get("stops") or [])
         if row.get("look")
@@ -34,7 +34,7 @@ def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str
 
 
 class ActionModule(OnController):
-    """Prints, and writes a file of the controller where one is named; no host is asked."""
+    """Prints the state, and writes it to a file on the controller if one is named; it contacts no host."""
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the state that was shown."""

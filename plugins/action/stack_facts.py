@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Turn stack_name into facts, on the controller alone.
+"""Turn stack_name into facts, on the controller.
 
 The documentation is in plugins/modules/stack_facts.py.
 """
@@ -18,13 +18,13 @@ from ..plugin_utils.stack import facts, load
 
 
 class ActionModule(OnController):
-    """Reads files of the controller; the host is never asked."""
+    """Reads files on the controller; it never contacts the host."""
 
-    # Another method is refused by name, with the one that is meant.
+    # Without choices, so that work() refuses an unknown method with a suggestion.
     ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {"method": {"type": "str", "default": "build"}}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the stack and the files that it comes from."""
+        """Return the stack and the files that it was read from."""
         inventories = load.inventory_directories(task_vars)
         where = load.search_paths(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
         resolved = facts.facts(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Adds the wheels' sha256, the firmware, and what changed since the last proof; the rest is the module's."""
+"""Add the wheels' sha256, the firmware and the changes since the last proof to the module's result."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .python_env import ActionModule as PythonEnv
 
 
 class ActionModule(PythonEnv):
-    """One call of the module."""
+    """Calls the module once."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        # Not the parent's, which runs python_env.
+        # Skip the parent's run(), which runs python_env.
         result = super(PythonEnv, self).run(tmp, task_vars)
         arguments = dict(self._task.args)
         described = arguments.get("wanted")
@@ -34,5 +34,5 @@ class ActionModule(PythonEnv):
         return {**done, "changed_since_proof": changed, "firmware": observation.get("firmware") or {}}
 
     def _is_cached(self, path: str, sha256: str) -> bool:
-        """Nothing is sent, so that a wheel whose sha256 is known need not be on the controller."""
+        """Accept every wheel with a sha256: nothing is sent, so the wheel need not be on the controller."""
         return True

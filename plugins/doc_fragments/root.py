@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The directory that most modules share, and the action group that sets it for all of them."""
+"""The directory option that most modules share, and the action group that sets it for all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   root:
-    description: The collection's directory on the host, which holds environments, wheelhouse, builds and receipts.
+    description: The collection's directory on the host, with environments, wheelhouse, builds and receipts.
     type: path
     default: /opt/sparkforge
 attributes:

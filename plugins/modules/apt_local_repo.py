@@ -4,7 +4,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Install an apt repository that comes as one .deb."""
+"""Install an apt repository from a single .deb."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ short_description: Install a local apt repository from NVIDIA's local-repo .deb,
 version_added: "0.1.0"
 description:
   - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies its sha256, installs it with C(dpkg),
-    copies its keyring to C(/usr/share/keyrings), sets C(Signed-By) in the source, and updates the package lists of this
-    source only. The packages inside are then installed with M(sparkforge.dgx_spark.apt_packages).
-  - Without O(sha256) the .deb is refused, since its keyring proves nothing about the .deb around it.
-  - Local repositories of the same name and an older version are removed, with their sources and keyrings.
+    copies its keyring to C(/usr/share/keyrings), sets C(Signed-By) in the source, and updates the package lists of only
+    this source. Use M(sparkforge.dgx_spark.apt_packages) to install the packages in it.
+  - Without O(sha256) the .deb is refused, since the keyring in a .deb proves nothing about that .deb.
+  - Older local repositories of the same name are removed with their sources and keyrings.
 options:
   name:
     description: The beginning of the repository's package name.
     type: str
     required: true
   version:
-    description: The version, the end of the package's name. Needed for O(state=present).
+    description: The version, which is the end of the package's name. Required for O(state=present).
     type: str
   url:
-    description: URL of the .deb (http, https or file). Needed to install it.
+    description: URL of the .deb (http, https or file). Required to install it.
     type: str
   sha256:
     description:
-      - The sha256 of the .deb. Needed to install it. NVIDIA publishes none; compute it from a copy that you trust.
+      - The sha256 of the .deb. Required to install it. NVIDIA publishes none; compute it from a copy that you trust.
     type: str
   state:
     description:
-      - V(absent) purges each local repository of this name with its source and keyring. Packages installed from it are
-        kept.
+      - V(absent) purges each local repository with this name, including its source and keyring. Packages installed from
+        it are kept.
     type: str
     choices: [present, absent]
     default: present
@@ -58,7 +58,7 @@ extends_documentation_fragment:
 author: The sparkforge maintainers (!UNKNOWN)
 notes:
   - A version older than the installed one is refused.
-  - Needs free space below C(/var/tmp) for the .deb.
+  - Needs free space in C(/var/tmp) for the .deb.
 seealso:
   - module: sparkforge.dgx_spark.apt_packages
   - module: sparkforge.dgx_spark.redist_archive
@@ -77,7 +77,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 package:
-  description: The local repository's package; null in check mode before it was downloaded.
+  description: The local repository's package; null in check mode if it was not downloaded yet.
   returned: success
   type: str
   sample: cusparselt-local-repo-ubuntu2404-0.8.1
@@ -87,7 +87,7 @@ directory:
   type: str
   sample: /var/cusparselt-local-repo-ubuntu2404-0.8.1
 retired:
-  description: The packages of other local repositories of this name that were purged, or would be.
+  description: The packages of other local repositories with this name that were purged, or would be purged.
   returned: success
   type: list
   elements: str

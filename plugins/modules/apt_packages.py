@@ -4,7 +4,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Install packages with apt, guarded and remembered."""
+"""Install packages with apt, protect the vendor's packages, and keep a receipt."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ module: apt_packages
 short_description: Install packages with apt without touching the vendor's packages
 version_added: "0.1.0"
 description:
-  - Installs packages with C(apt-get) in one call, after a C(apt-get --simulate).
+  - Installs packages with C(apt-get) in one call, after simulating it with C(apt-get --simulate).
   - Refuses a plan that removes or downgrades any package, or that installs or upgrades a protected one (the
     driver, the kernel, DGX packages).
-  - Keeps a receipt of the packages that were not installed before, so that O(state=absent) removes only those, if
-    nothing else needs them.
-  - dpkg's own records decide whether there is anything to do; only then is apt called.
+  - Keeps a receipt of the packages that were not installed before, so that O(state=absent) removes only those, and only
+    if nothing else needs them.
+  - Whether there is anything to do is decided from dpkg's own records; apt is called only if there is.
   - Recommended packages are not installed. Modified configuration files are kept.
 options:
   name:
     description:
-      - Name of the receipt, RV(receipt), and so of this set of packages.
+      - Name of the receipt, RV(receipt), and of this set of packages.
       - Two sets may request the same package; it is kept as long as one of them does.
     type: str
     required: true
   packages:
     description:
-      - The packages, each as V(name), V(name=version) or V(name=glob), where the glob is matched with the
-        versions that apt's sources offer (V(libnccl-dev=*+cuda13.0)); pins are honoured.
-      - Alternatives are separated by V(|), in order of preference; one of them is enough.
-      - Needed for O(state=present).
+      - The packages, each as V(name), V(name=version) or V(name=glob). The glob is matched against the versions that
+        apt's sources offer (V(libnccl-dev=*+cuda13.0)); pins are honoured.
+      - Separate alternatives with V(|), in order of preference; one of them is enough.
+      - Required for O(state=present).
     type: list
     elements: str
   state:
     description:
-      - V(present) installs what is missing; a package that is installed in a requested version is kept, even if a newer
-        one is available.
-      - V(absent) removes what this set installed according to the receipt.
+      - V(present) installs missing packages; a package that is installed in a requested version is kept, even if a
+        newer version is available.
+      - V(absent) removes the packages that this set installed according to the receipt.
     type: str
     choices: [present, absent]
     default: present
   allow:
     description:
-      - Regular expressions of exceptions from the packages that are never installed, upgraded or removed, which are the
+      - Regular expressions of exceptions from the packages that are never installed, upgraded or removed. These are the
         NVIDIA driver, the kernel, the boot loader and DGX packages.
     type: list
     elements: str
@@ -57,7 +57,7 @@ options:
     default: 120
   update_cache:
     description:
-      - Update all package lists first if something is missing. A source that cannot be fetched is a warning.
+      - Update all package lists first if something is missing. A source that cannot be fetched only gives a warning.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -66,8 +66,8 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.root
 author: The sparkforge maintainers (!UNKNOWN)
 notes:
-  - In check mode a package that no source offers yet is not a failure, since an earlier step may add the source;
-    RV(notes) says so.
+  - In check mode, a package that no source offers yet is not a failure, since an earlier step may add the source;
+    it is listed in RV(notes).
 seealso:
   - module: sparkforge.dgx_spark.apt_source
   - module: ansible.builtin.apt
@@ -92,13 +92,13 @@ installed:
   elements: dict
   sample: [{"name": "libcublas-13-0", "previous": null, "version": "13.1.0.3-1"}]
 removed:
-  description: Packages that were removed, or would be in check mode.
+  description: Packages that were removed, or would be removed in check mode.
   returned: success
   type: list
   elements: dict
   sample: [{"name": "libcublas-13-0", "previous": "13.1.0.3-1", "version": null}]
 kept:
-  description: With O(state=absent), what this set installed that is kept, and why.
+  description: With O(state=absent), the packages that this set installed and that are kept, each with the reason.
   returned: success
   type: list
   elements: dict
@@ -109,13 +109,13 @@ packages:
   type: dict
   sample: {"libcublas-dev-13-0": "13.1.0.3-1"}
 notes:
-  description: In check mode, what depends on steps that check mode skips.
+  description: In check mode, the changes that depend on steps which check mode skips.
   returned: success
   type: list
   elements: str
   sample: ["libfoo would be installed; today libfoo is in no enabled apt source."]
 receipt:
-  description: Path of the receipt; it exists if this set installed anything.
+  description: Path of the receipt, which exists if this set installed anything.
   returned: success
   type: str
   sample: /opt/sparkforge/receipts/apt-cuda_libraries.json

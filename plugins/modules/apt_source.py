@@ -4,7 +4,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Make one apt repository known to apt, once."""
+"""Configure an apt repository unless it is configured already."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ module: apt_source
 short_description: Add an apt source with its own pinned key, unless the host has it already
 version_added: "0.1.0"
 description:
-  - If any file below C(/etc/apt) has an enabled source with the same URL, changes nothing. A second source
-    for the same URL, with another keyring, would make apt fail with "Conflicting values set for option Signed-By"; DGX
+  - Changes nothing if a file in C(/etc/apt) has an enabled source with the same URL. A second source
+    for the same URL with another keyring would make apt fail with "Conflicting values set for option Signed-By"; DGX
     OS has NVIDIA's repository in C(cuda-compute-repo.sources).
-  - Otherwise fetches the key, requires that each primary key in it has the pinned fingerprint, writes the keyring to
+  - Otherwise it fetches the key, requires that each primary key in it has the pinned fingerprint, writes the keyring to
     C(/usr/share/keyrings/sparkforge-<name>.gpg) and the source to C(/etc/apt/sources.list.d/sparkforge-<name>.sources),
-    and fetches the package lists of this source alone.
+    and fetches the package lists of only this source.
   - If that fails, the previous files are restored.
 options:
   name:
@@ -27,17 +27,18 @@ options:
     type: str
     required: true
   url:
-    description: URL of a flat repository, one without suites. Needed for O(state=present).
+    description: URL of a flat repository, which has no suites. Required for O(state=present).
     type: str
   key_url:
-    description: URL of the repository's OpenPGP key, armored or binary. Needed to add the source.
+    description: URL of the repository's OpenPGP key, armored or binary. Required to add the source.
     type: str
   key_fingerprint:
     description:
-      - Fingerprint, 40 or 64 hexadecimal digits, of the one key that may sign the repository. Needed to add the source.
+      - Fingerprint (40 or 64 hexadecimal digits) of the only key that may sign the repository. Required to add the
+        source.
     type: str
   state:
-    description: V(absent) removes the keyring and the source that this module wrote, and no others.
+    description: V(absent) removes only the keyring and the source that this module wrote.
     type: str
     choices: [present, absent]
     default: present
@@ -52,8 +53,8 @@ author: The sparkforge maintainers (!UNKNOWN)
 requirements:
   - gpg (package C(gpg)) on the host, unless another file already has the source
 notes:
-  - Proxies and the CA of the download come from the environment (C(https_proxy), C(no_proxy), C(SSL_CERT_FILE)).
-  - If another file later configures the same repository, the one that this module wrote is removed.
+  - Proxies and the CA for the download come from the environment (C(https_proxy), C(no_proxy), C(SSL_CERT_FILE)).
+  - If another file later configures the same repository, the source that this module wrote is removed.
 seealso:
   - module: sparkforge.dgx_spark.apt_packages
   - module: ansible.builtin.deb822_repository

@@ -10,15 +10,15 @@ module: build_info
 short_description: Read the receipts of built units and the progress of running builds
 version_added: "0.1.0"
 description:
-  - Reads every receipt below C(<root>/receipts/units) and the state of every build that is not finished.
-  - A receipt that was changed after it was written is skipped and named.
+  - Reads every receipt in C(<root>/receipts/units) and the state of every unfinished build.
+  - A receipt that was changed after it was written is skipped and listed.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
   - sparkforge.dgx_spark.root
 options:
   name:
-    description: The unit to report; all units by default.
+    description: The unit to report; by default all units.
     type: str
 seealso:
   - module: sparkforge.dgx_spark.source_build
@@ -31,14 +31,14 @@ EXAMPLES = r"""
     name: pytorch
   register: builds
 
-- name: Print it
+- name: Print its progress
   ansible.builtin.debug:
     msg: "{{ builds.running | map(attribute='line') | list }}"
 """
 
 RETURN = r"""
 receipts:
-  description: The receipts, the newest first.
+  description: The receipts, newest first.
   type: list
   elements: dict
   returned: success

@@ -11,11 +11,11 @@ short_description: Prove that a PyTorch environment computes right numbers
 version_added: "0.1.0"
 description:
   - Runs checks in the environment's own interpreter, in child processes with a time limit each, so that a crash, a
-    hang or a C(FATAL) printed by a kernel is a result and does not end the run.
+    hang or a C(FATAL) printed by a kernel is a result and does not stop the run.
   - Each numeric check compares its result with float64 on the CPU, within a bound derived from the number format and
-    the length of the sums, forward and, if the operation has one, backward.
-  - Also inspects the host's GPU, driver and library closure.
-  - Never fails because of its findings. Evaluate RV(report), or use the role P(sparkforge.dgx_spark.verify#role).
+    the length of the sums, in the forward direction and, if the operation has one, in the backward direction.
+  - Also inspects the host's GPU, driver and library dependencies.
+  - Its findings never fail the task. Evaluate RV(report), or use the role P(sparkforge.dgx_spark.verify#role).
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.proof
@@ -32,7 +32,7 @@ attributes:
     details: The history is a log, and writing to it is never counted as a change.
 options:
   history:
-    description: The directory of the reports on the host; none are kept by default.
+    description: The directory of the reports on the host; by default none are stored.
     type: path
   require:
     description: The verdict that a staged environment needs before it may replace a proven one, for RV(hindrance).
@@ -52,7 +52,7 @@ EXAMPLES = r"""
     user: nobody
   register: proof
 
-- name: Say what is wrong
+- name: Report the failures
   ansible.builtin.debug:
     msg: "{{ item.cause }} {{ item.remedy }}"
   loop: "{{ proof.report.checks | selectattr('status', 'eq', 'fail') }}"
@@ -62,15 +62,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 report:
-  description: The report, as C(docs/report.schema.json) describes it, without the name of the host.
+  description: The report in the format of C(docs/report.schema.json), without the name of the host.
   returned: success
   type: dict
   contains:
     verdict:
       description:
         - V(fail) if a check failed. V(unproven) if no number was computed, a check that the profile requires was not
-          selected, or a family has no number that the verdict rests on. Those are the families of the required checks,
-          and all of torch's if no checks are selected. Otherwise V(proven), with or without warnings.
+          selected, or a required family has no number for the verdict. The required families are those of the required
+          checks, and all of torch's if no checks are selected. Otherwise V(proven), with or without warnings.
       type: str
       sample: proven
     scope:
@@ -78,7 +78,7 @@ report:
       type: str
       sample: gpu
     summary:
-      description: How many checks passed, warned, failed and were skipped.
+      description: The numbers of checks that passed, warned, failed and were skipped.
       type: dict
       sample: {pass: 60, warn: 1, fail: 0, skip: 9}
     checks:
@@ -114,9 +114,9 @@ current:
   sample: true
 hindrance:
   description:
-    - Why the staged environment must not become the current one; empty if it may. A wrong number hinders it, unless
-      numbers are wrong on the CPU alone and right on the GPU. A host without an environment gets it otherwise; a proven
-      environment is replaced by a proven one only.
+    - The reason why the staged environment must not become the current one; empty if it may. A wrong number prevents
+      it, unless numbers are wrong only on the CPU and right on the GPU. Otherwise a host without an environment gets
+      it; a proven environment is replaced only by a proven one.
   returned: success
   type: str
   sample: "wrong numbers: attention.efficient"
@@ -126,7 +126,7 @@ scheduled:
   type: bool
   sample: false
 program:
-  description: The path at which the host keeps the program of this module.
+  description: The host's path of the program that this module runs.
   returned: success
   type: str
   sample: /opt/sparkforge/proof/5d41402abc4b2a76b9719d911017c592e3b0c44298fc1c149afbf4c8996fb924.pyz

@@ -13,11 +13,11 @@ version_added: "0.1.0"
 author: "The sparkforge maintainers (!UNKNOWN)"
 description:
   - Determines, for executables, shared libraries or directories of them, which file glibc's dynamic loader uses for
-    every library of the closure, and which libraries it cannot find.
-  - Each missing library is listed with what needs it and with the role, package and archive that provide it, so that
-    you need not install one library to learn the name of the next.
-  - It only reads ELF files and C(/etc/ld.so.cache); C(ldd) would run the file.
-  - The rules are those of C(ld.so(8)), in its order. RPATH with inheritance, C(LD_LIBRARY_PATH), RUNPATH,
+    every direct and indirect dependency, and which libraries it cannot find.
+  - Each missing library is listed with the files that need it and with the role, package and archive that provide it,
+    so that you need not install one library to learn the name of the next.
+  - It only reads ELF files and C(/etc/ld.so.cache), whereas C(ldd) would run the file.
+  - It follows the rules of C(ld.so(8)) in their order. These are RPATH with inheritance, C(LD_LIBRARY_PATH), RUNPATH,
     the cache, the default directories, C($ORIGIN), C($LIB) and C($PLATFORM), glibc-hwcaps, and the SONAME of already
     loaded files. Symbol versions are not compared.
 extends_documentation_fragment:
@@ -28,26 +28,26 @@ options:
     description:
       - Absolute paths of files or directories, or shell patterns of them.
       - A file is loaded on its own, and must be a dynamically linked ELF file.
-      - A directory is walked, without following links to directories. Files other than ELF are skipped. A library that
-        another library in these directories loads is judged as part of that one, because it inherits its RPATH.
+      - A directory is walked without following links to directories. Files other than ELF are skipped. A library that
+        another library in these directories loads is judged together with that library, because it inherits its RPATH.
     type: list
     elements: str
     required: true
   search:
-    description: Directories as in C(LD_LIBRARY_PATH).
+    description: Directories to search as with C(LD_LIBRARY_PATH).
     type: list
     elements: str
     default: []
   root:
     description:
-      - Root of the file system of O(paths), O(search) and C(/etc), for a chroot.
-      - The returned paths are relative to it.
+      - The root of the file system that contains O(paths), O(search) and C(/etc), for a chroot.
+      - The returned paths are relative to this root.
     type: path
     default: /
   driver:
     description:
       - Whether missing V(libcuda.so.1) and V(libnvidia-ml.so.1) count as provided by the driver, for a host without a
-        GPU. They are then returned in RV(driver_provided) and not in RV(missing).
+        GPU. They are then returned in RV(driver_provided) instead of RV(missing).
     type: bool
     default: false
   ignore_absent:
@@ -64,7 +64,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: List everything that libtorch_cuda.so lacks
+- name: List all missing libraries of libtorch_cuda.so
   sparkforge.dgx_spark.elf_closure_info:
     paths:
       - /opt/sparkforge/envs/torch/current/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so
@@ -98,7 +98,7 @@ missing:
       elements: str
       sample: [/opt/sparkforge/envs/torch/current/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so]
     machine:
-      description: The machine for which it is needed, as C(uname -m) names it.
+      description: The machine for which it is needed, in the form of C(uname -m).
       type: str
       sample: aarch64
     bits:
@@ -114,24 +114,24 @@ missing:
         archive: cudss/redist/libcudss/linux-sbsa
         hint: cuDSS 0.7.1 to 0.8.0; cuDSS 1.0 is libcudss.so.1 and does not satisfy this.
     rejected:
-      description: Files of that name that the loader skips or fails on, each with the reason.
+      description: Files with that name that the loader skips or cannot load, each with the reason.
       type: list
       elements: dict
       sample: [{path: /usr/local/lib/libcudss.so.0, reason: "it is for x86_64, not aarch64"}]
     off_path:
-      description: Files of that SONAME on the host that are outside the loader's search path.
+      description: Files with that SONAME on the host, outside the loader's search path.
       type: list
       elements: str
       sample: [/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0]
 missing_optional:
   description:
-    - As RV(missing), for what only optional plug-ins of a directory need, with the RV(ignore:reason) why
+    - As RV(missing), for libraries that only optional plug-ins in a directory need, with the RV(ignore:reason) why
       they are optional.
   returned: success
   type: list
   elements: dict
 wrong_version:
-  description: For missing libraries, another version that is on the host.
+  description: For missing libraries, other versions on the host.
   returned: success
   type: list
   elements: dict
@@ -148,12 +148,12 @@ driver_provided:
   elements: str
   sample: [libcuda.so.1]
 found:
-  description: How many different libraries the loader finds.
+  description: The number of different libraries that the loader finds.
   returned: success
   type: int
   sample: 41
 resolved:
-  description: For each needed library that is found, the file.
+  description: The file of each needed library that the loader finds.
   returned: success
   type: dict
   sample:
@@ -164,12 +164,12 @@ absent:
   type: list
   elements: str
 unreadable:
-  description: Damaged or unreadable files of a directory, each with the cause.
+  description: Damaged or unreadable files in a directory, each with the cause.
   returned: success
   type: list
   elements: dict
 examined:
-  description: How many files were read.
+  description: The number of files that were read.
   returned: success
   type: int
   sample: 96

@@ -10,13 +10,13 @@ module: fabric_check
 short_description: Look at a host's ports for a fabric of Sparks, and check each rail
 version_added: "0.1.0"
 description:
-  - Returns the ConnectX-7 ports of a host, whose two halves it pairs by PCI, and what would break any fabric on it (the
-    kernel's KHO reserve, Wi-Fi that sleeps).
+  - Returns a host's ConnectX-7 ports, whose two halves it pairs by PCI address, and the faults that would break any
+    fabric on it (the kernel's KHO reserve, Wi-Fi power saving).
   - For O(rails), checks each half of each port, and pings each peer over each single rail, also with unfragmented
-    packets of the full MTU. The peers' kernels answer; nothing has to run there.
-  - Measures the bandwidth as O(measure) says, if perftest is installed on both hosts. Both must run the task at the
-    same time.
-  - Changes nothing and does not fail because of its findings.
+    packets of the full MTU. The peers' kernels answer; nothing needs to run there.
+  - Measures the bandwidth according to O(measure), if perftest is installed on both hosts. Both must run the task at
+    the same time.
+  - It changes nothing, and its findings do not fail the task.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -27,7 +27,7 @@ options:
     elements: dict
     default: []
   ports:
-    description: The interfaces of each port, half by half, for cards other than ConnectX-7, which is detected.
+    description: The interfaces of each port, half by half; not needed for ConnectX-7 cards, which are detected.
     type: list
     elements: list
     default: []
@@ -36,15 +36,15 @@ options:
     type: int
     default: 200000
   measure:
-    description: The peers to measure with, an element of C(rounds) of the filter. Then only the bandwidth is measured.
+    description: The peers to measure with, an element of the plan's C(rounds). If set, only the bandwidth is measured.
     type: dict
     default: {}
   seconds:
-    description: How long to measure each half.
+    description: The time to measure each half.
     type: int
     default: 5
   floor:
-    description: The bandwidth in Gb/s that one half must reach.
+    description: The bandwidth in Gb/s that each half must reach.
     type: float
     default: 80
 seealso:
@@ -53,11 +53,11 @@ author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Which ports have a cable?
+- name: Find the ports with a cable
   sparkforge.dgx_spark.fabric_check:
   register: fabric
 
-- name: Does every rail carry frames of full size to every peer?
+- name: Check that every rail carries full-size frames to every peer
   sparkforge.dgx_spark.fabric_check:
     rails: "{{ plan.rails }}"
   vars:
@@ -74,23 +74,23 @@ checks:
   elements: dict
   sample: [{name: jumbo.cable1.0.spark02, status: pass, measured: 9000, cause: null, remedy: null}]
 failures:
-  description: Cause and remedy of each failed check, as one text each.
+  description: The cause and remedy of each failed check, in one text.
   returned: success
   type: list
   elements: str
 lines:
-  description: One line for each check, to show.
+  description: A line to display for each check.
   returned: success
   type: list
   elements: str
   sample: ["pass jumbo.cable1.0.spark02: 9000"]
 perftest:
-  description: Whether C(ib_write_bw), which measures, is there.
+  description: Whether C(ib_write_bw), which measures the bandwidth, is installed.
   returned: success
   type: bool
 fabric:
   description:
-    - C(links) (each half), C(ports) (which halves belong together), C(management) (the interface of the default route),
+    - C(links) (each half), C(ports) (the halves of each port), C(management) (the interface of the default route),
       C(addresses), C(kernel) with C(kho), C(wifi_powersave), C(netplan) and C(tools).
   returned: success
   type: dict

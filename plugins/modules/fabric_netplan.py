@@ -11,8 +11,8 @@ short_description: Configure both halves of each ConnectX-7 port with netplan
 version_added: "0.1.0"
 description:
   - Writes one netplan file for a host's rails, and the variables with which NCCL finds the RDMA devices.
-  - C(netplan generate) reads a copy of the host's configuration with the new file in it before anything is written.
-    If C(netplan apply) fails, the interfaces do not come up as planned or the management interface loses an address,
+  - Before anything is written, C(netplan generate) validates a copy of the host's configuration with the new file. If
+    C(netplan apply) fails, the interfaces do not come up as planned or the management interface loses an address,
     the previous file is restored.
   - Refuses to touch the interface of the default route or of Ansible's connection, interfaces in other netplan files,
     and subnets that the host uses elsewhere.
@@ -22,12 +22,12 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.root
 options:
   state:
-    description: Whether the host is part of a fabric. V(absent) undoes what V(present) did.
+    description: Whether the host is part of a fabric. V(absent) undoes the changes of V(present).
     type: str
     choices: [present, absent]
     default: present
   rails:
-    description: As in M(sparkforge.dgx_spark.fabric_check). Needed for O(state=present).
+    description: As in M(sparkforge.dgx_spark.fabric_check). Required for O(state=present).
     type: list
     elements: dict
   ports:
@@ -40,7 +40,7 @@ options:
     type: path
     default: /etc/netplan/60-sparkforge-fabric.yaml
   renderer:
-    description: The netplan renderer. If empty, that of the host's other files.
+    description: The netplan renderer. If empty, the renderer of the host's other files.
     type: str
     choices: ["", networkd, NetworkManager]
     default: ""
@@ -49,15 +49,15 @@ options:
     type: bool
     default: true
   wait:
-    description: How many seconds the interfaces may take to come up as planned.
+    description: The number of seconds to wait for the interfaces to come up as planned.
     type: float
     default: 30
   socket_interface:
-    description: The interface over which processes find each other. If empty, the one of the default route.
+    description: The interface over which processes find each other. If empty, the interface of the default route.
     type: str
     default: ""
   environment:
-    description: Additional variables, or replacements for the module's own; null removes one.
+    description: Additional variables, or replacements for the module's own variables; null removes a variable.
     type: dict
     default: {}
 seealso:
@@ -83,18 +83,18 @@ rails:
   elements: dict
   sample: [{name: cable1.0, interface: enp1s0f0np0, rdma: rocep1s0f0, address: 192.168.200.1/24, mtu: 9000}]
 environment:
-  description: The variables in C(fabric/nccl.env) below O(root).
+  description: The variables in C(fabric/nccl.env) in O(root).
   returned: success
   type: dict
   sample: {NCCL_IB_HCA: "rocep1s0f0,roceP2p1s0f0", NCCL_SOCKET_IFNAME: enP7s7}
 files:
-  description: The files that belong to it.
+  description: The files that this module writes.
   returned: success
   type: list
   elements: str
   sample: [/etc/netplan/60-sparkforge-fabric.yaml, /opt/sparkforge/fabric/nccl.env]
 deviations:
-  description: How the interfaces differed from the plan before this call.
+  description: The differences between the interfaces and the plan before this call.
   returned: success
   type: list
   elements: str

@@ -12,11 +12,11 @@ module: fleet_report
 short_description: Merge the reports of many hosts on the controller
 version_added: "0.1.0"
 description:
-  - Reads each host's report by M(sparkforge.dgx_spark.verify_report), and writes C(fleet.json) and the page
-    C(index.html), a table of hosts and checks, next to them. Files are written atomically. The page also has the
-    forecast of the next upgrade that M(sparkforge.dgx_spark.forecast) kept there.
-  - Hosts without a report, or whose report is damaged, of another format or of another host, are listed as such, with
-    cause and remedy. None is omitted.
+  - Reads each host's report from M(sparkforge.dgx_spark.verify_report), and writes C(fleet.json) and the page
+    C(index.html), a table of hosts and checks, next to them. Files are written atomically. The page also contains the
+    forecast of the next upgrade that M(sparkforge.dgx_spark.forecast) stored there.
+  - Hosts without a report are listed as such, with cause and remedy, and so are hosts whose report is damaged, has
+    another format or belongs to another host. None is omitted.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -28,12 +28,12 @@ options:
     type: path
     required: true
   hosts:
-    description: The hosts of the fleet, by their names in the inventory.
+    description: The hosts of the fleet, by inventory name.
     type: list
     elements: str
     required: true
   judged:
-    description: The hosts that O(require) applies to, such as those of the play; all of them by default.
+    description: The hosts to which O(require) applies, such as those of the play; by default all of them.
     type: list
     elements: str
   stopped:
@@ -44,15 +44,15 @@ options:
     default: {}
   require:
     description:
-      - The verdict that each judged host needs. V(proven) is met only by that verdict, V(unproven) also by V(proven),
-        and V(none) by anything.
-      - The module never fails because of a verdict. It returns hosts that do not meet this as RV(unmet).
+      - The verdict that each judged host needs. V(proven) requires that verdict, V(unproven) also accepts V(proven),
+        and V(none) accepts any.
+      - A verdict never fails the module. Hosts that do not meet the requirement are returned in RV(unmet).
       - By default nothing is required.
     type: str
     choices: [none, unproven, proven]
   activate:
     description:
-      - The activation script of the environment. If set, two lines show what to run next on the hosts that meet
+      - The activation script of the environment. If set, two lines show the next commands for the hosts that meet
         O(require), except in check mode or if none does.
     type: str
     default: ""
@@ -63,11 +63,11 @@ options:
     default: []
   url:
     description:
-      - The URL of O(directory), without a file name. If set, a line shows where the page is.
+      - The URL of O(directory), without a file name. If set, a line shows the URL of the page.
     type: str
     default: ""
   notes:
-    description: Sentences that are shown after the lines of the hosts.
+    description: Sentences to show after the lines of the hosts.
     type: list
     elements: str
     default: []
@@ -75,8 +75,8 @@ attributes:
   check_mode:
     support: full
     details:
-      - Reads the files written in check mode, and writes C(fleet.check.json) and C(index.check.html) , so that the
-        results of real runs are kept.
+      - In check mode, reads the files written in check mode and writes C(fleet.check.json) and C(index.check.html), so
+        that the results of real runs are kept.
   diff_mode:
     support: none
     details: Differences between runs are in each host's report.
@@ -97,7 +97,7 @@ EXAMPLES = r"""
   register: fleet
   run_once: true
 
-- name: Stop where the host is not proven
+- name: Stop if the host is not proven
   ansible.builtin.fail:
     msg: "{{ fleet.unmet[inventory_hostname] }}"
   when: inventory_hostname in fleet.unmet
@@ -106,9 +106,9 @@ EXAMPLES = r"""
 RETURN = r"""
 path:
   description:
-    - Path of the merged reports on the controller. The file has C(format), C(written), C(check_mode), C(summary) as
-      RV(summary), and C(hosts), the worst first, each with C(host), C(verdict), C(cause), C(remedy), C(stopped),
-      C(file) and C(report), the last two null if there is none.
+    - Path of the merged reports on the controller. The file has C(format), C(written), C(check_mode), C(summary) as in
+      RV(summary), and C(hosts), worst first, each with C(host), C(verdict), C(cause), C(remedy), C(stopped),
+      C(file) and C(report); the last two are null if there is none.
   returned: success
   type: str
   sample: /home/me/sparks/reports/fleet.json
@@ -123,19 +123,19 @@ url:
   type: str
   sample: https://reports.example.com/sparks/index.html
 summary:
-  description: How many hosts there are, and how many have each verdict.
+  description: The number of hosts, and the number with each verdict.
   returned: success
   type: dict
   sample: {hosts: 4, proven: 2, unproven: 0, "no report": 1, fail: 1}
 hosts:
-  description: Each host with its verdict, the worst first. C(cause) and C(remedy) say why there is no report.
+  description: Each host with its verdict, worst first. C(cause) and C(remedy) explain a missing report.
   returned: success
   type: list
   elements: dict
   sample:
     - {host: spark01, verdict: proven, cause: "", remedy: ""}
 unmet:
-  description: For each judged host that does not meet O(require), the reason and what to do about it.
+  description: For each judged host that does not meet O(require), the reason and the remedy.
   returned: success
   type: dict
   sample: {spark02: "spark02 failed: matmul.bfloat16. The report gives the cause and remedy of each."}

@@ -12,9 +12,9 @@ module: fleet_status
 short_description: Compare the hosts of a fleet with their stacks
 version_added: "0.1.0"
 description:
-  - Prints one table of all hosts, with stack, environment, last proof, drift and what would change, and the
-    details below it. Or the same as JSON, in one line.
-  - A host that could not be read also has a row, with the reason.
+  - Prints a table of all hosts with stack, environment, last proof, drift and pending changes, followed by the
+    details. The same can be printed as JSON, in one line.
+  - A host that could not be read has a row too, with the reason.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -24,15 +24,15 @@ options:
   rows:
     description:
       - One mapping per host, in display order, with C(host); C(look), the result of
-        M(sparkforge.dgx_spark.stack_status); C(stack), the fact that the inventory wants; C(changes), for each role's
-        name a list of phrases that say what it would do; and C(stops), why C(site.yml) would stop before it changes the
-        host, each with C(cause) and C(remedy).
+        M(sparkforge.dgx_spark.stack_status); C(stack), the fact for the stack in the inventory; C(changes), a mapping
+        from each role's name to a list of phrases for its pending changes; and C(stops), the reasons why C(site.yml)
+        would stop before it changes the host, each with C(cause) and C(remedy).
       - A host that could not be read has C(host), C(problem) and C(unreachable) instead.
     type: list
     elements: dict
     required: true
   format:
-    description: The format that is printed.
+    description: The output format.
     type: str
     choices: [table, json]
     default: table
@@ -42,10 +42,10 @@ options:
 attributes:
   check_mode:
     support: full
-    details: O(path) is also written in check mode, since it only reports and changes no host.
+    details: O(path) is also written in check mode, since it is only a report and no host changes.
   diff_mode:
     support: none
-    details: The output shows what would change.
+    details: The output shows the changes.
   idempotent:
     support: full
     details: The JSON contains the time of writing, which never counts as a change.
@@ -66,14 +66,14 @@ EXAMPLES = r"""
 
 RETURN = r"""
 summary:
-  description: How many hosts there are, and how many have each standing.
+  description: The number of hosts, and the number with each standing.
   returned: success
   type: dict
   sample: {hosts: 3, as wanted: 1, changes: 1, stops: 0, failed: 0, unreachable: 1}
 hosts:
   description:
-    - The rows as the JSON has them. C(standing) is V(as wanted), V(changes), V(stops) (C(site.yml) would stop before it
-      changes the host), V(failed) or V(unreachable), and C(problem) the reason of the last two.
+    - The rows in the format of the JSON output. C(standing) is V(as wanted), V(changes), V(stops) (C(site.yml) would
+      stop before it changes the host), V(failed) or V(unreachable), and C(problem) is the reason for the last two.
   returned: success
   type: list
   elements: dict

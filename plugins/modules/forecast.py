@@ -9,13 +9,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: forecast
-short_description: Forecast what the next upgrade of each host would break
+short_description: Forecast the breakage caused by the next upgrade of each host
 version_added: "0.1.0"
 description:
-  - Compares the observation of P(sparkforge.dgx_spark.update_info#module) with a ledger of what earlier upgrades broke.
-  - Each host gets one answer, C(go), C(go with steps) or C(hold), with the reason, what to do, and the sources.
-  - Prints one table of all hosts, the findings below it, and at the end what to do on each host, none of which it does.
-    Or the same as JSON, in one line.
+  - Compares the observation of P(sparkforge.dgx_spark.update_info#module) with a ledger of breakage by earlier
+    upgrades.
+  - Each host gets one answer, C(go), C(go with steps) or C(hold), with the reason, the remedy, and the sources.
+  - Prints a table of all hosts, followed by the findings and the steps for each host, none of which it runs. The same
+    can be printed as JSON, in one line.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -24,8 +25,8 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   rows:
     description:
-      - One mapping per host, in display order, with C(host), C(observation), which is C(spark_info), and C(update),
-        which is C(update_info).
+      - One mapping per host, in display order, with C(host), C(observation) (the result C(spark_info)), and C(update)
+        (the result C(update_info)).
       - A host that could not be read has C(problem) instead.
     type: list
     elements: dict
@@ -37,7 +38,7 @@ options:
     default: []
   ledger:
     description:
-      - A ledger to use instead of this collection's, a folder with a file for each rule.
+      - A ledger to use instead of this collection's, as a directory with a file for each rule.
     type: str
     default: ""
   accept:
@@ -46,7 +47,7 @@ options:
     elements: str
     default: []
   format:
-    description: The format that is printed.
+    description: The output format.
     type: str
     choices: [table, json]
     default: table
@@ -55,17 +56,18 @@ options:
     type: path
   reports:
     description:
-      - The directory of the reports on the controller. If it is there, the forecast of O(rows) is kept in it as
-        C(forecast.json), and the page of M(sparkforge.dgx_spark.fleet_report) shows it. Hosts that are not among
-        O(rows) stay in it as they were.
+      - The directory of the reports on the controller. If it exists, the forecast of O(rows) is stored in it as
+        C(forecast.json), and the page of M(sparkforge.dgx_spark.fleet_report) shows it. Entries of hosts that are not
+        in O(rows) are left unchanged.
     type: path
 attributes:
   check_mode:
     support: full
-    details: O(path) and the file in O(reports) are also written in check mode; they only report, and no host changes.
+    details: O(path) and the file in O(reports) are also written in check mode; they are only reports, and no host
+      changes.
   diff_mode:
     support: none
-    details: The output shows what would change.
+    details: The output shows the changes.
   idempotent:
     support: full
     details: The same hosts, ledger and day give the same forecast.
@@ -104,7 +106,7 @@ ledger:
   type: dict
   sample: {date: "2026-11-25", age_days: 3, rules: 42, source: ledger}
 summary:
-  description: How many hosts have each answer.
+  description: The number of hosts with each answer.
   returned: success
   type: dict
   sample: {go: 61, go with steps: 2, hold: 1, not read: 0}

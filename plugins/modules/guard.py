@@ -10,12 +10,12 @@ module: guard
 short_description: Guard a host's memory, power and clocks
 version_added: "0.1.0"
 description:
-  - Installs a systemd service that watches the memory of a host whose CPU and GPU share it. Below O(warn_percent) of
-    available memory it warns, below O(ask_percent) it sends SIGTERM to the right process, below O(end_percent)
-    SIGKILL.
-  - The right process is the one that took the memory within the last seconds, else the most recent one that holds much
-    of the GPU's memory. It is never ssh, systemd or the display, and a build only if no model is left.
-  - With O(state=absent) it removes all of that and resets the caps.
+  - Installs a systemd service that watches the memory of a host whose CPU and GPU share it. If the available memory
+    falls below O(warn_percent), it warns; below O(ask_percent) it sends SIGTERM to a chosen process, below
+    O(end_percent) SIGKILL.
+  - The chosen process is the one that allocated memory in the last seconds, else the most recently started one that
+    holds much of the GPU's memory. It is never ssh, systemd or the display, and a build only if no model is left.
+  - O(state=absent) removes all of this and resets the caps.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -23,7 +23,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.root
 options:
   state:
-    description: Whether the host is guarded.
+    description: Whether the guard is installed.
     type: str
     choices: [present, absent]
     default: present
@@ -32,57 +32,57 @@ options:
     type: float
     default: 10
   ask_percent:
-    description: If less is available, the guard asks a process to end.
+    description: If less is available, the guard sends SIGTERM to a process.
     type: float
     default: 6
   end_percent:
-    description: If less is available, the guard ends it.
+    description: If less is available, the guard kills the process.
     type: float
     default: 3
   protected:
     description:
-      - More processes, units or control groups that are never ended, by patterns. A name means processes of root and of
-        system accounts, a unit one of the system, and a path (with a slash, from the root) that control group and what
-        is below it, also a user's.
+      - Patterns of further processes, units or control groups that are never killed. A name matches processes of root
+        and of system accounts, and a unit matches system units. A path (with a slash, from the root) matches that
+        control group and everything in it, even a user's.
     type: list
     elements: str
     default: []
   first:
-    description: Processes, units or control groups that are ended first, whoever they are of.
+    description: Processes, units or control groups that are killed first, whoever owns them.
     type: list
     elements: str
     default: []
   last:
-    description: Processes, units or control groups that are ended last; they mean what O(protected) does.
+    description: Processes, units or control groups that are killed last; the patterns work as in O(protected).
     type: list
     elements: str
     default: []
   units:
     description:
-      - Services with brakes. They start O(starts) times within an hour, after longer and longer pauses, and stay off
-        if the machine went down within ten minutes of their start.
+      - Services with brakes. They are started at most O(starts) times within an hour, after increasing pauses, and stay
+        off if the machine went down within ten minutes after their start.
     type: list
     elements: str
     default: []
   starts:
-    description: How often these services are started before they stay off.
+    description: The number of starts after which these services stay off.
     type: int
     default: 4
   textfile:
     description:
       - The directory that node_exporter's textfile collector reads. C(sparkforge_guard.prom) is written there.
-      - It has to be root's, and nobody else may write it.
+      - It must belong to root, and no other account may be able to write to it.
     type: path
   motd:
-    description: Whether one line at login says what the guard ended, and which unit stays off.
+    description: Whether a line at login names the processes that the guard killed and the unit that stays off.
     type: bool
     default: true
   power_cap:
-    description: Limit of each GPU's power in watts. V(0) sets none.
+    description: The power limit of each GPU in watts. V(0) sets none.
     type: float
     default: 0
   clock_cap:
-    description: Limit of each GPU's clock in MHz, for a GPU that takes no limit of its power. V(0) sets none.
+    description: The clock limit of each GPU in MHz, for GPUs that do not support a power limit. V(0) sets none.
     type: int
     default: 0
   nvml:
@@ -95,19 +95,19 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Guard this host, and end a notebook before anything else
+- name: Guard this host, and kill a notebook before anything else
   sparkforge.dgx_spark.guard:
     first: [jupyter-*]
     units: [sparkforge-serving.service]
 
-- name: No longer
+- name: Remove the guard
   sparkforge.dgx_spark.guard:
     state: absent
 """
 
 RETURN = r"""
 files:
-  description: The files that belong to it.
+  description: The files of the guard.
   returned: success
   type: list
   elements: str
@@ -144,7 +144,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    # It is not kept here: that is the installation's.
+    # Do not keep the program here, because the installation does that.
     program.run(module, "install", module.params["root"], keep=False, name="guard")
 
 

@@ -10,10 +10,10 @@ module: hub_model
 short_description: Download a model from the Hugging Face hub, with the hub's own client
 version_added: "0.1.0"
 description:
-  - Runs C(hf download) and C(hf cache verify) of huggingface_hub, as a separate account in a transient systemd unit,
+  - Runs C(hf download) and C(hf cache verify) from huggingface_hub, as a separate account in a transient systemd unit,
     and records revision and licence in a receipt. A converged call uses no network.
   - The unit outlives the connection; a second call waits for it. A call after an interruption resumes the download.
-  - Weights in pickle files and in formats of other frameworks are left out.
+  - Weights in pickle files and in the formats of other frameworks are left out.
   - Proxies and certificates are taken from the task's environment.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -24,10 +24,10 @@ attributes:
     details: The hub is not contacted.
 options:
   name:
-    description: The model, C(ORGANISATION/NAME). Without a name O(state=absent) removes all models, and the account.
+    description: The model, C(ORGANISATION/NAME). Without a name, O(state=absent) removes all models and the account.
     type: str
   state:
-    description: Whether the model is to be on the host.
+    description: Whether the model should be on the host.
     type: str
     choices: [present, absent]
     default: present
@@ -35,22 +35,22 @@ options:
     description: A branch, tag or commit. If unset, any revision on the host is kept, else C(main) is downloaded.
     type: str
   directory:
-    description: The directory of the models, in the layout of the hub's client. Every user can read them.
+    description: The directory for models, in the layout of the hub's client. Every user can read it.
     type: path
     default: /opt/sparkforge/models
   token:
-    description: A hub token. It reaches the client through a pipe, and no command line, log or file.
+    description: A hub token. It is passed to the client through a pipe, and is in no command line, log or file.
     type: str
   hub:
     description: The URL of the hub.
     type: str
     default: https://huggingface.co
   allow_pickle:
-    description: Whether to download pickle files too, which run code when they are loaded.
+    description: Whether to also download pickle files, which run code when they are loaded.
     type: bool
     default: false
   user:
-    description: The account that downloads, and owns the models. It is created if it is missing.
+    description: The account that downloads and owns the models, created if missing.
     type: str
     default: sparkforge-models
 seealso:
@@ -59,7 +59,7 @@ author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Get a model that needs a token
+- name: Get a model that requires a token
   sparkforge.dgx_spark.hub_model:
     name: meta-llama/Llama-3.1-8B-Instruct
     token: "{{ lookup('ansible.builtin.file', 'hub-token') }}"
@@ -72,26 +72,26 @@ name:
   returned: if it is on the host
   sample: Qwen/Qwen3-8B
 revision:
-  description: The commit that is on the host.
+  description: The commit on the host.
   type: str
   returned: if it is on the host
   sample: b968826d9c46dd6066d109eabc6255188de91218
 license:
-  description: The licence as the model's page names it; empty if it names none.
+  description: The licence according to the model's page; empty if the page names none.
   type: str
   returned: if it is on the host
   sample: apache-2.0
 license_link:
-  description: The URL of the licence's text, if the page names it.
+  description: The URL of the licence's text, if the page has one.
   type: str
   returned: if it is on the host
 directory:
-  description: The directory that an engine opens.
+  description: The directory to pass to an engine.
   type: str
   returned: if it is on the host
   sample: /opt/sparkforge/models/models--Qwen--Qwen3-8B/snapshots/b968826d9c46dd6066d109eabc6255188de91218
 bytes:
-  description: The size of its files.
+  description: The total size of the model's files.
   type: int
   returned: if it is on the host
   sample: 16381470720

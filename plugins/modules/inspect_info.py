@@ -10,16 +10,17 @@ module: inspect_info
 short_description: Tell whether packages will run on a GPU of a given compute capability, without one
 version_added: "0.1.0"
 description:
-  - Reads the files of a requirement, a wheel, a virtual environment or an image's file system. Runs, imports and builds
-    nothing.
+  - Reads the files of a requirement, a wheel, a virtual environment or an image's file system. It runs, imports and
+    builds nothing.
   - uv resolves a requirement, and the requirements of a wheel, for O(machine) and O(python). The wheels are fetched by
-    sha256, read and removed; the findings are kept in O(cache).
+    sha256, read and removed; the findings are stored in O(cache).
   - Checks machine code, bare cubins and PTX against O(capability), and looks for CPU builds, wheels for another
     machine, source-only packages, conflicting CUDA versions, and libraries that no package provides.
-  - Compares packages with each other and with the host, in symbols that one needs of another, versions of libc's and
-    libstdc++'s symbols (of the file system that is read, else of Ubuntu 24.04), requirements, packages of one release,
-    and the CUDA of ptxas, nvcc and NVRTC. Finds kernels that print which GPUs they are for.
-  - V(yes) means that nothing in the files that were read rules it out; C(not_looked_at) lists the rest. Only
+  - Compares packages with each other and with the host, including symbols that one needs from another, versions of
+    libc's and libstdc++'s symbols (from the inspected file system, else from Ubuntu 24.04), requirements, packages that
+    must have the same release, and the CUDA versions of ptxas, nvcc and NVRTC. Finds kernels that print the GPUs they
+    are for.
+  - V(yes) means that nothing in the inspected files rules it out; C(not_looked_at) lists the rest. Only
     M(sparkforge.dgx_spark.cuda_proof) shows whether the numbers are right.
   - Requirements and wheels are inspected on the controller, directories on the host.
 extends_documentation_fragment:
@@ -34,13 +35,14 @@ attributes:
 options:
   target:
     description:
-      - A requirement (V(vllm==0.33.0)); several, one per line, are resolved together. Lines may be those of a file of
-        requirements, V(-r), V(-c), V(--extra-index-url) and V(--find-links) among them, with files of the controller.
+      - A requirement (V(vllm==0.33.0)); several, one per line, are resolved together. The lines may have the format of
+        a requirements file, including V(-r), V(-c), V(--extra-index-url) and V(--find-links), with files on the
+        controller.
       - Or the path or the URL of a wheel, which ends in V(.whl).
-      - Repositories, directories and archives of source are listed as not looked at.
+      - Source repositories, directories and archives are listed as not looked at.
       - Or the absolute path of a directory on the host, either a virtual environment or the root of a file system with
-        environments in it, V(/) for the host's own; of an unpacked image C(NVIDIA_REQUIRE_CUDA) is read where
-        C(config.json) is beside it or in it.
+        environments in it, V(/) for the host's own. For an unpacked image, C(NVIDIA_REQUIRE_CUDA) is read from a
+        C(config.json) next to the directory or in it.
     type: str
     required: true
   machine:
@@ -53,20 +55,21 @@ options:
     type: str
     default: "12.1"
   cuda:
-    description: The driver's CUDA version; the driver cannot compile PTX of newer ones.
+    description: The driver's CUDA version; the driver cannot compile PTX from newer versions.
     type: str
     default: "13.0"
   python:
-    description: The Python that wheels are resolved for.
+    description: The Python version for which wheels are resolved.
     type: str
     default: "3.12"
   uv:
     description:
-      - The command of uv on the controller, by default that of Ansible's own Python, else the first one on E(PATH).
+      - The command that runs uv on the controller; by default, uv from Ansible's own Python, else the first uv in
+        E(PATH).
     type: list
     elements: str
   cache:
-    description: Directory on the controller for cached findings, by wheel sha256.
+    description: The directory on the controller for cached findings, by wheel sha256.
     type: path
     default: ~/.cache/sparkforge/inspect
 seealso:
@@ -92,12 +95,12 @@ EXAMPLES = r"""
 RETURN = r"""
 verdict:
   description:
-    - V(yes) if nothing rules it out, V(perhaps) if something might, V(no) if it cannot run.
+    - V(yes) if nothing rules it out, V(perhaps) if something might prevent it, V(no) if it cannot run.
   returned: success
   type: str
   sample: perhaps
 summary:
-  description: The verdict in a sentence.
+  description: The verdict as a sentence.
   returned: success
   type: str
   sample: Nothing in the files of 31 packages speaks against aarch64 with a GPU of 12.1.
@@ -112,7 +115,7 @@ findings:
       type: str
       sample: bitsandbytes
     level:
-      description: V(no), V(perhaps) or V(note), which rules out nothing.
+      description: V(no), V(perhaps) or V(note); a V(note) rules out nothing.
       type: str
       sample: "no"
     kind:
@@ -123,18 +126,18 @@ findings:
       type: str
       sample: machine
     what:
-      description: A sentence.
+      description: The finding as a sentence.
       type: str
       sample: its libraries are for x86_64.
 packages:
-  description: Each package with its name, version, GPU code, number of libraries, verdict and whether it was asked for.
+  description: Each package with its name, version, GPU code, number of libraries, verdict and whether it was requested.
   returned: success
   type: list
   elements: dict
   sample:
     - {name: torch, version: 2.13.0, gpu_code: "8.0, 9.0, 10.0, 11.0, 12.0", libraries: 11, verdict: "yes", asked: true}
 not_looked_at:
-  description: Questions that no part of the answer covers.
+  description: Questions that the answer does not cover.
   returned: success
   type: list
   elements: str
@@ -159,7 +162,7 @@ def main() -> None:
             "capability": {"type": "str", "default": "12.1"},
             "cuda": {"type": "str", "default": "13.0"},
             "python": {"type": "str", "default": "3.12"},
-            # From here on they are the controller's alone.
+            # The following options are only for the controller.
             "index_url": {"type": "str"},
             "find_links": {"type": "list", "elements": "str", "default": []},
             "uv": {"type": "list", "elements": "str"},

@@ -12,8 +12,8 @@ version_added: "0.1.0"
 description:
   - Reads config.json and the headers of the weights, and the arguments of vLLM, SGLang, llama.cpp or a Python program,
     and compares the memory that they need with the available memory.
-  - Fails if the server does not fit, with arguments that would fit, and if the model's files are torn or do not belong
-    together. If the memory cannot be computed, RV(answer) is V(unknown).
+  - Fails if the server does not fit, with arguments that would fit, and also if the model's files are incomplete or do
+    not belong together. If the memory cannot be computed, RV(answer) is V(unknown).
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -25,7 +25,7 @@ options:
     elements: str
     required: true
   needs:
-    description: The memory that it takes, such as V(40G), if known.
+    description: The memory that the command needs, such as V(40G), if known.
     type: str
     default: ""
   releases:
@@ -51,13 +51,13 @@ answer:
   type: str
   sample: start
 said:
-  description: The arithmetic, line by line, or the reason why it is unknown.
+  description: The arithmetic, line by line, or the reason why the memory is unknown.
   returned: success
   type: list
   elements: str
   sample: ["weights                  15.0 GiB   BF16 15.0 GiB"]
 jobs:
-  description: How many compilers fit beside it.
+  description: The number of compilers that fit in addition.
   returned: success
   type: int
   sample: 4

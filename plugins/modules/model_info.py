@@ -10,8 +10,8 @@ module: model_info
 short_description: Find the weights of a model on a host, and tell whether a server may load them
 version_added: "0.1.0"
 description:
-  - Reads the names and modes of a model's files, in a bounded number of steps. It opens no weights and follows no link
-    out of the directory.
+  - Reads the names and modes of a model's files, in a bounded number of steps. It does not open weights and follows no
+    link out of the directory.
   - Refuses weights in pickle files, which run code when they are loaded.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -20,8 +20,8 @@ extends_documentation_fragment:
 options:
   model:
     description:
-      - An absolute path, of a directory with C(config.json), of a snapshot in a cache of the hub's client, or of
-        that cache's directory of one model, C(~/.cache/huggingface/hub/models--ORGANISATION--NAME).
+      - The absolute path of a directory with C(config.json), of a snapshot in a cache of the hub's client, or of that
+        cache's directory for one model, C(~/.cache/huggingface/hub/models--ORGANISATION--NAME).
       - Or the name of a model that M(sparkforge.dgx_spark.hub_model) downloaded.
     type: str
     required: true
@@ -30,7 +30,7 @@ options:
     type: bool
     default: false
   required:
-    description: Whether a model that is named and not on the host is an error.
+    description: Whether it is an error if a model given by name is not on the host.
     type: bool
     default: true
 seealso:
@@ -39,7 +39,7 @@ author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Find what the owner downloaded already
+- name: Find a model that the owner has downloaded
   sparkforge.dgx_spark.model_info:
     model: /home/ada/.cache/huggingface/hub/models--Qwen--Qwen3-8B
   register: found
@@ -51,17 +51,17 @@ exists:
   type: bool
   returned: success
 directory:
-  description: The directory that an engine opens.
+  description: The directory to pass to an engine.
   type: str
   returned: if it exists
   sample: /home/ada/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/b968826d9c46dd6066d109eabc6255188de91218
 bind:
-  description: The directory that has all of its files.
+  description: The directory that contains all of its files.
   type: str
   returned: if it exists
   sample: /home/ada/.cache/huggingface/hub/models--Qwen--Qwen3-8B
 name:
-  description: The model's name on the hub, empty if unknown.
+  description: The model's name on the hub; empty if unknown.
   type: str
   returned: if it exists
   sample: Qwen/Qwen3-8B
@@ -71,7 +71,7 @@ bytes:
   returned: if it exists
   sample: 16381470720
 account:
-  description: C(uid) and C(gid) of the only account that can read some of the files; null if everybody can.
+  description: C(uid) and C(gid) of the only account that can read some of the files; null if everybody can read them.
   type: dict
   returned: if it exists
 revision:
@@ -79,7 +79,7 @@ revision:
   type: str
   returned: if it exists
 license:
-  description: Its licence as the hub names it, for a model that M(sparkforge.dgx_spark.hub_model) downloaded.
+  description: The licence according to the hub, for a model that M(sparkforge.dgx_spark.hub_model) downloaded.
   type: str
   returned: if it exists
   sample: apache-2.0

@@ -10,9 +10,9 @@ module: proof_publish
 short_description: Show the last proof at login and to Prometheus
 version_added: "0.1.0"
 description:
-  - Writes the verdict, the counts and the rates of the last proof of the current environment as metrics for the
-    textfile collector of Prometheus' node_exporter, and a script that prints one line at login.
-  - Files of an earlier run that are no longer requested are removed. Without O(textfile) and O(motd) all of them are
+  - Writes the verdict, the counts and the rates of the current environment's last proof as metrics for the textfile
+    collector of Prometheus' node_exporter, and a script that prints one line at login.
+  - Files from an earlier run that are no longer requested are removed. Without O(textfile) and O(motd), all of them are
     removed.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -26,7 +26,7 @@ attributes:
       - Each file is rewritten with the figures of the last proof. Only a new or removed file counts as a change.
 options:
   environment:
-    description: The environment, by its name.
+    description: The name of the environment.
     type: str
     default: torch
   textfile:
@@ -37,8 +37,8 @@ options:
   motd:
     description:
       - Whether C(/etc/update-motd.d/60-sparkforge) prints a line at login.
-      - It also says whether driver, kernel, firmware or CUDA packages changed since the proof. The proof stays on the
-        host as one file for that.
+      - The line also tells whether driver, kernel, firmware or CUDA packages have changed since the proof. For this the
+        proof program is kept on the host as one file.
     type: bool
     default: false
   report_url:
@@ -56,13 +56,13 @@ EXAMPLES = r"""
     textfile: /var/lib/prometheus/node-exporter
     motd: true
 
-- name: No longer
+- name: Remove the metrics and the line at login
   sparkforge.dgx_spark.proof_publish:
 """
 
 RETURN = r"""
 files:
-  description: The existing files.
+  description: The files that exist.
   returned: success
   type: list
   elements: str

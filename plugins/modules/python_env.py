@@ -11,18 +11,18 @@ short_description: Create a virtual environment from hash-checked wheels and swi
 version_added: "0.1.0"
 description:
   - Creates C(<root>/envs/<name>/<environment id>/) from pinned and hashed wheels, and points C(current) to it.
-  - With O(switch=false) it is created and its imports are tested, but C(current) is unchanged. It is then staged, and
-    can be proven before anybody uses it.
-  - The environment is created under a hidden name, moved to its final one, and activated only after every module of
+  - With O(switch=false) the environment is created and its imports are tested, but C(current) is unchanged. The
+    environment is then staged and can be proven before anybody uses it.
+  - The environment is created under a hidden name, moved to its final path, and activated only after every module in
     O(imports) was imported there. If anything fails, C(current) is unchanged.
-  - C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter kernel run the resolved path, so that a
+  - C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter kernel use the resolved path, so that a
     running job does not change versions when C(current) does.
   - The module fetches the wheels itself, each to C(<root>/envs/<name>/.download/<sha256>/), and resumes downloads after
     a lost connection, also in the next run. The interpreter's own pip then installs them without a network.
   - Proxies and E(SSL_CERT_FILE) are taken from the task's environment.
   - Root runs no code from a wheel. The steps that start the environment's interpreter, C(pip check) and the imports,
-    run without the task's variables as a user id that nothing else on the host has. They are killed with all that they
-    started when they end, after 15 minutes, or if they print more than 4 MiB.
+    run without the task's variables and with a user id that nothing else on the host has. They and all their child
+    processes are killed when they exit, after 15 minutes, or if they print more than 4 MiB.
   - A converged environment costs one call that starts no process and fetches nothing.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -47,9 +47,10 @@ options:
       - V(previous) goes back to the previous environment; the current one becomes the previous one, so that the next
         V(previous) goes forward again. Links, the kernel and the receipt change; nothing is fetched, imported or
         removed, and only the options O(root), O(environment_id) and O(kernel_dir) apply.
-      - It is refused if there is no such environment, if it is damaged, or if a host package that it was created with
-        is gone, older, or of another major version. A newer one gives a warning, and the proof has the last word.
-      - V(absent) removes every environment of this name with its scripts, kernel, wheels and receipt.
+      - V(previous) is refused if there is no such environment, if it is damaged, or if a host package that it was
+        created with was removed, downgraded or replaced by another major version. A newer one gives a warning, and the
+        proof decides.
+      - V(absent) removes every environment with this name, including its scripts, kernel, wheels and receipt.
     type: str
     choices: [present, previous, absent]
     default: present
@@ -62,8 +63,8 @@ options:
   switch:
     description:
       - Whether V(present) points C(current) to the environment.
-      - V(false) points C(staged) to it, and keeps the current environment, its scripts, kernel, group and receipt
-        unchanged. If it is already the current one, this is like V(true).
+      - V(false) points C(staged) to it and leaves the current environment, its scripts, kernel, group and receipt
+        unchanged. If it is already the current one, V(false) has the effect of V(true).
       - A staged environment is kept until it is activated or another one is staged.
     type: bool
     default: true
@@ -73,24 +74,24 @@ options:
     default: /usr/bin/python3
   requirements:
     description:
-      - Requirements as C(name==version --hash=sha256:...), the whole closure.
+      - Requirements as C(name==version --hash=sha256:...), including all dependencies.
       - With neither these nor O(wheels), O(environment_id) names an existing environment.
     type: list
     elements: str
     default: []
   override:
     description:
-      - Packages among O(requirements) whose version deliberately differs from what others require.
-      - C(pip check) may only complain about these.
+      - Packages in O(requirements) whose version deliberately differs from the requirements of other packages.
+      - C(pip check) may only complain about these packages.
     type: list
     elements: str
     default: []
   wheels:
     description:
-      - Wheel files, as paths or as mappings of C(path) and C(sha256). The action plugin names those that it sends as
-        mappings of C(file) and C(sha256).
-      - They are on the controller and are sent only if the host lacks them.
-      - One that O(requirements) name by its hash is not fetched.
+      - Wheel files on the controller, as paths or as mappings with C(path) and C(sha256). They are sent only if the
+        host lacks them.
+      - The action plugin passes the wheels that it sends as mappings with C(file) and C(sha256).
+      - A wheel whose hash is in O(requirements) is not fetched.
     type: list
     elements: raw
     default: []
@@ -102,19 +103,19 @@ options:
   index_url:
     description:
       - The package index.
-      - If unset, the host's pip configuration says which indexes and pages are searched. If empty or V(none), no index
+      - If unset, the host's pip configuration determines the indexes and pages to search. If empty or V(none), no index
         is used.
     type: str
   credentials:
     description:
       - User names and passwords for the servers in O(index_url) and O(find_links).
-      - They appear in no file, command line, receipt, diff or message.
+      - They are not written to any file, command line, receipt, diff or message.
     type: list
     elements: dict
     default: []
     suboptions:
       url:
-        description: A URL of the server; only its host name is used.
+        description: A URL on the server; only its host name is used.
         type: str
       host:
         description: The name of the server, instead of O(credentials[].url).
@@ -129,14 +130,14 @@ options:
         required: true
   stack:
     description:
-      - Facts to record about the environment's stack, such as C(name), C(lock_id) and C(method), for proving it after a
+      - Facts to record about the environment's stack, such as C(name), C(lock_id) and C(method), for the proof after a
         rollback.
     type: dict
   environment_id:
     description:
       - Name of the environment's directory.
-      - With O(state=previous) the environment to go back to; without it a second run is not idempotent.
-      - If unset, the first 12 digits of the sha256 over the version of Python, the machine, the requirements
+      - With O(state=previous), the environment to go back to; without it a second run is not idempotent.
+      - If unset, the first 12 digits of the sha256 over the Python version, the machine, the requirements
         and the wheels.
     type: str
   imports:
@@ -151,13 +152,13 @@ options:
   library_paths:
     description:
       - Versioned directories of shared libraries, which the environment finds through E(LD_LIBRARY_PATH).
-      - If unset, an environment keeps those it was created with.
+      - If unset, an environment keeps the directories that it was created with.
     type: list
     elements: str
   environment:
     description:
       - Variables that the activation script, the launcher and the kernel set, such as E(TRITON_PTXAS_PATH).
-      - If unset, an environment keeps those it was created with.
+      - If unset, an environment keeps the variables that it was created with.
     type: dict
   group:
     description:
@@ -177,12 +178,12 @@ options:
   compile:
     description:
       - Whether to compile every module to bytecode at once.
-      - Otherwise only what O(imports) loads is compiled, and users without write access compile the rest at each start.
-        V(false) is useful under emulation, where compiling takes minutes.
+      - Otherwise only the modules that O(imports) loads are compiled, and users without write access compile the rest
+        at each start. V(false) is useful under emulation, where compiling takes minutes.
     type: bool
     default: true
   jupyter:
-    description: Whether to write a Jupyter kernel; without C(ipykernel) in it, a warning instead.
+    description: Whether to write a Jupyter kernel. If the environment lacks C(ipykernel), a warning is given instead.
     type: bool
     default: false
   kernel_dir:
@@ -191,12 +192,12 @@ options:
     default: /usr/local/share/jupyter/kernels
   keep:
     description:
-      - How many environments of this name to keep, including the current one.
-      - The previous one, a staged one, and any that a process uses are always kept.
+      - The number of environments with this name to keep, including the current one.
+      - The previous environment, a staged one, and those in use by a process are always kept.
     type: int
     default: 2
   transferred:
-    description: Set by the action plugin - where the wheels that it sent lie, by sha256.
+    description: Set by the action plugin - the paths of the wheels that it sent, by sha256.
     type: dict
     default: {}
 author: The sparkforge maintainers (!UNKNOWN)
@@ -235,12 +236,12 @@ environment_id:
   returned: always
   sample: 5d41402abc4b
 path:
-  description: Its path, whether it is current or not; null if not yet known.
+  description: The path of the environment, whether it is current or not; null if not yet known.
   type: str
   returned: when present
   sample: /opt/sparkforge/envs/torch/5d41402abc4b
 stack:
-  description: The facts that were recorded about its stack.
+  description: The recorded facts about its stack.
   type: dict
   returned: when present
   sample: {name: torch-2.9.1, lock_id: 1f0c6f3b2a91, method: build}
@@ -258,7 +259,7 @@ previous:
   type: str
   returned: when present
 actions:
-  description: The steps that were taken, or would be in check mode.
+  description: The steps that were taken, or would be taken in check mode.
   type: list
   elements: str
   returned: when present
@@ -376,7 +377,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        # sudo was called by the account that Ansible connected as, also over a local connection.
+        # SUDO_USER is the account that Ansible connected as, also with a local connection.
         login = os.environ.get("SUDO_USER")
         options = model.read(module.params, check_mode=module.check_mode, login=login)
         return states.apply_state(options, module.run_command)

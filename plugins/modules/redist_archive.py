@@ -4,7 +4,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Install NVIDIA's redistributable archives, or take them away."""
+"""Install or remove NVIDIA's redistributable archives."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ description:
   - Installs libraries such as cuDSS, cuSPARSELt and NVPL from the archives that NVIDIA publishes with a
     manifest, C(redistrib_<release>.json). One call handles all archives of a host.
   - Each archive is unpacked as C(<prefix>/<component>/<version>[-<variant>]), and
-    C(<prefix>/<component>/current) is a symlink to the version in use. The loader's entry is
+    C(<prefix>/<component>/current) is a symlink to the version in use. The loader entry is
     C(sparkforge-<component>.conf), and C(ldconfig) runs once for all archives.
   - The manifests are read and compared with the pins before anything is downloaded, and every archive is
-    verified and unpacked before the first symlink is switched. Bad input leaves the host as it was.
+    verified and unpacked before the first symlink is switched. Invalid input leaves the host unchanged.
   - The receipts show whether a host is already up to date, without contacting a server. If files are missing or have a
     different size, the archive is installed again.
-  - The previously used version is kept, at most one. Going back to it downloads nothing.
-  - Concurrent runs work one after the other.
+  - The previously used version is kept, but no older one. Going back to it downloads nothing.
+  - Concurrent runs wait for each other.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -33,18 +33,19 @@ attributes:
   check_mode:
     support: full
     details:
-      - Contacts no server. Values that only a manifest has, such as the version of an archive without that pin, are
+      - Contacts no server. Values that are only in a manifest, such as the version of an archive without that pin, are
         then C(null).
 options:
   base_url:
     description:
-      - The URL above the products. C(http://), C(https://) and C(file://) work.
-      - Proxies and the CA are taken from the environment, C(http_proxy), C(https_proxy), C(no_proxy), C(SSL_CERT_FILE).
+      - The parent URL of the products. C(http://), C(https://) and C(file://) work.
+      - Proxies and the CA are taken from the environment variables C(http_proxy), C(https_proxy), C(no_proxy) and
+        C(SSL_CERT_FILE).
     type: str
     default: https://developer.download.nvidia.com/compute
   platform:
     description:
-      - The platform's name in manifests. C(linux-sbsa) is every ARM64 server and the DGX Spark,
+      - The platform's name in manifests. C(linux-sbsa) covers all ARM64 servers and the DGX Spark,
         C(linux-aarch64) is Tegra.
       - The default is C(linux-sbsa) on aarch64 and C(linux-x86_64) on x86_64.
     type: str
@@ -54,20 +55,20 @@ options:
     type: str
     default: ""
   prefix:
-    description: The directory that the archives are unpacked below.
+    description: The directory into which the archives are unpacked.
     type: path
     default: /opt/sparkforge/redist
   loader_directory:
     description:
-      - The directory of the loader entries.
-      - C(ldconfig) runs only if this is below C(/etc), since the loader reads no other.
+      - The directory for the loader entries.
+      - C(ldconfig) runs only if this is in C(/etc), since the loader reads no other directory.
     type: path
     default: /etc/ld.so.conf.d
   state:
     description:
       - V(present) installs, upgrades and downgrades.
       - V(absent) removes every version, symlink, loader entry and receipt of the components, and nothing else.
-        Directories that are then empty are removed.
+        Directories that are empty afterwards are removed.
     type: str
     choices: [present, absent]
     default: present
@@ -82,29 +83,29 @@ options:
         type: str
         required: true
       product:
-        description: The product, a directory below O(base_url), for example C(cudss). Required for O(state=present).
+        description: The product, a directory in O(base_url), for example C(cudss). Required for O(state=present).
         type: str
       release:
-        description: The release, the label in the manifest's name, for example C(0.8.0). Required for O(state=present).
+        description: The release label in the manifest's name, for example C(0.8.0). Required for O(state=present).
         type: str
       version:
-        description: A pin. The version that the manifest must give, for example C(0.8.0.10).
+        description: A pin. The version that the manifest must contain, for example C(0.8.0.10).
         type: str
       sha256:
         description:
-          - A pin. The sha256 that the manifest must give for the archive.
-          - Without it the archive is still verified, but against a manifest that only TLS protects.
+          - A pin. The sha256 that the manifest must contain for the archive.
+          - Without this pin the archive is still verified, but against a manifest that is protected only by TLS.
         type: str
       soname:
         description:
-          - A pin. The SONAME that a library of the archive must have, for example C(libcudss.so.0). cuDSS 1.0 is
-            C(libcudss.so.1), and programs linked against the former cannot load it.
+          - A pin. The SONAME that a library in the archive must have, for example C(libcudss.so.0). cuDSS 1.0 has
+            C(libcudss.so.1), and programs linked against C(libcudss.so.0) cannot load it.
         type: str
       variant:
         description: Overrides O(variant) for this archive. V("") if its manifest has none.
         type: str
 notes:
-  - The licences of the archives are NVIDIA's. RV(archives) names each, and the text lies in the unpacked archive.
+  - The archives have NVIDIA's licences. RV(archives) names each licence, and the unpacked archive contains its text.
 """
 
 EXAMPLES = r"""
@@ -135,14 +136,14 @@ EXAMPLES = r"""
 RETURN = r"""
 archives:
   description:
-    - One row per archive, in the order of O(archives). With O(state=absent) it has its C(component), its C(action) and
-      the paths that are C(removed).
-    - The C(version) is null if no pin gives it and it is not installed. C(path) is the directory of this version,
-      which never changes its content, and C(current) the symlink to the version in use.
-    - C(sonames) are those under which the loader finds libraries of the archive; C(license) is named as the manifest
-      does.
-    - C(action) is one of C(none), C(install), C(replace) and C(remove), and C(reason) says why there was something to
-      do, or is empty.
+    - One row per archive, in the order of O(archives). With O(state=absent) a row has the C(component), the C(action)
+      and the C(removed) paths.
+    - The C(version) is null if no pin gives it and the archive is not installed. C(path) is the directory of this
+      version, whose content never changes, and C(current) the symlink to the version in use.
+    - C(sonames) are the names under which the loader finds libraries from the archive; C(license) is the manifest's
+      name for the licence.
+    - C(action) is one of C(none), C(install), C(replace) and C(remove), and C(reason) gives the reason for the action,
+      or is empty.
   returned: always
   type: list
   elements: dict

@@ -10,9 +10,10 @@ module: root_files
 short_description: Install files and systemd units
 version_added: "0.1.0"
 description:
-  - Writes the files that differ, reloads systemd if units are among them, and enables and starts units, in one call.
-  - Their content comes with the module, and not in a file of the connecting account. They belong to the task's account.
-  - With O(state=absent) it stops and disables the units among O(files), and removes all of these.
+  - In one call, writes the files that differ, reloads systemd if they include units, and enables and starts units.
+  - The content is sent with the module and not as a file of the connecting account. The files belong to the task's
+    account.
+  - O(state=absent) stops and disables the units in O(files), and removes all of the files.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -28,25 +29,25 @@ options:
         type: path
         required: true
       content:
-        description: The text, or a mapping that is written as JSON. With neither it nor a secret the file is removed.
+        description: The text, or a mapping to write as JSON. With neither a content nor a secret the file is removed.
         type: raw
       secret:
-        description: A text that no output shows. Of a file that not everybody may read, C(--diff) shows no content.
+        description: A text that is never output. For files that are not world-readable, C(--diff) shows no content.
         type: str
       mode:
         description: The permission bits. By default 0755 for a text that begins with C(#!), else 0644.
         type: str
         choices: ["0600", "0640", "0644", "0755"]
       group:
-        description: The group of the file, by default that of the task's account. It must exist.
+        description: The group of the file; by default the group of the task's account. It must exist.
         type: str
   started:
-    description: Units to enable, and to start or restart if a file changed or they do not run.
+    description: Units to enable, and to start or restart if a file changed or they are not running.
     type: list
     elements: str
     default: []
   state:
-    description: Whether they are installed.
+    description: Whether the files are installed.
     type: str
     choices: [present, absent]
     default: present
@@ -66,7 +67,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description: The existing files among O(files).
+  description: The files in O(files) that exist.
   returned: success
   type: list
   elements: str

@@ -12,16 +12,17 @@ version_added: "0.1.0"
 description:
   - Builds one unit from source into C(<root>/wheelhouse/<platform>/<name>/<fingerprint>/), in the phases fetch,
     patch, prepare, configure, build, package and check.
-  - The unit is identified by a fingerprint of all its inputs, never by a file's existence or time. A unit with a built
-    fingerprint is not touched; that costs one call, which asks the tools for their versions.
+  - A fingerprint of all its inputs identifies the unit, not the existence or time of a file. A unit whose fingerprint
+    was already built is not touched; that costs one call, which queries the versions of the tools.
   - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
     controller. Running the same task again follows it. A killed build resumes from its objects.
-  - Any other input, such as a patch more, builds in a directory of its own, with ccache's help.
-  - C(--check) shows whether it would build and C(--diff) which input changed.
-  - The number of parallel jobs depends on the memory. A build that runs out of memory continues with half the jobs, up
-    to twice.
+  - If an input changes, for example by an additional patch, the unit is built in a separate directory, with ccache's
+    help.
+  - C(--check) reports whether it would build, and C(--diff) which input changed.
+  - The number of parallel jobs depends on the memory. A build that runs out of memory continues with half the jobs, at
+    most twice.
   - Proxies, certificates and pip's index (C(PIP_CONFIG_FILE), C(PIP_INDEX_URL) …) are taken from the task's
-    environment, only for fetching; the build itself does not see them.
+    environment and used only for fetching; the build itself does not see them.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -30,7 +31,7 @@ attributes:
   idempotent:
     support: full
     details:
-      - If O(source.version) names a branch, it is rebuilt when the branch moves. Use a commit to avoid that.
+      - If O(source.version) names a branch, the unit is rebuilt whenever the branch moves. Use a commit to avoid that.
 options:
   name:
     description: Name of the unit; lower-case letters, digits and C(_).
@@ -38,13 +39,13 @@ options:
     required: true
   unit:
     description:
-      - Any of the options below as one mapping, as in the roles' plans. Options outside it take precedence; V(null)
-        counts as unset.
+      - Any of the options below in one mapping, as in the roles' plans. Options outside the mapping take precedence;
+        V(null) counts as unset.
     type: dict
     default: {}
   state:
     description:
-      - V(present) makes sure that the artefact of these inputs exists.
+      - V(present) makes sure that the artefact for these inputs exists.
       - V(absent) stops the unit's builds and removes its trees, artefacts, receipts and logs.
     type: str
     choices: [present, absent]
@@ -57,7 +58,7 @@ options:
     type: str
     choices: [wheel, cmake]
   source:
-    description: The location of the source. Required for O(state=present).
+    description: The source and its location. Required for O(state=present).
     type: dict
     suboptions:
       repo:
@@ -79,15 +80,15 @@ options:
   rewrite:
     description:
       - URL prefixes and their replacements, for repositories, submodules and archives, such as a site's mirror. The
-        roles add the unit's own to C(sparkforge_rewrite); the longest match applies.
+        roles add the unit's own prefixes to C(sparkforge_rewrite); the longest match applies.
     type: dict
     default: {}
   subdirectory:
-    description: Directory of the source with the C(pyproject.toml), C(setup.py) or C(CMakeLists.txt).
+    description: The source's directory with the C(pyproject.toml), C(setup.py) or C(CMakeLists.txt).
     type: str
     default: ""
   patches:
-    description: Unified diffs, applied with C(-p1). On the controller an item may also be the path of a file.
+    description: Unified diffs, applied with C(-p1). An item may also be the path of a file on the controller.
     type: list
     elements: raw
     default: []
@@ -104,7 +105,7 @@ options:
         type: str
         required: true
       match:
-        description: The text.
+        description: The text to replace.
         type: str
         required: true
       replace:
@@ -115,33 +116,34 @@ options:
         description: The edit's name in messages.
         type: str
       count:
-        description: How often it must match.
+        description: The required number of matches.
         type: int
         default: 1
   environment:
     description:
-      - Variables of the build, which inherits none. C({source}), C({build}), C({environment}), C({root}), C({prefix})
-        and C({depends.<name>.prefix}) are replaced with paths, here and in O(cmake_args).
+      - The build's environment variables; it inherits no others. C({source}), C({build}), C({environment}), C({root}),
+        C({prefix}) and C({depends.<name>.prefix}) are replaced with paths, here and in O(cmake_args).
     type: dict
     default: {}
   requirements:
     description:
-      - The build's requirements as pip requirement lines, the whole closure. If each has a hash, hashes are required.
+      - The build's requirements and all their dependencies, as pip requirement lines. If each has a hash, hashes are
+        required.
     type: list
     elements: str
     default: []
   index_url:
     description:
-      - Package index of the requirements; empty for none. If unset, the host's C(/etc/pip.conf) and the task's
+      - The package index for the requirements; empty for none. If unset, the host's C(/etc/pip.conf) and the task's
         environment apply, or else pip's default.
     type: str
   find_links:
-    description: Directories or pages with wheels of the requirements.
+    description: Directories or pages with wheels for the requirements.
     type: list
     elements: str
     default: []
   python:
-    description: The interpreter that the wheel is for.
+    description: The interpreter for which the wheel is built.
     type: str
     default: /usr/bin/python3
   cmake_args:
@@ -151,17 +153,17 @@ options:
     default: []
   depends:
     description:
-      - Units that must be built before, by name or as name and fingerprint. Their wheels are installed for the build;
-        their fingerprints are inputs of this one.
+      - Units that must be built first, by name or as name and fingerprint. Their wheels are installed for the build;
+        their fingerprints are inputs of this unit.
     type: list
     elements: raw
     default: []
   toolchain:
     description:
-      - Which C(cc), C(cxx), C(cmake), C(ninja) and C(nvcc) to use, as paths or names. Versions of gcc (major), nvcc
-        (minor), CMake and Ninja (minor) and the Python ABI are inputs; a patch-level change is reported.
-      - CMake and Ninja from O(requirements) take precedence, and need not be on the host. Their pins are the input, and
-        the receipt has their versions.
+      - The tools C(cc), C(cxx), C(cmake), C(ninja) and C(nvcc), as paths or names. Versions of gcc (major), nvcc
+        (minor), CMake and Ninja (minor) and the Python ABI are inputs; a patch-level change is only reported.
+      - CMake and Ninja from O(requirements) take precedence and need not be on the host. Their pins are the input, and
+        the receipt records their versions.
     type: dict
     default: {}
   minimum:
@@ -170,13 +172,13 @@ options:
     default: {}
   libraries:
     description:
-      - The host libraries that it is compiled against, by name, each with the requested C(version), which is an input,
-        and C(found), the host's version, which is recorded. If it changes later, that is reported as a toolchain change
-        and does not cause a rebuild.
+      - The host libraries that the unit is compiled against, by name, each with the requested C(version), which is an
+        input, and C(found), the host's version, which is recorded. A later change is reported as a toolchain change and
+        does not cause a rebuild.
     type: dict
     default: {}
   jobs:
-    description: Parallel compile jobs; V(0) for as many as cores and memory allow.
+    description: The number of parallel compile jobs; V(0) for as many as cores and memory allow.
     type: int
     default: 0
   memory_per_job:
@@ -185,18 +187,19 @@ options:
     default: 4096
   memory_reserve:
     description:
-      - Memory to leave free, in MiB; V(0) for 16 GiB or 15 %, whichever is more, or a quarter on hosts below 64 GiB.
+      - Memory to leave free, in MiB; V(0) for 16 GiB or 15 %, whichever is more, or a quarter on hosts with less than
+        64 GiB.
     type: int
     default: 0
   free_space:
-    description: Space that the build needs below O(root), in MiB; it does not start with less.
+    description: The free space that the build needs in O(root), in MiB; with less it does not start.
     type: int
     default: 0
   network:
     description:
       - Whether configuring, compiling and packaging may use the network.
-      - Otherwise they have none, loopback included, as far as the kernel allows (seccomp, which an emulator lacks).
-        The source and O(requirements) are fetched before.
+      - Otherwise these phases have no network, not even loopback, as far as the kernel can block it (seccomp, which an
+        emulator lacks). The source and O(requirements) are fetched before.
     type: bool
     default: false
   ccache:
@@ -208,21 +211,22 @@ options:
     type: str
     default: 20G
   expect:
-    description: Contents that the artefact must have; otherwise the build fails and lists what is missing.
+    description: Required contents of the artefact; if something is missing, the build fails and lists it.
     type: dict
     default: {}
     suboptions:
       cmake_cache:
-        description: Variables of C(CMakeCache.txt) and their values.
+        description: Variables in C(CMakeCache.txt) and their values.
         type: dict
         default: {}
       libraries:
-        description: Patterns of SONAMEs that some file must be linked with.
+        description: Patterns of SONAMEs; some file must be linked with each.
         type: list
         elements: str
         default: []
       architectures:
-        description: Compute capabilities that must have CUDA code, for example V(12.0) or V(12.1a).
+        description: Compute capabilities for which the artefact must contain CUDA code, for example V(12.0) or
+          V(12.1a).
         type: list
         elements: str
         default: []
@@ -239,19 +243,19 @@ options:
     type: bool
     default: false
   keep:
-    description: How many build trees of this unit to keep after a successful build.
+    description: The number of build trees of this unit to keep after a successful build.
     type: int
     default: 0
   override:
-    description: Settings that the user overrode at their own risk; kept in the receipt.
+    description: Settings that the user overrode at their own risk; recorded in the receipt.
     type: str
   log_root:
-    description: Directory of the logs.
+    description: The directory for logs.
     type: path
     default: /var/log/sparkforge
   user:
     description:
-      - The unprivileged account that builds, created if missing. If unset, the task's user, but root must be named
+      - The unprivileged account that builds, created if missing. If unset, the task's user; root must be named
         explicitly.
     type: str
   follow:
@@ -262,9 +266,9 @@ options:
     description: The last state that the action plugin saw. Not for use in playbooks.
     type: dict
 notes:
-  - Another unit's build on the same host is waited for.
-  - Following costs a module call twice a minute and whenever a phase ends.
-    Ansible's own waiting takes more of the controller than that, unless C(internal_poll_interval) in C(ansible.cfg) is
+  - The module waits for another unit's build on the same host.
+  - Following costs a module call twice a minute and one at the end of each phase.
+    Ansible's own waiting costs the controller more than that, unless C(internal_poll_interval) in C(ansible.cfg) is
     raised from 0.001 to 0.01 seconds.
 seealso:
   - module: sparkforge.dgx_spark.build_info
@@ -298,7 +302,7 @@ status:
   returned: success
   sample: built
 name:
-  description: The unit.
+  description: The name of the unit.
   type: str
   returned: always
   sample: torchvision
@@ -308,7 +312,7 @@ fingerprint:
   returned: when present
   sample: 4b5c1f0e9a37d286
 platform:
-  description: The system and machine that the artefact is for.
+  description: The system and machine for which the artefact is built.
   type: str
   returned: when present
   sample: ubuntu24.04-aarch64
@@ -356,7 +360,7 @@ changes:
   returned: when present
   sample: ["environment.USE_CUFILE: 0 -> 1"]
 toolchain_changes:
-  description: Patch-level changes of the toolchain, and other versions of O(libraries), which cause no rebuild.
+  description: Patch-level changes of the toolchain and changed versions of O(libraries); they cause no rebuild.
   type: list
   elements: str
   returned: when present
@@ -378,13 +382,13 @@ removed:
   returned: when absent
   sample: [/opt/sparkforge/builds/torchvision]
 lines:
-  description: The lines of the log that matter.
+  description: The relevant lines of the log.
   type: list
   elements: str
   returned: on failure of a command
   sample: ["c++: fatal error: Killed signal terminated program cc1plus"]
 notices:
-  description: Other findings in the log that are no failures by themselves, such as an option that CMake turned off.
+  description: Findings in the log that are not failures by themselves, such as an option that CMake turned off.
   type: list
   elements: str
   returned: on failure of a command
@@ -425,7 +429,7 @@ def main() -> None:
             account = build_account.BuildAccount(options["user"])
             result = {"changed": True, **outcome.observe(paths, account, attach["seen"], warnings)}
         else:
-            # A look at a build does without it: what is imported is compiled in each call.
+            # Following a build does without the engine, because each call compiles all imported code.
             from ..module_utils._unit import engine as _engine
 
             engine = _engine.Engine(options, check_mode=module.check_mode)

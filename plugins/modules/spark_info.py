@@ -14,10 +14,10 @@ short_description: Observe a DGX Spark in one call
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - Reads, in one call that changes nothing, what the roles of this collection need to know before they act.
-    That is GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.
-  - A probe that fails gives C(null) and a row in RV(spark_info.unread); it never fails the call.
-  - On GB10 the GPU shares the memory of the host and C(nvidia-smi) reports its size as not available.
+  - Reads, in one call that changes nothing, all facts that the roles of this collection need before they act.
+    These are GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.
+  - A failed probe gives C(null) and a row in RV(spark_info.unread); it never fails the call.
+  - On GB10 the GPU shares the memory of the host, and C(nvidia-smi) reports its size as not available.
     See RV(spark_info.gpu.unified_memory).
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -27,28 +27,28 @@ options:
   offers:
     description:
       - Names of packages whose available versions to return in RV(spark_info.apt.offers).
-      - This runs C(apt-cache policy) once. Versions that a pin blocks are not available.
+      - This runs C(apt-cache policy) once. Versions that a pin blocks do not count as available.
     type: list
     elements: str
     default: []
   controller_epoch:
     description:
       - The seconds since 1970 on the controller, as in the example.
-      - It is used to compute C(spark_info.clock.offset).
+      - This is needed for C(spark_info.clock.offset).
     type: float
 notes:
-  - Root reads everything. An ordinary user gets the same except files that only root can read.
+  - Root can read everything. An ordinary user gets the same facts except those from files that only root can read.
 """
 
 EXAMPLES = r"""
 - name: Observe the host
   sparkforge.dgx_spark.spark_info:
 
-- name: Show what the GPU is
+- name: Show the GPU
   ansible.builtin.debug:
     var: ansible_facts.spark_info.gpu
 
-- name: Observe the host, its clock and what apt offers
+- name: Observe the host, its clock and the packages that apt offers
   sparkforge.dgx_spark.spark_info:
     controller_epoch: "{{ now(utc=true).timestamp() }}"
     offers: [libcusparselt0-dev-cuda-13, libcublas-dev-13-0]
@@ -57,12 +57,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 spark_info:
-  description: The observation. The same is in RV(ansible_facts.spark_info).
+  description: The observation, which is also in RV(ansible_facts.spark_info).
   returned: always
   type: dict
   contains:
     gpu:
-      description: The GPUs that the driver shows, and their users.
+      description: The GPUs that the driver shows, and the processes that use them.
       type: dict
       contains:
         present: {description: Whether the driver shows a GPU., type: bool, sample: true}
@@ -88,11 +88,11 @@ spark_info:
           elements: dict
           sample: [{pid: 4711, name: /usr/bin/python3, used_mib: 20480}]
     driver:
-      description: The NVIDIA driver, C(null) values if there is none.
+      description: The NVIDIA driver; the values are C(null) without one.
       type: dict
       sample: {version: "580.95.05", cuda_version: "13.0", open_kernel_module: true, nvidia_fs: false}
     cuda_toolkits:
-      description: The CUDA toolkits below C(/usr/local), oldest first.
+      description: The CUDA toolkits in C(/usr/local), oldest first.
       type: list
       elements: dict
       sample:
@@ -101,7 +101,7 @@ spark_info:
           nvcc: /usr/local/cuda-13.0/bin/nvcc
           nvcc_version: "13.0.88"
     os:
-      description: The operating system, with C(dgx) C(null) if it is not DGX OS.
+      description: The operating system; C(dgx) is C(null) on systems other than DGX OS.
       type: dict
       sample:
         id: ubuntu
@@ -110,7 +110,7 @@ spark_info:
         like: [debian]
         dgx: {name: NVIDIA DGX Spark, version: "7.4.0"}
     platform:
-      description: The distribution with its version and the machine, which wheels are built for.
+      description: The distribution with its version, and the machine; wheels are built for this combination.
       type: str
       sample: ubuntu24.04-aarch64
     kernel:
@@ -122,7 +122,7 @@ spark_info:
         cmdline: quiet
         boot_id: 6e3ad1f4-6c5b-4c0a-9d5e-0e8a51a0c2d1
     firmware:
-      description: The firmware of the board, of each GPU and of each RDMA device, as far as files show its version.
+      description: The firmware of the board, of each GPU and of each RDMA device, if files show its version.
       type: dict
       sample: {board: 5.36_0ACUM018, "GPU 000f:01:00.0": 9A.0B.25.00.00, rocep1s0f0: 28.45.4028}
     memory:
@@ -130,7 +130,7 @@ spark_info:
       type: dict
       sample: {total_mib: 122560, available_mib: 115200, swap_total_mib: 16383}
     disk:
-      description: The file systems for files; a size is C(null) if a file server does not answer.
+      description: The file systems that store files; a size is C(null) if a file server does not respond.
       type: list
       elements: dict
       sample:
@@ -145,7 +145,7 @@ spark_info:
       type: dict
       sample: {count: 20, models: [Cortex-X925, Cortex-A725]}
     apt_sources:
-      description: Every apt source, disabled ones included. A key inside a source is C(inline).
+      description: Every apt source, including disabled ones. C(signed_by) is C(inline) for a key inside a source.
       type: list
       elements: dict
       sample:
@@ -159,7 +159,7 @@ spark_info:
           keyring_present: true
           keyring_sha1: false
     apt:
-      description: The packages and the state of apt.
+      description: The installed packages and the state of apt.
       type: dict
       contains:
         packages: {description: Every installed package., type: dict, sample: {bash: 5.2.21-2ubuntu4}}
@@ -171,13 +171,13 @@ spark_info:
           sample: [{name: cups, state: half-configured}]
         held: {description: Packages on hold., type: list, elements: str, sample: [libnccl2]}
         pins:
-          description: The pins of C(/etc/apt/preferences) and C(preferences.d).
+          description: The pins in C(/etc/apt/preferences) and C(preferences.d).
           type: list
           elements: dict
           sample:
             - {file: /etc/apt/preferences.d/nvidia-dgx, package: "*", pin: release o=NVIDIA, priority: 580}
         lock_holder:
-          description: The process that holds a lock of apt or dpkg, C(null) if none does.
+          description: The process that holds a lock of apt or dpkg, or C(null) if none does.
           type: dict
           sample: {pid: 812, command: /usr/bin/unattended-upgrade, file: /var/lib/dpkg/lock-frontend}
         offers:
@@ -200,14 +200,14 @@ spark_info:
       type: dict
       sample: {epoch: 1780000000.123, synchronized: true, offset: 0.8}
     managed_files:
-      description: The sha256 of each file below C(/etc) and each CA certificate named after sparkforge.
+      description: The sha256 of each file in C(/etc) and of each CA certificate whose name starts with sparkforge.
       type: dict
       sample:
         /etc/ld.so.conf.d/sparkforge-cudss.conf: 9f86d081…
     environments:
       description:
-        - The current environment of each name, and what it records about its stack, its PyTorch, and the host's
-          packages that it loads libraries from.
+        - For each name, the current environment with the facts recorded about its stack and its PyTorch, and the host
+          packages from which it loads libraries.
       type: dict
       sample:
         torch:
@@ -221,7 +221,7 @@ spark_info:
       elements: dict
       sample: [{probe: nvidia-smi --query-gpu, reason: Unable to determine the device handle}]
 ansible_facts:
-  description: RV(spark_info) as a fact, for the roles of the same play.
+  description: RV(spark_info) as a fact, for the roles in the same play.
   returned: always
   type: dict
   contains:

@@ -12,7 +12,7 @@ module: stack_facts
 short_description: Turn a stack's name into facts
 version_added: "0.1.0"
 description:
-  - Finds a stack, its lock and the host profile on the controller, checks all three and returns them as the
+  - Finds a stack, its lock and the host profile on the controller, validates all three and returns them as the
     fact C(stack).
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
@@ -24,27 +24,27 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   method:
     description:
-      - How PyTorch is installed. V(build) builds it from source, V(wheel) installs official wheels.
+      - The way to install PyTorch. V(build) builds it from source, V(wheel) installs official wheels.
       - A stack that does not support the method, or whose lock lacks something that the method needs, is refused.
     type: str
     choices: [wheel, build]
     default: build
   profile:
-    description: The kind of host, V(gb10), V(thor), V(generic) or one that the stack defines.
+    description: The kind of host, V(gb10), V(thor), V(generic) or a profile that the stack defines.
     type: str
     default: gb10
   libraries:
     description:
-      - Which of NVIDIA's libraries and compilers are installed. V(auto) installs all for a stack that is built, and
-        for others only those that official wheels lack.
+      - The NVIDIA libraries and compilers to install. V(auto) installs all for a stack that is built, and
+        otherwise only those that official wheels lack.
       - V(all) always installs all.
     type: str
     choices: [auto, all]
     default: auto
   lock_required:
     description:
-      - Whether to refuse a stack whose lock lacks what the method needs.
-      - If false, a unit whose commit is unknown has C(null) for its source, which is enough to remove things.
+      - Whether to refuse a stack whose lock lacks something that the method needs.
+      - If false, a unit whose commit is unknown has C(null) as its source, which is enough for an uninstallation.
     type: bool
     default: true
 """
@@ -54,7 +54,7 @@ EXAMPLES = r"""
   sparkforge.dgx_spark.stack_facts:
     name: torch-2.15.0
 
-- name: Say what a host of another kind would get
+- name: Resolve the stack for another kind of host
   sparkforge.dgx_spark.stack_facts:
     name: torch-2.15.0
     method: wheel
@@ -64,7 +64,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 stack:
-  description: The stack, which the role keeps as the variable C(stack).
+  description: The stack, which the role stores in the variable C(stack).
   returned: success
   type: dict
   sample:
@@ -124,7 +124,7 @@ stack:
       sources: {}
       run_requirements: {cp312-linux-aarch64: {pytorch: ["filelock==4.2.11 --hash=sha256:020e229e…"]}}
 files:
-  description: The files on the controller from which it was read.
+  description: The files on the controller from which the stack was read.
   returned: success
   type: dict
   sample: {stack: /site/stacks/torch-2.9.1.yml, lock: /site/locks/torch-2.9.1.yml}

@@ -14,11 +14,11 @@ version_added: "0.1.0"
 description:
   - Resolves a stack with NVIDIA's redist manifests, the Python package index and the sources' repositories, and writes
     the result to C(<inventory>/locks/<name>.yml).
-  - If the stack names no reference for a source, the commit is read from the tree of the source that pins it,
-    Triton's from PyTorch's and LLVM's from Triton's. The lock names the file and commit from which it was read.
+  - If the stack names no reference for a source, the commit is read from the tree of the source that pins it;
+    PyTorch pins Triton, and Triton pins LLVM. The lock names the file and commit from which it was read.
   - uv resolves the dependencies of wheels and the build requirements of units for the stack's Python and machines, not
     for the controller.
-  - A sha256 that the stack itself pins is never changed. A manifest with a different one fails the task.
+  - A sha256 that the stack itself pins is never changed. A manifest with another sha256 fails the task.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -31,25 +31,25 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   parts:
     description:
-      - The parts to resolve. The others stay as they are in the inventory's lock or else in the shipped one.
+      - The parts to resolve. The others are kept from the inventory's lock or else from the shipped one.
       - If the upstream of a part cannot be reached, the task fails.
     type: list
     elements: str
     choices: [archives, wheels, sources, requirements]
     default: [archives, wheels, sources, requirements]
   directory:
-    description: The directory of the lock, by default C(locks/) next to the inventory.
+    description: The directory for the lock, by default C(locks/) next to the inventory.
     type: path
   uv:
     description:
-      - The command of uv 0.13 or newer on the controller, by default that of Ansible's own Python, else the
-        first one on E(PATH).
+      - The command that runs uv 0.13 or newer on the controller; by default, uv from Ansible's own Python, else the
+        first uv in E(PATH).
     type: list
     elements: str
 attributes:
   idempotent:
     support: full
-    details: The same answers from upstream change nothing, the date in the lock included.
+    details: If upstream has not changed, nothing changes, not even the date in the lock.
 """
 
 EXAMPLES = r"""
@@ -57,7 +57,7 @@ EXAMPLES = r"""
   sparkforge.dgx_spark.stack_lock:
     name: torch-2.15.0
 
-- name: See what moved upstream, and write nothing
+- name: Show upstream changes without writing the lock
   sparkforge.dgx_spark.stack_lock:
     name: torch-2.9.1
     parts: [sources]
@@ -77,7 +77,7 @@ moved:
   elements: str
   sample: ["wheels cp312-linux-aarch64 filelock: 4.2.10 -> 4.2.11"]
 notes:
-  description: The parts that were left unchanged, and why.
+  description: The parts that were left unchanged, each with the reason.
   returned: success
   type: list
   elements: str

@@ -14,10 +14,10 @@ version_added: "0.1.0"
 description:
   - Fetches NVIDIA's archives, the wheels and the sources that a stack's lock pins into one directory, for hosts that
     cannot reach their servers. Repositories are fetched with all their submodules.
-  - Files that are present and match the lock are not fetched again, so an interrupted run resumes. Several stacks may
-    be collected in the same directory.
-  - Any file server can serve the directory unchanged, or it can be on the hosts.
-  - No apt packages are collected; aptly and debmirror mirror their repositories.
+  - Existing files that match the lock are not fetched again, so an interrupted run resumes. Several stacks can be
+    collected in the same directory.
+  - Any file server can serve the directory as it is, or it can be on the hosts.
+  - apt packages are not collected; use aptly or debmirror to mirror their repositories.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -52,13 +52,13 @@ options:
     description: The URL of the directory for the hosts. By default V(file://) and the directory.
     type: str
   machines:
-    description: The machines of the hosts, as their kernels name them.
+    description: The hosts' machines, in the form of C(uname -m).
     type: list
     elements: str
     default: [aarch64]
   extensions:
     description:
-      - The units to build in addition to LLVM, Triton and PyTorch, by default those of the stack that are not optional.
+      - The units to build in addition to LLVM, Triton and PyTorch; by default the stack's units that are not optional.
     type: list
     elements: str
   rewrite:
@@ -98,7 +98,7 @@ manifest:
   type: str
   sample: /srv/mirror/mirror.json
 variables:
-  description: The file with the variables for a site that uses the mirror.
+  description: The variables file for a site that uses the mirror.
   returned: success
   type: str
   sample: /srv/mirror/mirror-vars.yml

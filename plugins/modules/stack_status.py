@@ -10,13 +10,14 @@ module: stack_status
 short_description: Read which parts of its stack a host has
 version_added: "0.1.0"
 description:
-  - Returns the environments of a name (current, previous, staged), the running builds, and the last proof that the host
-    kept, in one call.
-  - With O(wanted) it also returns what M(sparkforge.dgx_spark.python_env) would do, by that module's own plan.
+  - Returns, in one call, the environments with a name (current, previous, staged), the running builds, and the last
+    proof stored on the host.
+  - With O(wanted) it also returns the changes that M(sparkforge.dgx_spark.python_env) would make, by that module's
+    plan.
   - It reads receipts, links and directories. It imports nothing and uses no GPU.
-  - An action plugin of this name adds the sha256 of wheels on the controller, and compares the proof with what
-    M(sparkforge.dgx_spark.spark_info) observed.
-  - A host without any installation has empty lists. A damaged receipt counts as missing.
+  - An action plugin with this name adds the sha256 of wheels on the controller, and compares the proof with the
+    observation of M(sparkforge.dgx_spark.spark_info).
+  - A host without any installation gives empty lists. A damaged receipt counts as missing.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -28,14 +29,14 @@ options:
     default: torch
   history:
     description:
-      - The directory of the reports of M(sparkforge.dgx_spark.cuda_proof) on the host. If empty, no proof is read.
+      - The host's directory with the reports of M(sparkforge.dgx_spark.cuda_proof). If empty, no proof is read.
     type: path
     default: /var/log/sparkforge/proof
   wanted:
     description:
-      - Options of M(sparkforge.dgx_spark.python_env), without O(name) and O(root), that describe the wanted
+      - Options of M(sparkforge.dgx_spark.python_env), without O(name) and O(root), that describe the requested
         environment.
-      - Wheels that have a C(sha256) there need not be on the controller.
+      - Wheels that have a C(sha256) there need not exist on the controller.
     type: dict
 seealso:
   - module: sparkforge.dgx_spark.build_info
@@ -45,16 +46,16 @@ author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Read what is there
+- name: Read the host's environments
   sparkforge.dgx_spark.stack_status:
   become: true
   register: there
 
-- name: Show which environment is current, and what the last proof said
+- name: Show the current environment and the verdict of the last proof
   ansible.builtin.debug:
     msg: "{{ there.current }}, {{ there.proof.verdict | default('never proven') }}"
 
-- name: Read what is there, and whether the environment is the one of the lock
+- name: Read the host's environments, and compare them with the lock
   sparkforge.dgx_spark.stack_status:
     wanted:
       python: /usr/bin/python3.12
@@ -80,7 +81,7 @@ current:
   returned: success
   sample: 5d41402abc4b
 previous:
-  description: Id of the environment to which a rollback goes; null if there is none.
+  description: Id of the environment that a rollback would activate; null if there is none.
   type: str
   returned: success
 staged:
@@ -89,9 +90,10 @@ staged:
   returned: success
 environments:
   description:
-    - The complete environments, first the current one. C(state) is V(current), V(staged), V(previous) or
+    - The complete environments, the current one first. C(state) is V(current), V(staged), V(previous) or
       V(older).
-    - C(stack) is the stack that it was made of, and C(missing) what its receipt names and it lacks.
+    - C(stack) is the stack that it was created from, and C(missing) lists the files in its receipt that no longer
+      exist.
   type: list
   elements: dict
   returned: success
@@ -104,25 +106,25 @@ environments:
       stack: {name: torch-2.9.1, method: build, lock_id: c1b8cad4e018}
       missing: []
 running:
-  description: The running builds, as M(sparkforge.dgx_spark.build_info) returns them, without their state.
+  description: The running builds, as returned by M(sparkforge.dgx_spark.build_info), without their state.
   type: list
   elements: dict
   returned: success
 unfinished:
   description:
-    - The stopped builds without an artefact, with the C(phase) they were in and the C(cause) of a failure.
+    - The stopped builds without an artefact, with their last C(phase) and the C(cause) of a failure.
   type: list
   elements: dict
   returned: success
 changed_receipts:
-  description: As M(sparkforge.dgx_spark.build_info) returns them.
+  description: As returned by M(sparkforge.dgx_spark.build_info).
   type: list
   elements: str
   returned: success
 proof:
   description:
-    - The last report that the host kept on the current environment, shortened; if it has none, the last report of all,
-      or null if there is none.
+    - The last stored report on the current environment, shortened; if there is none, the last report on any
+      environment, or null.
   type: dict
   returned: success
   sample:
@@ -141,7 +143,7 @@ proof:
     drift: {since: null, changes: []}
 changed_since_proof:
   description:
-    - Changes of the driver, the kernel, the firmware and the packages of CUDA since RV(proof). Empty without a proof or
+    - Changes of the driver, the kernel, the firmware and the CUDA packages since RV(proof). Empty without a proof or
       an observation.
   type: list
   elements: dict
@@ -149,13 +151,13 @@ changed_since_proof:
   sample: [{what: driver, before: 580.95.05, now: 580.159.04}]
 firmware:
   description:
-    - The version of each firmware that the observation has, of the board, of each GPU and of each RDMA device. Where it
-      changed, RV(changed_since_proof) has what it was in the last proof.
+    - The observed firmware versions of the board, of each GPU and of each RDMA device. If a version has changed,
+      RV(changed_since_proof) has its value in the last proof.
   type: dict
   returned: success
   sample: {board: 5.36_0ACUM027, rocep1s0f0: 28.45.4028}
 staged_proof:
-  description: The last report on the staged environment, as RV(proof); null if it has not been proven.
+  description: The last report on the staged environment, in the format of RV(proof); null if it has not been proven.
   type: dict
   returned: success
 scheduled:
@@ -165,17 +167,17 @@ scheduled:
   sample: false
 stopped:
   description:
-    - Why a model server is off that systemd no longer restarts (P(sparkforge.dgx_spark.serving#role)), and why a unit
-      is off that the guard stopped (M(sparkforge.dgx_spark.guard)).
+    - The reasons why a model server is off that systemd no longer restarts (P(sparkforge.dgx_spark.serving#role)),
+      and why a unit is off that the guard stopped (M(sparkforge.dgx_spark.guard)).
   type: list
   elements: str
   returned: success
 plan:
   description:
     - The changes that M(sparkforge.dgx_spark.python_env) would make with O(wanted); null without it.
-    - C(environment_id) is the environment that would be current, null if that depends on something that is missing.
-      C(actions) is empty if nothing would change. C(cause) and C(remedy) say why the module would fail, null if
-      it would not.
+    - C(environment_id) is the environment that would be current, or null if that depends on something missing.
+      C(actions) is empty if nothing would change. C(cause) and C(remedy) give the reason why the module would fail, and
+      are null if it would not.
   type: dict
   returned: success
   sample: {environment_id: 5d41402abc4b, actions: [install, switch, files], removed: [], cause: null, remedy: null}

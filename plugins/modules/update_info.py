@@ -3,21 +3,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Observe what the next upgrade of a host would do."""
+"""Observe the effects of a host's next upgrade."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 ---
 module: update_info
-short_description: Observe what the next upgrade of a host would do
+short_description: Observe the effects of a host's next upgrade
 version_added: "0.1.0"
 description:
-  - Lets apt simulate the upgrade, with every source, pin, hold and phased update of the host.
-  - Reads everything that decides whether the host survives it. This is the space in C(/boot), the driver's modules of
-    each kernel, DKMS, Secure Boot, unattended upgrades, unfinished updates of fwupd, and NVIDIA's recipes
-    of the release.
-  - Changes nothing, locks nothing, and starts no update.
+  - Lets apt simulate the upgrade, with all sources, pins, holds and phased updates of the host.
+  - Reads everything that determines whether the host survives it. This is the space in C(/boot), the driver's modules
+    for each kernel, DKMS, Secure Boot, unattended upgrades, unfinished fwupd updates, and NVIDIA's recipes
+    for the release.
+  - It changes nothing, takes no lock, and starts no update.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -25,19 +25,19 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   mode:
     description:
-      - V(full) is the upgrade that C(apt full-upgrade) and NVIDIA's updater do.
+      - V(full) is the upgrade by C(apt full-upgrade) and NVIDIA's updater.
       - V(safe) is C(apt upgrade), which removes nothing.
     type: str
     choices: [full, safe]
     default: full
   refresh:
     description:
-      - Whether to fetch the package lists into a temporary directory first. The lists of the host stay as they are.
-      - Otherwise the forecast is as old as the lists of the host.
+      - Whether to fetch the package lists into a temporary directory first. The host's own lists are not changed.
+      - Otherwise the forecast is as old as the host's lists.
     type: bool
     default: false
 notes:
-  - An ordinary user gets the same, except files that only root can read.
+  - An ordinary user gets the same facts except those from files that only root can read.
 """
 
 EXAMPLES = r"""
@@ -53,7 +53,8 @@ update_info:
   type: dict
   contains:
     plan:
-      description: The packages that apt would install, remove, keep back, defer or no longer need, and the bytes.
+      description: The packages that apt would install, remove, keep back, defer or no longer need, and the download
+        size.
       type: dict
       sample:
         install: [{name: libnccl2, previous: 2.28.3-1+cuda13.0, version: 2.30.7-1+cuda13.2, origin: NVIDIA}]
@@ -64,7 +65,7 @@ update_info:
       elements: dict
       sample: [{release: 6.17.0-1021-nvidia, running: true, image: true, driver: true, headers: true, mib: 90}]
     firmware:
-      description: The devices of fwupd, with the state of their last update.
+      description: The fwupd devices, with the state of their last update.
       type: list
       elements: dict
       sample: [{name: UEFI dbx, version: "371", state: pending, error: null, update: null}]

@@ -12,9 +12,9 @@ module: verify_report
 short_description: Write the report of a verified host on the controller
 version_added: "0.1.0"
 description:
-  - Writes a report as JSON, which C(docs/report.schema.json) describes, and as a self-contained page, each atomically,
-    and returns what failed.
-  - An invalid report is refused, and the message says what is wrong with it.
+  - Writes a report as JSON, in the format of C(docs/report.schema.json), and as a self-contained page, each atomically,
+    and returns the failures.
+  - An invalid report is refused with a list of its problems.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -27,8 +27,8 @@ options:
     required: true
   name:
     description:
-      - The host's name in the inventory, after which the files C(<name>.json) and C(<name>.html) are named. If it is
-        not a valid file name, or is that of a merged report, it is changed and part of a hash is added.
+      - The host's name in the inventory, used for the files C(<name>.json) and C(<name>.html). If it is
+        not a valid file name, or is the name of a merged report, it is changed and part of a hash is added.
     type: str
     required: true
   report:
@@ -42,13 +42,14 @@ options:
 attributes:
   check_mode:
     support: full
-    details: The report goes to C(<name>.check.json) and C(<name>.check.html), so that a real run's report is kept.
+    details: The report is written to C(<name>.check.json) and C(<name>.check.html), so that a real run's report is
+      kept.
   diff_mode:
     support: none
-    details: The report's only lasting change is when it was written.
+    details: The report differs from the previous one only in its time of writing.
   idempotent:
     support: full
-    details: The time of writing is in the report and differs with each run. That is never counted as a change.
+    details: The report contains the time of writing, which never counts as a change.
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
   - module: sparkforge.dgx_spark.fleet_report
@@ -83,7 +84,7 @@ verdict:
   type: str
   sample: proven
 failures:
-  description: For each failed check its name, its cause and its remedy.
+  description: The name, cause and remedy of each failed check.
   returned: success
   type: list
   elements: str

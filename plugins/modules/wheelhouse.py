@@ -4,7 +4,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Publish what was built on a host."""
+"""Publish the units that were built on a host."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ short_description: Publish the wheels that a host built, and prune those that no
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), with which another
-    host can install what this one built, and the simple index that pip and uv read (PEP 503),
+  - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), with which other
+    hosts can install the units built here, and the simple index for pip and uv (PEP 503),
     C(<root>/wheelhouse/<platform>/simple/).
-  - Signs manifests with root's key C(<root>/keys/wheelhouse), which the first call creates with ssh-keygen. If a
-    host has no ssh-keygen, manifests are not signed and a warning says so.
+  - Signs manifests with root's key C(<root>/keys/wheelhouse), which the first call creates with ssh-keygen. On a
+    host without ssh-keygen, manifests are not signed and a warning is given.
   - Before that, computes the sha256 of each wheel and compares it with the receipt of its unit. If one differs, nothing
     is published.
-  - Prunes by O(keep). A build is never removed if an environment of this host points to it through its receipt, or if
-    a kept build depends on it.
-  - One call does all of this. It runs on the host that builds, after M(sparkforge.dgx_spark.source_build).
+  - Prunes builds according to O(keep). A build is never removed if the receipt of an environment on this host refers to
+    it, or if a kept build depends on it.
+  - One call does all of this, on the host that builds, after M(sparkforge.dgx_spark.source_build).
 options:
   log_root:
-    description: Directory of the build logs; the log of a pruned build is removed too.
+    description: The directory with the build logs; the log of a pruned build is removed too.
     type: path
     default: /var/log/sparkforge
   platform:
     description:
-      - The platform, as the filter P(sparkforge.dgx_spark.builder#filter) returns it. Needed for O(state=present);
+      - The platform, as returned by the filter P(sparkforge.dgx_spark.builder#filter). Required for O(state=present);
         without it V(absent) applies to all platforms.
     type: str
   name:
@@ -42,26 +42,26 @@ options:
     description: The name of the stack.
     type: str
   lock_id:
-    description: The id of its lock, C(stack.lock.id).
+    description: The id of the stack's lock, C(stack.lock.id).
     type: str
   python:
-    description: The version of the Python that the wheels are for, for example V(3.12).
+    description: The Python version for which the wheels were built, for example V(3.12).
     type: str
   units:
     description:
-      - The fact C(sparkforge_built). It has for each unit, by its name, the C(fingerprint) and the C(wheels) that
+      - The fact C(sparkforge_built). It contains, by unit name, the C(fingerprint) and the C(wheels) that
         M(sparkforge.dgx_spark.source_build) returned.
     type: dict
   keep:
     description:
-      - How many manifests of one stack name to keep, the latest ones. Builds that only older manifests name are
-        removed, with their receipts and logs.
-      - A build that was never published is removed once that many manifests with its unit are newer.
+      - The number of manifests to keep for each stack name, newest first. Builds that only older manifests name are
+        removed with their receipts and logs.
+      - A build that was never published is removed once that many newer manifests contain its unit.
     type: int
     default: 2
   state:
     description:
-      - V(absent) removes manifests and index, and without O(platform) the key that signed them. The artefacts are
+      - V(absent) removes manifests and index and, without O(platform), the signing key. The artefacts are
         removed by M(sparkforge.dgx_spark.source_build).
     type: str
     choices: [present, absent]
@@ -71,15 +71,15 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.root
 notes:
-  - In check mode a unit that is not built yet is no failure; RV(pending) names it.
-  - An earlier manifest of the same stack and lock, with other wheels, counts for O(keep) even though the new manifest
+  - In check mode a unit that is not built yet is not a failure; RV(pending) names it.
+  - An earlier manifest of the same stack and lock with other wheels counts for O(keep), even though the new manifest
     replaces its file.
 seealso:
   - module: sparkforge.dgx_spark.source_build
 """
 
 EXAMPLES = r"""
-- name: Publish what was built
+- name: Publish the built wheels
   sparkforge.dgx_spark.wheelhouse:
     name: "{{ inventory_hostname }}"
     platform: "{{ sparkforge_builder.platform }}"
@@ -94,11 +94,11 @@ EXAMPLES = r"""
 RETURN = r"""
 manifest:
   description:
-    - The manifest, as C(docs/manifest.schema.json) describes it; null in check mode if a unit is not built yet.
+    - The manifest in the format of C(docs/manifest.schema.json); null in check mode if a unit is not built yet.
   returned: success with O(state=present)
   type: dict
 path:
-  description: The file of the manifest.
+  description: The path of the manifest.
   returned: success with O(state=present)
   type: str
   sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/manifests/torch-2.9.1-0123456789ab.json
@@ -108,7 +108,7 @@ public_key:
   type: str
   sample: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI…
 index:
-  description: The page of the simple index that names every project.
+  description: The page of the simple index that lists every project.
   returned: success with O(state=present)
   type: str
   sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/simple/index.html
@@ -119,19 +119,19 @@ pending:
   elements: str
   sample: [pytorch]
 pruned:
-  description: The builds that were removed, or would be in check mode.
+  description: The builds that were removed, or would be removed in check mode.
   returned: success with O(state=present)
   type: list
   elements: dict
   sample: [{"name": "pytorch", "fingerprint": "0e9a37d2864b5c1f"}]
 kept:
-  description: The builds that are kept although the keep rule would remove them, and why.
+  description: The builds that are kept although O(keep) would remove them, each with the reason.
   returned: success with O(state=present)
   type: list
   elements: dict
   sample: [{"name": "llvm", "fingerprint": "37d2864b5c1f0e9a", "reason": "triton 864b5c1f0e9a37d2 depends on it"}]
 removed:
-  description: The paths that were removed, or would be in check mode.
+  description: The paths that were removed, or would be removed in check mode.
   returned: success with O(state=absent)
   type: list
   elements: str

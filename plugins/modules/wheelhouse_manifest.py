@@ -13,13 +13,13 @@ short_description: Find the manifest of a built stack, and fetch its wheels to t
 version_added: "0.1.0"
 description:
   - Looks for the manifest of a stack and its lock in O(places), in order, and verifies its seal, platform, stack and
-    lock id. The controller's cache keeps it.
-  - With O(wheels) the wheels are fetched from the builder to the cache too, each verified by its sha256. This is for
-    hosts that cannot reach one another.
-  - A place that does not answer, or has no manifest, is skipped and named in RV(tried). A place that answers something
-    else, such as an HTML page, a refused password or the manifest of another platform, fails the task.
-  - This is an action plugin. It connects to the builder, which is the host of the task or the one that it is delegated
-    to, only for files that no other place has.
+    lock id. It is stored in the controller's cache.
+  - With O(wheels) the wheels are also fetched from the builder to the cache, and each is verified by its sha256. This
+    is for hosts that cannot reach one another.
+  - A place that does not answer, or has no manifest, is skipped and listed in RV(tried). A place that answers with
+    something else, such as an HTML page, a refused password or the manifest of another platform, fails the task.
+  - This is an action plugin. It connects to the builder, which is the task's host or the host that it is delegated to,
+    only for files that no other place has.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
@@ -31,15 +31,15 @@ options:
     type: str
     required: true
   lock_id:
-    description: The id of its lock, C(stack.lock.id).
+    description: The id of the stack's lock, C(stack.lock.id).
     type: str
     required: true
   platform:
-    description: The platform, as the filter P(sparkforge.dgx_spark.builder#filter) returns it.
+    description: The platform, as returned by the filter P(sparkforge.dgx_spark.builder#filter).
     type: str
     required: true
   python:
-    description: The version of Python that the wheels must be for, for example V(3.12). Any if empty.
+    description: The Python version for which the wheels must be built, for example V(3.12). Any version if empty.
     type: str
     default: ""
   places:
@@ -51,7 +51,7 @@ options:
   url:
     description:
       - The URL of the served wheelhouse; empty if it is not served.
-      - It is asked only if O(signers) is set, since only a signature vouches for what a server sends.
+      - It is queried only if O(signers) is set, since only a signature vouches for a server's content.
     type: str
     default: ""
   username:
@@ -64,16 +64,16 @@ options:
     default: ""
   signers:
     description:
-      - OpenSSH public keys, in the form that M(sparkforge.dgx_spark.wheelhouse) returns as C(public_key). A manifest
-        that none of them signed is refused, wherever it comes from. If empty, no signature is required.
+      - OpenSSH public keys, as returned in C(public_key) by M(sparkforge.dgx_spark.wheelhouse). A manifest that none of
+        them signed is refused, wherever it comes from. If empty, no signature is required.
     type: list
     elements: str
     default: []
   allow_older:
     description:
-      - Whether to accept a manifest from O(url) or the builder that is older than the one in the cache. A server could
-        otherwise withhold newer builds.
-      - Without O(signers), only manifests of the same builder are compared.
+      - Whether to accept a manifest from O(url) or the builder that is older than the one in the cache. Otherwise such
+        a manifest is refused, because a server could withhold newer builds.
+      - Without O(signers), only manifests from the same builder are compared.
     type: bool
     default: false
   cache:
@@ -81,7 +81,7 @@ options:
     type: str
     required: true
   root:
-    description: The directory of the builder that holds the wheelhouse.
+    description: The builder's directory that contains the wheelhouse.
     type: str
     default: /opt/sparkforge
   proxies:
@@ -89,11 +89,11 @@ options:
     type: dict
     default: {}
   ca_certificate:
-    description: A CA certificate on the controller, PEM, that is trusted in addition to those of the system.
+    description: A CA certificate on the controller, in PEM format, trusted in addition to the system's certificates.
     type: str
     default: ""
   manifest:
-    description: An already known manifest; then no place is searched.
+    description: An already known manifest; if set, no place is searched.
     type: dict
   wheels:
     description: Whether to fetch the wheels to the cache.
@@ -109,7 +109,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Find what was built
+- name: Find the manifest of a build
   sparkforge.dgx_spark.wheelhouse_manifest:
     stack: "{{ stack.name }}"
     lock_id: "{{ stack.lock.id }}"
@@ -119,7 +119,7 @@ EXAMPLES = r"""
   delegate_to: spark01
   register: found
 
-- name: Bring its wheels to the controller
+- name: Fetch its wheels to the controller
   sparkforge.dgx_spark.wheelhouse_manifest:
     stack: "{{ stack.name }}"
     lock_id: "{{ stack.lock.id }}"
@@ -133,7 +133,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 manifest:
-  description: The manifest, as M(sparkforge.dgx_spark.wheelhouse) returns it; null if no place has it.
+  description: The manifest, as returned by M(sparkforge.dgx_spark.wheelhouse); null if no place has it.
   returned: success
   type: dict
 where:
@@ -142,19 +142,19 @@ where:
   type: str
   sample: url
 tried:
-  description: The places that were searched, and what each answered.
+  description: The places that were searched, and the answer of each.
   returned: always
   type: list
   elements: dict
   sample: [{place: "https://spark01.example.com/wheelhouse", said: has it}]
 wheels:
-  description: With O(wheels), the wheels on the controller, in the form that M(sparkforge.dgx_spark.python_env) takes.
+  description: With O(wheels), the wheels on the controller, in the format for M(sparkforge.dgx_spark.python_env).
   returned: success
   type: list
   elements: dict
   sample: [{path: /home/me/.cache/sparkforge/wheelhouse/…/torch-2.9.1-cp312-cp312-linux_aarch64.whl, sha256: 6f1d…}]
 saved:
-  description: Whether the controller's cache changed. No host changed.
+  description: Whether the controller's cache changed. No host changes.
   returned: success
   type: bool
   sample: false

@@ -26,14 +26,14 @@ def without_keyring(sources: t.Iterable[Source]) -> list[Source]:
 
 
 def with_sha1_keyring(sources: t.Iterable[Source]) -> list[Source]:
-    """Return the sources whose key is certified with SHA-1 alone: apt 3 refuses it, and with it what it signs."""
+    """Return the sources whose key is certified only with SHA-1: apt 3 refuses the key and everything it signs."""
     return [row for row in sources if row.get("keyring_sha1")]
 
 
 def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[str]]]:
-    """Return the archives whose sources name different keys, or a key only once: apt then reads no list at all.
+    """Return the archives whose sources name different keys, or only some a key: apt then reads no list at all.
 
-    :returns: URI -> keyring, empty where a source has no Signed-By -> the files that say so.
+    :returns: URI -> keyring, '' for a source without Signed-By -> the files with that setting.
     """
     signers: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in sources:
@@ -45,7 +45,7 @@ def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[
 
 
 def without_signed_by(sources: t.Iterable[Source]) -> list[Source]:
-    """Return the sources of other archives than the system's that any key which apt trusts may sign."""
+    """Return the sources, other than the system's archives, that may be signed by any key that apt trusts."""
     return [
         row
         for row in sources

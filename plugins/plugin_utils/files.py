@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files of the controller."""
+"""Files on the controller."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..module_utils._core.errors import SparkforgeError
 def write_text(path: str, text: str, remedy: str) -> None:
     """Write the text atomically.
 
-    :param remedy: which variable names the place.
-    :raises SparkforgeError: it cannot be written.
+    :param remedy: the remedy if that fails; it names the variable that sets the path.
+    :raises SparkforgeError: if the file cannot be written.
     """
     try:
         disk.write_file(path, text.encode())

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Versions as hosts and stacks write them: of Python packages, drivers, kernels, Debian packages."""
+"""Compare versions as hosts and stacks write them: of Python packages, drivers, kernels, Debian packages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import contextlib
 from ..module_utils._core.versions import numbers
 
 with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    # ansible-core depends on packaging; only ansible-test's import check runs without it.
     from packaging.version import Version
 
 
 def older(version: str, minimum: str) -> bool:
-    """Tell whether the numbers of ``version`` are less than those of ``minimum``; 13.0 and 13.0.0 are the same."""
+    """Tell whether the numbers in ``version`` are less than those in ``minimum``; 13.0 and 13.0.0 are equal."""
     return Version(_numbers(version)) < Version(_numbers(minimum))
 
 

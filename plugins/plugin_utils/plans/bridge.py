@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the bridge: whether official wheels bridge the time until a host's stack is built."""
+"""The plan of the bridge: decide whether a host uses official wheels until its stack is built."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from . import Plan, preflight
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the step ``stack``, the facts of the stack of wheels, or all that is in its way.
+    """Return the step ``stack``, the facts of the stack of wheels, or all obstacles to it.
 
-    It fits by the same rules as in the role preflight. A CPU build is no bridge where a GPU is required.
+    The rules are those of the `preflight` role. A CPU build is no bridge if a GPU is required.
     """
     resolved = settings["__stack_meanwhile"]
     stack = resolved.get("stack")

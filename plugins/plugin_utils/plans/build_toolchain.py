@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role build_toolchain: which packages of compilers and tools are missing."""
+"""The plan of the `build_toolchain` role: find the packages with compilers and tools that are missing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import typing as t
 
 from . import Plan, for_wheels, packages
 
-#: The part of the list that official wheels lack: a C compiler, and Python's headers and venv.
+#: The packages that official wheels need: a C compiler, and Python's headers and venv.
 _FOR_WHEELS = re.compile(r"(build-essential|gcc|python3[0-9.]*-(dev|venv))$")
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return what is to be installed, nothing where the packages are to be taken back.
+    """Return the packages to install; none for an uninstallation.
 
-    :raises SparkforgeError: for what is not a package's name.
+    :raises SparkforgeError: for an invalid package name.
     """
     if settings["build_toolchain_state"] == "absent":
         return Plan()

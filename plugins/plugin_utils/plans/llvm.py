@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role llvm: the LLVM that Triton pins, or another one."""
+"""The plan of the `llvm` role: build the LLVM that Triton pins, or another one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .units import clang, platform_of, units
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the unit, and as ``override`` what takes the place of the pinned LLVM.
+    """Return the unit, and as ``override`` the source that replaces the pinned LLVM.
 
-    :raises SparkforgeError: for a unit that cannot be put together.
+    :raises SparkforgeError: for a unit that cannot be assembled.
     """
     if settings["llvm_state"] == "absent":
         return Plan()

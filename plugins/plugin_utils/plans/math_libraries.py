@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role math_libraries: which of the stack's archives are missing."""
+"""The plan of the `math_libraries` role: find the stack's archives that are missing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from . import Plan, archives
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return what is to be installed or, where the archives are to be taken back, their components.
+    """Return the archives to install or, for an uninstallation, their components.
 
-    :raises SparkforgeError: for an archive that is not described as the stack describes it.
+    :raises SparkforgeError: for an archive that is not in the stack's format.
     """
     chosen = archives.select(settings["math_libraries_archives"], observation, settings["math_libraries_prefix"])
     if settings["math_libraries_state"] == "absent":

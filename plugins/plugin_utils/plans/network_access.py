@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role network_access: apt's proxies, those with a password, and the corporate CA."""
+"""The plan of the `network_access` role: apt's proxies, the proxies with a password, and the corporate CA."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import Plan
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return which files are to be written and removed; the contents may hold a password."""
+    """Return the files to write and to remove; their content may include a password."""
     proxies, certificate = settings["sparkforge_proxies"], settings["sparkforge_ca_certificate"]
     faults = network_access.problems(proxies, certificate)
     if faults:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One host that preflight judges for one stack, and how a problem of it is told."""
+"""A host that preflight judges for a stack, and the format of its problems."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Problem = dict[str, str]
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One host that is judged for one stack.
+    """A host that is judged for a stack.
 
-    :ivar observation: what the module ``spark_info`` returned.
+    :ivar observation: the result of the module ``spark_info``.
     :ivar stack: the fact ``stack``.
     :ivar settings: ``gpu_required``, ``accept_license`` (bool),
         ``disk`` (list of ``path``, ``gib``, ``purpose``), ``memory_minimum_gib``, ``clock_tolerance`` (s),
@@ -38,7 +38,7 @@ class Case:
 
     @property
     def severity(self) -> str:
-        """How much a GPU's fault counts: a host that needs no GPU is only warned."""
+        """The severity of a GPU's fault: only a warning on a host that needs no GPU."""
         return "error" if self.settings.get("gpu_required", True) else "warning"
 
     @property

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables that stack and user give PyTorch's build: which are refused, and which reach nothing (pytorch.yml)."""
+"""The variables that stack and user set for PyTorch's build: find refused and ineffective ones (pytorch.yml)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import typing as t
 from ...module_utils._core.versions import numbers
 from .pytorch_build import KNOWN, Build, asks_for, true
 
-#: From here on the build clones NCCL unless it is told to use the host's (tools/build_pytorch_libs.py).
+#: From this release on, the build clones NCCL unless it is told to use the host's (tools/build_pytorch_libs.py).
 NCCL_CLONED = (2, 7)
-#: setup.py is gone, and scikit-build-core calls CMake (the wheels' generator; pytorch#189758).
+#: From this release on, scikit-build-core replaces setup.py and calls CMake (the wheels' generator; pytorch#189758).
 SCIKIT_BUILD = (2, 14)
 
 
 def given_variables(build: Build) -> dict[str, str]:
-    """Return the variables of stack and user as text, after refusing what would not do what it says."""
+    """Return the variables of stack and user as strings; record problems for those that would not work as expected."""
     variables: dict[str, str] = {}
     for key, value in (build.unit.get("environment") or {}).items():
         if value is None:
             continue
-        # YAML makes a boolean of `yes`; builds know 1 and 0.
+        # YAML reads `yes` as a boolean; builds expect 1 and 0.
         text = str(int(value)) if isinstance(value, bool) else str(value)
         variables[str(key)] = text
         refusal = _refusal(build, str(key), text)
@@ -52,7 +52,7 @@ def _refusal(build: Build, key: str, value: str) -> str:
 
 
 def _holds(row: t.Mapping[str, t.Any], build: Build, key: str, value: str) -> bool:
-    """Tell whether a row of ``refused`` is about this variable with this value in this release."""
+    """Tell whether a row of ``refused`` applies to this variable with this value in this release."""
     return (
         key in row.get("names", [key])
         and build.release >= numbers(row.get("since", "0"))

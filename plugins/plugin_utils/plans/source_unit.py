@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role source_unit: which units of a stack need not compile for the rest to be of use."""
+"""The plan of the `source_unit` role: the units of a stack that a build can continue without."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .units import COMPUTE_LIBRARY, platform_of
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the step ``dispensable``: the units that a build goes on without, each with what comes of that.
+    """Return the step ``dispensable``: the units that a build can continue without, each with the effect.
 
-    What a person changed is wanted as it is.
+    Units that a person changed are never dispensable.
     """
     stack: Stack = settings["stack"]
     if boolean(settings["source_unit_strict"]):
@@ -36,9 +36,9 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def official(stack: Stack, platform: str) -> dict[str, str]:
-    """Return the lock's line of the official wheel of each unit that has one of the stack's version, except PyTorch's.
+    """Return, for each unit except PyTorch, the lock's line for an official wheel of the stack's version, if any.
 
-    An official PyTorch is the environment that a host has until the stack is built.
+    An official PyTorch is the environment that a host uses until the stack is built.
     """
     lines = {line.split()[0]: line for line in stack["lock"]["wheels"].get(platform) or ()}
     pins = {unit: f"{unit}=={stack['versions'].get(unit)}" for unit in stack["units"]}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Faults of variables that roles share: of the right type, but unusable. preflight tells them before any change."""
+"""Errors in variables that roles share: right type, but unusable value. preflight reports them before any change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ACCOUNT = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
 def faults(settings: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
-    """Return the cause and the remedy of each."""
+    """Return the cause and the remedy of each error."""
     rows = []
     root = str(settings["sparkforge_root"])
     if not _ROOT.fullmatch(root) or ".." in root.split("/"):

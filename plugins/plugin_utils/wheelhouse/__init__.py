@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The wheelhouse from the controller: which manifest is wanted, where it is found, and the cache."""
+"""The controller's side of the wheelhouse: the required manifest, the search for it, and the cache."""

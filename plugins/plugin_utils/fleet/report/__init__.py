@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports of hosts: checked and completed (``form``), read and merged for a fleet (``fleet``).
+"""Host reports: validated and completed (``form``), read and merged for a fleet (``fleet``).
 
-The proof's ``page`` shows them. What a report says comes from a host and is trusted in nothing: not in its form, not in
-its text.
+The proof's ``page`` shows them. A report comes from a host, so neither its form nor its text is trusted.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ Report = dict[str, t.Any]
 
 
 def count_words(counts: t.Mapping[str, int]) -> str:
-    """Return ``61 pass, 0 fail, 9 skip``, with the warnings where there are any."""
+    """Return ``61 pass, 0 fail, 9 skip``, including warnings if there are any."""
     return ", ".join(
         f"{counts[status]} {status}" for status in (PASS, WARN, FAIL, SKIP) if status != WARN or counts[WARN]
     )
 
 
 def now() -> str:
-    """Return the time as reports have it."""
+    """Return the time in the reports' format."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
