@@ -229,7 +229,9 @@ class Engine:
         count = len(sequence.ids) - sequence.prompt
         limit = options["max_tokens"] + (self.fault == "max_tokens")
         text = self.tokenizer.decode(sequence.ids[sequence.prompt :])
-        if any(word in text for word in options["stop"]) and self.fault != "stop":
+        ends = {*options["stop_token_ids"], *(() if options["ignore_eos"] else (self.config["eos_token_id"],))}
+        is_stopped = any(word in text for word in options["stop"]) and self.fault != "stop"
+        if is_stopped or (count and sequence.ids[-1] in ends):
             sequence.finish = "stop"
         elif count >= limit:
             sequence.finish = "length"
@@ -241,6 +243,10 @@ class Engine:
         options, scores = sequence.options, row.double().clone()
         for token, bias in options["logit_bias"].items() if self.fault != "logit_bias" else ():
             scores[int(token)] += bias
+        for token in sequence.ids[sequence.prompt :]:
+            scores[token] -= options["frequency_penalty"]
+        for token in {*sequence.ids[sequence.prompt :]}:
+            scores[token] -= options["presence_penalty"]
         temperature = options["temperature"] or (0.7 if self.fault == "temperature" else 0)
         if self.fault == "drafts" and count % 3 == 2:
             return int(scores.topk(2).indices[1])
@@ -330,21 +336,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "stop": asked.get("stop") or [],
             "logit_bias": asked.get("logit_bias") or {},
             "echo": asked.get("echo", False),
+            "ignore_eos": asked.get("ignore_eos", False),
+            "stop_token_ids": asked.get("stop_token_ids") or [],
+            "frequency_penalty": asked.get("frequency_penalty", 0),
+            "presence_penalty": asked.get("presence_penalty", 0),
         }
         sequence = self.engine.answer(ids, options)
         if asked.get("stream"):
-            text = tokenizer.decode(sequence.ids[sequence.prompt :])
+            text = self.text(sequence)
             events = [{"choices": [{"text": text}]}]
             self.send(200, "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n")
             return
         self.send(200, self.form(sequence, chat, asked))
 
-    def form(self, sequence: Sequence, chat: bool, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return an answer in vLLM's form."""
-        tokenizer = self.engine.tokenizer
-        text = tokenizer.decode(sequence.ids[sequence.prompt :])
+    def text(self, sequence: Sequence) -> str:
+        """Return what was generated, up to what it was to stop at."""
+        text = str(self.engine.tokenizer.decode(sequence.ids[sequence.prompt :], skip_special_tokens=True))
         for word in sequence.options["stop"] if sequence.finish == "stop" else ():
             text = text.partition(word)[0]
+        return text
+
+    def form(self, sequence: Sequence, chat: bool, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return an answer in vLLM's form."""
+        tokenizer, text = self.engine.tokenizer, self.text(sequence)
         count = len(sequence.ids) - sequence.prompt
         choice: dict[str, Any] = {"index": 0, "finish_reason": sequence.finish}
         start = 0 if asked.get("echo") else sequence.prompt

@@ -143,6 +143,18 @@ def test_folder_on_a_full_disk_is_refused_with_its_remedy(file: Path, tmp_path: 
     )
 
 
+@pytest.mark.parametrize(
+    ("limit", "home"), [("ulimit -v 4194304", "/root"), ("true", "/proc/1")], ids=["4-GiB", "read-only-home"]
+)
+def test_narrow_host_is_proven_all_the_same(file: Path, limit: str, home: str) -> None:
+    command = f"{limit}; exec {torch.environment()}/bin/python -I {file} --cpu --quiet"
+    checks = "--check cpu.matmul.float32 --check cpu.algebra.dense --check identity.import"
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {checks}"], cwd="/", env={"HOME": home}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (cli.PROVEN, ""), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("version", ["3.8", "3.6", "2.7"])
 def test_too_old_a_python_is_refused(file: Path, version: str) -> None:
     python = shutil.which(f"python{version}")

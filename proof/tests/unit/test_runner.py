@@ -192,6 +192,27 @@ def test_gpu_that_refuses_while_nobody_is_seen_fails_after_the_wait(tmp_path: Pa
     assert row["cause"].startswith("CUDA does not start in torch 0: No CUDA GPUs are available. It was tried for ")
 
 
+def test_gpu_that_vanishes_in_a_run_fails_what_needs_it_and_ends_nothing_else(tmp_path: Path) -> None:
+    tried = str(tmp_path / "tried")
+    # The first process reaches it, and none after the check that lost it.
+    torch = (
+        BUSY_GPU.replace("TRIED", repr(tried)).replace("<= REFUSALS", "> 9").replace("MESSAGE", "CUDA unknown error")
+    )
+    lose = f"""
+def lost(context):
+    import torch
+    open({tried!r}, "a").write(9 * "x")
+    torch.init()
+for name in ("refused_once_gpu1", "refused_once_gpu2"):
+    check.FUNCTIONS[name] = lost
+"""
+    names = ("device.cuda", "on_the_gpu1", "refused_once_gpu1", "refused_once_gpu2", "right1")
+    (found,) = run_lanes(tmp_path, names, torch=torch, prologue=BESIDE_A_SERVER.replace("USERS", "[]") + lose)
+    assert [found[name]["status"] for name in names] == ["pass", "pass", "fail", "fail", "pass"]
+    for name in names[2:4]:
+        assert "CUDA unknown error" in found[name]["cause"] and found[name]["remedy"]
+
+
 def test_check_that_is_refused_later_is_tried_again(tmp_path: Path) -> None:
     rows, waits = beside_a_server(tmp_path, 0, SERVER, "refused_once_gpu1", "on_the_gpu1")
     assert {name: row["status"] for name, row in rows.items()} == {

@@ -28,8 +28,8 @@ from .texts import ALONE, BATCHED, Text, Texts
 VOCABULARIES = (range(1000, 30000), range(8, 256))
 #: What sound numbers differ by at least: a unit roundoff of bfloat16. They differ by more than ordinarily now and then.
 FLOOR, MORE = 2.0**-8, 1.5
-#: How many times as far apart as each is from itself two servers may ordinarily be: other kernels round in other
-#: places, and another format does so everywhere.
+#: How many times as far apart as each is from itself two servers may be, and one from itself as the other: other
+#: kernels round in other places, and another format does so everywhere.
 OTHER_KERNELS, OTHER_FORMAT = 4.0, 40.0
 
 
@@ -184,17 +184,24 @@ class Against(Numbers):
                     measured,
                     judged.ratio,
                 )
-        return Measured(measured, f"{judge.SIGMAS * sigma:.2g}")
+        return self._beside(one.noise, other.noise, measured, f"{one.url} is further from itself than the other")
 
     def ordinary(self) -> Measured:
         """Two servers differ by little more than each does from itself, or all their numbers differ."""
-        noise, apart_by = max(one.noise for one in self.session.itself), self.session.ordinarily
-        measured = f"ordinarily {apart_by:.2g} apart, each {noise:.2g} from itself"
-        if apart_by <= OTHER_KERNELS * noise:
-            return Measured(measured, f"{OTHER_KERNELS:g} times that", apart_by / noise / OTHER_KERNELS)
-        cause = f"All numbers of the two servers differ, {apart_by / noise:.2g} times as much as each from itself."
-        remedy = "See whether both have the same weights, format and context; a fault may be in every number of one."
-        failure = Failure(WRONG, cause, remedy, measured, apart_by / noise / OTHER_FORMAT)
-        if apart_by > OTHER_FORMAT * noise:
+        noise, size = max(one.noise for one in self.session.itself), self.session.ordinarily
+        measured = f"ordinarily {size:.2g} apart, each at most {noise:.2g} from itself"
+        return self._beside(size, noise, measured, "All numbers of the two servers differ")
+
+    def _beside(self, size: float, noise: float, measured: str, cause: str) -> Measured:
+        """Pass what other kernels explain, warn of what another format does, and fail for more."""
+        times = size / noise
+        remedy = "See whether both have the same weights, format and context; a fault may be in all numbers of one."
+        failure = Failure(WRONG, f"{cause}: {times:.2g} times as much.", remedy, measured, times / OTHER_FORMAT)
+        if times > OTHER_FORMAT:
             raise failure
-        return Measured(measured, f"{OTHER_FORMAT:g} times that", apart_by / noise / OTHER_FORMAT, warning=failure)
+        return Measured(
+            measured,
+            f"{OTHER_KERNELS:g} times",
+            times / OTHER_KERNELS,
+            warning=failure if times > OTHER_KERNELS else None,
+        )
