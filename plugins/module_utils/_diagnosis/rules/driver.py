@@ -335,13 +335,6 @@ source =
     NVIDIA/aerial-cuda-accelerated-ran#18
     MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#152
 
-[soft-lockup]
-keys = soft lockup
-pattern = soft lockup - (CPU#\d+) stuck for (?P<time>\d+s)! \[([^\]\n:]+)
-cause = {found} was stuck for {time} in the kernel: mostly memory ran out, or a device stopped answering.
-remedy = Read what the kernel's log says before this line; reboot if the host stays slow.
-source = pytorch/pytorch#28886
-
 [driver-gpu-unsupported]
 keys =
     requires use of the NVIDIA open kernel modules
