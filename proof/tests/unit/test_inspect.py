@@ -165,6 +165,10 @@ def test_a_torch_without_cuda_is_a_build_for_the_cpu() -> None:
 def test_a_wheel_for_any_machine_that_holds_another_ones_libraries_is_found() -> None:
     found = package("b", library("b/libb.so", "12.0", machine="x86_64"), file="b-1.0-py3-none-any.whl")
     assert answer(found) == ("no", {("no", "machine")})
+    assert answer(package("b", library("b/b.abi3.so", machine="x86_64"))) == ("no", {("no", "machine")})
+    # What debugpy has for the programs of another machine, in its wheel for any.
+    found = package("debugpy", library("debugpy/attach_linux_amd64.so", machine="x86_64"))
+    assert answer(found) == ("perhaps", {("perhaps", "machine")})
     found = package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl")
     assert answer(found) == ("no", {("no", "platform")})
 

@@ -187,7 +187,9 @@ def _of_package(one: Contents, device: Device, missing: Missing, provided: t.Col
     libraries = [library for library in one["libraries"] if library["machine"] == device.machine]
     others = {library["machine"] for library in one["libraries"]} - {device.machine, contents.CUBIN}
     if others and not libraries:
-        yield say("no", "machine", f"its libraries are for {', '.join(sorted(others))}.")
+        # Neither imported nor for a GPU, it may be meant for that machine alone, as debugpy's attach_linux_amd64.so.
+        needed = any(_MODULE.search(one["path"]) or one["cubins"] or one["ptx"] for one in one["libraries"])
+        yield say("no" if needed else "perhaps", "machine", f"its libraries are for {', '.join(sorted(others))}.")
         return
     if one["name"] == "torch" and libraries and not _named(libraries, "libtorch_cuda.so"):
         yield say("no", "cpu_only", "it is a CPU build: it has no libtorch_cuda.so.")
