@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Admission: how much memory a command will take on this machine, and whether it may start.
+"""Admission: estimate the memory that a command needs, and decide whether it may start on this machine.
 
-The arithmetic is shown, line by line. Swap does not count, because the GPU's memory cannot be swapped. Clean page cache
-counts, but an engine that asks CUDA sees only free pages, so the cache is dropped for it first. A GPU with memory of
-its own is judged by that memory.
+The arithmetic is shown, line by line. Swap does not count, because the GPU's memory cannot be swapped. Clean page
+cache counts, but an engine that queries CUDA sees only free pages, so the cache is dropped for it first. A GPU with
+its own memory is judged by that memory.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from . import models, nvml
 from ._shared.module_utils._core.errors import SparkforgeError
 from .host import GIB, Host, Memory, Process, gib
 
-#: The share of all memory that stays for the system: the guard warns below it (watch.Levels).
+#: The share of all memory that is left for the system: the guard warns below it (watch.Levels).
 RESERVE = 0.10
-#: Memory of one more compile job at run time, as for a build.
+#: The run-time memory of an additional compile job, as for a build.
 JOB = 4 * GIB
-#: Memory of each engine outside its weights and KV cache: CUDA's context with its kernels, and the processes. The sizes
-#: of torch and vLLM were fitted (docs/evidence/guard.md), the others are assumptions.
+#: The memory of each engine outside its weights and KV cache: CUDA's context with its kernels, and the processes. The
+#: values for torch and vLLM were fitted (docs/evidence/guard.md), the others are assumptions.
 OUTSIDE = {"vllm": int(3.2 * GIB), "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
-#: Memory of compiled code and CUDA graphs, fitted too.
+#: The memory of compiled code and CUDA graphs, fitted too.
 COMPILED = GIB
-#: Ratio of the memory that torch's allocator takes to the activations' size, fitted on 12 pairs:
+#: The ratio between the memory that torch's allocator takes and the size of the activations, fitted on 12 pairs:
 #: docs/evidence/guard.md.
 SLACK = 1.25
 EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
-#: The option with which an engine takes a share of all memory at once, and its default: vLLM's is from its source
+#: The option with which an engine reserves a share of all memory at once, and its default: vLLM's is from its source
 #: (vllm/config/cache.py, 0.25.1 and 0.33.0), SGLang's is an assumption.
 SHARES = {"vllm": ("--gpu-memory-utilization", 0.92), "sglang": ("--mem-fraction-static", 0.88)}
-#: Bytes of a weight, with its scales, for methods with which vLLM converts 16-bit weights as it loads them
-#: (--quantization; vllm/config/quantization.py of 0.33.0). Methods that convert experts alone are left out; all others
+#: Bytes per weight, including its scales, for the methods with which vLLM converts 16-bit weights while loading
+#: (--quantization; vllm/config/quantization.py in 0.33.0). Methods that convert only experts are left out; all others
 #: need weights that are stored in their format.
 ONLINE = {
     "fp8": 1.0, "fp8_per_tensor": 1.0, "fp8_per_block": 1.0, "fp8_per_channel": 1.0, "mxfp8": 1 + 1 / 32,
@@ -49,7 +49,7 @@ LENGTH = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": 
 
 
 class Part(t.NamedTuple):
-    """One line of the arithmetic."""
+    """A line of the arithmetic."""
 
     label: str
     size: int
@@ -57,27 +57,27 @@ class Part(t.NamedTuple):
 
 
 class Demand(t.NamedTuple):
-    """The memory of a command; ``pool`` is the share that the engine takes at once, 0 if it takes no share."""
+    """The memory of a command; ``pool`` is the share that the engine reserves at once, 0 if it reserves none."""
 
     engine: str
     parts: tuple[Part, ...]
     pool: int
-    #: The memory that has to fit: weights, activations, and the cache of ``length`` tokens.
+    #: The memory that has to fit: weights, activations, and the cache for ``length`` tokens.
     least: int
     length: int
-    #: Bytes of the KV cache by its length.
+    #: Returns the bytes of the KV cache for a length.
     cache: t.Callable[[int], int]
-    #: The parts that the pool holds.
+    #: The parts inside the pool.
     within: tuple[Part, ...] = ()
 
     @property
     def total(self) -> int:
-        """Bytes of all parts."""
+        """The bytes of all parts."""
         return sum(part.size for part in self.parts)
 
 
 class Verdict(t.NamedTuple):
-    """Whether a command may start; ``proposal`` has arguments that fit, ``jobs`` is how many compile jobs fit."""
+    """Whether a command may start; ``proposal`` has arguments that fit, ``jobs`` counts the compile jobs that fit."""
 
     answer: str
     demand: Demand
@@ -95,7 +95,7 @@ class Options:
         self.arguments = list(arguments)
 
     def value(self, *names: str) -> str:
-        """Return the value of the last of some options, or an empty text."""
+        """Return the last value of any of these options, or ''."""
         latest = ""
         for index, word in enumerate(self.arguments):
             name, equals, value = word.partition("=")
@@ -104,13 +104,13 @@ class Options:
         return latest
 
     def has(self, *names: str) -> bool:
-        """Say whether one of these options, which take no value, is set."""
+        """Tell whether one of these options, which take no value, is set."""
         return any(word.replace("_", "-") in names for word in self.arguments)
 
     def number(self, usual: float, *names: str) -> float:
         """Return the value of an option as a number; ``4k`` is 4000 and ``4K`` 4096, as in vLLM.
 
-        :raises SparkforgeError: the value is not a number.
+        :raises SparkforgeError: if the value is not a number.
         """
         text = self.value(*names)
         if not text or text == "auto":
@@ -122,9 +122,9 @@ class Options:
 
 
 def size_of(text: str) -> int:
-    """Return the bytes of a text such as ``40G`` (GiB).
+    """Return the number of bytes for a text such as ``40G`` (GiB).
 
-    :raises SparkforgeError: the text is not a size.
+    :raises SparkforgeError: if the text is not a size.
     """
     match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([MGT])i?B?", text)
     if not match:
@@ -133,7 +133,7 @@ def size_of(text: str) -> int:
 
 
 def engine_of(command: t.Sequence[str]) -> str:
-    """Return the engine that a command starts, or an empty text."""
+    """Return the engine that a command starts, or ''."""
     for word in command[:8]:
         name = os.path.basename(word)
         if name == "vllm" or word.startswith("vllm."):
@@ -147,7 +147,7 @@ def engine_of(command: t.Sequence[str]) -> str:
 
 
 def model_of(engine: str, command: t.Sequence[str]) -> str:
-    """Return the path of the model that a command names."""
+    """Return the model's path from a command."""
     options = Options(command)
     if engine == "llama.cpp":
         return options.value("-m", "--model")
@@ -159,11 +159,11 @@ def model_of(engine: str, command: t.Sequence[str]) -> str:
 
 
 def demand(command: t.Sequence[str], needs: str, total: int, model: models.Model | None = None) -> Demand:
-    """Return the memory that a command will take.
+    """Return the memory that a command needs.
 
-    :param needs: the size that the user declares; it replaces the estimate.
-    :param total: the memory of the device, which on a Spark is the host's.
-    :raises SparkforgeError: no size can be estimated, or the model's files are wrong.
+    :param needs: a size that the user declares; it replaces the estimate.
+    :param total: the memory of the device; on a Spark that is the host's memory.
+    :raises SparkforgeError: if no size can be estimated, or the model's files are invalid.
     """
     if needs:
         size = size_of(needs)
@@ -213,7 +213,7 @@ def _demand(engine: str, options: Options, model: models.Model, total: int) -> D
         name, usual = SHARES[engine]
         share = options.number(usual, name)
         pool = int(share * total)
-        # SGLang's share holds weights and cache alone.
+        # SGLang's share contains only weights and cache.
         within = tuple(lines if engine == "vllm" else lines[:2])
         least = sum(part.size for part in within)
         lines = [Part("the engine's share", pool, f"{share:g} of {gib(total)}, filled at once"), *lines[len(within) :]]
@@ -224,7 +224,7 @@ def _demand(engine: str, options: Options, model: models.Model, total: int) -> D
 
 
 def _weights(engine: str, options: Options, model: models.Model) -> tuple[int, str]:
-    """Return the bytes of the weights as the engine keeps them, and how they were computed."""
+    """Return the bytes of the weights as the engine stores them, and their computation."""
     shown = ", ".join(f"{kind} {gib(part)}" for kind, part in sorted(model.weights.items()))
     method = options.value("--quantization", "-q")
     if engine != "vllm" or method not in ONLINE or not model.linear:
@@ -237,7 +237,7 @@ def _weights(engine: str, options: Options, model: models.Model) -> tuple[int, s
 def _activations(
     engine: str, options: Options, model: models.Model, tokens: int, length: int, batch: int
 ) -> tuple[int, str]:
-    """Return the bytes of the activations of ``tokens`` tokens, and how they were computed."""
+    """Return the bytes of the activations for ``tokens`` tokens, and their computation."""
     if engine == "llama.cpp":
         # One buffer serves every step and has the size of the largest: scores over the vocabulary, or over the context.
         largest, formula = model.vocabulary + 2 * model.hidden, f"{model.vocabulary} + 2 x {model.hidden}"
@@ -285,7 +285,7 @@ def plan(requested: Demand, memory: Memory, holders: t.Sequence[Process] = (), c
 
 
 def propose(requested: Demand, room: int, total: int) -> tuple[str, ...]:
-    """Return arguments with which a command fits, or none."""
+    """Return arguments with which a command fits, or ()."""
     pool = room - (requested.total - (requested.pool or requested.least))
     arguments: tuple[str, ...] = ()
     if requested.pool:
@@ -315,11 +315,11 @@ def of_device(memory: Memory, devices: t.Sequence[nvml.Device]) -> Memory:
 def admit(
     command: t.Sequence[str], needs: str = "", recorded: str = "", proc: str = "/proc", releases: str = ""
 ) -> Verdict:
-    """Return how a command may start on this machine.
+    """Return the verdict for a command on this machine.
 
     :param releases: a unit that will be stopped first, so that its memory counts as available.
-    :raises UnknownError: the command's memory cannot be estimated.
-    :raises SparkforgeError: the command does not fit, or the model's files are wrong.
+    :raises UnknownError: if the command's memory cannot be estimated.
+    :raises SparkforgeError: if the command does not fit, or the model's files are invalid.
     """
     host, device = Host(proc), nvml.connect(recorded)
     memory = of_device(host.memory(), device.devices() if device is not None else ())
@@ -343,7 +343,7 @@ def admit(
 
 
 def refusal(verdict: Verdict) -> SparkforgeError:
-    """Return the error for a command that does not fit, with what to do."""
+    """Return the error for a command that does not fit, with its remedy."""
     room = verdict.memory.available - int(verdict.memory.total * RESERVE)
     cause, lines = f"This takes {gib(verdict.demand.total)}, and {gib(max(0, room))} can be had.", list(verdict.lines)
     if verdict.proposal:
@@ -357,7 +357,7 @@ def refusal(verdict: Verdict) -> SparkforgeError:
 
 
 def drop_caches(model_path: str) -> str:
-    """Drop the clean page cache if root, else that of the model's files; return what was dropped."""
+    """Drop the clean page cache if root, else that of the model's files; return a description of the dropped cache."""
     os.sync()
     try:
         with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as stream:

@@ -6,7 +6,7 @@
 
 ``may-start UNIT`` is the unit's ExecCondition=. A start is unsafe until the unit has run for ten minutes, or the
 machine was shut down properly. If an earlier boot left an unsafe start, this and all later starts are refused until
-``allow UNIT``.
+``allow UNIT`` is run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WRITTEN = "# Written by sparkforge-guard; a change is lost when it is installed 
 
 
 def boot_id() -> str:
-    """Return the kernel's id of this boot."""
+    """Return the kernel's id for this boot."""
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
         return stream.read().strip()
 
@@ -43,12 +43,12 @@ def read(state: str) -> dict[str, dict[str, t.Any]]:
 
 
 def write(state: str, starts: t.Mapping[str, t.Any]) -> None:
-    """Write the record, synced, because the machine may go down at once."""
+    """Write the record and sync it, because the machine may go down at any moment."""
     replace(os.path.join(state, FILE), json.dumps(starts))
 
 
 def replace(path: str, text: str) -> None:
-    """Write a file that everybody may read, such as the login message and node_exporter's metrics."""
+    """Write a world-readable file, such as the login message or node_exporter's metrics."""
     disk.write_file(path, text.encode())
 
 
@@ -59,9 +59,9 @@ def braked(state: str) -> dict[str, str]:
 
 
 def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
-    """Record a start; return why it is refused, or an empty text.
+    """Record a start; return the reason of a refusal, or ''.
 
-    :param most: the number of boots in a row that may end without a shutdown before starts are refused.
+    :param most: the number of consecutive boots that may end without a shutdown before starts are refused.
     """
     starts = read(state)
     start = starts.get(unit) or {}
@@ -79,10 +79,10 @@ def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
 
 
 def mark_healthy(state: str) -> None:
-    """Clear the count of units that have run ten minutes in this boot."""
+    """Clear the count of units that have run for ten minutes in this boot."""
     starts = read(state)
     old = [start for start in starts.values() if start.get("unsafe") and start.get("boot") == boot_id()]
-    # The time of day may be set meanwhile, so the uptime counts.
+    # The time of day may be changed meanwhile, so use the uptime.
     due = [start for start in old if time.monotonic() - start.get("uptime", 0) >= HEALTHY]
     for start in due:
         start.update({"unsafe": False, "downs": 0})
@@ -91,7 +91,7 @@ def mark_healthy(state: str) -> None:
 
 
 def mark_shutdown(state: str) -> None:
-    """Record a proper shutdown: all starts of this boot were safe."""
+    """Record a proper shutdown: all starts in this boot were safe."""
     starts = read(state)
     for start in starts.values():
         start["unsafe"] = False
@@ -126,15 +126,15 @@ def remedy(unit: str) -> str:
 
 
 def is_shutting_down() -> bool:
-    """Say whether systemd is shutting the machine down."""
+    """Tell whether systemd is shutting the machine down."""
     done = subprocess.run(["systemctl", "is-system-running"], capture_output=True, check=False, text=True)
     return done.stdout.strip() == "stopping"
 
 
 def drop_in(unit: str, program: str, settings: str, starts: int) -> str:
-    """Return a unit's drop-in: starts are counted and limited, with growing pauses between them."""
+    """Return a unit's drop-in: starts are counted and limited, with increasing pauses between them."""
     text = f"{WRITTEN}[Unit]\nAfter=sparkforge-guard.service\n"
-    # sparkforge's own units limit their restarts themselves, by the time that a start may take.
+    # sparkforge's own units limit their restarts themselves, by the allowed duration of a start.
     own = unit.startswith("sparkforge-")
     if not own:
         text += f"StartLimitBurst={starts}\nStartLimitIntervalSec=1h\n"
@@ -143,5 +143,5 @@ def drop_in(unit: str, program: str, settings: str, starts: int) -> str:
 
 
 def is_unit(name: str) -> bool:
-    """Say whether a name is that of a service."""
+    """Tell whether a name is the name of a service."""
     return re.fullmatch(r"[A-Za-z0-9:_.@-]+\.service", name) is not None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The command ``sparkforge-guard``, which systemd's units and people run."""
+"""The command ``sparkforge-guard``, which systemd units and people run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ USAGE = """sparkforge-guard keeps a machine whose CPU and GPU share one memory f
 SETTINGS is a file with a JSON object, such as {"first": ["jupyter-*"]}; {} is enough."""
 #: The number of arguments of each command that reads settings.
 ARGUMENTS = {**dict.fromkeys(("run", "install", "remove", "cap", "uncap", "figures"), 1), "allow": 2, "may-start": 2}
-#: Bytes of the second thread's stack, all of which are kept in memory.
+#: The stack size of the second thread in bytes; all of it is kept in memory.
 STACK = 512 << 10
 
 
@@ -76,9 +76,9 @@ def guard(options: t.Mapping[str, t.Any]) -> int:
 
 
 def install(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Install the guard on this host or remove it, and return what changed.
+    """Install the guard on this host or remove it, and return the changes.
 
-    :raises SparkforgeError: that is impossible; then nothing is changed.
+    :raises SparkforgeError: if that is impossible; then nothing is changed.
     """
     from . import install as installation
 
@@ -92,7 +92,7 @@ def install(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any
 
 
 def admit(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Return how a command may start, or raise the reason why not; nothing is ever changed."""
+    """Return the verdict for a command, or raise the reason against it; never change anything."""
     from . import admission, models
 
     del check_mode
@@ -137,7 +137,7 @@ def started(command: str, options: t.Mapping[str, t.Any], rest: t.Sequence[str])
 
 
 def main(arguments: t.Sequence[str] | None = None) -> int:
-    """Run one command; return 2 if it is refused."""
+    """Run a command; return 2 if it is refused."""
     command, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
     rest = [word for word in rest if word]
     try:

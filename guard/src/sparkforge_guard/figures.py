@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figures of `sparkforge top`: one line of JSON a second with memory, GPU processes, power, clocks, acts, units."""
+"""The figures of `sparkforge top`: a line of JSON per second with memory, GPU processes, power, clocks, acts, units."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .journal import spread
 
 
 def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[str, t.Any]:
-    """Return the figures of this moment."""
+    """Return the current figures."""
     memory, state = host.memory(), settings["state_directory"]
     held = device.processes() if device is not None else {}
     if any(not size for size in held.values()):
@@ -40,7 +40,7 @@ def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[
 
 
 def _last(path: str) -> str:
-    """Return the last act of the guard as a sentence."""
+    """Return the guard's last act as a sentence."""
     try:
         with open(path, "rb") as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - (64 << 10)))

@@ -4,9 +4,9 @@
 
 """Reads a host's memory, its pressure, and the processes that hold memory, often and while memory is short.
 
-Formats: proc_meminfo(5), Documentation/accounting/psi.rst of the kernel, proc_pid_stat(5), proc_pid_status(5).
-
-A process is identified by the kernel: by its account, its control group and the file that it runs. It chooses its name.
+Formats: proc_meminfo(5), the kernel's Documentation/accounting/psi.rst, proc_pid_stat(5), proc_pid_status(5).
+Processes are identified by facts from the kernel, namely account, control group and executable, because a process
+chooses its own name.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ TICKS = os.sysconf("SC_CLK_TCK")
 GIB = 1 << 30
 #: The private memory of smaller processes is not read, unless the host has swapped.
 SMALL = 16 << 20
-#: Processes of a graphical session run as the user who sits there, so the files that they run are checked.
+#: Processes of a graphical session run as the user who is logged in, so their executables are checked.
 DISPLAY_NAMES = (
     "Xorg", "Xwayland", "gnome-shell", "gnome-session*", "plasmashell", "kwin*", "gdm*", "sddm", "lightdm",
 )  # fmt: skip
-#: The longest status that is read, that of an account with 65,536 groups, and the CPU time in seconds for which open
-#: descriptors are read.
+#: The maximum size of a status file, enough for an account with 65,536 groups, and the CPU time in seconds for reading
+#: open descriptors.
 LONGEST_STATUS, LONGEST_LOOK = 1 << 20, 1.0
 
 _FIELD = re.compile(rb"^(\w+): +(\d{1,15}) kB$", re.M)
 _PRESSURE = re.compile(rb"^(some|full) avg10=(\d+\.\d+)", re.M)
 _OWN = re.compile(rb"^(RssAnon|RssShmem|VmSwap):\s+(\d{1,15}) kB$", re.M)
 _DISPLAY = re.compile("|".join(map(fnmatch.translate, DISPLAY_NAMES)))
-#: A unit is below nested slices; a user's manager has slices and units of its own below it.
+#: A unit is in nested slices; in a user's systemd instance it is in further slices and units.
 _UNIT = re.compile(
     r"(?:/user\.slice(?:/[^/]+\.slice)*/user@\d+\.service(?=/))?(?:/[^/]+\.slice)*"
     r"/([^/]+\.(?:service|scope|mount|socket))(?=/|$)"
@@ -64,12 +64,12 @@ class Memory(t.NamedTuple):
     full: float
     #: Memory that belongs to no process, no cache and not to the kernel: on a unified machine, the GPU's.
     unaccounted: int
-    #: Shared memory of processes, and files of a tmpfs or a memfd, which no process has to map.
+    #: Shared memory of processes, and files in a tmpfs or memfd, which no process has to map.
     shared: int
 
 
 class Process(t.NamedTuple):
-    """A process and the memory that it holds, in bytes; ``start`` is in seconds since the boot."""
+    """A process and the memory that it holds, in bytes; ``start`` is in seconds since boot."""
 
     pid: int
     parent: int
@@ -81,21 +81,21 @@ class Process(t.NamedTuple):
     gpu: int
     #: Its effective account.
     uid: int
-    #: Its control group, of which ``unit`` is a part.
+    #: Its control group; ``unit`` is a part of this path.
     path: str
     #: The part of ``own`` that is mapped shared memory.
     shared: int = 0
-    #: The name of the file that it runs, for DISPLAY_NAMES, if only root may write that file.
+    #: The name of its executable, for DISPLAY_NAMES, if only root can write that file.
     exe: str = ""
 
     @property
     def held(self) -> int:
-        """All memory that comes back when the process exits."""
+        """All memory that becomes available when the process exits."""
         return self.own + self.gpu
 
     @property
     def kind(self) -> tuple[str | int, ...]:
-        """The key of processes of one kind: name, unit, account, and the user's slice or what is in its place."""
+        """The key of processes of one kind: name, unit, account, and the user's slice or the group at its level."""
         return (self.name, self.unit, self.uid, *self.path.split("/")[1:3])
 
 
@@ -105,7 +105,7 @@ def gib(size: float) -> str:
 
 
 def unit_of(path: str) -> str:
-    """Return the unit of a control group; groups below the unit are its own and do not count."""
+    """Return the unit of a control group, ignoring groups within the unit."""
     match = _UNIT.match(path)
     return match[1] if match else ""
 
@@ -114,7 +114,7 @@ class Host:
     """Reads one host; files that are read often stay open.
 
     :param proc: the directory of procfs, for tests.
-    :param meminfo: another file of that format, for tests within a control group.
+    :param meminfo: another file in that format, for tests within a control group.
     """
 
     def __init__(self, proc: str = PROC, meminfo: str = "") -> None:
@@ -129,9 +129,9 @@ class Host:
             self._pressure = -1
         #: Name, control group and unit by pid, start and name, read once for each program.
         self._known: dict[tuple[int, float, bytes], tuple[str, str, str]] = {}
-        #: The control group below which systemd's groups begin, which is the container's within a container.
+        #: The control group that contains systemd's groups: the container's group in a container.
         self._groups = _control_group(f"{proc}/1/cgroup").removesuffix("/init.scope").rstrip("/")
-        #: The mount of all memfds of this machine.
+        #: The mount of all memfds on this machine.
         with open(os.memfd_create("probe"), "rb") as memfd:
             self._memfds = _mount(f"/proc/self/fdinfo/{memfd.fileno()}")
 
@@ -146,7 +146,7 @@ class Host:
         return {kind: float(value) for kind, value in _PRESSURE.findall(os.pread(self._pressure, 512, 0))}
 
     def memory(self) -> Memory:
-        """Return the memory of this moment."""
+        """Return the current memory."""
         fields = {name: int(size) << 10 for name, size in _FIELD.findall(os.pread(self._meminfo, 8192, 0))}
 
         def size(*names: bytes) -> int:
@@ -172,11 +172,11 @@ class Host:
         )
 
     def processes(self, gpu: t.Mapping[int, int], swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
-        """Return each process of the host that holds memory.
+        """Return each process on the host that holds memory.
 
-        :param gpu: the GPU memory of each process, by its pid.
-        :param swapped: whether memory may be in swap, so that resident memory alone does not show the large processes.
-        :param known: processes that are left out.
+        :param gpu: the GPU memory of each process, by pid.
+        :param swapped: whether memory may be in swap, so that resident memory does not show all large processes.
+        :param known: processes to leave out.
         """
         pids = {int(name) for name in os.listdir(self.proc) if name.isdigit()}
         processes = {}
@@ -188,7 +188,7 @@ class Host:
         return processes
 
     def process(self, pid: int, gpu: t.Mapping[int, int], swapped: bool) -> Process | None:
-        """Return one process, or None if it has exited, is exiting, or is a thread of the kernel."""
+        """Return a process, or None if it has exited, is exiting, or is a kernel thread."""
         directory = thread = f"{self.proc}/{pid}"
         try:
             name, fields = _stat(directory)
@@ -196,7 +196,7 @@ class Host:
             if fields[0] == b"Z" and int(fields[17]) > 1:
                 thread, fields = _living(directory)
             parent, group, resident = int(fields[1]), int(fields[2]), int(fields[21]) * PAGE
-            # A thread of the kernel has no memory of its own; a zombie has given its memory back.
+            # A kernel thread has no memory of its own; a zombie has freed its memory.
             if fields[0] in (b"Z", b"X") or fields[20] == b"0":
                 return None
             # The account owns the directory even if the process is closed to other accounts (prctl(2), DUMPABLE).
@@ -219,10 +219,10 @@ class Host:
         return os.stat(directory).st_uid
 
     def _file(self, directory: str, name: str) -> str:
-        """Return the name of the file that a process runs if it is the system's file called ``name``, else nothing.
+        """Return the name of a process' executable if it is the system's file called ``name``, else ''.
 
-        The link may lead anywhere, because users may mount anything for their processes. The mount is compared first,
-        because a user's file system may let the guard wait for any answer about the file.
+        The link may lead anywhere, because users can mount anything for their processes. Compare the mounts first,
+        because a user's file system could make the guard wait for any query about the file.
         """
         try:
             path = os.readlink(f"{directory}/exe")
@@ -238,7 +238,7 @@ class Host:
             return ""
 
     def unmapped(self, processes: t.Mapping[int, Process]) -> dict[int, int]:
-        """Return the bytes of open files in memory (memfd or tmpfs) that each process does not map; this is slow.
+        """Return the bytes of open in-memory files (memfd or tmpfs) that each process does not map; this is slow.
 
         A file counts for the oldest process of the account that owns it, and for a process of another account only if
         the file has no name with which that process could have opened it.
@@ -268,20 +268,20 @@ class Host:
         return {pid: size - processes[pid].shared for pid, size in opened.items() if size > processes[pid].shared}
 
     def _opened(self, pid: int) -> t.Iterator[tuple[str, str]]:
-        """Yield each descriptor of a process and its target."""
+        """Yield each descriptor of a process with its target."""
         for link in glob.glob(f"{self.proc}/{pid}/fd/*"):
             with contextlib.suppress(OSError):
                 yield link, os.readlink(link)
 
     def signal(self, process: Process, number: int) -> None:
-        """Send a signal to a process, but not to another one that has its number by now.
+        """Send a signal to a process, but not to another process that has reused its pid.
 
-        :raises ProcessLookupError: the process is gone.
+        :raises ProcessLookupError: if the process is gone.
         """
         try:
             handle = os.pidfd_open(process.pid)
         except (AttributeError, OSError):
-            # The process is gone, or this is Linux before 5.3 or a Python that was built for it.
+            # The process is gone, or this is Linux before 5.3 or a Python built for it.
             handle = -1
         try:
             if not self.alive(process):
@@ -295,10 +295,10 @@ class Host:
                 os.close(handle)
 
     def alive(self, process: Process) -> bool:
-        """Say whether a process still holds its memory.
+        """Tell whether a process still holds its memory.
 
-        An exiting process gives back its address space first and then the memory of its files, such as the GPU's. It is
-        done when it is a zombie without other threads.
+        An exiting process frees its address space first and then the memory of its files, such as the GPU's. It has
+        freed all when it is a zombie without other threads.
         """
         try:
             _name, fields = _stat(f"{self.proc}/{process.pid}")
@@ -309,7 +309,7 @@ class Host:
 
     @staticmethod
     def since_boot(moment: float) -> float:
-        """Return a moment of time.monotonic() in seconds since the boot, as a process' start is."""
+        """Convert a time.monotonic() value to seconds since boot, as used for the start of processes."""
         return moment + time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
     def gpu_users(self) -> list[int]:
@@ -319,12 +319,12 @@ class Host:
 
 
 def _handle(path: str) -> t.BinaryIO:
-    """Return a handle of a file without opening the file."""
+    """Return a handle for a file without opening the file."""
     return open(path, "rb", 0, opener=lambda name, _flags: os.open(name, os.O_PATH | os.O_CLOEXEC))
 
 
 def _read(path: str) -> bytes:
-    """Return the content of one of the kernel's files."""
+    """Return the content of a kernel file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         text = os.read(descriptor, 4096)
@@ -337,7 +337,7 @@ def _read(path: str) -> bytes:
 
 
 def _stat(directory: str) -> tuple[bytes, list[bytes]]:
-    """Return the name of a process or a thread, and the fields that follow it in its stat."""
+    """Return the name of a process or thread, and the fields after the name in its stat file."""
     text = _read(f"{directory}/stat")
     begin, end = text.index(b"("), text.rindex(b")")
     return text[begin + 1 : end], text[end + 2 :].split()
@@ -346,7 +346,7 @@ def _stat(directory: str) -> tuple[bytes, list[bytes]]:
 def _living(directory: str) -> tuple[str, list[bytes]]:
     """Return a living thread of a process whose first thread has exited, and the process' figures from it.
 
-    :raises OSError: no thread lives.
+    :raises OSError: if no thread is alive.
     """
     for name in os.listdir(f"{directory}/task"):
         with contextlib.suppress(OSError, ValueError):
@@ -357,7 +357,7 @@ def _living(directory: str) -> tuple[str, list[bytes]]:
 
 
 def _control_group(path: str) -> str:
-    """Return the control group of a process from its cgroup file: systemd's own, or that of version 2."""
+    """Return a process' control group from its cgroup file: systemd's own hierarchy, or that of version 2."""
     try:
         text = _read(path).decode("latin-1")
     except OSError:
@@ -368,6 +368,6 @@ def _control_group(path: str) -> str:
 
 
 def _mount(path: str) -> int:
-    """Return the number of the mount that an open file is on, from its file in fdinfo."""
+    """Return the mount id of an open file, from its fdinfo file."""
     match = _MOUNT.search(_read(path))
     return int(match[1]) if match else -1

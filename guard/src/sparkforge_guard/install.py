@@ -2,16 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Installs the guard on a host, or removes all of it: one program, its units, and the login message.
+"""Installs the guard on a host, or removes all of it: a program, its units, and the login message.
 
 Files::
 
     <root>/guard/guard.pyz, settings.json                the program and its settings
-    <root>/bin/sparkforge-guard                          starts it: allow UNIT
+    <root>/bin/sparkforge-guard                          starts the program: allow UNIT
     /etc/systemd/system/sparkforge-guard.service         the guard
-    /etc/systemd/system/sparkforge-guard-caps.{service,timer}   sets the caps at boot and after the driver was loaded
+    /etc/systemd/system/sparkforge-guard-caps.{service,timer}   sets the caps at boot and after a driver reload
     /etc/systemd/system/UNIT.d/50-sparkforge-guard.conf  the brakes of a unit
-    /etc/update-motd.d/62-sparkforge-guard               what the guard did, at login
+    /etc/update-motd.d/62-sparkforge-guard               shows the guard's acts at login
     /var/lib/sparkforge-guard                            its records
 """
 
@@ -33,19 +33,19 @@ MOTD = "/etc/update-motd.d/62-sparkforge-guard"
 STATE: str = guard_settings.DEFAULTS["state_directory"]
 NAME = "sparkforge-guard"
 CAPS = f"{NAME}-caps"
-#: Other guards, each of which would kill a process for the same shortage.
+#: Other memory guards: two guards would kill two processes for the same shortage.
 OTHERS = ("earlyoom.service", "nohang.service", "nohang-desktop.service")
 
 
 def unit(name: str, root: str, textfile: str = "") -> bytes:
-    """Return a unit of this package."""
+    """Return the text of a unit from this package."""
     text = pkgutil.get_data(__package__ or "", f"units/{name}") or b""
     writable = f"ReadWritePaths={textfile}\n" if textfile else ""
     return text.decode().format(written=brakes.WRITTEN, root=root, writable=writable).encode()
 
 
 class Installation:
-    """The guard of one host.
+    """The guard on one host.
 
     :param options: settings (settings.py), and the ``state``, present or absent.
     :param own: the content of this program's file.
@@ -63,7 +63,7 @@ class Installation:
     def run(self) -> dict[str, t.Any]:
         """Install or remove the guard.
 
-        :raises SparkforgeError: the settings are wrong, another guard runs, or systemd does not.
+        :raises SparkforgeError: if the settings are invalid, another guard runs, or systemd does not run.
         """
         if self.present:
             self._check()
@@ -119,7 +119,7 @@ class Installation:
         return warnings
 
     def _files(self) -> dict[str, tuple[bytes, int]]:
-        """Return each file's content and mode by its path."""
+        """Return each file's content and mode, by path."""
         options, made = self.options, self.directory
         file, settings = f"{made}/guard.pyz", f"{made}/settings.json"
         kept = {name: options.get(name, usual) for name, usual in guard_settings.DEFAULTS.items()}
@@ -131,7 +131,7 @@ class Installation:
             f"{self.units}/{NAME}.service": (unit(f"{NAME}.service", self.root, options["textfile"] or ""), 0o644),
         }
         if self.capped:
-            # The caps are set at boot and every five minutes, because a driver that is loaded anew forgets them.
+            # The caps are set at boot and every five minutes, because a reloaded driver resets them.
             for name in (f"{CAPS}.service", f"{CAPS}.timer"):
                 files[f"{self.units}/{name}"] = (unit(name, self.root), 0o644)
         for name in options["units"]:
@@ -159,7 +159,7 @@ class Installation:
     ) -> None:
         """Set or undo the state that belongs to the installed files.
 
-        :param before: the settings of the former installation.
+        :param before: the settings of the previous installation.
         """
         if changes.get(f"{self.units}/{CAPS}.service", (None, b""))[1] is None:
             power.remove_caps(nvml.connect(before.get("nvml") or ""), before)

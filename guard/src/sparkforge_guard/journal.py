@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The journal of the guard: a record of each act, the login message and metrics, written by a thread of its own.
+"""The guard's journal: a separate thread writes a record of each act, the login message and metrics.
 
-Files below the state directory (/var/lib/sparkforge-guard)::
+Files in the state directory (/var/lib/sparkforge-guard)::
 
     acts.jsonl    each act with the figures of the 60 s before it; the older half is dropped at 2 MiB
     login         the last act that killed a process, for /etc/update-motd.d
     seen.ring     power, clocks and temperature, fsynced: the last figures before a power-off (power.py)
-    down          that the machine went down without a shutdown, and the last figures (power.py)
+    down          the time of the last power-off without a shutdown, and the last figures (power.py)
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .host import Host, Memory, Process, gib
 from .watch import Act
 
 LONGEST_RECORD = 2 << 20
-#: Seconds between two readings of the GPU while all is well, two writings of metrics, and two searches for the driver.
+#: Seconds between GPU readings while memory is sufficient, between metrics, and between searches for the driver.
 GPU_EVERY, METRICS_EVERY, CONNECT_EVERY = 5.0, 15.0, 60.0
 HELP = {
     "memory_available_bytes": "what a program can still get: free memory, and caches that can be dropped",
@@ -90,7 +90,7 @@ def record(act: Act) -> dict[str, t.Any]:
 
 
 def metrics(samples: t.Iterable[tuple[str, t.Mapping[str, str], float | None]]) -> str:
-    """Return samples in Prometheus' text format; None is left out."""
+    """Return samples in Prometheus' text format, leaving out None."""
     rows: dict[str, list[str]] = {}
     for name, labels, value in samples:
         if value is None:
@@ -108,7 +108,7 @@ def metrics(samples: t.Iterable[tuple[str, t.Mapping[str, str], float | None]]) 
 class Journal(threading.Thread):
     """The second thread, which does all the work that may block.
 
-    :param textfile: the directory of node_exporter's textfile collector, or empty.
+    :param textfile: the directory of node_exporter's textfile collector, or ''.
     """
 
     def __init__(self, settings: t.Mapping[str, t.Any], gpu: t.Any, host: Host) -> None:
@@ -133,7 +133,7 @@ class Journal(threading.Thread):
         return self._held
 
     def observed(self) -> float:
-        """Return when these figures were read."""
+        """Return the time at which these figures were read."""
         return self._observed
 
     def refresh(self) -> None:
@@ -145,11 +145,11 @@ class Journal(threading.Thread):
         self.acts.put(act)
 
     def run(self) -> None:
-        """Work until the process exits; an error is reported and stops nothing else."""
+        """Work until the process exits; report errors and continue."""
         while not self.stopped:
             try:
                 act = self.acts.get(timeout=GPU_EVERY)
-                # Several requests are served at once.
+                # Answer several requests at once.
                 while act is None and not self.acts.empty():
                     act = self.acts.get()
             except queue.Empty:
@@ -184,7 +184,7 @@ class Journal(threading.Thread):
                 self._publish(memory, devices)
 
     def _connect(self, now: float) -> None:
-        """Connect to the driver, which may be loaded later or anew."""
+        """Connect to the driver, which may be loaded or reloaded later."""
         if now < self._connect_due:
             return
         self._connect_due = now + CONNECT_EVERY
@@ -258,7 +258,7 @@ class Journal(threading.Thread):
 
 
 def spread(held: t.Mapping[int, int], memory: Memory) -> dict[int, int]:
-    """Give processes with unknown GPU memory equal parts of the unaccounted memory."""
+    """Assign equal parts of the unaccounted memory to processes whose GPU memory is unknown."""
     unknown = [pid for pid, size in held.items() if not size]
     rest = max(0, memory.unaccounted - sum(held.values()))
     return {**held, **dict.fromkeys(unknown, rest // max(1, len(unknown)))}

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Readers of a model's files: JSON, the header of safetensors (8 bytes of length, JSON, data) and GGUF's metadata.
+"""Readers for a model's files: JSON, the header of safetensors (8 bytes of length, JSON, data) and GGUF's metadata.
 
-The author of a model wrote them, and root reads them before the server starts. Each reader accepts regular files only
-(a link within a hub's cache leads to one), and limits bytes, entries and digits.
+The model's author controls these files, and root reads them before the server starts. Each reader accepts only regular
+files (a link within a hub's cache leads to one), and limits bytes, entries and digits.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ import typing as t
 from ._shared.module_utils._core import disk
 from ._shared.module_utils._core.errors import SparkforgeError
 
-#: Bytes of JSON at most. The largest configurations list each layer that is not quantised, 0.5 MB; a header of
-#: safetensors has about 130 bytes for each tensor, and files of 5 to 10 GB some thousand tensors.
+#: The maximum size of JSON in bytes. The largest configurations list each unquantised layer, 0.5 MB; a safetensors
+#: header has about 130 bytes per tensor, and files of 5 to 10 GB have some thousand tensors.
 LONGEST_CONFIG, LONGEST_HEADER = 4 << 20, 16 << 20
-#: Bytes of all headers of a model, and lists or objects in one piece of JSON, at most.
+#: The maximum size of all headers of a model in bytes, and the maximum number of lists and objects in a piece of JSON.
 ALL_HEADERS, MOST_PARTS = 64 << 20, 1 << 20
-#: Digits of an integer at most, as many as 2^63 has.
+#: The maximum number of digits in an integer, as many as 2^63 has.
 DIGITS = 19
-#: Entries of a model's directory at most.
+#: The maximum number of entries in a model's directory.
 MOST_ENTRIES = 20_000
-#: Limits of GGUF: pairs, bytes of a name, elements of all lists together, and elements of a list that is kept. A
-#: tokenizer has some 300,000 tokens and 500,000 merges; a list of each layer's sizes has one number for each layer.
+#: Limits for GGUF: pairs, bytes of a name, elements of all lists together, and elements of a list that is kept. A
+#: tokenizer has some 300,000 tokens and 500,000 merges; a list with each layer's size has one number per layer.
 MOST_PAIRS, LONGEST_NAME, MOST_ELEMENTS, KEPT_ELEMENTS = 1 << 16, 1 << 16, 1 << 22, 1 << 12
-#: Bits of each data type of safetensors.
+#: The bits of each safetensors data type.
 BITS = {
     "F64": 64, "I64": 64, "U64": 64, "F32": 32, "I32": 32, "U32": 32, "F16": 16, "BF16": 16, "I16": 16, "U16": 16,
     "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "I8": 8, "U8": 8, "BOOL": 8, "F4": 4,
 }  # fmt: skip
-#: Formats of ``struct`` by GGUF's types of numbers (ggml's docs/gguf.md).
+#: The ``struct`` formats of GGUF's number types (ggml's docs/gguf.md).
 _GGUF_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _GGUF_TEXT, _GGUF_LIST = 8, 9
 
 
 class Tensor(t.NamedTuple):
-    """A tensor of a file: its data type, its shape, and the bytes of its data."""
+    """A tensor in a file: its data type, its shape, and the bytes of its data."""
 
     kind: str
     shape: tuple[int, ...]
@@ -58,14 +58,14 @@ class Tensor(t.NamedTuple):
 
 
 def torn(path: str, why: str) -> SparkforgeError:
-    """Return the error for a file that is not what it should be."""
+    """Return the error for an incomplete or invalid file."""
     return SparkforgeError(f"{path} {why}.", "Get the model again: sparkforge model get ORGANISATION/NAME.")
 
 
 def names(directory: str) -> list[str]:
     """Return the names in a model's directory.
 
-    :raises SparkforgeError: the directory has more entries than any model.
+    :raises SparkforgeError: if the directory has more entries than any model.
     """
     listed: list[str] = []
     with os.scandir(directory) as entries:
@@ -79,8 +79,8 @@ def names(directory: str) -> list[str]:
 def read_json(path: str) -> t.Any:
     """Return the content of a JSON file.
 
-    :raises FileNotFoundError: the file does not exist.
-    :raises SparkforgeError: the file cannot be read, or is larger than any configuration.
+    :raises FileNotFoundError: if the file does not exist.
+    :raises SparkforgeError: if the file cannot be read, or is larger than any configuration.
     """
     try:
         with disk.open_regular(path, links=True) as stream:
@@ -114,9 +114,9 @@ def _constant(name: str) -> float:
 
 
 def safetensors(directory: str, files: t.Iterable[str]) -> dict[str, Tensor]:
-    """Return each tensor of a directory's files.
+    """Return each tensor in a directory's files.
 
-    :raises SparkforgeError: a file is torn, or their headers are larger than any model's.
+    :raises SparkforgeError: if a file is incomplete, or the headers are larger than any model's.
     """
     tensors: dict[str, Tensor] = {}
     headers = 0
@@ -131,9 +131,9 @@ def safetensors(directory: str, files: t.Iterable[str]) -> dict[str, Tensor]:
 
 
 def header(path: str) -> tuple[int, dict[str, Tensor]]:
-    """Return the bytes of one safetensors file's header, and its tensors.
+    """Return the size of a safetensors file's header, and its tensors.
 
-    :raises SparkforgeError: the file is torn.
+    :raises SparkforgeError: if the file is incomplete.
     """
     try:
         with disk.open_regular(path, links=True) as stream:
@@ -155,10 +155,10 @@ def header(path: str) -> tuple[int, dict[str, Tensor]]:
 
 
 def _tensor(path: str, name: str, row: t.Any) -> tuple[Tensor, int]:
-    """Return a tensor, and the offset at which its data ends."""
+    """Return a tensor, and the offset of the end of its data."""
     try:
         kind, shape, (begin, end) = row["dtype"], tuple(row["shape"]), row["data_offsets"]
-        # 2^63 is beyond any file. Each factor is checked before the product is computed.
+        # 2^63 exceeds any file. Each factor is checked before the product is computed.
         fits = len(shape) <= 16 and all(
             type(length) is int and 0 <= length < 1 << 40 for length in (*shape, begin, end)
         )
@@ -173,9 +173,9 @@ def _tensor(path: str, name: str, row: t.Any) -> tuple[Tensor, int]:
 
 
 def gguf(path: str) -> tuple[int, dict[str, t.Any]]:
-    """Return a GGUF file's size and its metadata; a list that is not kept is replaced by its length.
+    """Return a GGUF file's size and its metadata; long lists are replaced by their length.
 
-    :raises SparkforgeError: the file is torn.
+    :raises SparkforgeError: if the file is incomplete.
     """
     try:
         with disk.open_regular(path, links=True) as stream:
@@ -186,7 +186,7 @@ def gguf(path: str) -> tuple[int, dict[str, t.Any]]:
 
 
 class _Metadata:
-    """Reads the metadata of one GGUF file, and skips values that are not kept."""
+    """Reads the metadata of a GGUF file, and skips values that are not needed."""
 
     def __init__(self, path: str, size: int, stream: io.BufferedReader) -> None:
         self._path, self._size, self._stream = path, size, stream
@@ -226,7 +226,7 @@ class _Metadata:
         if kind == _GGUF_TEXT:
             length = self._number("Q")
             if length > LONGEST_NAME:
-                # A chat template, for example.
+                # This may be a chat template.
                 self._skip(length)
                 return ""
             return self._stream.read(length).decode("utf-8", "replace")

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads from a model's files how much memory it takes: weights by data type, and the KV cache of each token.
+"""Reads a model's memory from its files: the weights by data type, and the KV cache per token.
 
-config.json and the headers of safetensors files or of a GGUF file are read, but not the weights. They are compared with
-each other: a torn file or a config that does not fit its weights is an error, because the estimate would be wrong.
+It reads config.json and the headers of safetensors files or of a GGUF file, but not the weights. The files are
+compared with each other: an incomplete file, or a config that does not match its weights, is an error, because the
+estimate would be wrong.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from . import model_files
 from ._shared.module_utils._core.errors import SparkforgeError
 from .model_files import Tensor, torn
 
-#: Types that pack several weights into a number, so that a tensor's shape is not the layer's.
+#: Types that pack several weights into a number, so that a tensor's shape differs from the layer's.
 PACKED = ("U8", "I8", "I32", "U32", "F4")
 BYTES = {"float64": 8, "float32": 4, "float": 4, "float16": 2, "half": 2, "bfloat16": 2, "float8_e4m3fn": 1}
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d{1,6})\.")
-#: Sizes in a model's configuration are below this.
+#: The upper limit of sizes in a model's configuration.
 MOST = 1 << 40
 
 
@@ -36,28 +37,28 @@ class Model(t.NamedTuple):
     full: int
     sliding: int
     window: int
-    #: Numbers of one token in one layer's KV cache.
+    #: The count of numbers per token in one layer's KV cache.
     width: int
     hidden: int
     inner: int
     vocabulary: int
     longest: int
-    #: Bytes of a number, unless the engine's options change it.
+    #: Bytes per number, unless the engine's options change it.
     size: int
-    #: Numbers of the largest tensor.
+    #: The count of numbers in the largest tensor.
     largest: int = 0
-    #: Heads of a query.
+    #: The count of query heads.
     heads: int = 0
-    #: Bytes and numbers of the layers' matrices that an engine can convert as it loads them.
+    #: Bytes and count of numbers in the layers' matrices that an engine can convert while loading them.
     linear: tuple[int, int] = (0, 0)
 
     @property
     def total(self) -> int:
-        """Bytes of all weights."""
+        """The bytes of all weights."""
         return sum(self.weights.values())
 
     def cache(self, tokens: int, batch: int, size: float) -> int:
-        """Return the bytes of the KV cache of ``batch`` sequences of ``tokens``."""
+        """Return the bytes of the KV cache for ``batch`` sequences of ``tokens`` tokens."""
         return int((self.full * tokens + self.sliding * min(tokens, self.window)) * batch * self.width * size)
 
 
@@ -66,14 +67,14 @@ class UnknownError(SparkforgeError):
 
 
 def unknown(cause: str) -> UnknownError:
-    """Return the error that asks for a figure."""
+    """Return the error that asks the user for a figure."""
     return UnknownError(cause, "Say what it takes of the memory, such as --needs 40G.")
 
 
 def read(path: str) -> Model:
     """Return the model in a directory with config.json or in a GGUF file.
 
-    :raises SparkforgeError: the path is no model, a file is torn, or the config does not fit the weights.
+    :raises SparkforgeError: if the path is not a model, a file is incomplete, or the config does not match the weights.
     """
     if os.path.isfile(path):
         return _gguf(path)
@@ -117,7 +118,7 @@ def _config(path: str) -> dict[str, t.Any]:
     return {**merged, "layer_types": [str(kind) for kind in kinds[: merged["num_hidden_layers"]]]}
 
 
-#: Optional sizes of a configuration; each is 0 if it is missing.
+#: Optional sizes in a configuration; a missing size is 0.
 OTHER_SIZES = (
     "num_key_value_heads", "head_dim", "kv_lora_rank", "qk_rope_head_dim", "sliding_window", "intermediate_size",
     "moe_intermediate_size", "vocab_size", "max_position_embeddings",
@@ -136,7 +137,7 @@ def _size(path: str, config: t.Mapping[str, t.Any], name: str) -> int:
 
 
 def _tensors(directory: str, names: t.Sequence[str]) -> dict[str, Tensor]:
-    """Return each tensor of a directory's safetensors files."""
+    """Return each tensor in a directory's safetensors files."""
     files = [name for name in names if name.endswith(".safetensors")]
     index = os.path.join(directory, "model.safetensors.index.json")
     try:
@@ -153,7 +154,7 @@ def _tensors(directory: str, names: t.Sequence[str]) -> dict[str, Tensor]:
 
 
 def _compare(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Tensor]) -> None:
-    """Refuse a config that does not fit the weights."""
+    """Refuse a config that does not match the weights."""
 
     def lies(field: str, says: t.Any, have: t.Any) -> SparkforgeError:
         cause = f"{path}/config.json says {field} is {says}, and the weights have {have}"
@@ -181,7 +182,7 @@ def _heads(config: t.Mapping[str, t.Any]) -> tuple[int, int]:
 
 
 def _linear(config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Tensor]) -> tuple[int, int]:
-    """Return bytes and numbers of the language model's unquantised matrices, without embeddings and output layer."""
+    """Return bytes and count of numbers of the language model's unquantised matrices, without embeddings and output."""
     if "quantization_config" in config or "compression_config" in config:
         return 0, 0
     matrices = [
@@ -198,7 +199,7 @@ def _model(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Ten
     for kind, _shape, size in tensors.values():
         weights[kind] = weights.get(kind, 0) + size
     heads, head = _heads(config)
-    # Multi-head latent attention keeps one compressed vector for keys and values.
+    # Multi-head latent attention stores one compressed vector for keys and values.
     latent = config["kv_lora_rank"]
     width = latent + config["qk_rope_head_dim"] if latent else 2 * heads * head
     layers = int(config["num_hidden_layers"])
@@ -245,5 +246,5 @@ def _gguf(path: str) -> Model:
 
 
 def _length(kept: t.Any) -> int:
-    """Return the number of elements of a GGUF list."""
+    """Return the number of elements in a GGUF list."""
     return kept if type(kept) is int else len(kept) if isinstance(kept, list) else 0

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""NVIDIA's management library (NVML), or a file in its place: GPU memory by process, power, clocks and temperature.
+"""NVIDIA's management library (NVML) or a file instead: GPU memory by process, power, clocks and temperature.
 
-Names and structures: nvml.h of CUDA 13. A GB10 answers "not supported" to many queries, which is not an error.
+Names and structures are from nvml.h of CUDA 13. A GB10 returns "not supported" for many queries, which is not an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import typing as t
 LIBRARY = "libnvidia-ml.so.1"
 NOT_AVAILABLE = (1 << 64) - 1
 MOST_PROCESSES = 256
-#: The bits of nvmlClocksEventReasons that mean trouble; the others are an owner's choice, or an idle GPU.
+#: The bits of nvmlClocksEventReasons that indicate a fault; the others are an owner's choice, or an idle GPU.
 SLOWED = {0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "power brake"}
 CHOSEN = {0x2: "application clocks", 0x4: "software power cap"}
 
@@ -33,9 +33,9 @@ class _Process(ctypes.Structure):
 
 
 class Nvml:
-    """The library of the driver.
+    """The driver's library.
 
-    :raises OSError: the library is missing, or does not start.
+    :raises OSError: if the library is missing or cannot be initialized.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Nvml:
         return held
 
     def devices(self) -> list[Device]:
-        """Return watts, MHz, degrees and reasons of each device; None for values that it does not report."""
+        """Return watts, MHz, degrees and reasons for each device; None for values that it does not report."""
         rows = []
         for device in self._devices:
             low, high = ctypes.c_uint(), ctypes.c_uint()
@@ -98,7 +98,7 @@ class Nvml:
         return rows
 
     def _memory(self, device: t.Any) -> list[int] | None:
-        """Return total and free bytes of the device's own memory; a GB10 has none and answers "not supported"."""
+        """Return total and free bytes of the device's own memory; a GB10 has none and returns "not supported"."""
         value = (ctypes.c_ulonglong * 3)()
         return None if self._call("DeviceGetMemoryInfo", device, value) or not value[0] else [value[0], value[1]]
 
@@ -118,7 +118,7 @@ class Nvml:
 
 
 class Recorded:
-    """A file in NVML's place: ``{"processes": {"PID": BYTES}, "devices": [...]}``, read anew each time."""
+    """A file instead of NVML: ``{"processes": {"PID": BYTES}, "devices": [...]}``, read again each time."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -156,7 +156,7 @@ class Recorded:
 
 
 def connect(path: str = "") -> Nvml | Recorded | None:
-    """Return NVML, the file in its place, or None on a host without a driver."""
+    """Return NVML, the file that replaces it, or None on a host without a driver."""
     if path:
         return Recorded(path)
     try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Chooses the process to kill when memory runs out: pure, from the memory that processes hold and how it grew."""
+"""Chooses the process to kill when memory runs out: pure, from the memory that processes hold and its growth."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ PROTECTED_NAMES = (
     "conmon", "crio", "kubelet", "k3s*", "tailscaled", *DISPLAY_NAMES, "nvidia-persiste*", "nv-fabricmanage*",
     "node_exporter", "snapd", "fwupd*", "dpkg", "apt*", "unattended-upgr", "tmux*", "screen", "mosh-server",
 )  # fmt: skip
-#: Units of the system that are never killed.
+#: System units that are never killed.
 PROTECTED_UNITS = (
     "ssh.service", "sshd.service", "ssh@*.service", "dbus.service", "systemd-*.service", "init.scope", "gdm*.service",
     "display-manager.service", "sparkforge-guard.service", "NetworkManager.service",
 )  # fmt: skip
-#: Units whose users' programs stay in them on a host without pam_systemd: only root's processes in them are the
-#: system's.
+#: Units in which users' programs stay on a host without pam_systemd: only root's processes in these units belong to
+#: the system.
 LOGIN_UNITS = ("ssh.service", "sshd.service", "ssh@*.service", "cron.service", "crond.service", "atd.service")
-#: Accounts of the system have a lower uid (SYS_UID_MAX in login.defs).
+#: System accounts have a lower uid (SYS_UID_MAX in login.defs).
 ORDINARY = 1000
-#: The share of all memory that a user's display may hold; a library that is loaded into it could hold anything.
+#: The share of all memory that a user's display may hold, because a library loaded into it could allocate anything.
 DISPLAY = 0.05
-#: Builds, hours of work, are killed only if no model is left to kill. A user's build, recognised by name alone, is
+#: Builds, which take hours, are killed only if no model is left to kill. A user's build, recognised only by name, is
 #: spared only as long as that user's other processes can be killed.
 LAST_UNITS = tuple(f"sparkforge-{unit}-*" for unit in ("llvm", "triton", "pytorch", "torch*", "flash_attention"))
 LAST_NAMES = ("ninja", "cmake", "cc1*", "nvcc", "cicc", "ptxas", "c++", "g++*", "gcc*", "clang*", "ld", "ld.*", "as")
 #: The share of all memory from which a process or a group is large.
 LARGE = 0.02
-#: A process that grew by this share of the lost memory took it.
+#: The share of the lost memory by which a culprit's memory grew.
 CULPRIT = 0.5
 #: A group of at least MANY processes, half of which are younger than YOUNG seconds, is a swarm.
 MANY, YOUNG = 16, 10.0
-#: Limits that data loaders and builds stay within: processes of one name, generations of them, and the share of young
-#: processes that have lost their parent.
+#: Limits that data loaders and builds do not exceed: processes with one name, generations of them, and the share of
+#: young processes that have lost their parent.
 BOUND, GENERATIONS, ORPHANS = 64, 3, 0.25
-#: Processes that adopt orphans: the first process of a machine, a user's manager, or a container's init.
+#: Processes that adopt orphans: the first process of a machine, a user's systemd, or a container's init.
 REAPERS = ("systemd", "init", "tini", "dumb-init", "docker-init", "catatonit")
-#: For a part of the last seconds: the share of memory that must have been lost, and the growth beyond which the GPU's
-#: figures came late.
+#: For a part of the last seconds: the minimum share of memory that was lost, and the growth, relative to the loss, from
+#: which the GPU's figures must have been late.
 BURST, LATE = 0.1, 1.5
 
 
@@ -62,7 +62,7 @@ class Rules(t.NamedTuple):
 
 
 class Group(t.NamedTuple):
-    """Processes of one account that are killed together: a process group, or small ones of one name and unit."""
+    """Processes of one account that are killed together: a process group, or small groups with one name and unit."""
 
     members: tuple[Process, ...]
     grown: int
@@ -70,12 +70,12 @@ class Group(t.NamedTuple):
 
     @property
     def held(self) -> int:
-        """Bytes of all of them."""
+        """The bytes that all of them hold."""
         return sum(process.held for process in self.members)
 
     @property
     def gpu(self) -> int:
-        """Bytes of the GPU's memory."""
+        """The bytes of GPU memory that they hold."""
         return sum(process.gpu for process in self.members)
 
     def since(self, before: t.Mapping[int, int]) -> Group:
@@ -93,13 +93,13 @@ class Group(t.NamedTuple):
         return max(self.members, key=lambda process: process.held)
 
 
-# The hundreds of processes of a fork bomb share one name and one control group.
+# Cached, because the hundreds of processes of a fork bomb share one name and one control group.
 @functools.lru_cache(maxsize=4096)
 def _standing(name: str, unit: str, path: str, uid: int, rules: Rules) -> tuple[bool, int]:
-    """Return whether a process is never killed, and its tier: first (0), like others (1), or last (2, 3).
+    """Return whether a process is never killed, and its tier: first (0), normal (1), or last (2, 3).
 
-    A process is spared only by facts that users cannot choose: by a unit outside user.slice, or by its account if only
-    its name is known. Tier 3 is last among the processes of its account alone.
+    A process is spared only by facts that users cannot choose: by a unit outside user.slice or, if only its name is
+    known, by its account. Tier 3 is last only among the processes of its account.
     """
     of_system = "" if path.startswith("/user.slice/") or (uid and _matches(unit, LOGIN_UNITS)) else unit
 
@@ -121,7 +121,7 @@ def _matches(text: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _is_in(path: str, patterns: tuple[str, ...]) -> bool:
-    """Say whether a control group is, or is in, one that a pattern with a slash names."""
+    """Tell whether a control group matches, or is in a group that matches, a pattern with a slash."""
     paths = [pattern for pattern in patterns if "/" in pattern]
     return any(fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*") for pattern in paths)
 
@@ -142,7 +142,7 @@ def protected(processes: t.Iterable[Process], rules: Rules, own: int, total: int
 
 
 def _tier(members: t.Iterable[Process], rules: Rules) -> int:
-    """Return the tier of a group, which its most exposed or most spared member decides."""
+    """Return the tier of a group, which its most exposed or most spared member determines."""
     tiers = {_standing(process.name, process.unit, process.path, process.uid, rules)[1] for process in members}
     return next(tier for tier in (0, 2, 3, 1) if tier in tiers)
 
@@ -152,14 +152,14 @@ def groups(
 ) -> list[Group]:
     """Return the processes that may be killed, as groups; protected processes belong to no group.
 
-    :param before: the memory that each process held a while ago, by its pid.
+    :param before: the memory that each process held a while ago, by pid.
     """
     spared = protected(processes.values(), rules, own, total)
     by_group: dict[t.Any, list[Process]] = {}
     for process in processes.values():
         if process.pid not in spared:
             by_group.setdefault((process.group, process.uid), []).append(process)
-    # Small process groups of one name, such as ten workers or a fork bomb, are merged into one group.
+    # Merge small process groups with one name, such as ten workers or a fork bomb, into one group.
     merged: dict[t.Any, list[Process]] = {}
     for key, members in by_group.items():
         first = max(members, key=lambda member: member.held)
@@ -173,9 +173,9 @@ def groups(
 
 
 def find_culprit(candidates: t.Sequence[Group], lost: int, most: float = 1e9) -> Group | None:
-    """Return the group that grew by the lost memory; with GPU memory, by no more than ``most`` times as much.
+    """Return the group that grew by the lost memory; with GPU memory, by at most ``most`` times the loss.
 
-    Only the GPU's figures come late. Processes that share pages, as in a fork bomb, grow by more than was lost. If no
+    Only the GPU's figures can be late. Processes that share pages, as in a fork bomb, grow by more than was lost. If no
     single group grew that much, groups of one kind may have grown together: then the one that grew most counts.
     """
     grown = [group for group in candidates if group.grown >= CULPRIT * lost]
@@ -200,14 +200,14 @@ def choose(
 ) -> Group | None:
     """Return the group to kill, or None.
 
-    Tier by tier, the choice is the group that took the memory lost within the last seconds; else the most recent one
-    that holds much GPU memory; else the most recent of those that hold most.
+    Tier by tier, choose the group that took the memory lost in the last seconds; else the most recent group that holds
+    much GPU memory; else the most recent of those that hold most.
 
-    :param lost: how much less memory is available than a while ago.
+    :param lost: the decrease of available memory since a while ago.
     :param lately: the groups' growth and the lost memory in shorter parts of that time, the shortest first, because a
-        model that loaded ten seconds ago does not take the memory that is left now.
+        model that finished loading ten seconds ago is not taking the remaining memory.
     :param urgent: whether a small group may be chosen if there is no large one.
-    :param unheld: whether the lost memory is shared memory that no process holds; then only a culprit may be chosen.
+    :param unheld: whether the lost memory is shared memory without a holder; then only a culprit may be chosen.
     """
     for tier in (0, 1, 2):
         large = [group for group in candidates if group.tier == tier and group.held >= LARGE * total]
@@ -226,27 +226,27 @@ def choose(
         models = [group for group in large if group.gpu >= LARGE * total]
         most = max(group.held for group in large)
         return max(models or [group for group in large if group.held >= most / 2], key=lambda group: group.start)
-    # Without a large group the largest one is chosen, unless it holds next to nothing.
+    # Without a large group, choose the largest one, unless it holds almost nothing.
     rest = [group for group in candidates if group.held >= LARGE * total / 4 and urgent and not unheld]
     return max(rest, key=lambda group: (-group.tier, group.held), default=None)
 
 
 def is_swarm(members: t.Sequence[Process], since: float) -> bool:
-    """Say whether these are many processes that have just started: a fork bomb, a data loader, or a build.
+    """Tell whether these are many processes that have just started: a fork bomb, a data loader, or a build.
 
-    :param since: the earliest start of a young process, in seconds since the boot.
+    :param since: the earliest start of a young process, in seconds since boot.
     """
     return len(members) >= MANY and 2 * sum(process.start >= since for process in members) >= len(members)
 
 
 def is_bomb(members: t.Sequence[Process], processes: t.Mapping[int, Process], since: float) -> bool:
-    """Say whether a swarm can only be a fork bomb.
+    """Tell whether a swarm can only be a fork bomb.
 
-    A data loader or a build has a bounded number of processes, each with a living parent, and few generations of one
-    name. A bomb whose first process has started all others is taken for a data loader and asked first.
+    A data loader or a build has a limited number of processes, each with a living parent, and few generations with one
+    name. A bomb whose first process has started all others is mistaken for a data loader and asked first.
 
     :param processes: all processes.
-    :param since: the earliest start of a young process, in seconds since the boot.
+    :param since: the earliest start of a young process, in seconds since boot.
     """
     if not is_swarm(members, since):
         return False
@@ -276,15 +276,15 @@ def expand_swarm(members: tuple[Process, ...], processes: t.Mapping[int, Process
 
 
 def is_beyond(members: t.Sequence[Process]) -> bool:
-    """Say whether more processes share a name than a data loader or a build starts."""
+    """Tell whether more processes share a name than a data loader or a build starts."""
     return max(collections.Counter(process.name for process in members).values()) > BOUND
 
 
 def _generations(members: t.Iterable[Process]) -> int:
-    """Return the number of generations in which processes have started others of their name."""
+    """Return the number of generations in which processes have started others with their name."""
     by_pid = {process.pid: process for process in members}
     depth: dict[int, int] = {}
-    # A parent is older than its children; with equal starts, the parent mostly has the lower number.
+    # A parent is older than its children; with equal starts, the parent usually has the lower pid.
     for process in sorted(by_pid.values(), key=lambda process: (process.start, process.pid)):
         parent = by_pid.get(process.parent)
         alike = parent is not None and parent.name == process.name
@@ -293,5 +293,5 @@ def _generations(members: t.Iterable[Process]) -> int:
 
 
 def valid(patterns: t.Iterable[str]) -> str:
-    """Return the first pattern that is empty or would match everything, or an empty text."""
+    """Return the first pattern that is empty or would match everything, or ''."""
     return next((pattern for pattern in patterns if not re.search(r"[\w]", pattern)), "")

@@ -4,16 +4,16 @@
 
 """Power, clocks and temperature: an owner's caps, stuck clocks, and the last figures before a power-off.
 
-Files below the state directory::
+Files in the state directory::
 
     seen.ring   the figures of the last hours
-    caps.json   the caps in effect, so that the proof does not take them for a fault
-    ended       the boot that was shut down, or in which the guard was stopped
-    down        that the machine went down without a shutdown, for a week in the status and at login
+    caps.json   the caps in effect, so that the proof does not mistake them for a fault
+    ended       the id of the boot in which the machine was shut down, or the guard was stopped
+    down        the last power-off without a shutdown, shown for a week in the status and at login
     down.json   the same with the figures of the last minutes before it
 
-The ring file has lines of equal length, written in turn and synced, at most once in 5 s. The number in each line tells
-which is newest, so that a torn line costs only that line.
+The ring file has lines of equal length, written in turn and synced, at most one every 5 s. The number in each line
+shows which is newest, so that a torn line costs only that line.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .host import Memory
 LINE, LINES = 512, 720
 EVERY = 5.0
 RING, CAPS, ENDED, DOWN = "seen.ring", "caps.json", "ended", "down"
-#: Lines of the ring that are kept of a boot that ended without a shutdown, and seconds for which this is reported.
+#: The number of lines kept from a boot that ended without a shutdown, and the seconds for which this is reported.
 BEFORE, WEEK = 20, 7 * 86400.0
 #: The file in the directory of node_exporter's textfile collector.
 TEXTFILE = "sparkforge_guard.prom"
-#: A clock below this share of the highest, under load and without a reason, is stuck.
+#: Under load and without a reason, a clock below this share of its maximum is stuck.
 LOW, BUSY, LOOKS = 0.5, 80, 4
 
 
@@ -76,12 +76,12 @@ class PowerLog:
             os.close(descriptor)
 
     def is_stuck(self, index: int) -> bool:
-        """Say whether a device's clocks were low for a minute under load without a reason."""
+        """Tell whether a device's clocks were low for a minute under load without a reason."""
         return self._low.get(index, 0) >= LOOKS
 
 
 def sticks(device: nvml.Device, cap: float) -> bool:
-    """Say whether a device is busy at a low clock that neither a cap nor a reason explains."""
+    """Tell whether a device is busy at a low clock that neither a cap nor a reason explains."""
     clock, most, reasons = device.get("clock"), device.get("clock_max"), int(device.get("reasons") or 0)
     if not clock or not most or (device.get("busy") or 0) < BUSY:
         return False
@@ -90,7 +90,7 @@ def sticks(device: nvml.Device, cap: float) -> bool:
 
 
 def read(path: str) -> list[dict[str, t.Any]]:
-    """Return the lines of a ring file, oldest first; torn ones are left out."""
+    """Return the lines of a ring file, oldest first, without torn lines."""
     rows = []
     try:
         with open(path, "rb") as stream:
@@ -108,9 +108,9 @@ def read(path: str) -> list[dict[str, t.Any]]:
 
 
 def note_start(state: str, boot: str) -> str:
-    """Return how the previous boot ended if it was not shut down, else an empty text; keep the last figures.
+    """Return a message if the previous boot ended without a shutdown, else ''; save its last figures.
 
-    A boot in which the guard was stopped is not judged, because it was no longer observed.
+    A boot in which the guard was stopped is not judged, because its end was not observed.
     """
     rows, ended = read(os.path.join(state, RING)), _text(os.path.join(state, ENDED))
     if ended == boot:
@@ -139,7 +139,7 @@ def note_end(state: str, boot: str) -> None:
 
 
 def down(state: str) -> tuple[float, str]:
-    """Return the time and the message of the last boot after an end without a shutdown."""
+    """Return the time and the message of the last boot that followed an end without a shutdown."""
     path = os.path.join(state, DOWN)
     try:
         when = os.stat(path).st_mtime
@@ -159,7 +159,7 @@ def _text(path: str) -> str:
 def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
     """Return the devices if each supports these caps.
 
-    :raises SparkforgeError: there is no device, or a device does not support the caps.
+    :raises SparkforgeError: if there is no device, or a device does not support the caps.
     """
     rows: list[nvml.Device] = device.devices() if device is not None else []
     if not rows:
@@ -186,14 +186,14 @@ def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
 def apply_caps(device: t.Any, power: float, clock: int) -> list[str]:
     """Set the caps that differ on each device; return the caps that were set.
 
-    :raises SparkforgeError: a device does not support a cap, and nothing is set; or the driver refuses it.
+    :raises SparkforgeError: if a device does not support a cap (then nothing is set), or the driver refuses it.
     """
     done = []
     for index, row in enumerate(check_caps(device, power, clock)):
         codes = []
         if power and row.get("limit") != power:
             codes.append((device.set_power(index, power), f"power limit {power:g} W"))
-        # No query shows a locked clock, so it is set each time.
+        # No query shows a locked clock, so set it each time.
         if clock:
             codes.append((device.set_clocks(index, clock), f"clock at most {clock} MHz"))
         for code, cap in codes:

@@ -13,12 +13,12 @@ import typing as t
 from . import policy
 from ._shared.module_utils._core.errors import SparkforgeError
 
-#: Each setting with its default. The README says what each means.
+#: Each setting with its default. The README explains each.
 DEFAULTS: dict[str, t.Any] = {
     "warn_percent": 10.0, "ask_percent": 6.0, "end_percent": 3.0, "protected": [], "first": [], "last": [], "units": [],
     "textfile": None, "power_cap": 0.0, "clock_cap": 0, "nvml": None, "state_directory": "/var/lib/sparkforge-guard",
 }  # fmt: skip
-#: Settings that only the installation reads, and files in place of the kernel's, for tests.
+#: Settings that only the installation reads, and, for tests, files that replace the kernel's.
 INSTALLED: dict[str, t.Any] = {"root": "/opt/sparkforge", "starts": 4, "motd": True}
 PLAYED: dict[str, t.Any] = {"proc": "/proc", "meminfo": None}
 
@@ -26,7 +26,7 @@ PLAYED: dict[str, t.Any] = {"proc": "/proc", "meminfo": None}
 def read(path: str) -> dict[str, t.Any]:
     """Return all settings.
 
-    :raises SparkforgeError: the file cannot be read, or has an unknown or malformed setting.
+    :raises SparkforgeError: if the file cannot be read, or has an unknown or malformed setting.
     """
     known = {**DEFAULTS, **INSTALLED, **PLAYED}
     try:
@@ -47,9 +47,9 @@ def read(path: str) -> dict[str, t.Any]:
 
 
 def check(settings: t.Mapping[str, t.Any]) -> None:
-    """Reject levels and patterns that match no process, or every process.
+    """Refuse invalid levels, and patterns that match no process or every process.
 
-    :raises SparkforgeError: a level or a pattern is wrong.
+    :raises SparkforgeError: if a level or a pattern is invalid.
     """
     warn, ask, end = (settings[name] for name in ("warn_percent", "ask_percent", "end_percent"))
     if not 50 >= warn >= ask > end > 0:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Snapshots of the processes of the last seconds: the memory that each held, and when the next one may be taken."""
+"""Snapshots of recent processes: the memory that each held, and the time from which the next may be taken."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import typing as t
 from . import policy
 from .host import Host, Memory, Process
 
-#: A new snapshot is taken after this share of memory was lost or came back, or after this many seconds.
+#: A new snapshot is taken after this share of memory was allocated or freed, or after this many seconds.
 STEP, AGE = 0.01, 10.0
-#: Growth is judged by the snapshots of RECENT seconds; if they span less than ENOUGH seconds, an older one counts too.
+#: Growth is judged from the snapshots of RECENT seconds; if they span less than ENOUGH seconds, an older one counts
+#: too.
 RECENT, ENOUGH = 15.0, 5.0
-#: The pause after a snapshot, as a multiple of its CPU time, because the guard runs with real-time priority. Time in
-#: which the kernel let it wait for memory used no CPU and must not extend the pause.
+#: The pause after a snapshot, as a multiple of its CPU time, because the guard runs with real-time priority. Time
+#: spent waiting for memory used no CPU and must not extend the pause.
 REST = 4.0
-#: Records of shared memory that are kept, at most one a second: three quarters of an hour on an idle host.
+#: The number of shared memory records that are kept, at most one per second: 45 minutes on an idle host.
 MOMENTS = 256
 
 #: The time, the available memory, and the memory that each process holds, its own and the GPU's.
@@ -36,10 +37,10 @@ class Shared(t.NamedTuple):
 
 
 class Snapshots:
-    """The snapshots of one host's processes.
+    """The snapshots of a host's processes.
 
-    :param gpu: returns the last known GPU memory of each process, at once.
-    :param refresh: requests newer figures of the GPU, and does not wait for them.
+    :param gpu: returns the last known GPU memory of each process without waiting.
+    :param refresh: requests newer GPU figures without waiting for them.
     """
 
     def __init__(self, host: Host, gpu: t.Callable[[], t.Mapping[int, int]], refresh: t.Callable[[], None]) -> None:
@@ -47,24 +48,24 @@ class Snapshots:
         self.kept: list[Snapshot] = []
         #: Shared memory of the last minutes.
         self._shared: list[Shared] = []
-        #: The shared memory that each process has open without mapping it, and all unmapped memory when that was read.
+        #: The shared memory that each process has open without mapping it, and all unmapped memory at that time.
         self._opened: dict[int, int] = {}
         self._looked = 0
         #: The last snapshot: its time, and all processes.
         self.latest: tuple[float, dict[int, Process]] = (-1.0, {})
-        #: The GPU memory of each process when it was first seen there.
+        #: The GPU memory of each process when it was first observed.
         self._first: dict[int, int] = {}
-        #: When the guard's step began, and when the next snapshot may be taken.
+        #: The start of the guard's step, and the time from which the next snapshot may be taken.
         self.now = self.rested = 0.0
 
     def is_due(self, memory: Memory) -> bool:
-        """Say whether a new snapshot is due and allowed."""
+        """Tell whether a new snapshot is due and allowed."""
         if not self.kept:
             return True
         if memory.time < self.rested:
             return False
         when, available, _held = self.kept[-1]
-        # Memory that came back counts too, because later losses are compared with the snapshot before them.
+        # Freed memory counts too, because later losses are compared with the snapshot before them.
         return memory.time - when > AGE or abs(available - memory.available) > STEP * memory.total
 
     def observe(self, memory: Memory) -> dict[int, Process]:
@@ -111,7 +112,7 @@ class Snapshots:
         return 0
 
     def read(self, swapped: bool, known: t.Container[int] = ()) -> dict[int, Process]:
-        """Return the processes without those that are known."""
+        """Return all processes except those in ``known``."""
         began = time.thread_time()
         processes = self.host.processes(self.gpu(), swapped, known)
         self.rested = self.now + (1 + REST) * (time.thread_time() - began)
@@ -126,6 +127,7 @@ class Snapshots:
         before = {}
         for pid, process in processes.items():
             own, gpu = then.get(pid, (0, 0))
-            # The driver's figures come late: a process that is older than they are did not start without GPU memory.
+            # The driver's figures come late: a process that is older than its first figures did not start without GPU
+            # memory.
             before[pid] = own + (gpu or (self._first.get(pid, 0) if process.start < since else 0))
         return before, available - memory.available

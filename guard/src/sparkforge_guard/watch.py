@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
+"""The guard's loop: it observes memory, warns, asks (SIGTERM) and kills (SIGKILL). It never waits for disk or driver.
 
-A fork bomb is not asked. A swarm, such as a fork bomb, is ended as a whole, and no other process is chosen until all of
-it is gone. If it grows while it is ended, a part of it was missed, and that part is ended too.
-
-Work that may block (NVML, records, metrics) is done by a second thread (journal.py). The loop hands over and goes on.
+A fork bomb is not asked. A swarm, such as a fork bomb, is killed as a whole, and no other process is chosen until all
+of it is gone. If it grows while it is being killed, a part of it was missed, and that part is killed too.
+Work that may block (NVML, records, metrics) is done by a second thread (journal.py), to which the loop hands it over.
 """
 
 from __future__ import annotations
@@ -23,32 +22,34 @@ from . import policy
 from .host import Host, Memory, Process
 from .snapshots import REST, Snapshots
 
-#: The fastest loss of memory in bytes a second: a GB10 reads a model at 10 GB/s.
+#: The fastest loss of memory in bytes per second: a GB10 reads a model at 10 GB/s.
 FASTEST = 10e9
 SHORTEST, LONGEST = 0.01, 1.0
-#: Seconds that an asked process has, and an ended one, before the next step.
+#: Seconds that an asked process, and a killed process, have before the next step.
 PATIENCE, DYING = 10.0, 5.0
 #: Seconds of figures that are recorded with an act.
 KEPT = 60
-#: Recent parts of the time that growth is judged by, in which the culprit is looked for first.
+#: Recent parts of the observed time in which the culprit is searched first.
 LATELY = (0.5, 1.0, 2.0, 5.0)
-#: Seconds that the driver may take to report its processes' memory before one of them is asked, and that memory may
-#: take to come back from a process that is gone.
+#: Seconds that the driver may take to report its processes' memory before one of them is asked, and seconds that the
+#: memory of an exited process may take to become available.
 WAIT, SETTLE = 0.3, 0.2
-#: Per cent of ten seconds in which everything waited for memory: a host with swap may hang while much is "available".
+#: Per cent of ten seconds in which everything waited for memory: a host with swap may hang with much "available"
+#: memory.
 THRASHING = 40.0
-#: The most passes that look for processes started while a swarm was ended; and the seconds until the next search.
+#: The maximum number of passes that search processes started while a swarm is killed; the seconds until the next
+#: search.
 PASSES, AFTER = 5, 0.25
-#: The most seconds for which a swarm is ended; the most that one step counts towards them, because a machine that
-#: stands still ends no process; and the rounding of a process' start, in seconds.
+#: The maximum number of seconds for which a swarm is killed; the maximum that one step counts towards them, because no
+#: process exits on a stalled machine; and the rounding of a process' start, in seconds.
 LASTS, LOOK, TICK = 20.0, 1.0, 0.05
-#: Bytes that are allocated before both threads need them, and the objects that keep the interpreter from freeing them.
+#: Bytes allocated before both threads need them, and the objects that keep the interpreter from freeing them.
 RESERVE = 1 << 20
 _KEPT: list[bytes] = []
 
 
 class Levels(t.NamedTuple):
-    """Per cent of available memory below which the guard warns, asks and ends."""
+    """Per cent of available memory below which the guard warns, asks and kills."""
 
     warn: float = 10.0
     ask: float = 6.0
@@ -56,7 +57,7 @@ class Levels(t.NamedTuple):
 
 
 class Act(t.NamedTuple):
-    """One act of the guard; ``kind`` is warn, ask or end."""
+    """An act of the guard; ``kind`` is warn, ask or end."""
 
     kind: str
     when: float
@@ -68,10 +69,10 @@ class Act(t.NamedTuple):
 
 
 class Swarm(t.NamedTuple):
-    """A swarm that is being ended; processes of its kind that started later belong to it.
+    """A swarm that is being killed; processes of its kind that started later belong to it.
 
-    ``grown`` says that it has grown since then, so a part of it was missed: then its parents, and processes of its kind
-    that started some seconds earlier, belong to it as well.
+    ``grown`` tells that it has grown since then, so a part of it was missed: then its parents, and processes of its
+    kind that started some seconds earlier, belong to it as well.
     """
 
     since: float
@@ -87,13 +88,13 @@ def _pause(memory: Memory, level: float) -> float:
 
 
 class Guard:
-    """The guard of one host.
+    """The guard of a host.
 
-    :param gpu: returns the last known GPU memory of each process, at once.
-    :param refresh: requests newer figures of the GPU, and does not wait for them.
-    :param observed: returns when the figures of ``gpu`` were read, in time.monotonic()'s seconds.
-    :param tell: queues an act, and does not wait.
-    :param kill: sends a signal in place of the host, for tests.
+    :param gpu: returns the last known GPU memory of each process without waiting.
+    :param refresh: requests newer GPU figures without waiting for them.
+    :param observed: returns the time.monotonic() at which the figures of ``gpu`` were read.
+    :param tell: queues an act without waiting.
+    :param kill: sends signals instead of the host, for tests.
     """
 
     def __init__(
@@ -110,23 +111,24 @@ class Guard:
         self.host, self.levels, self.rules = host, levels, rules
         self.gpu, self.refresh, self.tell, self.kill, self.observed = gpu, refresh, tell, kill, observed
         self.own, self.total = os.getpid(), 0
-        #: Time, available, free swap and pressure of the last seconds, one a second.
+        #: Time, available memory, free swap and pressure, one row for each of the last seconds.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
         self._next = 0
         self._snapshots = Snapshots(host, gpu, refresh)
         self._warned = -1e9
-        #: Whether no process could be chosen last time, and whether unheld memory has been reported.
+        #: Whether no process could be chosen last time, and whether memory without a holder has been reported.
         self._nobody = self._told_unheld = False
         self._asked: tuple[float, tuple[Process, ...]] | None = None
-        #: The times of the first and the last kill, and all killed processes, until their memory is back.
+        #: The times of the first and the last kill, and all killed processes until their memory is available again.
         self._dying: tuple[float, float, tuple[Process, ...]] | None = None
-        #: When the last of those was gone, since when the driver has been waited for, and the last search for new ones.
+        #: The time when the last of them was gone, the start of the wait for the driver, and the last search for new
+        #: ones.
         self._gone = self._waits = self._swept = 0.0
-        #: A swarm that was ended, until all of it is gone.
+        #: A swarm that is being killed, until all of it is gone.
         self._swarm: Swarm | None = None
 
     def step(self) -> float:
-        """Look once, act if necessary, and return how long to sleep."""
+        """Observe once, act if necessary, and return the seconds to sleep."""
         memory = self.host.memory()
         self._snapshots.now, self.total = memory.time, memory.total
         now = memory.time
@@ -138,14 +140,14 @@ class Guard:
             began = time.thread_time()
             self._end_swarm(memory, self._swarm)
             if percent > self.levels.warn and self._snapshots.is_due(memory):
-                # Later losses are compared with a snapshot from a time with enough memory.
+                # Compare later losses with a snapshot from a time with enough memory.
                 self._snapshots.observe(memory)
             # The dying processes need the cores.
             return max(SHORTEST, REST * (time.thread_time() - began))
         rests = self._nobody and now < self._snapshots.rested
         if self._snapshots.is_due(memory):
             self._snapshots.observe(memory)
-        # This runs at each step, so that a process that is long gone does not count as dying in the next shortage.
+        # Check at each step, so that a long-gone process does not count as dying in the next shortage.
         dying = self._is_dying(now)
         if percent > self.levels.warn:
             self._asked, self._told_unheld = None, False
@@ -192,7 +194,7 @@ class Guard:
         return (policy.expand_swarm(chosen.members, others, since) if chosen else ()), processes
 
     def _is_late(self, memory: Memory) -> bool:
-        """Say whether the driver's new figures are still missing; older ones would choose the wrong process."""
+        """Tell whether the driver's new figures are still missing; older figures would choose the wrong process."""
         if not self._waits:
             self._waits = memory.time
             self.refresh()
@@ -237,7 +239,7 @@ class Guard:
         if self._asked is not None:
             since, members = self._asked
             if len(members) < policy.MANY and not any(self.host.alive(process) for process in members):
-                # The process has just gone, and its memory is about to come back.
+                # The process has just exited, and its memory will soon be available.
                 self._await(memory, members)
                 return
         if not members:
@@ -248,11 +250,11 @@ class Guard:
             self._tell_nobody(memory, why, processes)
 
     def _await(self, memory: Memory, members: tuple[Process, ...]) -> None:
-        """Choose no other process until these have given back their memory."""
+        """Choose no other process until the memory of these is available again."""
         self._dying, self._asked, self._gone = (memory.time, memory.time, members), None, 0.0
 
     def _is_dying(self, now: float) -> bool:
-        """Say whether a killed process is still giving back its memory."""
+        """Tell whether a killed process is still freeing its memory."""
         if self._dying is None:
             return False
         _first, last, members = self._dying
@@ -276,7 +278,7 @@ class Guard:
     ) -> None:
         """Send a signal to some processes and, if they are many, to those that they start meanwhile.
 
-        :param since: when they were asked; some may have exited since then and left children.
+        :param since: the time at which they were asked; some may have exited since and left children.
         """
         number = signal.SIGKILL if kind == "end" else signal.SIGTERM
         if since is None:
@@ -289,7 +291,8 @@ class Guard:
         wave = tuple(process for process in members if since >= memory.time or self.host.alive(process))
         for _pass in range(PASSES):
             self._send(number, wave)
-            # New processes may have started by now. All of a bomb's name belong to it; others may have a namesake.
+            # New processes may have started by now. All processes with a bomb's name belong to it; elsewhere names may
+            # coincide.
             wave = ()
             if len(members) >= policy.MANY:
                 wave = self._kin(members) if bomb else self._newer(members, since, grown)
@@ -309,7 +312,7 @@ class Guard:
         self._tell(kind, memory, members, why, processes)
 
     def _send(self, number: int, members: t.Iterable[Process]) -> None:
-        """Send a signal, to the largest first."""
+        """Send a signal to each process, the largest first."""
         for process in sorted(members, key=lambda process: -process.held):
             try:
                 if self.kill is None:
@@ -337,20 +340,20 @@ class Guard:
         self._swarm = None if over else Swarm(swarm.since, members, grown, spent)
 
     def _sweep(self, memory: Memory, why: str) -> None:
-        """Kill the processes that killed ones have started meanwhile, and their children: a fork bomb goes on."""
+        """Kill the processes that killed ones have started meanwhile, and their children: a fork bomb keeps forking."""
         if self._dying is None or memory.time - self._dying[0] >= DYING:
             return
         first, _last, members = self._dying
         self._swept, newer = memory.time, self._newer(members, first)
         if newer:
             self._signal(memory, "end", newer, f"{why}, and it was started by one that was ended")
-            # The new ones have as long as the first ones had.
+            # The new processes get as much time as the first ones.
             self._dying = first, memory.time, members + newer
 
     def _newer(self, members: tuple[Process, ...], when: float, grown: bool = False) -> tuple[Process, ...]:
         """Return the children of some processes, and processes of their kind that started after a moment.
 
-        :param grown: whether their parents, and processes that started some seconds earlier, count too.
+        :param grown: include their parents, and processes that started some seconds earlier.
         """
         known, parents = {process.pid for process in members}, {process.parent for process in members if grown}
         since = self.host.since_boot(when) - (policy.YOUNG if grown else TICK)
@@ -362,7 +365,7 @@ class Guard:
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
         """Return the other processes of the same kind."""
         known = {member.pid for member in members}
-        # Known processes are not read again: hundreds of them would keep the core busy.
+        # Do not read known processes again: hundreds of them would keep the core busy.
         others = self._snapshots.read(False, known).values()
         alike = tuple(other for other in others if other.kind == members[0].kind)
         spared = policy.protected((*members, *alike), self.rules, self.own, self.total)
@@ -384,7 +387,7 @@ class Guard:
     def rehearse(self) -> None:
         """Run all the code that kills a swarm once, without sending a signal.
 
-        A page of this program that was never used is not locked, and would have to be read from disk in a shortage.
+        An unused page of this program is not locked, and would have to be read from disk in a shortage.
         """
         levels = Levels(101.0, 101.0, 100.5)
         played = Guard(
@@ -405,7 +408,7 @@ class Guard:
             played.step()
 
     def run(self, stop: t.Callable[[], bool], turn: Turn | None = None) -> None:
-        """Guard until ``stop`` returns true."""
+        """Guard the host until ``stop`` returns true."""
         while not stop():
             time.sleep(self.step())
             if turn is not None and not turn.first:
@@ -413,17 +416,18 @@ class Guard:
 
 
 class Turn:
-    """The real-time priority of this thread, which it can lose.
+    """This thread's real-time priority, which it can lose.
 
-    LimitRTTIME= of the unit bounds how long it may run without a pause. Then the kernel sends SIGXCPU, and the thread
-    runs with normal priority until its step is done, so that an endless step, a bug of the guard, blocks no core.
+    The unit's LimitRTTIME= limits how long the thread may run without a pause. Then the kernel sends SIGXCPU, and the
+    thread runs with normal priority until its step is done, so that an endless step, a bug of the guard, blocks no
+    core.
     """
 
     def __init__(self) -> None:
         self.first = False
 
     def take(self) -> str:
-        """Take real-time priority; return what was refused, or an empty text."""
+        """Take real-time priority; return the reason of a refusal, or ''."""
         try:
             os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(50))
         except OSError as error:
@@ -438,14 +442,14 @@ class Turn:
 
 
 def fill_memory() -> None:
-    """Load all pages that are needed later: the code of this program, and the memory that both threads write.
+    """Load all pages that are needed later: this program's code, and the memory that both threads write.
 
     A thread that waits for a page keeps the interpreter's lock, so the other waits too. Call this when both run.
     """
     library = ctypes.CDLL(None)
     taken = [bytes(256) for _block in range(RESERVE // 256)]
     spare = b"\1" * (RESERVE // 2)
-    # The interpreter frees an arena in which nothing is used.
+    # The interpreter frees arenas without objects, so keep one object per arena.
     _KEPT.extend(taken[::512])
     del taken, spare
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as stream:
@@ -460,7 +464,7 @@ def fill_memory() -> None:
 
 
 def lock_memory() -> str:
-    """Keep this process in memory; return what was refused, or an empty text."""
+    """Keep this process in memory; return the refused parts, or ''."""
     gc.disable()
     library = ctypes.CDLL(None, use_errno=True)
     # glibc's M_ARENA_MAX, M_TRIM_THRESHOLD and M_MMAP_MAX: one heap that never shrinks.
@@ -468,7 +472,7 @@ def lock_memory() -> str:
         for option, value in ((-8, 1), (-1, 1 << 30), (-4, 0)):
             library.mallopt(option, value)
     refused = []
-    # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT: lock pages that are used, and not all that libraries map.
+    # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT: lock the pages in use, and not everything that libraries map.
     if library.mlockall(1 | 2 | 4):
         refused.append(f"memory is not locked ({os.strerror(ctypes.get_errno())})")
     try:
