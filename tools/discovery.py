@@ -4,7 +4,7 @@
 
 """Sparks on the local network: machines that answer multicast DNS, and those of them that have a GB10.
 
-The inventory plugin ``discover`` and the command ``sparkforge setup`` both call it.
+The inventory plugin ``discover`` and the command ``sparkforge setup`` both use this module.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 from ..plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 
-#: Factory names of machines with a GB10: a word for the model, and four hexadecimal digits. Each was read in public
-#: pages or repositories (docs/reference.md, "Names of Sparks"); owners rename their machines as they like.
+#: Factory names of machines with a GB10: a word for the model, and four hexadecimal digits. Each was read on public
+#: pages or in repositories (docs/reference.md, "Names of Sparks"); owners may rename their machines.
 FACTORY_NAMES = (
     "spark-*",  # NVIDIA DGX Spark
     "gx10-*",  # ASUS Ascent GX10
@@ -36,27 +36,27 @@ FACTORY_NAMES = (
 #: Ansible's own name for the machine that it runs on. If the inventory gave this name to another machine, plays on
 #: ``localhost`` and tasks delegated to it would run there.
 CONTROLLER = "localhost"
-#: Names that no machine may have: that one, and the groups of Ansible and of the collection.
+#: Names that no machine may have: the controller's, and the groups of Ansible and of the collection.
 RESERVED = frozenset({CONTROLLER, "all", "ungrouped", "sparks", "builders", "fabric"})
 #: Announced services: NVIDIA's own script (dgx-spark-playbooks, connect-two-sparks/assets/discover-sparks) searches for
 #: the first, HP's ZGX Toolkit (src/constants/net.ts) for both.
 SERVICES = ("_ssh._tcp", "_hpzgx._tcp")
 SERVICE = re.compile(r"_[A-Za-z0-9-]{1,15}\._(?:tcp|udp)")
 SSH_PORT = 22
-#: The form of a name's first label (RFC 1123). Any machine in the network can announce any name, and a host's name
-#: becomes the name of files.
+#: The form of a name's first label (RFC 1123). Any machine in the network can announce any name, and host names are
+#: used as file names.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
-#: The types of host keys, of which the first that a host has is kept.
+#: The types of host keys, in order of preference; the first that a host has is stored.
 KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
-#: Seconds to wait for answers: a query is sent at once, after a second, and after two more (RFC 6762, 5.2), because the
-#: first answers may be lost.
+#: Seconds to wait for answers: a query is sent immediately, after one second, and after two more (RFC 6762, 5.2),
+#: because the first answers may be lost.
 WAIT = 4.0
-#: The search goes on as long as the last new answer is younger than this, up to twice its time.
+#: The search continues while the last new answer is younger than this, for at most twice the wait.
 QUIET = 1.0
-#: Seconds in which all announced names are resolved.
+#: The time limit in seconds for resolving all announced names.
 RESOLVE = 3.0
-#: Limits of answers from the network: the most names, the most addresses of one name, and the names resolved at a time.
+#: Limits for answers from the network: names, addresses per name, and names resolved at a time.
 MOST_NAMES, MOST_ADDRESSES, AT_ONCE = 1024, 16, 32
 
 
@@ -72,10 +72,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Spark:
-    """A machine that is taken for a Spark.
+    """A machine that counts as a Spark.
 
-    ``name`` is ``spark-ab12``; ``addresses`` are in the order in which they are to be tried, and ``port`` is where sshd
-    listens.
+    ``name`` is ``spark-ab12``; ``addresses`` are in the order in which to try them, and ``port`` is sshd's port.
     """
 
     name: str
@@ -84,19 +83,20 @@ class Spark:
 
     @property
     def local_name(self) -> str:
-        """Its name for multicast DNS."""
+        """Its name in multicast DNS."""
         return f"{self.name}.local"
 
 
 def sparks(
     answers: t.Iterable[Answer], names: t.Sequence[str] = FACTORY_NAMES, groups: t.Iterable[str] = ()
 ) -> tuple[list[Spark], list[str]]:
-    """Return the machines whose name matches a pattern of ``names``, sorted by name, and those that were left out.
+    """Return the machines whose name matches a pattern in ``names``, sorted by name, and those that were left out.
 
-    Of two machines that announce one name neither is taken. Addresses of one name cannot be told apart, so that two are
-    told by two announcements of ssh; one that takes over the other's announcement is told by its ssh host key alone.
+    If two machines announce the same name, neither is returned. Their addresses cannot be told apart, so two machines
+    are recognized by two announcements of ssh; a machine that takes over another's announcement is recognized only by
+    its ssh host key.
 
-    :param names: patterns as the shell has them, for the first label of the name; case does not count.
+    :param names: shell patterns for the first label of the name, ignoring case.
     :param groups: names of groups, which no machine may have.
     :returns: the Sparks, and a sentence on each name that was left out.
     """
@@ -110,7 +110,7 @@ def sparks(
     taken, left_out = [], []
     for name, own_answers in sorted(by_name.items()):
         addresses = sorted({address for answer in own_answers for address in answer.addresses}, key=preference)
-        # The port of another service is not sshd's.
+        # The port of another service is not sshd's port.
         ports = [answer.port for answer in own_answers if answer.service == "_ssh._tcp"]
         if name in RESERVED or name in groups:
             left_out.append(f"The machine at {' and '.join(addresses)} announces the reserved name {name}. Rename it.")
@@ -125,9 +125,9 @@ def sparks(
 
 
 def combined(mdns: t.Sequence[t.Any], sync: t.Sequence[t.Any]) -> list[t.Any]:
-    """Return every machine once; one that is also in NVIDIA Sync gets the user and the key file of Sync.
+    """Return every machine once; a machine that is also in NVIDIA Sync gets Sync's user and key file.
 
-    :param mdns: machines as the command ``sparkforge setup`` has them, with these attributes.
+    :param mdns: machines in the format of the command ``sparkforge setup``, with these attributes.
     """
     machines = list(mdns)
     for spark in sync:
@@ -145,12 +145,12 @@ def combined(mdns: t.Sequence[t.Any], sync: t.Sequence[t.Any]) -> list[t.Any]:
 
 
 def distinct(machines: t.Iterable[t.Any], names: t.Mapping[str, str]) -> tuple[list[t.Any], list[str]]:
-    """Return every machine once, by its ssh host key, and a sentence on each other name that it has.
+    """Return every machine once, by its ssh host key, and a sentence on each of its other names.
 
     Avahi calls a Spark that hears itself over a bridge NAME-2, and later NAME-3.
 
-    :param machines: as :func:`combined` has them.
-    :param names: the names under which keys are known already; without one the shortest name stays.
+    :param machines: in the format of :func:`combined`.
+    :param names: the known names by key; for an unknown key the shortest name is used.
     """
     by_key: dict[str, t.Any] = {}
     sentences = []
@@ -165,14 +165,14 @@ def distinct(machines: t.Iterable[t.Any], names: t.Mapping[str, str]) -> tuple[l
 
 
 def sync_aliases(text: str) -> list[str]:
-    """Return the names that an ssh configuration has entries for, without patterns."""
+    """Return the names in the Host lines of an ssh configuration, without patterns."""
     lines = re.findall(r"^\s*Host(?:\s+|\s*=\s*)(.+)$", text, re.M | re.I)
     names = [word.strip('"') for line in lines for word in line.split()]
     return list(dict.fromkeys(word for word in names if NAME.fullmatch(word)))
 
 
 def fingerprint(key: str) -> str:
-    """Return an ssh host key's hash as ``ssh-keygen -l`` prints it."""
+    """Return an ssh host key's hash in the format of ``ssh-keygen -l``."""
     digest = hashlib.sha256(base64.b64decode(key.split()[1])).digest()
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
@@ -192,7 +192,7 @@ def names_by_key(text: str) -> dict[str, str]:
 def preference(address: str) -> tuple[int, int, int]:
     """Return the sort key of an address: IPv4 first, and link-local addresses (169.254…, fe80…) last.
 
-    Two Sparks that are cabled together give each other such addresses, and a controller has no way there.
+    Two Sparks that are cabled together assign each other such addresses, which a controller cannot reach.
     """
     parsed = ipaddress.ip_address(address.partition("%")[0])
     return (int(parsed.is_link_local), parsed.version, int(parsed))
@@ -201,16 +201,16 @@ def preference(address: str) -> tuple[int, int, int]:
 def browse(
     services: t.Sequence[str] = SERVICES, wait: float = WAIT, interfaces: t.Sequence[str] = ()
 ) -> tuple[list[Answer], list[str]]:
-    """Ask the local network by multicast DNS and return what was announced within ``wait`` seconds.
+    """Search the local network by multicast DNS and return the announcements made within ``wait`` seconds.
 
-    The second list has a sentence on what was left out.
+    The second list has a sentence on each omission.
 
     :param services: types without their domain, ``_ssh._tcp``.
-    :param interfaces: addresses of this machine's interfaces to ask on; none for all interfaces.
-    :raises SparkforgeError: zeroconf is not installed, or a type or an address is invalid.
-    :raises UnreachableError: this machine has no network that multicast goes through.
+    :param interfaces: addresses of this machine's interfaces to search on; none for all interfaces.
+    :raises SparkforgeError: if zeroconf is not installed, or a type or an address is invalid.
+    :raises UnreachableError: if this machine has no network with multicast.
     """
-    # zeroconf is imported here, because commands that search nothing start faster without it.
+    # Import zeroconf here, because commands that do not search start faster without it.
     try:
         import zeroconf
     except ImportError as error:
@@ -229,8 +229,8 @@ def browse(
     class AddressListener(zeroconf.RecordUpdateListener):
         """Keeps each address of a name.
 
-        zeroconf's cache forgets what was heard of a name more than a second before it announces an address again (RFC
-        6762, 10.2), and so the first of two machines of one name.
+        When a name is announced again, zeroconf's cache drops everything that it heard more than a second before (RFC
+        6762, 10.2), and so the first of two machines with the same name.
         """
 
         def async_update_records(self, client: t.Any, now: float, records: t.Any) -> None:
@@ -271,7 +271,7 @@ def browse(
         browser.cancel()
         answers = []
         for (kind, _name), info in resolved(client, sorted(instances)).items():
-            # A machine that announced itself and is gone again no longer answers.
+            # A machine that announced itself and has left no longer answers.
             if info and info.server and info.parsed_addresses():
                 heard = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
                 service = kind.removesuffix(".local.")
@@ -294,11 +294,11 @@ def resolved(client: t.Any, instances: t.Sequence[tuple[str, str]]) -> dict[tupl
     deadline = time.monotonic() + RESOLVE
 
     def resolve(instance: tuple[str, str]) -> t.Any:
-        # Services that were heard already resolve at once, even when little time is left.
+        # Services that were heard before resolve immediately, even when little time is left.
         try:
             return client.get_service_info(*instance, timeout=max(1, int(1000 * (deadline - time.monotonic()))))
         except zeroconf.Error:
-            # The announced name is not one of such a service.
+            # The announced name is invalid for such a service.
             return None
 
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Proxies and a corporate CA while the controller itself fetches."""
+"""Proxies and a corporate CA for the controller's own downloads."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..plugins.plugin_utils.network_access import CA_BUNDLE, CA_VARIABLES, proxy
 
 @contextlib.contextmanager
 def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None]:
-    """Set proxies and the site's CA for all downloads of this process, uv and git.
+    """Set proxies and the site's CA for all downloads in this process, in uv and in git.
 
-    The CA is added to the system's: a site's proxy may re-sign one host and pass another one through.
+    The CA is added to the system's CAs, because a site's proxy may re-sign one host and pass another one through.
 
-    :raises SparkforgeError: when the certificate cannot be read.
+    :raises SparkforgeError: if the certificate cannot be read.
     """
     variables = proxy_environment(proxies)
     with contextlib.ExitStack() as stack:
@@ -41,7 +41,7 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
                 ) from error
             bundle.flush()
             variables.update(dict.fromkeys(CA_VARIABLES, bundle.name))
-        # Ansible runs every task in a process of its own, but the environment is restored anyway.
+        # Ansible runs every task in a separate process, but restore the environment anyway.
         before = {name: os.environ.get(name) for name in variables}
         os.environ.update(variables)
         try:

@@ -1,4 +1,4 @@
-"""The command `sparkforge`: a door to the playbooks of the collection. It has no engine of its own."""
+"""The command `sparkforge`: a front end to the collection's playbooks. It has no engine of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 COLLECTION = "sparkforge.dgx_spark"
-#: What the command ends with; `sparkforge --help` says it in words.
+#: The exit codes of the command; `sparkforge --help` explains them.
 Exit = enum.IntEnum("Exit", ["DONE", "FAILED", "USAGE", "NO_SPARK", "NO_SSH", "REFUSED", "DECLINED"], start=0)
 INTERRUPTED = 130
 
@@ -26,7 +26,7 @@ class Refusal(Exception):
 
 
 def collections_path() -> Path:
-    """Return the directory that has ``ansible_collections``: inside the installed package, or of the checkout."""
+    """Return the directory that contains ``ansible_collections``: in the installed package, or in the checkout."""
     shipped = Path(__file__).with_name("_collections")
     return shipped if shipped.is_dir() else Path(__file__).parents[2] / ".collections"
 
@@ -37,15 +37,15 @@ def collection() -> Path:
 
 
 def release(stack: str) -> tuple[int, ...]:
-    """Return the numbers of a stack's name, to compare: torch-2.9.1 is (2, 9, 1)."""
+    """Return the numbers in a stack's name, for comparisons: torch-2.9.1 is (2, 9, 1)."""
     return tuple(int(number) for number in re.findall(r"\d+", stack))
 
 
 def module(name: str) -> Any:
-    """Return a module of the collection (``plugins.module_utils._core.shown``), which this command has too."""
+    """Return a module of the collection (``plugins.module_utils._core.shown``), for use in this command."""
     if (place := str(collections_path())) not in sys.path:
         sys.path.insert(0, place)
-    # Where all of Ansible is installed, its package of this name would be the only one.
+    # If all of Ansible is installed, only its own package of this name would be found.
     places = import_module("ansible_collections").__path__
     if (own := str(collections_path() / "ansible_collections")) not in places:
         places.append(own)
@@ -53,11 +53,11 @@ def module(name: str) -> Any:
 
 
 def published() -> str:
-    """Return the URL of the published repository, empty as long as there is none."""
+    """Return the URL of the published repository, or '' if it is not published."""
     return galaxy("repository")
 
 
 def galaxy(key: str) -> str:
-    """Return a value of galaxy.yml, such as ``version``; empty if it has none."""
+    """Return a value from galaxy.yml, such as ``version``; '' if it is not set."""
     line = re.search(rf"^{key}: *[\"']?([^\s\"']*)", (collection() / "galaxy.yml").read_text(), re.M)
     return line[1] if line else ""

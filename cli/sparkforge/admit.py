@@ -1,4 +1,4 @@
-"""What `sparkforge run` and `sparkforge top` do: start what fits into the memory, and show it."""
+"""The commands `sparkforge run` and `sparkforge top`: start a command that fits into the memory, and show memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sparkforge.terminal import Console
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Become the command that follows ``--``, unless it does not fit.
 
-    :raises Refusal: it does not, or nobody knows what it takes, or there is none.
+    :raises Refusal: if it does not fit, its memory is unknown, or there is no command.
     """
     guard = module("plugins.plugin_utils.programs").GUARD
     admission, errors = guard.module("admission"), guard.module("_shared.module_utils._core.errors")
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         verdict = admission.admit(words, arguments.needs or "")
     except errors.SparkforgeError as error:
         console.print(*error.details.get("said", ()), sep="\n", soft_wrap=True)
-        # Only a command that does not fit comes with figures.
+        # Only the error for a command that does not fit contains figures.
         code = Exit.FAILED if error.details else Exit.USAGE
         raise Refusal(code, error.cause, error.remedy) from None
     console.print(*verdict.lines, sep="\n", soft_wrap=True)
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if verdict.answer == admission.DROP:
         path = admission.model_of(admission.engine_of(words), words)
         console.print(f"Dropped first: {admission.drop_caches(os.path.realpath(path) if path else '')}", soft_wrap=True)
-    # Compilers at run time know nothing of the memory (flashinfer#3634).
+    # Compilers at run time do not consider the memory (flashinfer#3634).
     os.environ.setdefault("MAX_JOBS", str(verdict.jobs))
     try:
         os.execvp(words[0], words)  # noqa: S606 - is what was asked for
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def top(arguments: argparse.Namespace, console: Console) -> int:
-    """Show the hosts of the inventory, or without one this machine."""
+    """Show the hosts in the inventory, or this machine if there is no inventory."""
     path = arguments.inventory or inventory.default_path()
     known = inventory.load(path).get("all", {}).get("children", {}).get("sparks", {})
     hosts = {name: {**(known.get("vars") or {}), **(one or {})} for name, one in (known.get("hosts") or {}).items()}

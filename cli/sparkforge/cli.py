@@ -1,5 +1,5 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line of `sparkforge`. What runs something is imported when it is needed: Tab asks at every press."""
+"""The command line of `sparkforge`. Modules are imported only when needed, because Tab runs this at every press."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ansible-playbook line that it runs; what follows -- goes to ansible-playbook."""
 LINE = yaml.safe_load(Path(__file__).with_name("commands.yml").read_text())
 COMMANDS: dict[str, dict[str, Any]] = LINE["commands"]
 EXIT_CODES: dict[int, str] = LINE["exit_codes"]
-#: Not every command finds Sparks, logs in for the first time or asks for licences.
+#: Exit codes of commands that do not find Sparks, log in for the first time or ask for licences.
 COMMON = (Exit.DONE, Exit.FAILED, Exit.USAGE, Exit.NO_SSH, INTERRUPTED)
-#: Commands and options that are gone, and what to do instead.
+#: Removed commands and options, each with its replacement.
 GONE = {
     "--discover": "Use --names and --interfaces, or name the Sparks with --host.",
     "audit": "Run sparkforge prove, whose checks identity.files and identity.wheels compare installed files.",
@@ -31,7 +31,7 @@ GONE = {
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+    """Return the parser for the whole command line."""
     pages = f"\n\nDocumentation and questions: {published()}." if published() else ""
     parser = argparse.ArgumentParser(
         "sparkforge",
@@ -72,13 +72,13 @@ def add(commands: Any, name: str, entry: Mapping[str, Any]) -> None:
 
 
 def epilog(example: str, codes: Mapping[int, str | None]) -> str:
-    """Return the end of a help: an example, and the exit codes."""
+    """Return the end of a command's help: an example, and the exit codes."""
     rows = [f"  {code:<4} {text}" for code, text in codes.items() if text]
     return "\n".join(["example:", f"  {example}", "", "exit codes:", *rows])
 
 
 def complete_hosts(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
-    """Return the hosts of the inventory, for the shell."""
+    """Return the hosts in the inventory, for the shell."""
     from sparkforge import inventory
 
     known = inventory.load(parsed_args.inventory or inventory.default_path())
@@ -86,7 +86,7 @@ def complete_hosts(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> li
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return the status to exit with."""
+    """Run a command and return the exit status."""
     parser = make_parser()
     autocomplete(parser)
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
@@ -110,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.refuse_control(words[:cut])
         return run(arguments, terminal.Console())
     except Refusal as refusal:
-        # A line each, whatever a host or a file put into them.
+        # One line each, whatever a host or a file put into them.
         cause, remedy = (" ".join(text.split()) for text in (refusal.cause, refusal.remedy))
         errors.print(f"sparkforge: {cause}\n  {remedy}")
         return refusal.code

@@ -1,4 +1,4 @@
-"""What each command of `sparkforge` does."""
+"""The commands of `sparkforge`."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
-    """Record the hosts of the inventory, or without one this machine."""
+    """Record the hosts in the inventory, or this machine if there is no inventory."""
     from sparkforge import record
 
     if arguments.inventory and not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Name one with -i, or none to record this machine.")
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
-        # A dry run prints lines that can be run, and the folder is gone by then.
+        # A dry run prints commands that a person can run, and the folder is deleted by then.
         archive = (Path.cwd() if arguments.dry_run else Path(folder)) / record.NAME
         if arguments.dry_run:
             console.print(f"+ {shlex.join([sys.executable, '-m', 'sparkforge.record', str(archive)])}", soft_wrap=True)
@@ -62,14 +62,14 @@ def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
 
 
 def for_ansible(arguments: argparse.Namespace) -> list[str]:
-    """Return what of the command line ansible-playbook gets."""
+    """Return the arguments to pass on to ansible-playbook."""
     limit = ["-l", arguments.limit] if getattr(arguments, "limit", None) else []
     check = ["--check", "--diff"] if getattr(arguments, "check", False) else []
     return [*limit, *check, *(["-v"] if arguments.verbose else []), *arguments.further]
 
 
 def finish(arguments: argparse.Namespace, console: Console, last: Play, password: str | None = None) -> int:
-    """Run the last play of a command, and return the status to exit with."""
+    """Run the last play of a command, and return the exit status."""
     if arguments.dry_run:
         asks = not arguments.no_password and arguments.command != "inspect"
         console.print(f"+ {(last.asking() if asks else last).line}", soft_wrap=True)
@@ -87,7 +87,7 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
 
 
 def setup(arguments: argparse.Namespace, console: Console) -> int:
-    """Find Sparks, ask, try the answers on the Sparks, write the inventory, and run the site."""
+    """Find Sparks, ask the questions, try the answers on the Sparks, write the inventory, and run the site."""
     path = (arguments.inventory or inventory.default_path()).absolute()
     proxies = {"http": arguments.proxy} if arguments.proxy else {}
     if problems := module("plugins.plugin_utils.network_access").proxy_problems(proxies):
@@ -102,7 +102,7 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.dry_run:
         console.print(f"{path} would be:\n{hosts}", soft_wrap=True)
         return finish(arguments, console, site)
-    # A copy is tried: an inventory that does not work is not written.
+    # Try a copy first, so that an inventory that does not work is not written.
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
         trial = Path(folder) / "hosts.yml"
         inventory.write(trial, hosts)
@@ -116,11 +116,11 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> list[Spark]:
-    """Return the machines that can be chosen, each with its ssh host key, or those that were named.
+    """Return the machines to choose from, each with its ssh host key, or the named machines.
 
-    A dry run contacts no machine that was named, and needs none to be there.
+    A dry run does not contact named machines, and they need not exist.
 
-    :raises Refusal: there is none, or none that has ssh.
+    :raises Refusal: if there is none, or none runs ssh.
     """
     if arguments.dry_run and arguments.host:
         return find.by_name(arguments.host, find.by_sync())
@@ -136,7 +136,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         cause = "No Spark answered in this network, and NVIDIA Sync knows none."
         remedy = "Check that it is on and in this network, or name it: sparkforge setup --host NAME (localhost on it). "
         remedy += "Guest Wi-Fi and VPNs let no search through; hostname -I on the Spark prints its address."
-        # Its NAT lets no multicast through, nor names in .local: github.com/microsoft/WSL/issues/12354.
+        # WSL2's NAT passes neither multicast nor names in .local: github.com/microsoft/WSL/issues/12354.
         if "microsoft" in platform.release().lower():
             remedy = "WSL2 cannot search the network of Windows. Give its address: sparkforge setup --host ADDRESS."
         if arguments.dry_run:
@@ -157,9 +157,9 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
 
 
 def connect(arguments: argparse.Namespace, console: Console, trial: Play, answers: Answers) -> None:
-    """Log in and become root on every Spark; a wrong password may be mended twice, as with sudo.
+    """Log in and become root on every Spark; a wrong password may be corrected twice, as with sudo.
 
-    :raises Refusal: that does not work.
+    :raises Refusal: if that fails.
     """
     for left in (2, 1, 0):
         outcome = play.run(trial, answers.password, console, arguments.verbose, quiet=not arguments.verbose)

@@ -1,4 +1,4 @@
-"""Finds Sparks: by multicast DNS, in what NVIDIA Sync wrote, and by the names that a person gives."""
+"""Finds Sparks: by multicast DNS, in NVIDIA Sync's configuration, and by the names that a person gives."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ discovery = module("tools.discovery")
 fingerprint, key_lines, sync_aliases = discovery.fingerprint, discovery.key_lines, discovery.sync_aliases
 KEY_TYPES, NAME = discovery.KEY_TYPES, discovery.NAME
 
-#: Where NVIDIA Sync keeps the ssh configuration of its Sparks. Source: NVIDIA's "DGX Spark / GB10 FAQ"
+#: The paths of NVIDIA Sync's ssh configuration. Source: NVIDIA's "DGX Spark / GB10 FAQ"
 #: (forums.developer.nvidia.com/t/dgx-spark-gb10-faq/347344), read in a third party's copy of version 11, 2026-08-04;
-#: public repositories name the same for macOS and Linux.
+#: public repositories name the same paths for macOS and Linux.
 SYNC_FILES = {
     "darwin": "~/Library/Application Support/NVIDIA/Sync/config/ssh_config",
     "linux": "~/.config/NVIDIA/Sync/config/ssh_config",
 }
-#: Seconds for a program: ssh-keyscan's own limit begins anew with each piece that comes.
+#: The time limit for a program in seconds: ssh-keyscan's own limit restarts with each piece of data.
 PATIENCE = 30.0
-#: With the interface, as addresses of one cable have it: fe80::1%eth0.
+#: A name, or an address with the interface, as on a direct cable: fe80::1%eth0.
 ADDRESS = re.compile(NAME.pattern + r"(%[A-Za-z0-9._-]+)?")
-#: Where ssh itself keeps keys.
+#: The files in which ssh itself stores keys.
 PERSONAL = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 
 
 @dataclass
 class Spark:
-    """A machine that may be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty where sshd does not answer.
+    """A machine that may be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty if sshd does not answer.
 
-    ``known``: that key was known before; ``changed``: where only others are known; ``revoked``: where one is revoked;
-    ``hostname``: what it calls itself, once somebody logged in.
+    ``known``: the key was known before; ``changed``: why it differs from the known keys; ``revoked``: why it is
+    refused; ``hostname``: the machine's own name, known after the first login.
 
-    :raises Refusal: its name or an address is none that a machine can have.
+    :raises Refusal: if its name or an address is invalid for a machine.
     """
 
     name: str
@@ -65,17 +65,17 @@ class Spark:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its key may be known under."""
+        """The names under which its key may be known."""
         return (self.name, f"{self.name}.local", self.addresses[0])
 
     @property
     def able(self) -> bool:
-        """Whether Ansible can get there."""
+        """Whether Ansible can connect to it."""
         return self.local or bool(self.key)
 
 
 def printed(*command: str) -> str:
-    """Run a program that reads nothing and return what it printed; nothing where it does not end in time."""
+    """Run a program without input and return its output, or '' if it does not finish in time."""
     try:
         done = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
@@ -84,7 +84,7 @@ def printed(*command: str) -> str:
 
 
 def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, console: Console) -> list[Spark]:
-    """Return the Sparks that answer in this network: those with a factory name, or a name of these patterns.
+    """Return the Sparks that answer in this network: those with a factory name, or a name matching these patterns.
 
     :param interfaces: this machine's addresses on the interfaces to search; none for all of them.
     """
@@ -99,7 +99,7 @@ def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, conso
 
 
 def by_sync(path: Path | None = None) -> list[Spark]:
-    """Return the Sparks of NVIDIA Sync, each as OpenSSH itself reads the file; none where there is no such file."""
+    """Return the Sparks in NVIDIA Sync's file, each as OpenSSH itself reads it; [] if there is no such file."""
     path = path or Path(SYNC_FILES.get(sys.platform, SYNC_FILES["linux"])).expanduser()
     found = []
     for alias in sync_aliases(path.read_text(errors="replace")) if path.is_file() else ():
@@ -116,7 +116,7 @@ def by_sync(path: Path | None = None) -> list[Spark]:
 
 
 def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
-    """Return the machines that a person named, as NVIDIA Sync knows them where it does."""
+    """Return the machines that a person named, with NVIDIA Sync's settings for those that it knows."""
     chosen = []
     for given in names:
         name = given.lower().removesuffix(".local")
@@ -128,9 +128,9 @@ def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
 
 
 def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
-    """Ask sshd of every machine for its keys, keep the first address that answers, and compare with what is known.
+    """Query the host keys of every machine, keep its first address that answers, and compare with the known keys.
 
-    :raises Refusal: two machines have one name.
+    :raises Refusal: if two machines have one name.
     """
     here = socket.gethostname().split(".")[0].lower()
     wanted = [(spark, address) for spark in sparks for address in spark.addresses]
@@ -151,16 +151,17 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
 
 
 def host_keys(address: str, port: int) -> list[str]:
-    """Return the keys of the sshd at an address in the order of KEY_TYPES, none where it does not answer in time."""
+    """Return the keys of the sshd at an address, in the order of KEY_TYPES; [] if it does not answer in time."""
     offered = key_lines(printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address))
     return [key for kind in KEY_TYPES for key in offered if key.split()[0] == kind]
 
 
 def compare(spark: Spark, offered: list[str], own: Path) -> None:
-    """Choose the key to keep of those that are offered: a known one wherever any is known, of whatever type.
+    """Choose which of the offered keys to store: a known key, of any type, if there is one.
 
-    ssh-keyscan does not prove that a machine has the keys that it offers, so that no other may take a known one's
-    place. What setup itself wrote for the name decides alone; addresses change. Who offers a revoked key gets none.
+    ssh-keyscan does not prove that a machine owns the offered keys, so no other key may replace a known one. An entry
+    that setup itself wrote for the name takes precedence, because addresses change. A machine with a revoked key is
+    refused.
     """
     port = "{}" if spark.port == 22 else f"[{{}}]:{spark.port}"
     places = [(own, name) for name in spark.names]
@@ -184,14 +185,14 @@ def compare(spark: Spark, offered: list[str], own: Path) -> None:
 
 
 def known_keys(path: Path, name: str, marker: str = "") -> list[str]:
-    """Return the keys that a known_hosts file has for a name, see :func:`key_lines`."""
+    """Return the keys for a name in a known_hosts file, see :func:`key_lines`."""
     return key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)), marker) if path.is_file() else []
 
 
 def address_to_keep(spark: Spark) -> str:
-    """Return the name where this machine resolves it, for addresses change; else the address.
+    """Return the name if this machine resolves it, because addresses change; else the address.
 
-    A name that is not the machine's own, as Avahi's NAME-2, is another one soon.
+    A name that is not the machine's own, such as Avahi's NAME-2, will soon change.
     """
     name, address = f"{spark.name}.local", spark.addresses[0]
     if spark.hostname.partition(".")[0].lower() not in ("", spark.name):

@@ -1,4 +1,4 @@
-"""What `sparkforge forecast` tells the playbook: whose forecast, by which ledger, and how it is shown."""
+"""The variables that `sparkforge forecast` passes on: the hosts, the ledger, and the output format."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sparkforge import Exit, Refusal
 
 
 def variables(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the variables of the playbook.
+    """Return the playbook's variables.
 
-    :raises Refusal: a record is not there, or hosts are named in two ways.
+    :raises Refusal: if a record does not exist, or hosts are named in two ways.
     """
     if arguments.host and arguments.limit:
         cause = f"Hosts are named twice: {' '.join(arguments.host)}, and -l {arguments.limit}."

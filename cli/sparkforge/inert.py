@@ -1,4 +1,4 @@
-"""Text that Ansible must not evaluate: every value that the command hands over as a variable or in an inventory."""
+"""Text that Ansible must not evaluate: all values that the command passes as variables or in an inventory."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import yaml
 
 from sparkforge import Exit, Refusal
 
-#: What stays readable: text that is no template, whatever delimiters were set. All else is tagged for Ansible.
+#: Text that stays readable because it cannot be a template, whatever the delimiters. Other text is tagged for Ansible.
 HARMLESS = re.compile(r"[A-Za-z0-9 ./:;,=<>+@~_-]*")
 
 
 class Text(str):
-    """A string that is data. YAML of it has Ansible's tag ``!unsafe`` where it could be taken for a template."""
+    """A string that is data. In YAML it has Ansible's tag ``!unsafe`` if it could be mistaken for a template."""
 
     __slots__ = ()
 
@@ -24,13 +24,13 @@ class Dumper(yaml.SafeDumper):
 
 
 class Loader(yaml.SafeLoader):
-    """Reads what was written, Text as Text."""
+    """Reads YAML written by the Dumper, with Text as Text."""
 
 
 def inert(value: Any) -> Any:
-    """Return a value of JSON's types with each string in it, but for the keys, as Text.
+    """Return a JSON-serializable value with each string in it, except keys, as Text.
 
-    :raises Refusal: a string is not UTF-8, as the name of a file may be.
+    :raises Refusal: if a string is not UTF-8, which file names may not be.
     """
     if isinstance(value, str):
         if re.search("[\ud800-\udfff]", value):
@@ -42,20 +42,20 @@ def inert(value: Any) -> Any:
 
 
 def dump(value: Any, flow: bool = False) -> str:
-    """Return YAML; with ``flow`` on one line."""
+    """Return YAML; with ``flow``, on one line."""
     return yaml.dump(value, Dumper=Dumper, sort_keys=False, width=float("inf"), default_flow_style=flow).rstrip("\n")
 
 
 def load(text: str) -> Any:
-    """Return what YAML says.
+    """Return the content of some YAML.
 
-    :raises yaml.YAMLError: it cannot be read.
+    :raises yaml.YAMLError: if it cannot be read.
     """
     return yaml.load(text, Loader)  # noqa: S506 - a SafeLoader
 
 
 def variables(**given: Any) -> list[str]:
-    """Return the option of ansible-playbook that sets variables."""
+    """Return the ansible-playbook option that sets variables."""
     return ["-e", dump(inert(given), flow=True)]
 
 

@@ -15,22 +15,22 @@ from sparkforge.find import Spark, address_to_keep, printed
 from sparkforge.questions import Answers, methods
 
 HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except comments.\n"
-#: inventory_dir is where the file is, so that it may be moved. The name of the host is what its key is known under.
+#: inventory_dir is the file's directory, so that the file can be moved. The host's key is known under the host's name.
 SSH_ARGUMENTS = """-o HostKeyAlias={{ inventory_hostname }} -o StrictHostKeyChecking=yes \
 -o 'UserKnownHostsFile="{{ inventory_dir }}/known_hosts"'"""
 MEND = "Fix it, or name another file with -i."
 
 
 def default_path() -> Path:
-    """Return where the inventory is: SPARKFORGE_INVENTORY, else hosts.yml in a folder of the person's settings."""
+    """Return the inventory's path: SPARKFORGE_INVENTORY, else hosts.yml in the user's settings directory."""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
     return Path(os.environ.get("SPARKFORGE_INVENTORY") or folder / "sparkforge" / "hosts.yml")
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return what the inventory has, empty if there is none.
+    """Return the inventory's content, {} if there is no inventory.
 
-    :raises Refusal: it is not one that can be added to.
+    :raises Refusal: if it is not an inventory that can be extended.
     """
     try:
         node = known = inert.load(path.read_text()) or {}
@@ -46,7 +46,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def made(known: dict[str, Any], answers: Answers) -> str:
-    """Return the text of the inventory: what was known, and what was answered."""
+    """Return the text of the inventory with the answers added."""
     node = known
     for key in ("all", "children", "sparks"):
         node[key] = node = node.get(key) or {}
@@ -56,7 +56,7 @@ def made(known: dict[str, Any], answers: Answers) -> str:
         port = {"ansible_port": spark.port} if spark.port != 22 else {}
         file = {"ansible_ssh_private_key_file": spark.key_file} if spark.key_file else {}
         hosts[spark.name] = {**(hosts.get(spark.name) or {}), **inert.inert({**variables, **port, **file})}
-    # The answer says which stack; that of a single host stays as it is.
+    # The answer determines the stack; a stack set for a single host is kept.
     kept = {name: value for name, value in (node.get("vars") or {}).items() if name != "stack_name"}
     proxies = inert.inert({"sparkforge_proxies": dict.fromkeys(("http", "https"), answers.proxy)})
     node["vars"] = {
@@ -73,15 +73,15 @@ def made(known: dict[str, Any], answers: Answers) -> str:
 
 
 def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
-    """Return the text of known_hosts: the lines of other hosts and with marks, and one for each of these.
+    """Return the text of known_hosts: the lines of other hosts, marked lines, and a line for each of these hosts.
 
-    Where a person took another key, that is also the key of each other name and address of the host in the file.
+    If a person accepted a new key, it also replaces the keys of the host's other names and addresses in the file.
     """
     lines = path.read_text().splitlines() if path.is_file() else []
     for spark in (spark for spark in sparks if spark.key):
         others = [name for name in spark.names[1:] if spark.changed and find.known_keys(path, name)]
         for name in dict.fromkeys((spark.name, *others)):
-            # ssh-keygen finds hashed names, too.
+            # ssh-keygen finds hashed names too.
             old = printed("ssh-keygen", "-F", name, "-f", str(path)).splitlines()
             lines = [row for row in lines if row[:1] == "@" or not (row in old or name in row.split(" ")[0].split(","))]
             lines.append(f"{name} {spark.key}")
@@ -89,9 +89,9 @@ def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file atomically, for its owner alone.
+    """Write a file atomically, accessible only to its owner.
 
-    :raises Refusal: it cannot be written.
+    :raises Refusal: if it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""Runs one ansible-playbook line with ansible-runner, and shows how it goes."""
+"""Runs an ansible-playbook command with ansible-runner, and shows its progress."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from sparkforge import COLLECTION, Exit, Refusal, collection, collections_path, module
 from sparkforge.terminal import Console, coloured
 
-#: Playbooks that need no rights of root.
+#: Playbooks that do not need root.
 WITHOUT_ROOT = ("forecast", "record")
-#: What ansible-playbook asks with --ask-pass and --ask-become-pass.
+#: The prompts of ansible-playbook with --ask-pass and --ask-become-pass.
 PROMPTS = (r"SSH password:\s*$", r"BECOME password[^:]*:\s*$")
 ASKED = re.compile(r"^(SSH|BECOME) password[^:]*:\s*$", re.M)
 #: Events that a terminal shows above the bar, and actions whose result is meant to be read; -v shows all.
 SHOWN = re.compile(r"runner_.*(failed|unreachable)|playbook_on_stats|warning|error|verbose")
 SPEAKING = re.compile(r".*\.(debug|verify_report)")
-#: How a build says how far it is: docs/developer.md, "Build from source".
+#: The progress lines of a build: docs/developer.md, "Build from source".
 BUILDING = re.compile(r"(?P<what>\S+ \| \S+) \| build (?P<done>\d+)/(?P<total>\d+)")
-#: What Ansible puts before the words of ssh and of sudo.
+#: The text that Ansible puts before messages of ssh and sudo.
 WRAPPED = re.compile(r".* (?:over|via) ssh: |Task failed: ", re.S)
-#: How ansible-playbook ends where it did not reach a host, and ansible-runner what was interrupted.
+#: The exit status of ansible-playbook for an unreachable host, and of ansible-runner after an interruption.
 UNREACHABLE, CANCELLED = 4, 254
 
 
 @dataclass(frozen=True)
 class Play:
-    """One line of ansible-playbook. ``playbook`` is a name of the collection's (``site``)."""
+    """An ansible-playbook command. ``playbook`` is the name of one of the collection's playbooks (``site``)."""
 
     playbook: str
     inventory: Path | str
@@ -55,22 +55,22 @@ class Play:
 
     @property
     def line(self) -> str:
-        """The command as a shell takes it, with the variables that make Ansible find this collection."""
+        """The command for a shell, with the variables that let Ansible find this collection."""
         variables = [f"{name}={shlex.quote(value)}" for name, value in [*environment().items()][:2]]
         own = str(Path(sys.executable).with_name("ansible-playbook"))
         program = "ansible-playbook" if shutil.which("ansible-playbook") == own else own
         return " ".join([*variables, shlex.join([program, *self.words[1:]])])
 
     def asking(self) -> Play:
-        """Return the same with Ansible asking for the password, of ssh and, if it becomes root, of sudo."""
+        """Return the same play, with Ansible asking for the ssh password and, if it becomes root, for sudo's."""
         sudo = [] if self.playbook in WITHOUT_ROOT else ["--ask-become-pass"]
         return replace(self, arguments=[*self.arguments, "--ask-pass", *sudo])
 
 
 @dataclass
 class Outcome:
-    """How a play ended: Ansible's exit status, what it said of each host that was not reached or that failed, and by
-    the names of the inventory what the hosts that were asked call themselves."""
+    """The outcome of a play: Ansible's exit status, its message for each unreachable or failed host, and, by inventory
+    name, the hosts' own names."""
 
     code: int = 0
     unable: dict[str, str] = field(default_factory=dict)
@@ -78,12 +78,12 @@ class Outcome:
 
 
 def environment(colour: bool = False) -> dict[str, str]:
-    """Return what Ansible runs in; the first two are printed. A person's own settings and collections stay in force."""
+    """Return Ansible's environment; the first two variables are printed. A person's own settings stay in effect."""
     own = os.environ.get("ANSIBLE_COLLECTIONS_PATH")
     return {
         "ANSIBLE_CONFIG": os.environ.get("ANSIBLE_CONFIG") or str(collection() / "ansible.cfg"),
         "ANSIBLE_COLLECTIONS_PATH": f"{collections_path()}:{own}" if own else str(collections_path()),
-        # ansible-runner turns this off where nobody says otherwise.
+        # ansible-runner turns this off unless it is set.
         "ANSIBLE_HOST_KEY_CHECKING": os.environ.get("ANSIBLE_HOST_KEY_CHECKING", "True"),
         "ANSIBLE_NOCOLOR": str(not colour),
         "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}",
@@ -91,9 +91,9 @@ def environment(colour: bool = False) -> dict[str, str]:
 
 
 def run(play: Play, password: str, console: Console, verbose: bool = False, quiet: bool = False) -> Outcome:
-    """Print the line, run it, and return how it ended.
+    """Print the command, run it, and return its outcome.
 
-    ``password`` goes to Ansible's prompts through a pseudo-terminal: it is in no file, variable or command line.
+    ``password`` is passed to Ansible's prompts through a pseudo-terminal: it is in no file, variable or command line.
     """
     if password:
         play = play.asking()
@@ -113,24 +113,24 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
 
         options: dict[str, Any] = {"passwords": dict.fromkeys(PROMPTS, password)} if password else {}
         options["envvars"] = environment(console.is_terminal)
-        # Else ansible-runner writes all that it was given into files, the password too.
+        # Without these settings, ansible-runner writes all of its input into files, including the password.
         options |= {"suppress_env_files": True, "settings": {"suppress_output_file": True}, "quiet": True}
         options |= {"private_data_dir": private, "host_cwd": str(Path.cwd()), "cmdline_args": play.words[1:]}
         _out, _error, outcome.code = ansible_runner.run_command(play.words[0], event_handler=handle, **options)
-    # ansible-runner put its own in place, which would swallow Ctrl-C at the next question.
+    # ansible-runner installed its own handler, which would swallow Ctrl-C at the next question.
     signal.signal(signal.SIGINT, handler)
     return outcome
 
 
 def said(data: Mapping[str, Any]) -> str:
-    """Return the message of a host's result, without what Ansible puts before it; none where there is a program's."""
+    """Return the message of a host's result without Ansible's prefix, or '' if the result is a program's output."""
     result = data.get("res") or {}
     message = "" if result.get("stderr") and "cause" not in result else result.get("msg") or ""
     return WRAPPED.sub("", "\n".join(message) if isinstance(message, list) else str(message), 1).strip()
 
 
 class Screen:
-    """What a person sees of a run: bars on a terminal, and Ansible's own lines elsewhere."""
+    """The output of a run: bars on a terminal, and Ansible's own lines elsewhere."""
 
     def __init__(self, console: Console, verbose: bool, quiet: bool = False) -> None:
         self.console = console
@@ -152,7 +152,7 @@ class Screen:
             self.progress.stop()
 
     def show(self, event: Mapping[str, Any]) -> None:
-        """Show one event of ansible-runner."""
+        """Show an event from ansible-runner."""
         text = ASKED.sub("", str(event.get("stdout") or "")).strip("\r\n")
         kind, data = event["event"], event.get("event_data") or {}
         if kind == "playbook_on_task_start":
@@ -161,10 +161,10 @@ class Screen:
         if building := BUILDING.search(text):
             self._bar(building["what"], building["what"], int(building["done"]), int(building["total"]))
         speaks = kind == "runner_on_ok" and "=>" in text and SPEAKING.fullmatch(str(data.get("task_action", "")))
-        # Ansible tells a failure twice: as an error with the line of the role, and as the result of the host.
+        # Ansible reports a failure twice: as an error with the role's line, and as the host's result.
         told = text.startswith("[ERROR]: Task failed") or data.get("ignore_errors") or building
         if not self.all and kind == "playbook_on_stats":
-            text = re.sub(r"[ *]+(\x1b\[0m)?[ *]+", r"\1 ", text)  # into 80 columns
+            text = re.sub(r"[ *]+(\x1b\[0m)?[ *]+", r"\1 ", text)  # for 80 columns
         if not self.all and kind.startswith("runner_") and (words := said(data)):
             between = "\n" if "\n" in words else " "
             text = words if words.startswith(data["host"]) else f"{data['host']}:{between}{words}"

@@ -1,4 +1,4 @@
-"""The five questions of `sparkforge setup`: what cannot be guessed. Each has an option, for where nobody is asked."""
+"""The five questions of `sparkforge setup`, for values that cannot be guessed. Each has an option for scripts."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Answers:
 
 
 def terminal() -> bool:
-    """Tell whether there is somebody to ask."""
+    """Tell whether input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) -> Answers:
-    """Show the machines, and ask what the command line does not say.
+    """Show the machines, and ask for everything that the command line does not set.
 
-    :raises Refusal: the licences are not accepted, a user name is none, or there is nobody to ask.
+    :raises Refusal: if the licences are not accepted, the user name is invalid, or there is no terminal.
     """
     told = arguments.host and arguments.user and arguments.accept_nvidia_license and arguments.method
     if not told and not terminal():
@@ -50,7 +50,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
         show(console, sparks)
     chosen = sparks if arguments.host else ask_hosts(console, sparks)
     accept(console, [spark for spark in chosen if spark.changed])
-    # The account that NVIDIA Sync uses is offered.
+    # Offer the account that NVIDIA Sync uses.
     default = next((spark.user for spark in chosen if spark.user), getpass.getuser())
     user = arguments.user or Prompt.ask("2 of 5: Your user name there", console=console, default=default).strip()
     if not USER.fullmatch(user):
@@ -77,7 +77,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
 
 
 def ask_address(console: Console, cause: str, remedy: str) -> str:
-    """Ask for the address of a Spark that no search found, and return it; empty for none, or where nobody is there."""
+    """Ask for the address of a Spark that no search found, and return it; '' for none, or without a terminal."""
     if not terminal():
         return ""
     console.print(f"{cause} {remedy}")
@@ -85,7 +85,7 @@ def ask_address(console: Console, cause: str, remedy: str) -> str:
 
 
 def show(console: Console, sparks: Sequence[Spark]) -> None:
-    """List the machines with what tells one from another: name, address, fingerprint of the ssh host key."""
+    """List the machines with their distinguishing facts: name, address, fingerprint of the ssh host key."""
     for number, spark in enumerate(sparks, 1):
         console.print(f"{number}. {spark.name} ({spark.source})")
         silent = f"refused: {spark.revoked}" if spark.revoked else f"no ssh at {', '.join(spark.addresses)}"
@@ -95,9 +95,9 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
 
 
 def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
-    """Ask which machines are to be set up; who chooses one takes the key that is shown for it."""
+    """Ask which machines to set up; choosing a machine accepts the key that is shown for it."""
     able = [spark for spark in sparks if spark.able]
-    # Anybody in the network can announce a Spark: no machine is taken unseen.
+    # Anybody in the network can announce a Spark, so no machine is chosen unseen.
     default = "all" if all(spark.local or spark.known for spark in able) else ""
     named = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
     while True:
@@ -113,9 +113,9 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
 
 
 def accept(console: Console, changed: Sequence[Spark]) -> None:
-    """Ask whether the keys that these have now take the place of those that are known.
+    """Ask whether the machines' new keys replace the known ones.
 
-    :raises Refusal: not so, or there is nobody to ask.
+    :raises Refusal: if they do not, or there is no terminal.
     """
     for spark in changed:
         cause = f"{spark.name} has another ssh host key, {fingerprint(spark.key)}: {spark.changed}. "
@@ -129,9 +129,10 @@ def accept(console: Console, changed: Sequence[Spark]) -> None:
 
 
 def methods() -> tuple[str, dict[str, dict[str, str]]]:
-    """Return what the fourth question says, and the variables that each answer stands for.
+    """Return the text of the fourth question, and the variables for each answer.
 
-    The default stack of the collection, which is not named, and a newer one of official wheels where it ships one.
+    The answers are the collection's default stack, which is not named, and a newer one of official wheels if it ships
+    one.
     """
     role = collection() / "roles/stack"
     default = yaml.safe_load((role / "defaults" / "main.yml").read_text())["stack_default"]
@@ -147,5 +148,5 @@ def methods() -> tuple[str, dict[str, dict[str, str]]]:
 
 
 def ask_password(text: str, hint: str = " (Enter if sudo needs none and ssh has a key)") -> str:
-    """Ask for the password; getpass prompts, since it throws away what was typed while the terminal still showed it."""
+    """Ask for the password with getpass, which discards input that was typed while the terminal still echoed it."""
     return getpass.getpass(f"{text}{hint}: ")

@@ -16,14 +16,14 @@ from sparkforge import Exit, Refusal, collection, module
 from sparkforge.terminal import Console
 
 NAME = "sparkforge-record.pyz"
-#: A host of which nothing is known, so that a plan asks for all of its packages.
+#: A host without known facts, so that a plan requests all of its packages.
 BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver": {}, "kernel": {"machine": "aarch64"}}
 
 
 def build(path: Path) -> None:
-    """Write the archive: the recorder and the proof, and the packages that a run would ask apt for.
+    """Write the archive: the recorder, the proof, and the lists of packages that a run would install with apt.
 
-    :raises Refusal: a file of the collection is missing.
+    :raises Refusal: if a file of the collection is missing.
     """
     programs, errors = module("plugins.plugin_utils.programs"), module("plugins.module_utils._core.errors")
     defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
@@ -34,7 +34,7 @@ def build(path: Path) -> None:
 
 
 def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the packages that official wheels, and that a build ask for, as the roles' plans have them."""
+    """Return the packages for official wheels and for a build, as in the roles' plans."""
     from ansible.parsing.dataloader import DataLoader
     from ansible.template import Templar
 
@@ -55,13 +55,13 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def options(arguments: argparse.Namespace) -> list[str]:
-    """Return what of the command line the archive gets."""
+    """Return the arguments to pass on to the archive."""
     python = ["--python", arguments.python] if arguments.python else []
     return [*python, *(["--prove"] if arguments.prove else [])]
 
 
 def here(arguments: argparse.Namespace, console: Console, archive: Path) -> int:
-    """Record this machine by an archive that is there, without Ansible."""
+    """Record this machine with an existing archive, without Ansible."""
     words = [sys.executable, str(archive), *options(arguments)]
     if arguments.dry_run:
         console.print(f"+ {shlex.join(words)}\nNothing was run or written.", soft_wrap=True)

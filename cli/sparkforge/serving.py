@@ -1,4 +1,4 @@
-"""What `sparkforge serve` and `sparkforge model` tell the playbooks: a stack, a model, and secrets by their files."""
+"""The variables that `sparkforge serve` and `sparkforge model` pass on: a stack, a model, and files with secrets."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 from sparkforge import Exit, Refusal, collection, release
 
-#: Addresses that only the Spark itself reaches.
+#: Addresses that are reachable only from the Spark itself.
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 @contextmanager
 def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
-    """Give the variables of the playbook. A token that is typed lies in a file of this account's until they are used.
+    """Yield the playbook's variables. A typed token is in a file of this account until the variables are used.
 
-    :raises Refusal: a file of a secret is not there, a model is neither a name nor a path, or a server has no key.
+    :raises Refusal: if a secret's file is missing, a model is neither a name nor a path, or a server has no key.
     """
     from sparkforge import questions
 
@@ -44,7 +44,7 @@ def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
 
 
 def newest() -> str:
-    """Return the name of the newest stack of vLLM that this collection ships."""
+    """Return the name of the newest vLLM stack that this collection ships."""
     return max((path.stem for path in (collection() / "roles/stack/vars").glob("vllm-*.yml")), key=release)
 
 

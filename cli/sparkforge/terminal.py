@@ -1,4 +1,4 @@
-"""What reaches a terminal: nothing that a host, a file or the network said makes it do anything."""
+"""Output on a terminal, without control sequences from a host, a file or the network."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from rich.text import Text
 from sparkforge import Exit, Refusal, module
 
 shown = module("plugins.module_utils._core.shown")
-#: The colours that Ansible gives its lines; no black, which could not be read.
+#: The colours that Ansible uses; black is excluded because it may be unreadable.
 COLOUR = re.compile(r"(\x1b\[(?:0|(?:[01];)?3[1-7])m)")
 
 
 class Console(RichConsole):
-    """Shows text without control characters; rich's own, of colours and of the bars, are not text."""
+    """Shows text without control characters; rich's own, for colours and bars, are kept."""
 
     def __init__(self, stderr: bool = False, **options: object) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, **options)  # type: ignore[arg-type]
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the pieces that are written."""
+        """Return the segments to write."""
         for piece in super().render(renderable, options):
             yield piece if piece.control else Segment(shown.text(piece.text), piece.style)
 
 
 def coloured(text: str) -> Text:
-    """Return lines of Ansible with its colours, and with no other control character."""
+    """Return Ansible's lines with their colours, but without other control characters."""
     parts = COLOUR.split(text.replace("\r\n", "\n"))
     return Text.from_ansi("".join(part if at % 2 else shown.text(part) for at, part in enumerate(parts)))
 
 
 def refuse_control(words: Iterable[str]) -> None:
-    """Refuse words of the command line that could not be shown as they are.
+    """Refuse command-line words that cannot be displayed as they are.
 
-    :raises Refusal: one has a control character, or is not UTF-8.
+    :raises Refusal: if a word has a control character, or is not UTF-8.
     """
     for word in words:
         if shown.line(word) != word:

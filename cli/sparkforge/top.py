@@ -1,4 +1,4 @@
-"""The terminal of `sparkforge top`: one connection a host, which brings a line of figures a second."""
+"""The terminal of `sparkforge top`: one connection per host, which delivers a line of figures per second."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from rich.live import Live
 from rich.table import Table
 
 GIB = float(1 << 30)
-#: Seconds after which figures are old, and after which a host is asked anew.
+#: Seconds after which figures are outdated, and after which a host is queried again.
 OLD, AGAIN = 5.0, 10.0
-#: Bytes of a line of figures at most; those of a host with 100 processes on its GPU have 9 KiB.
+#: The maximum size of a line of figures in bytes; a host with 100 GPU processes sends 9 KiB.
 LONGEST = 64 << 10
-#: Lines below the table for one host, and characters of each, at most.
+#: The maximum number of lines below the table per host, and of characters per line.
 NOTES, NOTE = 6, 300
 
 
 def command(name: str, variables: Mapping[str, Any], folder: Path, root: str = "/opt/sparkforge") -> list[str]:
-    """Return what brings the figures of a host, over ssh or from this machine."""
+    """Return the command that reads the figures of a host, over ssh or on this machine."""
     program = ["/usr/bin/python3", "-I", "-B", f"{root}/guard/guard.pyz", "figures", f"{root}/guard/settings.json"]
     if variables.get("ansible_connection") == "local":
         return program
     options = {"BatchMode": "yes", "ConnectTimeout": "5", "ServerAliveInterval": "5", "HostKeyAlias": name,
                "UserKnownHostsFile": f'"{folder / "known_hosts"}" ~/.ssh/known_hosts'}  # fmt: skip
     words = ["ssh", *(word for pair in options.items() for word in ("-o", "=".join(pair)))]
-    # A jump host, for one. What Ansible has to fill in first is not known here.
+    # This may be a jump host. Values that contain templates are unknown here.
     if "{{" not in (given := str(variables.get("ansible_ssh_common_args") or "")):
         words += shlex.split(given)
     if variables.get("ansible_user"):
@@ -45,7 +45,7 @@ def command(name: str, variables: Mapping[str, Any], folder: Path, root: str = "
 
 
 class Source(threading.Thread):
-    """The figures of one host, asked for again when the connection ends."""
+    """The figures of one host, queried again after the connection ends."""
 
     def __init__(self, name: str, words: Sequence[str]) -> None:
         super().__init__(daemon=True)
@@ -54,7 +54,7 @@ class Source(threading.Thread):
         self.time, self.problem = 0.0, "connecting"
 
     def run(self) -> None:
-        """Read until the program ends."""
+        """Read figures, reconnecting whenever the program exits."""
         while True:
             with subprocess.Popen(
                 self.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -66,7 +66,7 @@ class Source(threading.Thread):
             time.sleep(AGAIN)
 
     def _read(self, process: subprocess.Popen[bytes]) -> str:
-        """Take figures until the connection ends, and return why it did."""
+        """Read figures until the connection ends, and return the reason."""
         assert process.stdout is not None and process.stderr is not None
         while line := process.stdout.readline(LONGEST):
             if not line.endswith(b"\n") and len(line) == LONGEST:
@@ -87,7 +87,7 @@ class Source(threading.Thread):
 
 
 def _number(text: str) -> float:
-    """Return a number that can be computed with."""
+    """Return a finite number within range."""
     value = float(text)
     if not abs(value) < 2.0**63:
         raise ValueError(f"{text[:20]} is out of range")
@@ -95,7 +95,7 @@ def _number(text: str) -> float:
 
 
 def cells(source: Source) -> tuple[list[str], list[str]]:
-    """Return the cells of a host, and the lines below the table; what a host says may be anything."""
+    """Return the cells of a host, and its lines below the table; a host's figures may be anything."""
     row, none = source.row, [source.name, "", "", "", "", ""]
     if source.problem or time.monotonic() - source.time > OLD:
         return none, [source.problem or "no figures for 5 s"]
@@ -125,7 +125,7 @@ def _of(device: Mapping[str, Any], name: str, most: str, unit: str) -> str:
 
 
 def table(sources: Sequence[Source]) -> Group:
-    """Return one row a host, and below what else there is to say."""
+    """Return a table with one row per host, and the notes below it."""
     made = Table("Host", "Available, GiB", "Cache", "On the GPU, GiB", "Power, clock", "Heat")
     lines = []
     for source in sources:
@@ -138,7 +138,7 @@ def table(sources: Sequence[Source]) -> Group:
 def show(
     hosts: Mapping[str, Mapping[str, Any]], folder: Path, console: Console, once: bool, root: str = "/opt/sparkforge"
 ) -> int:
-    """Show all hosts, once or every second; 1 if one has no figures."""
+    """Show all hosts, once or every second; return 1 if a host has no figures."""
     sources = [Source(name, command(name, variables or {}, folder, root)) for name, variables in hosts.items()]
     for source in sources:
         source.start()

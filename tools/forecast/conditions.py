@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The conditions of a ledger's rule: whether a host meets them, and by which evidence.
+"""The conditions in a ledger's rule: check whether a host meets them, and return the evidence.
 
-Each condition has one key. ``installs``, ``removes``, ``installed`` and ``after`` are about packages, ``fact`` about a
-fact of :class:`facts.State`; ``any`` and ``not`` combine. A range of versions is ``>= 7.0.0, < 7.0.0-1025``, in the
-order of dpkg.
+Each condition has one key. ``installs``, ``removes``, ``installed`` and ``after`` concern packages, ``fact`` a
+fact of :class:`facts.State`; ``any`` and ``not`` combine conditions. A version range is ``>= 7.0.0, < 7.0.0-1025``, in
+dpkg's order.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from . import patterns
 from .facts import State
 
 Condition = t.Mapping[str, t.Any]
-#: Comparisons of a fact, by the sign that a rule writes.
+#: Comparisons of a fact, by the operator in a rule.
 _OPERATORS: dict[str, t.Callable[[int, int], bool]] = {
     ">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt, "==": operator.eq,
 }  # fmt: skip
 _TERM = re.compile(r"(>=|<=|==|<|>) *(\S+)")
-#: Entries of a list of evidence that are shown; the rest is counted.
+#: The number of evidence entries that are shown; the rest is counted.
 SHOWN = 6
 
 
 def within(version: str | None, text: str | None) -> bool:
-    """Tell whether a version is in a range; no range stands for any version."""
+    """Tell whether a version is in a range; no range means any version."""
     if text is None:
         return True
     terms = [_TERM.fullmatch(term.strip()) for term in text.split(",")]
@@ -87,7 +87,7 @@ def _fact(operand: Condition, state: State) -> list[str] | None:
     if "above" in operand:
         return [str(value)] if value is not None and value > operand["above"] else None
     if "version" in operand:
-        # The flavour of a kernel, as in 6.17.0-1008-nvidia, is not part of its version.
+        # A kernel's flavour, as in 6.17.0-1008-nvidia, is not part of its version.
         bare = re.sub(r"-[a-z].*$", "", value) if isinstance(value, str) else None
         return [str(value)] if within(bare, operand["version"]) else None
     values = value if isinstance(value, list) else [] if value in (None, False) else [value]
@@ -97,6 +97,6 @@ def _fact(operand: Condition, state: State) -> list[str] | None:
 
 
 def listed(evidence: t.Sequence[str]) -> list[str]:
-    """Return the first entries, and how many more there are."""
+    """Return the first entries, and the number of further ones."""
     more = [f"{len(evidence) - SHOWN} more"] if len(evidence) > SHOWN else []
     return [*evidence[:SHOWN], *more]

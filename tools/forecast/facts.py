@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of a host after an upgrade: the facts that rules of the ledger name, from an observation alone.
+"""The state of a host after an upgrade: the facts that the ledger's rules use, computed from an observation.
 
-Pure: observed hosts, recorded hosts and the examples of rules are judged alike.
+Pure: observed hosts, recorded hosts and the examples in rules are judged alike.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ...plugins.module_utils._environment.fit import misfit
 from ...plugins.plugin_utils import apt_sources
 from . import patterns
 
-#: MiB of one kernel and its initial RAM disk, for a host that has none to measure.
+#: The MiB of a kernel and its initial RAM disk, for a host without one to measure.
 KERNEL_MIB = 200
-#: MiB that must stay free after an upgrade.
+#: The MiB that must stay free after an upgrade.
 RESERVE_MIB = 512
-#: The oldest branch of the driver for each major version of CUDA: NVIDIA, "CUDA Compatibility", table 1.
+#: The oldest driver branch for each major version of CUDA: NVIDIA, "CUDA Compatibility", table 1.
 DRIVER_OF_CUDA = {"11": 450, "12": 525, "13": 580}
 
 _PROTECTED = re.compile("|".join(PROTECTED))
@@ -38,10 +38,10 @@ by_version = functools.cmp_to_key(compare_versions)
 
 
 class State:
-    """One host before and after its upgrade.
+    """A host before and after its upgrade.
 
-    :param observation: ``spark_info``.
-    :param update: ``update_info``.
+    :param observation: the result of ``spark_info``.
+    :param update: the result of ``update_info``.
     """
 
     def __init__(self, observation: Facts, update: Facts) -> None:
@@ -58,7 +58,7 @@ class State:
         self.facts = self._facts()
 
     def _facts(self) -> dict[str, t.Any]:
-        """Return every fact that a rule may name."""
+        """Return every fact that a rule can use."""
         apt, system = self.observation.get("apt") or {}, self.observation.get("os") or {}
         boot = self.update.get("boot") or {}
         secure, automatic = self.update.get("secure_boot") or {}, self.update.get("unattended") or {}
@@ -115,13 +115,13 @@ class State:
     # -- kernels
 
     def new_kernels(self) -> list[str]:
-        """Return the releases that the upgrade adds, the oldest first."""
+        """Return the kernel releases that the upgrade adds, oldest first."""
         there = {kernel["release"] for kernel in self.kernels if kernel.get("image")}
         installed = {match[1] for step in self.installs if (match := _IMAGE.match(step["name"]))}
         return sorted(installed - there, key=by_version)
 
     def kernel_after(self) -> str | None:
-        """Return the release that boots after the upgrade: the highest that is installed then."""
+        """Return the release that boots after the upgrade: the highest installed one."""
         gone = {match[1] for step in self.removes if (match := _IMAGE.match(step["name"]))}
         there = [kernel["release"] for kernel in self.kernels if kernel.get("image") and kernel["release"] not in gone]
         running = (self.observation.get("kernel") or {}).get("release")
@@ -156,13 +156,13 @@ class State:
         return [release for release in self.new_kernels() if self._dkms_modules() and not self._headers(release)]
 
     def _foreign_kernels(self) -> list[str]:
-        """Return new kernels of another flavour than the one that runs: 7.0.0-31-generic beside 6.17.0-1021-nvidia."""
+        """Return new kernels of another flavour than the running one: 7.0.0-31-generic beside 6.17.0-1021-nvidia."""
         running = str((self.observation.get("kernel") or {}).get("release") or "")
         flavour = running.rpartition("-")[2]
         return [release for release in self.new_kernels() if flavour.isalpha() and not release.endswith(f"-{flavour}")]
 
     def _kernels_of_new_series(self) -> list[str]:
-        """Return new kernels of another series than the one that runs: 7.0 beside 6.17."""
+        """Return new kernels of another series than the running one: 7.0 beside 6.17."""
         running = versions.numbers(str((self.observation.get("kernel") or {}).get("release") or ""))[:2]
         return [release for release in self.new_kernels() if running and versions.numbers(release)[:2] != running]
 
@@ -194,11 +194,11 @@ class State:
         if versions:
             return max(versions, key=by_version)
         observed = (self.observation.get("driver") or {}).get("version")
-        # A record may leave out the driver's packages, and a host may have another source of the driver.
+        # A record may leave out the driver's packages, and the driver may come from another source.
         return observed if observed and not any(_DRIVER.match(step["name"]) for step in self.removes) else None
 
     def _cuda_beyond_driver(self) -> list[str]:
-        """Return the environments, and the packaged toolkits, that the driver after the upgrade does not support."""
+        """Return the environments and packaged toolkits that the driver does not support after the upgrade."""
         driver = self.driver(self.after)
         branch = int(driver.partition(".")[0]) if driver else 0
         if not self.driver(self.before):
@@ -223,7 +223,7 @@ class State:
         return misfits
 
     def _cdi_stale(self) -> str | None:
-        """Return the driver of the static CDI specification if the upgrade changes the driver."""
+        """Return the driver version in the static CDI specification if the upgrade changes the driver."""
         cdi = self.update.get("cdi") or {}
         made, after = cdi.get("static_driver"), self.driver(self.after)
         return str(made) if made and after and made != after else None
@@ -234,7 +234,7 @@ class State:
         return [row["name"] for row in self.update.get("firmware") or [] if row.get(key) in values]
 
     def _ota_partly(self) -> list[str]:
-        """Return the packages of NVIDIA's recipe that the plan leaves old although it upgrades other ones."""
+        """Return the packages in NVIDIA's recipe that the plan does not upgrade although it upgrades others."""
         behind = (self.update.get("ota") or {}).get("behind") or {}
         left = [
             name
@@ -258,7 +258,7 @@ class State:
             for word, value in variables.items():
                 origin = origin.replace(word, value)
             allowed.append(tuple(origin.rpartition(":")[::2]))
-        # The host's own expressions. It is not known what an expression without a bound bars.
+        # The host's own expressions; the effect of an expression without a bound is unknown.
         barred = [pattern for pattern in automatic.get("blacklist") or [] if patterns.is_bounded(pattern)]
         return [
             step["name"]

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The forecast of a host, and of a fleet: go, go with these steps, or hold, each with its reason and source.
+"""The forecast for a host, and for a fleet: go, go with these steps, or hold, each with its reason and source.
 
-Pure, from observations and a ledger, but for the file that is kept beside the reports.
+Pure, from observations and a ledger, except for the file next to the reports.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from . import conditions, ledger, patterns
 from .facts import Facts, State
 
 FORMAT = 1
-#: The file's name beside the reports of the proof, whose page shows the forecast.
+#: The file's name next to the reports of the proof, whose page shows the forecast.
 FILE = "forecast.json"
 AGAIN = "Run playbooks/forecast.yml, which writes it."
 GO, STEPS, HOLD, UNREAD = "go", "go with steps", "hold", "not read"
@@ -30,7 +30,7 @@ ANSWERS = (GO, STEPS, HOLD, UNREAD)
 NOTE = "note"
 #: The last step of each upgrade.
 PROVE = "sparkforge prove, which computes on the host and compares with what is right."
-#: The parts of an observation besides its lists.
+#: The parts of an observation other than its lists.
 EMPTY: dict[str, t.Any] = {"apt": {"packages": {}}, "kernel": {}, "os": {}, "gpu": {}, "driver": {}}
 
 Finding = dict[str, t.Any]
@@ -45,11 +45,11 @@ def judge(
     today: datetime.date,
     accept: t.Collection[str] = (),
 ) -> Forecast:
-    """Return the forecast of one host.
+    """Return the forecast for one host.
 
-    :param observation: ``spark_info``.
-    :param update: ``update_info``.
-    :param accept: ids of rules that a person has dealt with, or takes upon themselves.
+    :param observation: the result of ``spark_info``.
+    :param update: the result of ``update_info``.
+    :param accept: ids of rules that a person has dealt with, or whose risk they accept.
     """
     state = State(observation, update)
     findings = [finding for rule in rules.rules if (finding := _finding(rule, state, accept))]
@@ -86,9 +86,9 @@ def judge(
 
 
 def next_steps(forecast: Forecast, state: State) -> list[str]:
-    """Return the steps that a person takes for the next upgrade, in order; none is taken here."""
+    """Return the steps for a person to take for the next upgrade, in order; this function takes none of them."""
     pending = [finding for finding in forecast["findings"] if not finding["accepted"]]
-    # Only installed packages can be held; a rule whose packages are all new has nothing to hold.
+    # Only installed packages can be held; if all packages of a rule are new, there is nothing to hold.
     holding = [finding for finding in pending if finding["hold"]]
     new_only = [finding["rule"] for finding in holding if not set(finding["hold"]) & set(state.before)]
     if forecast["blocked"] or new_only:
@@ -110,7 +110,7 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
 
 
 def unread(host: str, problem: str) -> Forecast:
-    """Return the row of a host that could not be read, and why."""
+    """Return the row of a host that could not be read, with the reason."""
     nothing = {"install": [], "remove": [], "download_mib": 0, "growth_mib": 0}
     return {
         "host": host, "answer": UNREAD, "blocked": ["not-read"], "hold": {}, "plan": nothing,
@@ -147,7 +147,7 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
 
 
 def is_over(rule: ledger.Rule, state: State) -> bool:
-    """Tell whether a rule's test says that it is over for a host; without a test it is over when it is not met."""
+    """Tell whether a rule's test ends it for a host; a rule without a test ends when its condition is not met."""
     ends = rule["over"].get("when")
     return bool(ends) and conditions.met(ends, state) is not None
 
@@ -183,7 +183,7 @@ def _without_plan(update: Facts) -> Finding:
 
 
 def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return ``spark_info`` and ``update_info`` from a record of ``sparkforge record``."""
+    """Return ``spark_info`` and ``update_info`` from a record written by ``sparkforge record``."""
     observation = {**EMPTY, **{key: value for key, value in record.items() if key != "record"}}
     return observation, {**((record.get("record") or {}).get("update") or {}), "recorded": True}
 
@@ -192,7 +192,7 @@ def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
 
 
 def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date) -> dict[str, t.Any]:
-    """Return the forecast of all hosts."""
+    """Return the forecast for all hosts."""
     return {
         "format": FORMAT,
         "date": today.isoformat(),
@@ -208,9 +208,9 @@ def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date
 
 
 def load(directory: str) -> Facts | None:
-    """Return the forecast that is kept beside the reports, or None if there is none.
+    """Return the stored forecast next to the reports, or None if there is none.
 
-    :raises SparkforgeError: the file is damaged, or of another version.
+    :raises SparkforgeError: if the file is damaged, or has another version.
     """
     path = os.path.join(directory, FILE)
     try:
@@ -226,23 +226,23 @@ def load(directory: str) -> Facts | None:
 
 
 def keep(directory: str, state: Facts) -> None:
-    """Keep a forecast beside the reports, each host with its day; hosts that it does not have stay as they are.
+    """Store a forecast next to the reports, with the date of each host; other hosts in the file are unchanged.
 
-    :raises SparkforgeError: it cannot be written.
+    :raises SparkforgeError: if the file cannot be written.
     """
     rows = [{**row, "date": state["date"]} for row in state["hosts"]]
     known = {row["host"] for row in rows}
     try:
         earlier = load(directory)
     except SparkforgeError:
-        earlier = None  # this one takes its place
+        earlier = None  # the new forecast replaces a damaged one
     rows += [row for row in (earlier or {}).get("hosts", ()) if row["host"] not in known]
     remedy = "Set verify_report_directory to a directory that you can write to."
     files.write_text(os.path.join(directory, FILE), as_json({**state, "hosts": rows}) + "\n", remedy)
 
 
 def view(state: Facts | None, hosts: t.Collection[str]) -> dict[str, t.Any] | None:
-    """Return the forecast of some hosts for the page of the reports, or nothing if none of them was forecast."""
+    """Return the forecast for some hosts, for the reports' page, or None if none of them was forecast."""
     rows = [row for row in (state or {}).get("hosts", ()) if row["host"] in hosts]
     if not state or not rows:
         return None
@@ -265,7 +265,7 @@ HEADINGS = ("host", "answer", "kernel", "driver", "firmware", "packages", "rules
 
 
 def cells(row: Forecast) -> tuple[str, ...]:
-    """Return a host's line of the table."""
+    """Return a host's row of the table."""
     if row["answer"] == UNREAD:
         return (row["host"], UNREAD, "", "", "", "", row["problem"])
     kernel, driver, plan = row["kernel"], row["driver"], row["plan"]
@@ -293,7 +293,7 @@ def _step(before: str | None, after: str | None) -> str:
 
 
 def grouped(rows: t.Sequence[Forecast]) -> list[tuple[Finding, list[str]]]:
-    """Return each finding once with its hosts; findings with different evidence stay apart."""
+    """Return each finding once with its hosts; findings with different evidence are not merged."""
     by_rule: dict[tuple[str, tuple[str, ...]], tuple[Finding, list[str]]] = {}
     for row in rows:
         for finding in row["findings"]:
@@ -312,7 +312,7 @@ def alike(rows: t.Sequence[Forecast]) -> list[tuple[list[str], list[str]]]:
 
 
 def as_text(state: Facts) -> str:
-    """Return one table of all hosts, then each finding with its reason and sources, and at the end the steps."""
+    """Return a table of all hosts, followed by each finding with its reason and sources, and by the steps."""
     rows = [HEADINGS, *(cells(row) for row in state["hosts"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS) - 1)]
     lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]) for row in rows]

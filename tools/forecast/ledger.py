@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ledger of earlier upgrades and what they broke, a file for each rule, checked against its schema.
+"""The ledger of earlier upgrades and their breakage, a file for each rule, validated against its schema.
 
-A ledger is a folder of rules with ``ledger.yml``, which says when it was last looked through.
+A ledger is a directory of rules with ``ledger.yml``, which contains the date of its last review.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from . import facts, patterns
 #: The ledger that the collection ships.
 SHIPPED = Path(__file__).parents[2] / "roles/forecast/files/ledger"
 HEAD = "ledger.yml"
-#: Days after which a ledger is too old: releases of DGX OS are some weeks apart.
+#: The age in days after which a ledger is too old: releases of DGX OS are some weeks apart.
 OLDEST = 90
-#: Bytes of one file of a ledger at most; files of the shipped one have a hundredth of it.
+#: The maximum size of a ledger's file in bytes; the shipped files have a hundredth of it.
 LIMIT = 4 * 2**20
 
 Rule = t.Mapping[str, t.Any]
 
 
 class Ledger(t.NamedTuple):
-    """Rules, the day of their last review, and their source."""
+    """Rules, the date of their last review, and their source."""
 
     rules: tuple[Rule, ...]
     date: datetime.date
@@ -46,10 +46,10 @@ class Ledger(t.NamedTuple):
 
 
 def load(source: str = "") -> Ledger:
-    """Return a ledger, checked.
+    """Return a validated ledger.
 
-    :param source: a folder; nothing for the shipped ledger.
-    :raises SparkforgeError: the ledger is damaged.
+    :param source: a directory; '' for the shipped ledger.
+    :raises SparkforgeError: if the ledger is damaged.
     """
     folder = Path(source).expanduser() if source else SHIPPED
     if not folder.is_dir():
@@ -101,7 +101,7 @@ def _folder(folder: Path) -> Ledger:
 
 
 def _checked(data: dict[str, t.Any], where: str) -> Ledger:
-    # YAML turns a date into a type of its own.
+    # YAML reads a date as a date object.
     if isinstance(data.get("date"), datetime.date):
         data["date"] = data["date"].isoformat()
     data = t.cast("dict[str, t.Any]", _plain(data))
@@ -123,7 +123,7 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
 
 
 def _patterns(value: t.Any, key: str = "") -> t.Iterator[str]:
-    """Yield each regular expression of a rule, as the schema marks them; the name of a fact is one too."""
+    """Yield each regular expression in a rule, as marked in the schema; a fact's name counts as one too."""
     if isinstance(value, (dict, list)):
         for name, inner in value.items() if isinstance(value, dict) else ((key, inner) for inner in value):
             yield from _patterns(inner, name)

@@ -2,15 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Regular expressions from a ledger or a host, some of which Python's ``re`` could match for years."""
+"""Regular expressions from a ledger or a host, some of which could keep Python's ``re`` busy for years."""
 
 from __future__ import annotations
 
 import re
 import typing as t
 
-#: Characters of an expression and of a name that is matched, and repetitions in one alternative of an expression: the
-#: time grows with the length of the name to that power.
+#: The maximum length of an expression and of a matched name, and the maximum number of repetitions in one alternative:
+#: the time grows with the length of the name to the power of that number.
 LONGEST, LONGEST_NAME, REPETITIONS = 1000, 500, 3
 _ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _GROUP = re.compile(r"\(([^()]*)\)")
@@ -19,7 +19,8 @@ _GROUP = re.compile(r"\(([^()]*)\)")
 def is_bounded(pattern: t.Any) -> bool:
     """Tell whether a text is an expression that is matched in bounded time.
 
-    A group is not repeated, but may be left out (``?``), nothing refers back or looks around, and few things repeat.
+    A group must not be repeated, but may be optional (``?``); references back, lookarounds and many repetitions are
+    refused.
     """
     if not isinstance(pattern, str) or len(pattern) > LONGEST or re.search(r"\\[1-9]|\(\?", pattern):
         return False
@@ -36,8 +37,8 @@ def is_bounded(pattern: t.Any) -> bool:
 
 
 def matches(pattern: str, name: str, end: str = r"\Z") -> bool:
-    """Tell whether a bounded expression matches a whole name, or with an empty ``end`` its beginning.
+    """Tell whether a bounded expression matches a complete name or, with an empty ``end``, its beginning.
 
-    A name longer than any is not matched.
+    Names longer than any real one do not match.
     """
     return len(name) <= LONGEST_NAME and re.match(f"(?:{pattern}){end}", name) is not None

@@ -13,7 +13,7 @@ from ...plugins.module_utils._wheel.requirement import split
 
 
 def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
-    """Return one sentence for each pin that differs between two locks."""
+    """Return a sentence for each pin that differs between two locks."""
     before, after = _flat(old), _flat(new)
     lines = []
     for key in sorted(set(before) | set(after)):
@@ -28,7 +28,7 @@ def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def _flat(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
-    """Return ``{what: (version, sha256)}`` of every pin."""
+    """Return ``{label: (version, sha256)}`` for every pin."""
     flat: dict[str, tuple[str, str]] = {}
     for component, archive in (lock.get("archives") or {}).items():
         for platform, sha256 in (archive.get("sha256") or {}).items():

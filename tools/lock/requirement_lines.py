@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Arguments and requirements files as people write them for pip, sorted into lines, wheels and sources."""
+"""Sorts pip-style arguments and requirements files into lines, wheels and sources."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._wheel.requirement import short
 from .resolve import Index, check_requirement
 
-#: Bytes of one file, files within each other, and lines of all together.
+#: Limits: the bytes of a file, the nesting of files, and the total number of lines.
 SIZE_LIMIT, DEPTH_LIMIT, LINES_LIMIT = 1 << 20, 10, 10_000
 _OPTION = re.compile(
     r"(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)(?:\s+|=|(?<=^-.))(\S.*)"
 )
-#: Options that change how pip installs, and not what.
+#: Options that change how pip installs, but not what it installs.
 _HOW = re.compile(
     r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|no-index|trusted-host|use-feature|no-deps)\b"
 )
@@ -40,9 +40,9 @@ class RequirementLines:
     """The sorted requirements.
 
     :ivar requirements: lines that an index resolves.
-    :ivar constraints: lines of ``-c`` files.
+    :ivar constraints: lines from ``-c`` files.
     :ivar wheels: paths of wheels, and ``https`` URLs of wheels.
-    :ivar sources: repositories, directories and source archives, which are built when they are installed.
+    :ivar sources: repositories, directories and source archives, which are built during installation.
     :ivar index: the index to search, with the options from the files.
     """
 
@@ -54,13 +54,13 @@ class RequirementLines:
     _count: int = 0
 
     def read(self, text: str, base: str = ".", depth: int = 0, constrains: bool = False) -> RequirementLines:
-        """Sort each line of a text; files that it names are read as well.
+        """Sort each line of a text, including the files that it names.
 
         :param base: the directory that its paths are relative to.
-        :raises SparkforgeError: a file cannot be read, or a line is something else.
+        :raises SparkforgeError: if a file cannot be read, or a line is invalid.
         """
         for line in re.sub(r"\\\n|\0", " ", text).splitlines():
-            # Blanks are merged, because the patterns would try every way to divide a long row of them.
+            # Merge blanks, because the patterns would try every way to divide a long run of them.
             line = " ".join(re.sub(r"(^|\s)#.*$", "", line).split())
             line = re.sub(r"\s--(?:hash|config-settings?)[= ]\S+", "", line)
             self._count += 1

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The wheels of a stack, with what they need: resolved by uv for the stack's Python and machines.
+"""The wheels of a stack and their dependencies, resolved by uv for the stack's Python and machines.
 
-The controller is another machine than the hosts, often of another architecture and Python. uv evaluates markers and
-``Requires-Python`` for the target that it is given, where pip does so for the interpreter that runs it.
+The controller often has another architecture and Python than the hosts. uv evaluates markers and ``Requires-Python``
+for the requested target, while pip does so for the interpreter that runs it.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from ...plugins.module_utils._fetch.index import pip_settings
 from ...plugins.plugin_utils.stack.model import BESIDE
 
 with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    # ansible-core depends on packaging; only ansible-test's import check runs without it.
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.tags import Tag, compatible_tags, cpython_tags
     from packaging.utils import parse_wheel_filename
 
-# The glibc of the oldest system that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
+# The glibc of the oldest system in any stack: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
 GLIBC_MINOR = 39
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-# With several indexes, take the newest version of all of them, as pip does.
+# With several indexes, take the newest version from all of them, as pip does.
 _BEST_MATCH = ["--index-strategy", "unsafe-best-match"]
-# Options of pip that uv has under other names and does not read from pip's configuration.
+# pip's options that have other names in uv; uv does not read them from pip's configuration.
 _PIP_OPTIONS = {
     "index-url": "--default-index",
     "extra-index-url": "--index",
     "find-links": "--find-links",
     "trusted-host": "--allow-insecure-host",
 }
-#: Seconds for uv, because an index that sends a byte now and then would keep it forever.
+#: The time limit for uv in seconds, because an index that sends a byte now and then would block it forever.
 UV_SECONDS = 1800.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """The host that wheels are resolved for, which is not the controller.
+    """The host for which wheels are resolved; it is not the controller.
 
     :ivar python: ``3.12``.
     :ivar machine: ``aarch64`` or ``x86_64``.
@@ -71,14 +71,14 @@ class Target:
 
     @functools.cached_property
     def rank(self) -> dict[Tag, int]:
-        """Return the tags of wheels that the target takes, the best one at 0."""
+        """Return the wheel tags that the target accepts; the best has rank 0."""
         levels = []
         for minor in range(GLIBC_MINOR, 4, -1):
             levels.append(f"manylinux_2_{minor}_{self.machine}")
             levels += [f"{_OLD_NAMES[minor]}_{self.machine}"] if minor in _OLD_NAMES else []
         levels.append(f"linux_{self.machine}")
         version, abi = [int(part) for part in self.python.split(".")], f"cp{self.python.replace('.', '')}"
-        # Without an ABI, that of the interpreter that runs Ansible would count.
+        # Without an explicit ABI, the ABI of the interpreter that runs Ansible would be used.
         own = cpython_tags(version, abis=[abi], platforms=levels)
         return {tag: position for position, tag in enumerate([*own, *compatible_tags(version, abi, levels)])}
 
@@ -88,8 +88,8 @@ class Index:
     """The sources in which wheels are searched.
 
     :ivar url: the URL of the index; None leaves it to the configuration of pip or uv, empty or ``none`` uses no index.
-    :ivar find_links: directories or pages of wheels, in addition to the index.
-    :ivar command: the command of uv; empty for the uv that is found.
+    :ivar find_links: directories or pages with wheels, in addition to the index.
+    :ivar command: the command that runs uv; if empty, it is searched.
     :ivar extra: URLs of further indexes.
     """
 
@@ -99,7 +99,7 @@ class Index:
     extra: tuple[str, ...] = ()
 
     def options(self) -> list[str]:
-        """Return these sources as options of uv."""
+        """Return these sources as options for uv."""
         if self.url is None:
             index = pip_options()
         else:
@@ -120,11 +120,11 @@ def resolve(
 ) -> dict[str, str]:
     """Return ``{name: line}`` for the requirements and their dependencies, each with the sha256 of one wheel.
 
-    :param requirements: as a wheel's ``Requires-Dist`` has them.
+    :param requirements: in the format of a wheel's ``Requires-Dist``.
     :param pins: ``name==version`` that must hold if the name is needed at all.
-    :param overrides: ``name==version`` that replaces other packages' requirements of that name.
-    :returns: lines as ``--require-hashes`` takes them: ``name==version --hash=sha256:…``.
-    :raises SparkforgeError: no version fits, or the index does not answer, in uv's words.
+    :param overrides: ``name==version`` that replaces other packages' requirements on that name.
+    :returns: lines in the format for ``--require-hashes``: ``name==version --hash=sha256:…``.
+    :raises SparkforgeError: if no version fits, or the index does not respond; contains uv's message.
     """
     resolved = packages(requirements, target, index, pins, overrides)
     return {item["name"]: _line(item, target) for item in resolved}
@@ -138,10 +138,10 @@ def packages(
     overrides: t.Iterable[str] = (),
     alone: bool = False,
 ) -> list[dict[str, t.Any]]:
-    """Return the packages of pylock.toml; :func:`best_wheel` chooses the wheel that a target takes.
+    """Return the packages in pylock.toml; :func:`best_wheel` chooses the wheel for a target.
 
-    :param alone: resolve the requirements without dependencies, as wheels or as source; nothing is built for it.
-    :raises SparkforgeError: as :func:`resolve` does.
+    :param alone: resolve the requirements without dependencies, as wheels or as source, without building anything.
+    :raises SparkforgeError: as in :func:`resolve`.
     """
     if not requirements:
         return []
@@ -172,7 +172,7 @@ def packages(
 
 
 def versions(name: str, target: Target, index: Index, count: int = 8) -> list[str]:
-    """Return the newest versions of a package that a target takes; none if no index has the package."""
+    """Return the newest versions of a package for a target; [] if no index has the package."""
     newest: list[str] = []
     with contextlib.suppress(SparkforgeError):
         while len(newest) < count:
@@ -182,9 +182,9 @@ def versions(name: str, target: Target, index: Index, count: int = 8) -> list[st
 
 
 def check_requirement(line: str) -> None:
-    """Refuse lines that are no requirements (PEP 508): a wheel's METADATA may have any text, and uv would take options.
+    """Refuse a line that is not a requirement (PEP 508): METADATA may contain any text, and uv would accept options.
 
-    :raises SparkforgeError: a line is no requirement; the error names it.
+    :raises SparkforgeError: if the line is not a requirement; the error quotes it.
     """
     try:
         Requirement(line)
@@ -209,7 +209,7 @@ def _run(line: t.Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
 
 
 def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
-    """Return the line of a package of pylock.toml, with the wheel that installers choose on the target."""
+    """Return the line for a package in pylock.toml, with the wheel that installers choose on the target."""
     sha256 = best_wheel(package, target)["hashes"]["sha256"]
     return f"{package['name']}=={package['version']} --hash=sha256:{sha256}"
 
@@ -217,7 +217,7 @@ def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
 def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str, t.Any]:
     """Return the wheel that installers choose on the target: ``hashes``, and ``url`` or ``path``.
 
-    :raises SparkforgeError: the wheel is not from an index, or has no sha256.
+    :raises SparkforgeError: if the wheel is not from an index, or has no sha256.
     """
     if not package.get("wheels"):
         raise SparkforgeError(
@@ -234,7 +234,7 @@ def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str,
 
 
 def _preference(wheel: t.Mapping[str, t.Any], target: Target) -> tuple[t.Any, ...]:
-    """Return the key of a wheel, which is largest for the best tag and then for the highest build tag."""
+    """Return the sort key of a wheel, which is largest for the best tag and then for the highest build tag."""
     path = wheel.get("name") or urllib.parse.unquote(urllib.parse.urlsplit(wheel.get("url") or wheel["path"]).path)
     _name, _version, build, tags = parse_wheel_filename(os.path.basename(path))
     return (-min(target.rank.get(tag, len(target.rank)) for tag in tags), build)
@@ -248,9 +248,9 @@ def _said(stderr: str) -> str:
 
 
 def find_uv() -> tuple[str, ...]:
-    """Return the uv beside Ansible, or the first one on PATH.
+    """Return the uv in Ansible's environment, or the first uv on PATH.
 
-    :raises SparkforgeError: there is no uv.
+    :raises SparkforgeError: if uv is missing.
     """
     if importlib.util.find_spec("uv") is not None:
         return (sys.executable, "-m", "uv")
@@ -264,7 +264,7 @@ def find_uv() -> tuple[str, ...]:
 
 
 def pip_options() -> list[str]:
-    """Return the index in the configuration of Ansible's pip as options of uv, unless uv's own variables name one."""
+    """Return the index in the configuration of Ansible's pip as options for uv, unless uv's own variables set one."""
     if any("INDEX" in name or name == "UV_FIND_LINKS" for name in os.environ if name.startswith("UV_")):
         return []
     if importlib.util.find_spec("pip") is None:
@@ -287,14 +287,15 @@ def pip_options() -> list[str]:
 
 
 def targets(definition: t.Mapping[str, t.Any]) -> list[Target]:
-    """Return the hosts that wheels are resolved for: the stack's Python on each of its machines."""
+    """Return the hosts for which wheels are resolved: the stack's Python on each of its machines."""
     return [Target(definition["python"]["version"], machine) for machine in definition["machines"]]
 
 
 def wheels(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> list[str]:
-    """Return the lines of an environment from wheels: the stack's packages, and those that people expect beside them.
+    """Return the lines of an environment made from wheels: the stack's packages and their usual companions.
 
-    Triton is not asked for: torch names the one that it was built for, and on aarch64 before 2.11 it names none.
+    Triton is not requested: torch requires the version that it was built for, and on aarch64 before 2.11 it requires
+    none.
     """
     versions, left_out = definition["versions"], definition["wheel"].get("without") or {}
     own = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
@@ -314,7 +315,7 @@ def build_requirements(definition: t.Mapping[str, t.Any], target: Target, index:
 def run_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
     """Return the lines of each built unit's run-time dependencies, resolved together for one environment.
 
-    The units themselves are not asked for: they are built, and no index has them.
+    The units themselves are not requested: they are built, and no index has them.
     """
     asked = {name: unit.get("requires") or [] for name, unit in definition["units"].items()}
     asked[BESIDE] = _beside(definition)

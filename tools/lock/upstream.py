@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Facts from upstream: the archives' sha256 in NVIDIA's manifests, and the sources' commits.
+"""Facts from upstream: the archives' sha256 from NVIDIA's manifests, and the sources' commits.
 
-All functions are pure and get their readers as arguments, except the ``ask_*`` functions, which run git.
+All functions are pure and take their readers as arguments, except the ``ask_*`` functions, which run git.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...plugins.module_utils._fetch import redist_plan
 from ...plugins.module_utils._host.reader import run_command
 from ...plugins.plugin_utils.stack.model import pin_of
 
-# A commit's trees have a few MB, so a server that takes longer does not answer.
+# A commit's trees have a few MB, so a server that takes longer does not respond.
 GIT_SECONDS = 600.0
 
 _COMMIT = re.compile(r"^[0-9a-f]{40}$")
@@ -34,12 +34,12 @@ _NO_ANSWER = re.compile(
     r"Could not resolve|Connection (refused|timed out|reset)|Failed to connect|Authentication failed|"
     r"does not appear to be a git repository|[Rr]epository .* (not found|does not exist)|SSL certificate problem"
 )
-# A git hook that runs the playbook would set these to its own repository.
+# A git hook that runs the playbook would have these set to its own repository.
 _GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 
 
 def manifest_url(nvidia_url: str, product: str, release: str) -> str:
-    """Return the URL of a redist manifest below the root of NVIDIA's download tree."""
+    """Return the URL of a redist manifest in NVIDIA's download tree."""
     return f"{nvidia_url.rstrip('/')}/compute/{product}/redist/redistrib_{release}.json"
 
 
@@ -48,7 +48,7 @@ def manifest_pins(
 ) -> dict[str, str]:
     """Return the sha256 of an archive for each machine's platform that the manifest lists.
 
-    :raises SparkforgeError: the manifest lists none of the platforms, or another version.
+    :raises SparkforgeError: if the manifest lists none of the platforms, or another version.
     """
     pins, lacking = {}, SparkforgeError("The stack names no machine.", "Set its machines.")
     keys = ("component", "product", "release", "version")
@@ -74,9 +74,9 @@ def resolve_archives(
 ) -> dict[str, dict[str, t.Any]]:
     """Return ``{component: {release, version, sha256: {platform: ...}}}`` from NVIDIA's manifests.
 
-    A sha256 that the stack itself pins must be the manifest's: a pin is never moved by asking upstream.
+    A sha256 that the stack itself pins must match the manifest: querying upstream never changes a pin.
 
-    :raises SparkforgeError: a manifest is unreachable, wrong, or contradicts a pin.
+    :raises SparkforgeError: if a manifest is unreachable, invalid, or contradicts a pin.
     """
     resolved: dict[str, dict[str, t.Any]] = {}
     manifests: dict[str, t.Any] = {}
@@ -102,9 +102,9 @@ def resolve_archives(
 
 
 def remote_commit(answer: str, ref: str) -> str | None:
-    """Return the commit of a tag or branch in the output of ``git ls-remote``, or None.
+    """Return the commit of a tag or branch from the output of ``git ls-remote``, or None.
 
-    An annotated tag is its own object; its peeled line (``^{}``) names the commit.
+    An annotated tag is a separate object; its peeled line (``^{}``) names the commit.
     """
     commits: dict[str, str] = {}
     for line in answer.splitlines():
@@ -120,7 +120,7 @@ def remote_commit(answer: str, ref: str) -> str | None:
 def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run git with the user's own configuration (proxies, credentials, ``insteadOf``), but without a prompt.
 
-    :raises SparkforgeError: when there is no git, or no answer within ``GIT_SECONDS``.
+    :raises SparkforgeError: if git is missing, or does not finish within ``GIT_SECONDS``.
     """
     git = shutil.which("git")
     if git is None:
@@ -139,7 +139,7 @@ KEEP_SOURCES = "Set sparkforge_proxies, or remove sources from the parts: the lo
 
 
 def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
-    """Return git's error without a password that the URL may hold."""
+    """Return git's error without a password that the URL may contain."""
     lines = [line.strip() for line in done.stderr.replace(url, redact(url)).splitlines() if line.strip()]
     # These lines are the server's answer; the lines after them are general advice.
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
@@ -147,9 +147,9 @@ def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
 
 
 def ask_remote(url: str, ref: str) -> str:
-    """Return the commit that a tag or branch of a remote repository names.
+    """Return the commit of a tag or branch in a remote repository.
 
-    :raises SparkforgeError: when the remote cannot be read or has no such tag.
+    :raises SparkforgeError: if the remote cannot be read or has no such tag or branch.
     """
     line = ["ls-remote", "--", url, f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}", f"refs/heads/{ref}"]
     done = _git(line, url)
@@ -162,14 +162,14 @@ def ask_remote(url: str, ref: str) -> str:
 
 
 def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = None) -> tuple[str, str]:
-    """Return path and content of the first of ``paths`` that a commit of a remote repository has.
+    """Return path and content of the first of ``paths`` that exists in a commit of a remote repository.
 
-    No file but that one is fetched where the server filters; PyTorch's tree is 1 GB. Where it does not, the one
-    commit is fetched whole; where it does not give single commits, the tag or branch; from a server of plain files,
-    which can do neither, everything.
+    If the server supports filters, only that file is fetched (PyTorch's tree is 1 GB). Otherwise the single commit is
+    fetched; if the server does not serve single commits, the tag or branch; and from a plain file server, which
+    supports none of these, everything.
 
-    :param ref: a tag or branch that the commit is known to be on.
-    :raises SparkforgeError: when the remote cannot be read, has no such commit, or it none of the files.
+    :param ref: a tag or branch that contains the commit.
+    :raises SparkforgeError: if the remote cannot be read, lacks the commit, or the commit lacks the files.
     """
     shallow = ["--depth=1", "--no-tags"]
     ways = [
@@ -179,7 +179,8 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
         ["origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
     ]
     for way in ways:
-        # Each attempt gets a repository of its own, because one with filtered objects fetches missing ones by itself.
+        # Use a separate repository for each attempt, because one with filtered objects fetches missing objects by
+        # itself.
         with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
             path, done = _file_by(way, url, commit, paths, directory)
         if path is not None:
@@ -196,7 +197,7 @@ def _file_by(
 ) -> tuple[str | None, subprocess.CompletedProcess[str]]:
     """Fetch in one way; return the path of the file that exists and the result of ``git show``, or the failure.
 
-    :raises SparkforgeError: when the commit has none of the files.
+    :raises SparkforgeError: if the commit has none of the files.
     """
 
     def git(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -230,9 +231,9 @@ PINNED_REPOSITORIES = {
 
 @dataclasses.dataclass(frozen=True)
 class Pinned:
-    """The pin of another source in a file of a source's tree.
+    """The pin of another source, from a file in a source's tree.
 
-    :ivar repository: the URL of that source, None if neither the file nor its name tells.
+    :ivar repository: the URL of that source; None if neither the file nor its path determines it.
     """
 
     commit: str
@@ -240,10 +241,10 @@ class Pinned:
 
 
 def read_pin(text: str, path: str, where: str) -> Pinned:
-    """Return the pin in a file: a commit alone, or JSON with ``llvm_hash`` or ``commit``.
+    """Return the pin in a file: a bare commit, or JSON with ``llvm_hash`` or ``commit``.
 
     :param where: the description of the file in messages.
-    :raises SparkforgeError: the file names no commit.
+    :raises SparkforgeError: if the file names no commit.
     """
     repository = PINNED_REPOSITORIES.get(path)
     if not path.endswith(".json"):
@@ -272,8 +273,8 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
 class Sources:
     """Resolves the sources of a stack, beginning with those whose trees pin others.
 
-    :param ask: the commit of a tag or branch: ``ask_remote``.
-    :param read: path and content of a file at a commit: ``ask_file``.
+    :param ask: returns the commit of a tag or branch: ``ask_remote``.
+    :param read: returns path and content of a file at a commit: ``ask_file``.
     """
 
     def __init__(
@@ -296,7 +297,7 @@ class Sources:
     def resolve(self) -> dict[str, dict[str, t.Any]]:
         """Return ``{name: {url, ref, commit, pinned_by}}`` or ``{archive, sha256}`` for each source.
 
-        :raises SparkforgeError: an upstream does not answer, or sources pin each other in a circle.
+        :raises SparkforgeError: if an upstream does not respond, or sources pin each other in a circle.
         """
         for name in sorted(self.sources):
             self._resolve(name)
@@ -357,6 +358,6 @@ def _ref(ref: str | None) -> str | None:
 
 
 def lock_archives(stack: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Return every archive of a stack, from its file or as a fact, that a manifest lists; cuSPARSELt's too."""
+    """Return every archive of a stack that a manifest lists, including cuSPARSELt; accept its file or its fact."""
     cusparselt = stack["cusparselt"].get("archive")
     return [*stack["archives"], *([cusparselt] if cusparselt else [])]

@@ -22,7 +22,7 @@ PARTS = ("archives", "wheels", "sources", "build_requirements", "run_requirement
 
 
 class _IndentedDumper(yaml.SafeDumper):
-    """Lists indented below their key, as the rest of the collection writes them."""
+    """Indents lists under their key, like the rest of the collection's YAML."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         del indentless
@@ -33,21 +33,21 @@ def lock_text(lock: Lock) -> str:
     """Return a lock's file: the same pins give the same bytes."""
     content: dict[str, t.Any] = {"format": 1, "stack": lock["stack"], "resolved": lock["resolved"]}
     content |= {part: _ordered(lock.get(part) or {}) for part in PARTS}
-    # Strings from Ansible have its own class, which YAML's safe subset does not write.
+    # Strings from Ansible have its own class, which YAML's safe subset cannot write.
     plain = json.loads(json.dumps({"stack_lock": content}))
     body = yaml.dump(plain, Dumper=_IndentedDumper, sort_keys=False, default_flow_style=False, width=1000)
     return _HEADER.format(name=lock["stack"]) + body
 
 
 def same_pins(first: Lock | None, other: Lock) -> bool:
-    """Say whether two locks differ only in the day on which they were resolved."""
+    """Tell whether two locks differ only in the date on which they were resolved."""
     if first is None:
         return False
     return lock_text({**first, "resolved": ""}) == lock_text({**other, "resolved": ""})
 
 
 def _ordered(value: t.Any) -> t.Any:
-    """Return mappings by key and lists of lines in order; nothing in a lock depends on an order."""
+    """Return mappings ordered by key and lists of lines sorted; nothing in a lock depends on the order."""
     if isinstance(value, dict):
         return {key: _ordered(value[key]) for key in sorted(value)}
     if isinstance(value, list):

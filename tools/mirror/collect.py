@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collects a stack's files in the directory of a mirror, and writes the variables with which a site runs from it."""
+"""Collects a stack's files in a mirror's directory, and writes the variables for a site that uses the mirror."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from . import pages
 from .directory import OURS, Directory
 
 VARIABLES = "mirror-vars.yml"
-#: Bytes of an index page at most; one with thousands of files has a few MB.
+#: The maximum size of an index page in bytes; a page with thousands of files has a few MB.
 PAGE_LIMIT = 64 << 20
 
 
 def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvidia_url: str) -> None:
     """Fetch NVIDIA's archives and their manifests into ``nvidia/``, laid out as in NVIDIA's own tree.
 
-    :raises SparkforgeError: a manifest contradicts a pin, or a file cannot be fetched.
+    :raises SparkforgeError: if a manifest contradicts a pin, or a file cannot be fetched.
     """
     for archive in pinned:
         url = upstream.manifest_url(nvidia_url, archive.product, archive.release)
@@ -55,10 +55,10 @@ def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvid
 
 
 def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Return the indexes and the links to wheels in uv's options, or else in its variables.
+    """Return the indexes and the links to wheels from uv's options, or else from its variables.
 
     :param options: the options from ``resolve.Index.options``.
-    :raises SparkforgeError: no index and no link is configured.
+    :raises SparkforgeError: if neither an index nor a link is configured.
     """
     named = list(zip(options, options[1:], strict=False))
     indexes = [value for key in ("--index", "--default-index") for option, value in named if option == key]
@@ -87,7 +87,7 @@ class Wheels:
     def find(self, wheel: Requirement) -> list[index.Link]:
         """Return the files that may be the wheel.
 
-        :raises SparkforgeError: there is none, or no index answers.
+        :raises SparkforgeError: if there is none, or no index responds.
         """
         asked = [*self.places, *(f"{url}/{wheel.name}/" for url in self.indexes)]
         for page in asked:
@@ -116,7 +116,7 @@ class Wheels:
 def wheels(directory: Directory, requirements: t.Iterable[Requirement], searched: resolve.Index) -> None:
     """Fetch wheels into ``simple/``, and write the pages of an index (PEP 503).
 
-    :raises SparkforgeError: a wheel cannot be fetched, or differs from the lock's.
+    :raises SparkforgeError: if a wheel cannot be fetched, or differs from the lock.
     """
     known = {row["sha256"]: path for path, row in directory.rows.items() if path.endswith(".whl")}
     finder = None
@@ -139,7 +139,7 @@ def _fetch_one(directory: Directory, wheel: Requirement, links: t.Sequence[index
         try:
             directory.fetch(f"simple/{wheel.name}/{link.file}", link.url, wheel.hashes[0])
         except SparkforgeError as error:
-            # On a page without hashes, each wheel of the version may be the right one.
+            # On a page without hashes, any wheel of the version may be the right one.
             if number == len(links) or not error.details.get("actual"):
                 raise
         else:
@@ -150,10 +150,10 @@ def _fetch_one(directory: Directory, wheel: Requirement, links: t.Sequence[index
 
 
 def sources(directory: Directory, pinned: t.Iterable[t.Mapping[str, t.Any]], rewrite: t.Mapping[str, str]) -> None:
-    """Fetch repositories with their submodules into ``git/``, and archives of sources into ``archives/``.
+    """Fetch repositories with their submodules into ``git/``, and source archives into ``archives/``.
 
     :param rewrite: the URLs to fetch from instead, as in ``sparkforge_rewrite``.
-    :raises SparkforgeError: a source cannot be fetched.
+    :raises SparkforgeError: if a source cannot be fetched.
     """
     repositories = Repositories(directory.at("git"), directory.say, os.environ, rewrite, Patience())
     for path in directory.broken if not directory.check else ():
@@ -234,7 +234,7 @@ def rewrites(rows: t.Mapping[str, t.Mapping[str, str]]) -> dict[str, str]:
 
 
 def variables(url: str, rewrite: t.Mapping[str, str]) -> bytes:
-    """Return the variables with which a site runs from the mirror.
+    """Return the variables for a site that uses the mirror.
 
     :param url: the URL that serves the directory.
     :param rewrite: URL -> path in the mirror.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The directory of a mirror, and mirror.json in it: every file, its sha256 and where it came from."""
+"""The directory of a mirror, and mirror.json in it, which lists every file with its sha256 and origin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...plugins.module_utils._fetch import http
 
 FORMAT = 1
 MANIFEST = "mirror.json"
-#: The source of the mirror's own texts.
+#: The origin of the files that the mirror writes itself.
 OURS = "playbooks/mirror.yml"
 SPACE = "Set mirror_directory to a directory that you can write to, with enough free space."
 _PART = re.compile(r"[A-Za-z0-9_~+%-][A-Za-z0-9._~+%:!=-]*")
@@ -29,7 +29,7 @@ _PART = re.compile(r"[A-Za-z0-9_~+%-][A-Za-z0-9._~+%:!=-]*")
 def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
     """Return the rows of a mirror's manifest: path -> ``sha256`` and ``from``.
 
-    :raises SparkforgeError: the text is no manifest, or names a path outside the mirror.
+    :raises SparkforgeError: if the text is not a manifest, or names a path outside the mirror.
     """
     try:
         content = json.loads(text)
@@ -49,15 +49,15 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
 
 
 def inside(path: str) -> bool:
-    """Tell whether a path stays within the mirror: no part of it begins with a dot or leads up."""
+    """Tell whether a path stays within the mirror: no part of it begins with a dot."""
     return all(_PART.fullmatch(part) for part in path.split("/"))
 
 
 class Directory:
-    """The files of the mirror, and those that are added.
+    """The existing and the added files of the mirror.
 
     :ivar missing: a line for each file that was missing.
-    :ivar broken: repositories that lack an object of the manifest.
+    :ivar broken: repositories that lack an object listed in the manifest.
     """
 
     def __init__(self, root: str, *, check: bool, say: t.Callable[[str], None]) -> None:
@@ -78,9 +78,9 @@ class Directory:
                 raise SparkforgeError(f"{manifest} cannot be read: {error}.", SPACE) from error
 
     def at(self, path: str) -> str:
-        """Return the absolute path of a file of the mirror; all accesses go through this.
+        """Return the absolute path of a file in the mirror; all accesses go through this method.
 
-        :raises SparkforgeError: the path is outside the mirror.
+        :raises SparkforgeError: if the path is outside the mirror.
         """
         if not inside(path):
             raise SparkforgeError(
@@ -91,9 +91,9 @@ class Directory:
 
     @contextlib.contextmanager
     def alone(self) -> t.Iterator[None]:
-        """Lock the mirror for this run, and remove partial files of a killed run; not in check mode.
+        """Lock the mirror for this run, and remove partial files of a killed run; do neither in check mode.
 
-        :raises SparkforgeError: another run holds the lock.
+        :raises SparkforgeError: if another run holds the lock.
         """
         if self.check:
             yield
@@ -106,12 +106,12 @@ class Directory:
             yield
 
     def verify(self) -> None:
-        """Check every file of the manifest; forget those that are gone.
+        """Verify every file in the manifest, and forget missing ones.
 
-        :raises SparkforgeError: a file was changed.
+        :raises SparkforgeError: if a file was changed.
         """
         for path, row in list(self.rows.items()):
-            # The mirror's own texts are written again anyway.
+            # The mirror's own files are written again anyway.
             if row["from"] != OURS and not self.has(path):
                 del self.rows[path]
                 if path.startswith("git/"):
@@ -120,7 +120,7 @@ class Directory:
     def has(self, path: str, sha256: str | None = None) -> bool:
         """Tell whether a file exists and matches the manifest and the pin.
 
-        :raises SparkforgeError: the file does not match.
+        :raises SparkforgeError: if the file does not match.
         """
         row, file = self.rows.get(path), self.at(path)
         pins = {digest for digest in (sha256, row["sha256"] if row else None) if digest}
@@ -138,7 +138,7 @@ class Directory:
         return True
 
     def record(self, path: str, sha256: str, source: str, *, save: bool = True) -> None:
-        """Record a file in the manifest, which is written at once, so that an interrupted run continues from there.
+        """Record a file in the manifest, which is written immediately, so that an interrupted run continues from there.
 
         :param save: False leaves the writing to a caller that records many files.
         """
@@ -172,8 +172,8 @@ class Directory:
     ) -> None:
         """Fetch a file into the mirror unless it exists.
 
-        :param source: the source for the manifest, if it is not the URL.
-        :raises SparkforgeError: the file cannot be fetched, differs from the pin, or does not fit the disk.
+        :param source: the origin for the manifest, if it is not the URL.
+        :raises SparkforgeError: if the file cannot be fetched, differs from the pin, or does not fit on the disk.
         """
         if self.has(path, sha256):
             if path not in self.rows and sha256:
@@ -196,7 +196,7 @@ class Directory:
         self.record(path, sha256 or digests.of_file(target), source or url)
 
     def write(self, path: str, content: bytes, source: str) -> None:
-        """Write a text of ours, or one that was fetched already, into the mirror."""
+        """Write content that was generated or already fetched into the mirror."""
         digest = hashlib.sha256(content).hexdigest()
         row = self.rows.get(path)
         if os.path.isfile(self.at(path)) and row is not None and row["sha256"] == digest and self.has(path):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The archives, wheels and sources that a stack needs on some machines, as its lock pins them."""
+"""The archives, wheels and sources that a stack needs on some machines, as pinned in its lock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..lock.upstream import lock_archives
 
 @dataclasses.dataclass(frozen=True)
 class Needs:
-    """The files that the mirror needs. ``sources`` are options ``source`` of source_build."""
+    """The files that the mirror needs. ``sources`` are in the format of source_build's option ``source``."""
 
     archives: tuple[redist_plan.Archive, ...]
     wheels: tuple[Requirement, ...]
@@ -29,7 +29,7 @@ class Needs:
 def read_line(line: str) -> Requirement:
     """Return the requirement that a line of a lock pins.
 
-    :raises SparkforgeError: the line does not pin a single file.
+    :raises SparkforgeError: if the line does not pin a single file.
     """
     pin = split(line)
     if f"{pin.written}=={pin.version}" != pin.pin or len(pin.hashes) != 1:
@@ -43,8 +43,8 @@ def read_line(line: str) -> Requirement:
 def needs_of(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: t.Sequence[str] | None) -> Needs:
     """Return the needs of the fact ``stack`` on the machines.
 
-    :param extensions: the units that are built beside LLVM, Triton and PyTorch, None for those of the stack.
-    :raises SparkforgeError: the stack does not support a machine, or does not have a unit.
+    :param extensions: the units to build in addition to LLVM, Triton and PyTorch; None for those of the stack.
+    :raises SparkforgeError: if the stack does not support a machine, or does not have a unit.
     """
     unknown = [machine for machine in machines if machine not in stack["machines"]]
     if unknown or not machines:
@@ -81,7 +81,7 @@ def needs_of(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions
 def _archives(stack: t.Mapping[str, t.Any], machines: t.Sequence[str]) -> t.Iterator[redist_plan.Archive]:
     rows = lock_archives(stack)
     for platform in map(platforms.redist, machines):
-        # An archive has a sha256 only for platforms that it is made for.
+        # An archive has a sha256 only for the platforms that it exists for.
         entries = [{**row, "sha256": row["sha256"][platform]} for row in rows if row["sha256"].get(platform)]
         fields = [field.name for field in dataclasses.fields(redist_plan.Archive)]
         entries = [{key: value for key, value in row.items() if key in fields} for row in entries]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Pages of a package index (PEP 503): choosing a file by its sha256, and writing pages of your own."""
+"""Pages of a package index (PEP 503): choose a file by its sha256, and generate pages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ...plugins.module_utils._wheel.requirement import Requirement
 from ...plugins.module_utils._wheelhouse.publication import page
 
 with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    # ansible-core depends on packaging; only ansible-test's import check runs without it.
     from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 
 def choose(links: t.Iterable[Link], wheel: Requirement) -> list[Link]:
-    """Return the links that may be the wheel: the one with its sha256, or those of its version without a sha256."""
+    """Return the links that may be the wheel: the link with its sha256, or those of its version without a sha256."""
     same, silent = [], []
     for link in links:
         with contextlib.suppress(InvalidWheelFilename):
@@ -35,7 +35,7 @@ def choose(links: t.Iterable[Link], wheel: Requirement) -> list[Link]:
 
 
 def pages(files: t.Mapping[str, str]) -> dict[str, bytes]:
-    """Return the pages of an index, by their paths below it.
+    """Return the pages of an index, by path within it.
 
     :param files: ``<name>/<file>`` -> its sha256.
     """

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts vLLM or SGLang for the unit of the role serving: ``sparkforge_launch.py ENGINE SHARE open|key ARGUMENT…``.
+"""Starts vLLM or SGLang for the `serving` role's unit: ``sparkforge_launch.py ENGINE SHARE open|key ARGUMENT…``.
 
-It bounds the compilers by the memory that is free at this start, and gives the engine its key from the unit's
+It limits the number of compilers by the free memory at this start, and passes the key to the engine from the unit's
 credentials (systemd.exec(5), LoadCredential=), so that the key is in no command line, variable or log.
-Read in the wheels of vllm 0.32.0 and 0.33.0, sglang 0.5.23, and what they depend on.
+
+Read in the wheels of vllm 0.32.0 and 0.33.0, sglang 0.5.23, and their dependencies.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ import typing as t
 from pathlib import Path
 
 MODULES = {"vllm": "vllm.entrypoints.cli.main", "sglang": "sglang.cli.main"}
-#: As for a build (module_utils/_unit/jobs.py, with which a test compares what comes out).
+#: As for a build (module_utils/_unit/jobs.py; a test compares the results).
 MEMORY_PER_JOB_MIB = 4096
 RESERVE_MIB, RESERVE_SHARE, SMALL_RESERVE_SHARE = 16 * 1024, 0.15, 0.25
-#: Each variable that bounds a compiler at run time, and how many jobs that compiler has at most by itself (0: one for
-#: each core). ninja of flashinfer (jit/cpp_ext.py), of sglang (kernels/jit/utils/compile/ninja.py), of tvm_ffi
-#: (cpp/extension.py) and of torch (utils/cpp_extension.py) reads MAX_JOBS.
+#: The variables that limit compilers at run time, each with the compiler's own maximum of jobs (0: one per core). The
+#: ninja of flashinfer (jit/cpp_ext.py), sglang (kernels/jit/utils/compile/ninja.py), tvm_ffi (cpp/extension.py) and
+#: torch (utils/cpp_extension.py) reads MAX_JOBS.
 COMPILERS = {
     "MAX_JOBS": 0,
     "TORCHINDUCTOR_COMPILE_THREADS": 0,  # torch/_inductor/config.py; vllm itself sets 1
@@ -42,10 +43,10 @@ Message = t.MutableMapping[str, t.Any]
 
 
 def compile_jobs(meminfo: str, share: float, cores: int) -> tuple[int, str]:
-    """Return how many compilers may run, one at least, and one sentence that says why.
+    """Return the number of compilers that may run, at least one, and a sentence with the reason.
 
     :param meminfo: the text of /proc/meminfo.
-    :param share: of all memory, what the engine takes; it may not have taken it yet.
+    :param share: the share of all memory that the engine takes; it may not have allocated it yet.
     """
     values = {name: int(size) // 1024 for name, size in re.findall(r"^(\w+): +(\d+) kB$", meminfo, re.M)}
     total, available = values["MemTotal"], values["MemAvailable"]
@@ -58,9 +59,9 @@ def compile_jobs(meminfo: str, share: float, cores: int) -> tuple[int, str]:
 
 
 def key() -> str:
-    """Return the key that systemd gave the unit.
+    """Return the key that systemd passed to the unit.
 
-    :raises SystemExit: it gave none; a server that is to have one must not run without.
+    :raises SystemExit: if there is no key; a server that should have one must not run without it.
     """
     try:
         return Path(os.environ["CREDENTIALS_DIRECTORY"], CREDENTIAL).read_text().strip()
@@ -69,10 +70,10 @@ def key() -> str:
 
 
 class Guard:
-    """ASGI middleware that answers nobody without the key, but for /health.
+    """ASGI middleware that rejects requests without the key, except for /health.
 
-    vLLM's own key guards /v1, /v2, /inference and /cohere alone; /invocations answers the same questions without it
-    (vllm/entrypoints/serve/middleware/authenticate.py, and the help of --api-key).
+    vLLM's own key protects only /v1, /v2, /inference and /cohere; /invocations answers the same requests without it
+    (vllm/entrypoints/serve/middleware/authenticate.py, and the help for --api-key).
     """
 
     def __init__(self, app: t.Callable[..., t.Awaitable[None]]) -> None:
@@ -82,7 +83,7 @@ class Guard:
     async def __call__(self, scope: Message, receive: t.Any, send: t.Callable[[Message], t.Awaitable[None]]) -> None:
         kind = scope["type"]
         authorization = dict(scope.get("headers") or []).get(b"authorization", b"")
-        # A browser asks with OPTIONS first whether it may send the key.
+        # A browser first asks with OPTIONS whether it may send the key.
         free = kind not in ("http", "websocket") or scope.get("method") == "OPTIONS" or scope["path"] == "/health"
         if free or secrets.compare_digest(authorization, self.expected):
             await self.app(scope, receive, send)
@@ -95,14 +96,14 @@ class Guard:
 
 
 class Secret(str):
-    """A text that stays itself in a program, and is hidden where the program logs its settings."""
+    """A string that is hidden when the program logs its settings."""
 
     def __repr__(self) -> str:
         return "'***'"
 
 
 def give_sglang_the_key() -> None:
-    """Set ``api_key`` as ``--api-key`` would: SGLang has no variable for it, and logs its settings as it starts.
+    """Set ``api_key`` as ``--api-key`` would: SGLang has no variable for it, and logs its settings at start.
 
     Source: sglang/srt/server_args.py (from_cli_args) and sglang/srt/entrypoints/engine.py.
     """
@@ -117,7 +118,7 @@ def give_sglang_the_key() -> None:
 
 
 def main(engine: str, share: str, access: str, *arguments: str) -> None:
-    """Become the engine; with ``key`` for ``access`` it does not start without one."""
+    """Become the engine; with ``key`` for ``access``, do not start without a key."""
     count, why = compile_jobs(Path("/proc/meminfo").read_text(), float(share), len(os.sched_getaffinity(0)))
     sys.stdout.write(f"sparkforge: {why}.\n")
     sys.stdout.flush()

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Looks after the unit of a model server: waits until it answers, and records why it stays off.
+"""Monitors a model server's unit: waits until the server answers, and records why it stays off.
 
-``sparkforge_unit.py answers UNIT URL SECONDS`` ends with 0 once the server answers, 2 once systemd gave it up, else 1.
-``sparkforge_unit.py stopped UNIT FILE`` is what systemd starts when it gives the unit up (OnFailure=).
+``sparkforge_unit.py answers UNIT URL SECONDS`` exits with 0 when the server answers, 2 when systemd gave it up, else 1.
+systemd runs ``sparkforge_unit.py stopped UNIT FILE`` when it gives the unit up (OnFailure=).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-#: Less than RestartSec of the unit, in microseconds.
+#: A time in microseconds that is less than the unit's RestartSec.
 BY_HAND_US = 5_000_000
 #: Why the server stopped, by $SERVICE_RESULT of systemd.exec(5).
 RESULTS = {
@@ -31,7 +31,7 @@ RESULTS = {
 
 
 def printed(*command: str) -> str:
-    """Return a program's output without terminal controls, because a log may have any text of the engine."""
+    """Return a program's output without terminal controls, because a log may contain any text from the engine."""
     done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     text = done.stdout.decode(errors="replace")
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
@@ -51,11 +51,11 @@ def answers(unit: str, url: str, seconds: str) -> int:
 
 
 def stopped(unit: str, path: str) -> int:
-    """Write why the unit is off, and take it from the boot: it starts again when a person says so."""
+    """Record why the unit is off, and disable it at boot until a person starts it again."""
     names = ("Result", "ExecMainStatus", "NRestarts", "ExecMainExitTimestampMonotonic", "StateChangeTimestampMonotonic")
     shown = printed("systemctl", "show", unit, *(f"-p{name}" for name in names))
     values = dict(line.split("=", 1) for line in shown.splitlines())
-    # Before systemd gives up it waits once more. A process that ended just now was stopped by somebody, if not readily.
+    # Before giving up, systemd waits once more. If the process exited just now, a person stopped it.
     if int(values[names[4]]) - int(values[names[3]]) < BY_HAND_US:
         return 0
     why = RESULTS.get(values["Result"], "systemd calls it {Result}").format(**values)
