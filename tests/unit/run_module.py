@@ -14,6 +14,8 @@ from pathlib import Path
 import ansible
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import programs
 
+from tests.unit import module_server
+
 ROOT = Path(__file__).parents[2]
 #: Modules whose action sends a program.
 WITH_PROGRAM = ("cuda_proof", "inspect_info", "proof_publish", *programs.CALLED)
@@ -43,15 +45,16 @@ def run_module(
     places = [str(ROOT / ".collections"), os.environ.get("PYTHONPATH", "")]
     if interpreter != sys.executable:
         places.append(str(Path(ansible.__file__).parents[1]))
-    done = subprocess.run(
-        [interpreter, "-m", f"ansible_collections.sparkforge.dgx_spark.plugins.modules.{module}"],
-        input=json.dumps({"ANSIBLE_MODULE_ARGS": {**arguments, "_ansible_check_mode": check_mode}}),
-        env={
-            **os.environ,
-            "PYTHONPATH": ":".join(filter(None, places)),
-            "LC_ALL": "C.UTF-8",
-        },
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr, done.stderr
-    return t.cast("dict[str, t.Any]", json.loads(done.stdout))
+    environment = {**os.environ, "PYTHONPATH": ":".join(filter(None, places)), "LC_ALL": "C.UTF-8"}
+    name = f"ansible_collections.sparkforge.dgx_spark.plugins.modules.{module}"
+    options = json.dumps({"ANSIBLE_MODULE_ARGS": {**arguments, "_ansible_check_mode": check_mode}})
+    if interpreter == sys.executable:
+        out, err = module_server.call(name, options, environment)
+    else:
+        done = subprocess.run(
+            [interpreter, "-m", name], input=options, env=environment,
+            capture_output=True, text=True, check=False, timeout=module_server.SECONDS,
+        )  # fmt: skip
+        out, err = done.stdout, done.stderr
+    assert "Traceback" not in err, err
+    return t.cast("dict[str, t.Any]", json.loads(out))

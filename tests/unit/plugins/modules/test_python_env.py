@@ -20,7 +20,7 @@ import zipfile
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import unprivileged
-from ansible_collections.sparkforge.dgx_spark.tests.unit import interpreter, web_server
+from ansible_collections.sparkforge.dgx_spark.tests.unit import interpreter, module_server, web_server
 
 from lab import stand_ins
 
@@ -137,7 +137,11 @@ class Host:
         return process
 
     def run(self, **options: t.Any) -> dict[str, t.Any]:
-        out, err = self.start(**options).communicate(timeout=120)
+        if self.limit:
+            out, err = self.start(**options).communicate(timeout=120)
+        else:
+            arguments = json.dumps(self.arguments(**options))
+            out, err = module_server.call(MODULE, arguments, self.environ(), str(self.directory), umask=0o077)
         assert out.strip(), err
         assert "Traceback" not in out + err
         return t.cast("dict[str, t.Any]", json.loads(out))
@@ -294,8 +298,7 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_its_name
 
     # A job of the environment that would go next keeps it; when it ends, it goes.
     job = subprocess.Popen(
-        [host.environments / second / "bin" / "python", "-c", "import sys; sys.stdin.read()"],
-        stdin=subprocess.PIPE,
+        [host.environments / second / "bin" / "python", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
     try:
         host.succeed(requirements=[pin(three)], imports=["tiny"])
@@ -461,6 +464,11 @@ def test_going_back_and_forth_needs_no_index_starts_nothing_and_removes_nothing(
     assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
+    # Killed between the two links, on the way back to the first.
+    (host.environments / "previous").unlink()
+    (host.environments / "previous").symlink_to(second)
+    assert host.succeed(state="previous")["environment_id"] == first
+    assert two.links == (first, second)
 
 
 def test_receipts_of_schema_1_are_read_and_nothing_is_made_again(host: Host) -> None:
@@ -483,16 +491,6 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_made_again(host: Host) -> 
     assert (host.receipt()["schema"], host.receipt()["environment_id"]) == (2, first)
     assert "lock_id" not in host.receipt()
     assert host.succeed(state="previous")["environment_id"] == second
-
-
-def test_going_back_after_a_switch_that_was_cut_short(host: Host) -> None:
-    two = Two(host)
-    first, second = two.made
-    # Killed between the two links, on the way back to the first.
-    (host.environments / "previous").unlink()
-    (host.environments / "previous").symlink_to(second)
-    assert host.succeed(state="previous")["environment_id"] == first
-    assert two.links == (first, second)
 
 
 def test_going_back_is_refused_with_the_cause(host: Host) -> None:
@@ -537,14 +535,8 @@ def test_without_any_environment_there_is_nothing_to_go_back_to(host: Host) -> N
         ({"environment_id": "staged"}, "'staged' is not a valid environment id"),
         ({"root": "/"}, "is not an absolute path below /"),
         ({}, "there is nothing to install"),
-        (
-            {"python": "/nowhere/python3.12", "requirements": ["a==1 --hash=sha256:" + "0" * 64]},
-            "is not on this host",
-        ),
-        (
-            {"python": "3.99", "requirements": ["a==1 --hash=sha256:" + "0" * 64]},
-            "Python 3.99 is not on this host",
-        ),
+        ({"python": "/nowhere/python3.12", "requirements": ["a==1 --hash=sha256:" + "0" * 64]}, "is not on this host"),
+        ({"python": "3.99", "requirements": ["a==1 --hash=sha256:" + "0" * 64]}, "Python 3.99 is not on this host"),
         ({"environment": {"PATH": "/x"}}, "'PATH' cannot be set"),
         ({"environment": {"A B": "x"}}, "'A B' cannot be set"),
         ({"library_paths": ["lib"]}, "'lib' is not an absolute path"),
@@ -594,11 +586,6 @@ def failing_installations() -> list[t.Any]:
         write_wheel(host.links, "tiny", "2.0")
         return {"requirements": ["tiny==2.0 --hash=sha256:" + "0" * 64]}
 
-    def dependency_not_locked(host: Host) -> dict[str, t.Any]:
-        wheel = write_wheel(host.links, "tiny", "2.0", requires=("base>=1",))
-        write_wheel(host.links, "base")
-        return {"requirements": [pin(wheel)]}
-
     def not_found(host: Host) -> dict[str, t.Any]:
         return {"requirements": ["nothing==2.0 --hash=sha256:" + "0" * 64]}
 
@@ -606,20 +593,6 @@ def failing_installations() -> list[t.Any]:
         message = "libcudss.so.0: cannot open shared object file: No such file or directory"
         wheel = write_wheel(host.links, "tiny", "2.0", code=f"raise ImportError({message!r})\n", script=False)
         return {"requirements": [pin(wheel)], "imports": ["tiny"]}
-
-    def crash(host: Host) -> dict[str, t.Any]:
-        wheel = write_wheel(host.links, "tiny", "2.0", code="import os\nos.abort()\n", script=False)
-        return {"requirements": [pin(wheel)], "imports": ["tiny"]}
-
-    def cpu_build(host: Host) -> dict[str, t.Any]:
-        code = "import types\n__version__ = '2.0'\n"
-        code += "version = types.SimpleNamespace(cuda=None, git_version='abc')\n"
-        wheel = write_wheel(host.links, "torch", "2.0", code=code, script=False)
-        return {"requirements": [pin(wheel)], "require_cuda": True}
-
-    def no_library_path(host: Host) -> dict[str, t.Any]:
-        wheel = write_wheel(host.links, "tiny", "2.0")
-        return {"requirements": [pin(wheel)], "library_paths": ["/nowhere/lib"]}
 
     def damaged_wheel(host: Host) -> dict[str, t.Any]:
         wheel = write_wheel(host.links, "tiny", "2.0")
@@ -631,12 +604,8 @@ def failing_installations() -> list[t.Any]:
 
     return [
         pytest.param(wrong_hash, "The sha256 of tiny==2.0 is", id="wrong hash"),
-        pytest.param(dependency_not_locked, "tiny 2.0 requires base, which is not installed", id="not locked"),
         pytest.param(not_found, "No wheel of nothing==2.0 for this interpreter and machine was found", id="not found"),
         pytest.param(missing_library, "libcudss.so.0", id="missing library"),
-        pytest.param(crash, "the interpreter exited with", id="crash"),
-        pytest.param(cpu_build, "torch 2.0 is a CPU build", id="CPU build"),
-        pytest.param(no_library_path, "/nowhere/lib", id="no library path"),
         pytest.param(damaged_wheel, "of tiny is damaged, or is no wheel", id="damaged wheel"),
         pytest.param(another_wheel_was_sent, "expected 0000", id="another wheel was sent"),
     ]
@@ -797,9 +766,7 @@ def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Hos
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         process = host.start(
-            requirements=[pin(tiny)],
-            index_url=f"http://127.0.0.1:{server.server_address[1]}/simple",
-            find_links=[],
+            requirements=[pin(tiny)], index_url=f"http://127.0.0.1:{server.server_address[1]}/simple", find_links=[]
         )
         assert SlowIndex.asked.wait(60)
         process.send_signal(signal.SIGKILL)
@@ -960,13 +927,12 @@ def told(host: Host) -> pathlib.Path:
     return path
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_root_runs_no_code_of_a_wheel(host: Host, told: pathlib.Path, compiled: bool) -> None:
+def test_root_runs_no_code_of_a_wheel(host: Host, told: pathlib.Path) -> None:
     say = SAYS.format(path=str(told))
     files = {"evil.py": say, "evil.pth": f"{say}\n", "pip/_internal/commands/check.py": say}
     files.update({f"pip/_internal/{name}.py": say for name in ("operations/check", "utils/logging", "cli/main")})
     wheel = write_wheel(host.links, "evil", files=files, script=False)
-    host.succeed(requirements=[pin(wheel)], imports=["evil"], compile=compiled)
+    host.succeed(requirements=[pin(wheel)], imports=["evil"], compile=True)
     [uid] = {int(uid) for uid in told.read_text().split()}
     assert uid in (unprivileged.ACCOUNTS if os.geteuid() == 0 else [os.geteuid()])
 
@@ -979,25 +945,20 @@ def test_what_a_wheel_runs_sees_no_variable_of_the_module(host: Host, told: path
     assert "nonexistent" in told.read_text() and "secret" not in told.read_text()
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, told: pathlib.Path, fails: bool) -> None:
+def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, told: pathlib.Path) -> None:
+    """Nor does it where the wheel fails: module_utils/_core/test_unprivileged.py."""
     code = "import os, subprocess\nfound = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
-    code += f"open({str(told)!r}, 'a').write('%d\\n' % found.pid)\n" + ("raise ValueError\n" if fails else "")
+    code += f"open({str(told)!r}, 'a').write('%d\\n' % found.pid)\n"
     wheel = write_wheel(host.links, "evil", code=code, script=False)
-    assert host.run(requirements=[pin(wheel)], imports=["evil"])["changed" if not fails else "failed"]
+    host.succeed(requirements=[pin(wheel)], imports=["evil"])
     [daemon] = told.read_text().split()
     state = pathlib.Path(f"/proc/{daemon}/stat")
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-#: All that is refused of such lines: module_utils/_environment/test_apply.py.
-FORGED = [
-    "{", '{"module": "evil", "state": "imported"}', '{"module": "evil", "state": "imported", "found": {"version": [1]}}'
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("line", FORGED, ids=lambda line: line[:60])
-def test_a_line_that_the_probe_does_not_print_is_one_clear_message(host: Host, line: str) -> None:
+def test_a_line_that_the_probe_does_not_print_is_one_clear_message(host: Host) -> None:
+    """All that is refused of such lines: module_utils/_environment/test_apply.py."""
+    line = '{"module": "evil", "state": "imported", "found": {"version": [1]}}'
     wheel = write_wheel(host.links, "evil", code=f"print({'@sparkforge ' + line!r}, flush=True)", script=False)
     failed = host.run(requirements=[pin(wheel)], imports=["evil"])
     assert failed["failed"] and "prints a line that only the test of its imports prints: @sparkforge" in failed["msg"]

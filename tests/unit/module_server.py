@@ -1,0 +1,133 @@
+"""Runs modules in forks of a process that has imported ansible: starting Python takes longer than most modules do.
+
+A module has a process of its own all the same, with the variables, directory and umask of its caller.
+"""
+
+import atexit
+import contextlib
+import functools
+import importlib
+import json
+import os
+import runpy
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import typing as t
+
+SECONDS = 120.0
+
+
+@functools.cache
+def _start_server() -> str:
+    """Start the server of this process, which ends with it, and return the path of its socket."""
+    directory = tempfile.mkdtemp(prefix="sparkforge-modules-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    path = os.path.join(directory, "socket")
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    command = [sys.executable, __file__, path]
+    server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return path
+
+
+def call(
+    module: str, arguments: str, environment: t.Mapping[str, str], directory: str = ".", umask: int = -1
+) -> tuple[str, str]:
+    """Run a module with its arguments on stdin, and return what it printed, once nothing holds its output open.
+
+    :param module: its full name, which is found below PYTHONPATH of ``environment``.
+    """
+    server = _start_server()
+    (its_input, our_input), *outputs = [os.pipe() for _number in range(3)]
+    request = {
+        "module": module, "environment": dict(environment), "directory": os.path.abspath(directory), "umask": umask,
+    }  # fmt: skip
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.connect(server)
+        its_ends = [its_input, *(writing for _reading, writing in outputs)]
+        socket.send_fds(connection, [json.dumps(request).encode()], its_ends)
+        pid = int(connection.recv(20))
+    for end in its_ends:
+        os.close(end)
+    with contextlib.suppress(BrokenPipeError), os.fdopen(our_input, "w", encoding="utf-8") as stream:
+        stream.write(arguments)
+    printed = {reading: b"" for reading, _writing in outputs}
+    unfinished, deadline = set(printed), time.monotonic() + SECONDS
+    while unfinished:
+        ready = select.select(unfinished, [], [], max(0.0, deadline - time.monotonic()))[0]
+        if not ready:
+            os.kill(pid, signal.SIGKILL)
+            raise TimeoutError(f"{module} did not end within {SECONDS:.0f} s")
+        for reading in ready:
+            block = os.read(reading, 1 << 16)
+            printed[reading] += block
+            if not block:
+                unfinished.remove(reading)
+                os.close(reading)
+    out, err = (content.decode() for content in printed.values())
+    return out, err
+
+
+def _run(request: dict[str, t.Any], descriptors: list[int]) -> None:
+    """Be the module, as `python -m` runs it."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    os.closerange(3, 64)
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["directory"])
+    if request["umask"] >= 0:
+        os.umask(request["umask"])
+    del sys.argv[1:]
+    try:
+        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+    except SystemExit:
+        pass
+    except BaseException:
+        traceback.print_exc()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _serve(path: str) -> None:
+    """Fork for each request, until stdin ends, which whoever started this holds."""
+    import ansible.module_utils.basic  # noqa: F401
+
+    del sys.path[0]  # this file's directory
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen()
+        print("ready", flush=True)
+        while listener in select.select([listener, sys.stdin.fileno()], [], [])[0]:
+            connection, _address = listener.accept()
+            message, descriptors, _flags, _sender = socket.recv_fds(connection, 1 << 20, 3)
+            request = json.loads(message)
+            paths = request["environment"].get("PYTHONPATH", "").split(":")
+            sys.path[:0] = [entry for entry in paths if entry and entry not in sys.path]
+            # What it imports is imported once.
+            with contextlib.suppress(Exception):
+                importlib.import_module(request["module"])
+            sys.modules.pop(request["module"], None)
+            pid = os.fork()
+            if not pid:
+                _run(request, descriptors)
+            connection.send(str(pid).encode())
+            connection.close()
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])
