@@ -246,9 +246,7 @@ def unproven(host: str = "example-spark03") -> Report:
     checks = [
         check
         if check["family"] in ("identity", "toolchain") or check["name"] in ("torch", "closure")
-        else {
-            **row(check["name"], check["family"], "skip", cause=NO_GPU, numeric=check["numeric"]),
-        }
+        else {**row(check["name"], check["family"], "skip", cause=NO_GPU, numeric=check["numeric"])}
         for check in report["checks"]
         if not check["name"].startswith("cpu.")
     ]

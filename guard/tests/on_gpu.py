@@ -23,10 +23,7 @@ from typing import Any
 from guard.tests import calibrate, engines
 from proof.tests import served
 
-SIZES = {
-    "qwen3-0.6B": (28, 1024, 3072, 16, 8, 128, 151936),
-    "qwen2-7B": (28, 3584, 18944, 28, 4, 128, 152064),
-}
+SIZES = {"qwen3-0.6B": (28, 1024, 3072, 16, 8, 128, 151936), "qwen2-7B": (28, 3584, 18944, 28, 4, 128, 152064)}
 #: Keys of these families' configs that differ from Llama's.
 FAMILIES: dict[str, dict[str, Any]] = {
     "qwen3": {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "rms_norm_eps": 1e-6},

@@ -95,10 +95,7 @@ ENTRIES = {
     "random.set_rng_state": ("does nothing", "chance"),
     "torch.manual_seed": ("low bits", "chance"),
 }
-CHECKS = {
-    "layouts": ["cpu.layouts.nested", "cpu.layouts.sparse"],
-    "chance": ["cpu.chance.independence"],
-}
+CHECKS = {"layouts": ["cpu.layouts.nested", "cpu.layouts.sparse"], "chance": ["cpu.chance.independence"]}
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,7 @@ class Pair:
     stolen: Path
 
     def attack(
-        self,
-        say: dict[str, Any] | None = None,
-        observe: Any = None,
-        flood: int = 0,
-        instead: str | None = None,
+        self, say: dict[str, Any] | None = None, observe: Any = None, flood: int = 0, instead: str | None = None
     ) -> None:
         """Have the hostile host answer so from now on."""
         text = json.dumps({"say": say or {}, "observe": observe or {}, "flood": flood, "instead": instead})
@@ -209,10 +205,7 @@ def test_what_is_no_observation_concerns_its_host_alone(pair: Pair, alone: dict[
     pair.is_untouched()
 
 
-ANSWERS = {
-    "no JSON": f"{ESCAPES}{{{{ lookup('pipe', 'id') }}}}",
-    "a depth without an end": "[" * 200_000,
-}
+ANSWERS = {"no JSON": f"{ESCAPES}{{{{ lookup('pipe', 'id') }}}}", "a depth without an end": "[" * 200_000}
 
 
 @pytest.mark.parametrize("instead", ANSWERS.values(), ids=ANSWERS)

@@ -161,12 +161,7 @@ sys.exit("--wrong" in sys.argv)
 @pytest.mark.long
 def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Path) -> None:
     host = with_an_engine(bench)
-    given = {
-        "serving_engine": "vllm",
-        "serving_model": MODEL,
-        "serving_start_timeout": 60,
-        "serving_prove": True,
-    }
+    given = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60, "serving_prove": True}
     assert "the proof is not on this host yet" in host.roles("serving", **given).failed().text
     (tmp_path / "proof.pyz").write_text(PROVE)
     host.copy(tmp_path / "proof.pyz", "/opt/sparkforge/proof/proof.pyz")

@@ -78,13 +78,7 @@ def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: 
     if not python:
         pytest.skip(f"ansible-core {core} needs Python {version}, which this machine does not have")
     subprocess.run([python, "-m", "venv", tmp_path / "venv"], check=True)
-    install = [
-        tmp_path / "venv/bin/pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-        f"ansible-core=={core}",
-    ]
+    install = [tmp_path / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", f"ansible-core=={core}"]
     subprocess.run(install, check=True)
 
     collection = tmp_path / "ansible_collections/sparkforge/dgx_spark"

@@ -31,14 +31,14 @@ ROLES: dict[str, list[dict[str, t.Any]]] = {
             "name": "Stop with every failed check",
             "ansible.builtin.fail": {"msg": "attention.flash: wrong numbers."},
             "when": "inventory_hostname in broken",
-        },
+        }
     ],
     # After the switch: a host without an environment has the new one by then.
     "verify/judge": [
         {
             "ansible.builtin.fail": {"msg": "nothing was proven"},
             "when": ["inventory_hostname in unproven", "verify_require == 'proven'"],
-        },
+        }
     ],
 }
 STEPS = ("preflight", "rollout", "report")

@@ -110,17 +110,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     )
     worker.case("override_by_commit", ["__llvm_plan"], triton_llvm_override={"repo": "https://e.com/l", "version": "x"})
     worker.case(
-        "without_cuda",
-        ["__torch_extensions_plan"],
-        torch_extensions_cuda=False,
-        torch_extensions_names=["torchvision"],
+        "without_cuda", ["__torch_extensions_plan"], torch_extensions_cuda=False, torch_extensions_names=["torchvision"]
     )
     worker.case(
-        "installed",
-        ["__cuda_libraries_plan"],
-        stack_name="torch-2.15.0",
-        stack_method="wheel",
-        stack_libraries="all",
+        "installed", ["__cuda_libraries_plan"], stack_name="torch-2.15.0", stack_method="wheel", stack_libraries="all"
     )
     return worker.run()
 

@@ -87,8 +87,7 @@ class Tree:
         path = f"/compute/{product}/redist/redistrib_{release}.json"
         manifest = json.loads(self.files.get(path, b'{"release_date": "2026-06-01"}'))
         described = manifest.setdefault(
-            component,
-            {"name": f"NVIDIA {component}", "license": f"{component} licence", "version": version},
+            component, {"name": f"NVIDIA {component}", "license": f"{component} licence", "version": version}
         )
         if variant:
             described.setdefault(platform, {})[variant] = entry

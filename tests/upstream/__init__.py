@@ -230,11 +230,7 @@ def _llvm(*names: str, without: str = "") -> dict[str, bytes]:
     tree = _tree(*(f"llvm-project/{name}" for name in names))
     tree.pop(without, None)
     modules = "cmake/Modules"
-    return {
-        **tree,
-        f"{modules}/FixtureWeight.cmake": _shared(".cmake"),
-        f"{modules}/fixture_weight.h": _shared(".h"),
-    }
+    return {**tree, f"{modules}/FixtureWeight.cmake": _shared(".cmake"), f"{modules}/fixture_weight.h": _shared(".h")}
 
 
 def _operators() -> Tree:

@@ -45,13 +45,7 @@ def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
     return min(EXACT, away / bound) if math.isfinite(away) else EXACT
 
 
-def probe(
-    drawn: Drawn,
-    operator: t.Any,
-    device: str,
-    seen: Seen,
-    bound: t.Callable[[str], float],
-) -> tuple[float, str]:
+def probe(drawn: Drawn, operator: t.Any, device: str, seen: Seen, bound: t.Callable[[str], float]) -> tuple[float, str]:
     """Return how many times its bound a fault changes what a program computes, at most, and which program it was.
 
     :param operator: of torch's list.

@@ -28,10 +28,7 @@ def row(what: str, before: str, now: str) -> dict[str, str]:
         ({"driver": "590.48.01"}, [row("driver", "580.159.04", "590.48.01")]),
         ({"driver": None}, [row("driver", "580.159.04", "absent")]),
         ({"kernel": "7.0.0-1019-nvidia"}, [row("kernel", "6.17.0-1021-nvidia", "7.0.0-1019-nvidia")]),
-        (
-            {"firmware": {**PROVEN["firmware"], "board": "5.37"}},
-            [row("firmware of board", "5.36_0ACUM018", "5.37")],
-        ),
+        ({"firmware": {**PROVEN["firmware"], "board": "5.37"}}, [row("firmware of board", "5.36_0ACUM018", "5.37")]),
         ({"firmware": {"board": "5.36_0ACUM018", "mlx5_0": "28.45"}}, []),
         (
             {"packages": {"libcublas-13-0": "13.2.0.1-1", "cuda-nvcc-13-0": "13.0.88-1"}},

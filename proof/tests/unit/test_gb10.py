@@ -91,9 +91,7 @@ def ends(report: dict[str, Any]) -> tuple[str, int, bool, bool]:
 
 
 @pytest.mark.parametrize("name", COMPUTING)
-def test_a_check_without_an_answer_never_keeps_a_gb10_from_its_stack(
-    name: str,
-) -> None:
+def test_a_check_without_an_answer_never_keeps_a_gb10_from_its_stack(name: str) -> None:
     definition = catalogue.CHECKS[name]
     lost: list[Callable[[], Result]] = [
         lambda: endings.hung(definition, definition.seconds),

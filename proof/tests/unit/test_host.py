@@ -62,10 +62,7 @@ def rows(
     gpu_required: bool = True,
     check_mode: bool = False,
 ) -> list[Result]:
-    return [
-        *host.gpu_checks(gpu, driver, REFERENCE, profile, gpu_required),
-        *host.closure_checks(closure, check_mode),
-    ]
+    return [*host.gpu_checks(gpu, driver, REFERENCE, profile, gpu_required), *host.closure_checks(closure, check_mode)]
 
 
 def judge(**given: t.Any) -> dict[str, Result]:
@@ -80,12 +77,7 @@ def closure(**changed: t.Any) -> dict[str, t.Any]:
 def test_a_host_that_has_everything_passes() -> None:
     found = rows()
     assert {row.status for row in found} == {"pass"}
-    assert [row.name for row in found] == [
-        "gpu",
-        "compute_capability",
-        "driver",
-        "closure",
-    ]
+    assert [row.name for row in found] == ["gpu", "compute_capability", "driver", "closure"]
 
 
 def test_every_row_is_the_hosts_and_each_failure_has_a_remedy() -> None:
@@ -188,13 +180,7 @@ def test_a_required_gpu_that_is_not_there_fails() -> None:
 
 @pytest.mark.parametrize(
     ("version", "status"),
-    [
-        ("580.65.06", "pass"),
-        ("580.95.05", "pass"),
-        ("590.1", "pass"),
-        ("580.65.05", "fail"),
-        ("570.200", "fail"),
-    ],
+    [("580.65.06", "pass"), ("580.95.05", "pass"), ("590.1", "pass"), ("580.65.05", "fail"), ("570.200", "fail")],
 )
 def test_the_driver_is_compared_with_what_the_cuda_minor_needs(version: str, status: str) -> None:
     assert judge(driver={"version": version})["driver"].status == status

@@ -4,17 +4,7 @@ from typing import Any
 
 import pytest
 from sparkforge_proof import verdict
-from sparkforge_proof.check import (
-    FAIL,
-    H200,
-    PASS,
-    SKIP,
-    UNANSWERED,
-    WARN,
-    X86,
-    Definition,
-    Result,
-)
+from sparkforge_proof.check import FAIL, H200, PASS, SKIP, UNANSWERED, WARN, X86, Definition, Result
 
 
 def number(name: str, status: str = PASS) -> Result:

@@ -42,15 +42,7 @@ def result(**figures: object) -> noop.Result:
 
 @pytest.mark.parametrize(
     ("line", "modules"),
-    [
-        (PIPELINED, 1),
-        (PIPELINED_WITHOUT_SUDO, 1),
-        (BY_FILE, 1),
-        (HOME, 0),
-        (EXISTS, 0),
-        (FOLDER, 0),
-        (TRANSFER, 0),
-    ],
+    [(PIPELINED, 1), (PIPELINED_WITHOUT_SUDO, 1), (BY_FILE, 1), (HOME, 0), (EXISTS, 0), (FOLDER, 0), (TRANSFER, 0)],
 )
 def test_a_command_over_ssh_is_a_module_call_only_if_it_runs_a_module(line: str, modules: int) -> None:
     assert noop.count_calls(f"TASK [x] ***\n{line}\nok: [spark01]\n") == noop.Calls(modules, 1)

@@ -101,12 +101,7 @@ def test_a_build_that_fails_leaves_the_tree_as_it_was_and_the_next_goes_on_from_
 
 
 def pin(file: str, data: bytes) -> dict[str, t.Any]:
-    return {
-        "version": "1.0",
-        "file": file,
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "size": len(data),
-    }
+    return {"version": "1.0", "file": file, "sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
 
 
 def tiny_wheel(folder: Path) -> Path:

@@ -31,8 +31,7 @@ def server(root: Path) -> Iterator[MirrorServer]:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/absent", "/", "/wheels", "/../outside", "/%2e%2e/outside", "/way-out", "/.stages/secret", "/a%00b"],
+    "path", ["/absent", "/", "/wheels", "/../outside", "/%2e%2e/outside", "/way-out", "/.stages/secret", "/a%00b"]
 )
 def test_what_is_not_a_file_of_the_tree_is_404(server: MirrorServer, path: str) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)

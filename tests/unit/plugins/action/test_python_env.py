@@ -67,9 +67,7 @@ def test_without_wheels_the_host_is_asked_once_and_nothing_is_sent(tmp_path: pat
 def test_a_host_that_has_the_wheels_is_asked_once(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"a")
     action = Action(
-        tmp_path,
-        {"name": "torch", "wheels": ["a-1-py3-none-any.whl"]},
-        [{"changed": False, "missing_wheels": []}],
+        tmp_path, {"name": "torch", "wheels": ["a-1-py3-none-any.whl"]}, [{"changed": False, "missing_wheels": []}]
     )
     action.run()
     digest = hashlib.sha256(b"a").hexdigest()

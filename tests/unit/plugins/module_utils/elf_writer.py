@@ -72,27 +72,11 @@ def elf_bytes(
     for kind_of_segment, offset, length in segments:
         if wide:
             out += struct.pack(
-                order + "IIQQQQQQ",
-                kind_of_segment,
-                5,
-                offset,
-                BASE + offset,
-                BASE + offset,
-                length,
-                length,
-                8,
+                order + "IIQQQQQQ", kind_of_segment, 5, offset, BASE + offset, BASE + offset, length, length, 8
             )
         else:
             out += struct.pack(
-                order + "IIIIIIII",
-                kind_of_segment,
-                offset,
-                BASE + offset,
-                BASE + offset,
-                length,
-                length,
-                5,
-                4,
+                order + "IIIIIIII", kind_of_segment, offset, BASE + offset, BASE + offset, length, length, 5, 4
             )
     if dynamic:
         out += b"".join(struct.pack(entry, tag, value) for tag, value in entries)

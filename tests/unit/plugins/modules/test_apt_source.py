@@ -51,11 +51,7 @@ class FakeApt:
 @pytest.fixture
 def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
     root = tmp_path / "host"
-    for name, path in (
-        ("SOURCES", "etc/apt/sources.list.d"),
-        ("KEYRINGS", "usr/share/keyrings"),
-        ("LISTS", "lists"),
-    ):
+    for name, path in (("SOURCES", "etc/apt/sources.list.d"), ("KEYRINGS", "usr/share/keyrings"), ("LISTS", "lists")):
         (root / path).mkdir(parents=True)
         monkeypatch.setattr(_apt_source, name, str(root / path))
     return FakeApt(root)
@@ -98,10 +94,7 @@ def test_check_mode_says_the_same_and_writes_nothing(apt, key):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        (
-            "cuda-compute-repo.sources",
-            f"Types: deb\nURIs: {URL}\nSuites: /\nSigned-By: /usr/share/keyrings/x.gpg\n",
-        ),
+        ("cuda-compute-repo.sources", f"Types: deb\nURIs: {URL}\nSuites: /\nSigned-By: /usr/share/keyrings/x.gpg\n"),
         ("any.list", f"deb [signed-by=/usr/share/keyrings/cuda-archive-keyring.gpg] {URL} /\n"),
         ("any.list", f"deb [arch=arm64] {URL.rstrip('/')} ./\n"),
         ("upper.list", f"deb {URL.replace('developer', 'Developer')}/ /\n"),
@@ -225,10 +218,7 @@ def test_urls_that_mean_the_same_are_one(left: str, right: str):
     ("url", "prefix"),
     [
         (URL, "developer.download.nvidia.com_compute_cuda_repos_ubuntu2404_sbsa_"),
-        (
-            "file:///var/cusparselt-local-repo-ubuntu2404-0.8.1",
-            "_var_cusparselt-local-repo-ubuntu2404-0.8.1_",
-        ),
+        ("file:///var/cusparselt-local-repo-ubuntu2404-0.8.1", "_var_cusparselt-local-repo-ubuntu2404-0.8.1_"),
         ("http://u:p@h.invalid:8080/a_b", "h.invalid:8080_a%5fb_"),
     ],
 )

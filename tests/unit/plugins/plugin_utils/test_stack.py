@@ -50,10 +50,7 @@ LOCK: dict[str, t.Any] = {
     "resolved": "2026-11-20",
     "archives": {"libcudss": {"release": "0.8.0", "version": "0.8.0.10", "sha256": {"linux-x86_64": OTHER}}},
     "wheels": {
-        "cp312-linux-aarch64": [
-            f"torch==2.13.0 --hash=sha256:{SHA}",
-            f"filelock==4.2.11 --hash=sha256:{OTHER}",
-        ]
+        "cp312-linux-aarch64": [f"torch==2.13.0 --hash=sha256:{SHA}", f"filelock==4.2.11 --hash=sha256:{OTHER}"]
     },
     "sources": {},
 }
@@ -72,10 +69,7 @@ class Site:
         return load.search_paths([str(self.path)], str(SHIPPED))
 
     def write(self) -> None:
-        for folder, key, content in (
-            ("stacks", "stack_definition", self.stack),
-            ("locks", "stack_lock", self.lock),
-        ):
+        for folder, key, content in (("stacks", "stack_definition", self.stack), ("locks", "stack_lock", self.lock)):
             (self.path / folder).mkdir(exist_ok=True)
             if content is not None:
                 (self.path / folder / "site.yml").write_text(yaml.safe_dump({key: content}))
@@ -149,13 +143,7 @@ def test_a_directory_that_is_asked_for_comes_before_the_inventory(site: Site, tm
 
 def test_an_unknown_stack_lists_the_known_ones_and_where_it_looked(site: Site) -> None:
     error = site.refusal(name="torch-2.15")
-    for words in (
-        "torch-2.15.yml",
-        str(site.path / "stacks"),
-        str(SHIPPED / "vars"),
-        "torch-2.9.1",
-        "site,",
-    ):
+    for words in ("torch-2.15.yml", str(site.path / "stacks"), str(SHIPPED / "vars"), "torch-2.9.1", "site,"):
         assert words in error.cause
     assert "`torch-2.15.0`" in error.remedy
 
@@ -180,10 +168,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
     [
         ({"driver_minimun": "580"}, "driver_minimun is not a known key, did you mean driver_minimum"),
         ({"cuda": {"version": 13.0}}, "cuda.version is the number 13.0: quote it"),
-        (
-            {"python": {"version": 3.1, "minimum": "3.10", "maximum": "3.14"}},
-            "python.version is the number 3.1",
-        ),
+        ({"python": {"version": 3.1, "minimum": "3.10", "maximum": "3.14"}}, "python.version is the number 3.1"),
         ({"python": {"version": "3.9", "minimum": "3.10", "maximum": "3.14"}}, "3.9 is outside 3.10 to 3.14"),
         ({"machines": []}, "machines is an empty list"),
         ({"machines": ["arm64"]}, "machines[0] is 'arm64', write it as aarch64 or x86_64"),
@@ -629,10 +614,7 @@ def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() ->
         # Reference facts, section G.
         (
             "torch-2.9.1",
-            {
-                "llvm": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f",
-                "triton": "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7",
-            },
+            {"llvm": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f", "triton": "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7"},
         ),
         # git_version of the wheels; the sources of the others are in the stack's file.
         (

@@ -29,19 +29,10 @@ MANIFEST = {
         },
         "linux-x86_64": {"cuda13": {"relative_path": "libcudss/c.tar.xz", "sha256": "4" * 64}},
     },
-    "nvpl_blas": {
-        "version": "0.6.0",
-        "linux-sbsa": {"relative_path": "nvpl_blas/d.tar.xz", "sha256": "5" * 64},
-    },
+    "nvpl_blas": {"version": "0.6.0", "linux-sbsa": {"relative_path": "nvpl_blas/d.tar.xz", "sha256": "5" * 64}},
 }
 MACHINES = ["aarch64", "x86_64"]
-CUDSS = {
-    "product": "cudss",
-    "component": "libcudss",
-    "release": "0.8.0",
-    "version": "0.8.0.10",
-    "variant": "cuda13",
-}
+CUDSS = {"product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10", "variant": "cuda13"}
 
 
 def pins(machines: list[str] = MACHINES, **changes: object) -> dict[str, str]:

@@ -13,11 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import Requirement
 from ansible_collections.sparkforge.dgx_spark.tools.lock import resolve
 from ansible_collections.sparkforge.dgx_spark.tools.mirror import collect, pages
-from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import (
-    Directory,
-    inside,
-    read_manifest,
-)
+from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import Directory, inside, read_manifest
 from ansible_collections.sparkforge.dgx_spark.tools.mirror.needs import needs_of, read_line
 
 from tests.unit.web_server import Server

@@ -336,16 +336,8 @@ COMPLAINTS = [
         r"signing key 28AB6EB572779C2AD196BE22D44C1D8DB1606F22.*SHA-1",
         "Signed-By",
     ),
-    (
-        "E: Unable to correct problems, you have held broken packages.\n",
-        r"unmet dependencies",
-        "showhold",
-    ),
-    (
-        "E: Unable to locate package nope1\nE: Unable to locate package nope2\n",
-        r"offers nope1, nope2",
-        "names",
-    ),
+    ("E: Unable to correct problems, you have held broken packages.\n", r"unmet dependencies", "showhold"),
+    ("E: Unable to locate package nope1\nE: Unable to locate package nope2\n", r"offers nope1, nope2", "names"),
     ("E: Package 'old' has no installation candidate\n", r"offers old\.", "names"),
     (
         "E: You don't have enough free space in /var/cache/apt/archives/.\n",

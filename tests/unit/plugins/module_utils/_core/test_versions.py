@@ -8,8 +8,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions impo
 
 
 @pytest.mark.parametrize(
-    ("lower", "higher"),
-    [("0.8.0.9", "0.8.0.10"), ("0.9", "0.10"), ("1.0.0", "1.0.0.1"), ("1.0-rc1", "1.0.1")],
+    ("lower", "higher"), [("0.8.0.9", "0.8.0.10"), ("0.9", "0.10"), ("1.0.0", "1.0.0.1"), ("1.0-rc1", "1.0.1")]
 )
 def test_versions_are_ordered_by_their_numbers(lower: t.Any, higher: t.Any) -> None:
     assert versions.numbers(lower) < versions.numbers(higher)

@@ -186,8 +186,7 @@ def test_advice_follows_numbers_and_names(log: str, rule: str, words: str) -> No
 
 @pytest.mark.parametrize("others", [[], [f"Model{number}ForCausalLM" for number in range(300)]], ids=["few", "many"])
 @pytest.mark.parametrize(
-    ("inner", "rule"),
-    [("libx.so: undefined symbol: _ZN3c105ErrorC2E", "other-torch"), ("the widget is too old", None)],
+    ("inner", "rule"), [("libx.so: undefined symbol: _ZN3c105ErrorC2E", "other-torch"), ("the widget is too old", None)]
 )
 def test_an_import_that_failed_is_told_and_not_what_a_server_says_of_it(
     inner: str, rule: str | None, others: list[str]

@@ -82,11 +82,7 @@ def test_one_pass_names_every_library_that_three_attempts_found_one_at_a_time(ro
 
 def test_the_driver_is_missing_like_any_other_library_unless_it_may_be_absent(root: pathlib.Path) -> None:
     write_elf(root / "a.so", needed=["libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-nvvm.so.4"])
-    assert sonames(closure(root, "/a.so")["missing"]) == [
-        "libcuda.so.1",
-        "libnvidia-ml.so.1",
-        "libnvidia-nvvm.so.4",
-    ]
+    assert sonames(closure(root, "/a.so")["missing"]) == ["libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-nvvm.so.4"]
     lenient = closure(root, "/a.so", driver=True)
     assert sonames(lenient["missing"]) == ["libnvidia-nvvm.so.4"]
     assert lenient["driver_provided"] == ["libcuda.so.1", "libnvidia-ml.so.1"]
@@ -104,9 +100,7 @@ def test_cudss_1_in_place_of_cudss_0_is_named_with_its_path(root: pathlib.Path) 
     assert note["path"] in note["note"]
 
 
-def test_a_library_that_is_installed_where_the_loader_does_not_look_is_pointed_out(
-    root: pathlib.Path,
-) -> None:
+def test_a_library_that_is_installed_where_the_loader_does_not_look_is_pointed_out(root: pathlib.Path) -> None:
     write_elf(root / "a.so", needed=["libcudss.so.0"])
     place = "/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"
     write_elf(root / place[1:], soname="libcudss.so.0")
@@ -124,9 +118,7 @@ def test_a_library_whose_link_ldconfig_never_made_is_pointed_out(root: pathlib.P
 # -- the order of the search
 
 
-def test_what_is_already_loaded_by_its_soname_satisfies_a_later_need_from_anywhere(
-    root: pathlib.Path,
-) -> None:
+def test_what_is_already_loaded_by_its_soname_satisfies_a_later_need_from_anywhere(root: pathlib.Path) -> None:
     write_elf(root / "hidden/libx.so.1", soname="libx.so.1")
     write_elf(root / "usr/lib/liby.so", soname="liby.so", needed=["libx.so.1"])
     write_elf(root / "first.so", needed=["libx.so.1", "liby.so"], runpath="/hidden")
@@ -154,9 +146,7 @@ def test_the_tokens_of_a_search_path_are_replaced(root: pathlib.Path, token: str
     assert closure(root, "/bin/a.so")["missing"] == []
 
 
-def test_origin_of_a_library_is_where_it_was_opened_and_of_a_program_where_it_lies(
-    root: pathlib.Path,
-) -> None:
+def test_origin_of_a_library_is_where_it_was_opened_and_of_a_program_where_it_lies(root: pathlib.Path) -> None:
     write_elf(root / "real/lib/liba.so", soname="liba.so", needed=["libx.so.1"], runpath="$ORIGIN")
     write_elf(root / "real/lib/libx.so.1", soname="libx.so.1")
     write_elf(root / "real/bin/tool", needed=["libx.so.1"], runpath="$ORIGIN/../lib", interpreter="/lib/ld.so")
@@ -167,9 +157,7 @@ def test_origin_of_a_library_is_where_it_was_opened_and_of_a_program_where_it_li
     assert closure(root, "/link/tool")["missing"] == []
 
 
-def test_a_candidate_for_another_machine_or_class_is_passed_over_as_the_loader_does(
-    root: pathlib.Path,
-) -> None:
+def test_a_candidate_for_another_machine_or_class_is_passed_over_as_the_loader_does(root: pathlib.Path) -> None:
     write_elf(root / "one/libx.so.1", soname="libx.so.1", machine=X86_64)
     write_elf(root / "two/libx.so.1", soname="libx.so.1", machine=40, bits=32)
     write_elf(root / "three/libx.so.1", soname="libx.so.1")
@@ -272,11 +260,7 @@ def test_without_a_cache_the_directories_of_ld_so_conf_are_asked(root: pathlib.P
     (root / "etc/ld.so.conf.d/b.conf").write_text("# sparkforge\n/opt/sparkforge/redist/libcudss/current/lib/\n")
     (root / "etc/ld.so.conf.d/a.conf").write_text("/usr/local/lib\ninclude /etc/ld.so.conf\n")
     files = FileSystem(str(root))
-    assert configured_directories(files) == [
-        "/usr/local/lib",
-        "/opt/sparkforge/redist/libcudss/current/lib",
-        "/opt/y",
-    ]
+    assert configured_directories(files) == ["/usr/local/lib", "/opt/sparkforge/redist/libcudss/current/lib", "/opt/y"]
     found = closure(root, "/a.so")
     assert found["missing"] == []
 
@@ -359,16 +343,7 @@ def compiled(tmp_path: pathlib.Path) -> t.Callable[..., str]:
         source = tmp_path / "empty.c"
         source.write_text("int unused_by_all;\n")
         subprocess.run(
-            [
-                "gcc",
-                "-shared",
-                "-fPIC",
-                "-nostdlib",
-                "-o",
-                str(path),
-                f"-Wl,-soname,{path.name}",
-                "-Wl,--no-as-needed",
-            ]
+            ["gcc", "-shared", "-fPIC", "-nostdlib", "-o", str(path), f"-Wl,-soname,{path.name}", "-Wl,--no-as-needed"]
             + ["-Wl,--allow-shlib-undefined", *flags, str(source), *needs],
             check=True,
         )
@@ -384,11 +359,7 @@ OLD, NEW = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
 @pytest.mark.parametrize("middle_tags", [None, OLD, NEW], ids=["plain", "rpath", "runpath"])
 @pytest.mark.parametrize("environment", [False, True], ids=["no-environment", "LD_LIBRARY_PATH"])
 def test_the_real_loader_searches_in_the_same_order(
-    compiled: t.Callable[..., str],
-    tmp_path: pathlib.Path,
-    tags: str,
-    middle_tags: str | None,
-    environment: bool,
+    compiled: t.Callable[..., str], tmp_path: pathlib.Path, tags: str, middle_tags: str | None, environment: bool
 ) -> None:
     deep = compiled("deep/libdeep.so")
     compiled("other/libdeep.so")
@@ -506,10 +477,7 @@ def test_a_path_that_does_not_exist_fails_unless_it_may_be_absent(root: pathlib.
 def test_a_pattern_stands_for_what_it_matches(root: pathlib.Path) -> None:
     for name in ("libcudss", "nvpl_blas"):
         write_elf(root / f"opt/redist/{name}/current/lib/{name}.so", needed=[f"{name}.gone"])
-    assert sonames(closure(root, "/opt/redist/*/current/lib")["missing"]) == [
-        "libcudss.gone",
-        "nvpl_blas.gone",
-    ]
+    assert sonames(closure(root, "/opt/redist/*/current/lib")["missing"]) == ["libcudss.gone", "nvpl_blas.gone"]
 
 
 @pytest.mark.parametrize(
@@ -532,11 +500,7 @@ def test_each_file_is_read_once_however_many_libraries_need_it(
     for number in range(30):
         needs = [f"lib{other}.so" for other in range(30) if other != number] + ["libc.so.6"]
         write_elf(
-            root / f"d/lib{number}.so",
-            soname=f"lib{number}.so",
-            needed=needs,
-            runpath="$ORIGIN",
-            padding=1 << 16,
+            root / f"d/lib{number}.so", soname=f"lib{number}.so", needed=needs, runpath="$ORIGIN", padding=1 << 16
         )
     read: list[str] = []
     read_elf = reader.read_elf

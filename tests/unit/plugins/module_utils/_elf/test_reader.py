@@ -145,9 +145,7 @@ def test_a_file_that_lacks_only_its_end_is_called_cut_off(tmp_path: pathlib.Path
         reader.read_elf(str(tmp_path / "x.so"))
 
 
-def test_no_single_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error(
-    tmp_path: pathlib.Path,
-) -> None:
+def test_no_single_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error(tmp_path: pathlib.Path) -> None:
     data = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"], runpath="$ORIGIN", interpreter="/ld")
     path = tmp_path / "x.so"
     refused = 0

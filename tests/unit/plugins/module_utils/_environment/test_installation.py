@@ -8,10 +8,7 @@ import subprocess
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import (
-    installer,
-    render,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installer, render
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment, names, requirement
 
 A, B = "a" * 64, "b" * 64
@@ -131,19 +128,7 @@ def test_the_fingerprint_follows_every_input_and_no_order() -> None:
         return environment.fingerprint(python, machine, list(lines), list(wheels))
 
     assert of() == of(lines="ba")
-    assert (
-        len(
-            {
-                of(),
-                of((3, 13)),
-                of(machine="x86_64"),
-                of(lines="a"),
-                of(wheels=""),
-                of(lines="abc", wheels=""),
-            }
-        )
-        == 6
-    )
+    assert len({of(), of((3, 13)), of(machine="x86_64"), of(lines="a"), of(wheels=""), of(lines="abc", wheels="")}) == 6
 
 
 PIP = [
@@ -173,11 +158,7 @@ def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> 
 @pytest.mark.parametrize(
     ("output", "cause", "remedy"),
     [
-        (
-            "No module named 'ensurepip'",
-            "cannot create virtual environments",
-            "apt install python3.12-venv",
-        ),
+        ("No module named 'ensurepip'", "cannot create virtual environments", "apt install python3.12-venv"),
         ("No module named 'venv'", "cannot create", "build_toolchain"),
         ("ensurepip has no wheel of pip\n", "cannot create", "build_toolchain"),
         ("[Errno 28] No space left on device: '/x'", "no space left", "Free space"),
@@ -266,11 +247,6 @@ def test_deactivate_gives_back_the_shell_as_it_was(tmp_path: pathlib.Path, shell
     after = '. "$VIRTUAL_ENV/bin/activate-sparkforge"\ndeactivate\n'
     variables = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "TRITON_PTXAS_PATH")
     after += "\n".join(f'printf "%s\\n" "${{{name}-unset}}"' for name in variables)
-    assert activated(tmp_path, shell, after).stdout.splitlines() == [
-        "/usr/bin:/bin",
-        "unset",
-        "unset",
-        "unset",
-    ]
+    assert activated(tmp_path, shell, after).stdout.splitlines() == ["/usr/bin:/bin", "unset", "unset", "unset"]
     done = activated(tmp_path, shell, after, {"LD_LIBRARY_PATH": "/mine"})
     assert done.stdout.splitlines()[1] == "/mine"

@@ -171,7 +171,7 @@ def test_builds_are_those_that_build_info_knows(tree: Tree) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         found, known = tree.look(), sealing.observe_all(str(tree.root))
     assert found["running"] == [
-        {"name": "pytorch", "fingerprint": "3" * 16, "line": progress.describe(known["running"][0]["state"])},
+        {"name": "pytorch", "fingerprint": "3" * 16, "line": progress.describe(known["running"][0]["state"])}
     ]
     assert found["unfinished"] == [
         {"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}

@@ -707,8 +707,7 @@ def test_a_server_that_fails_is_asked_again_after_growing_pauses(bench: Bench) -
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
-    [(403, "needs credentials"), (404, "does not exist"), (407, "The proxy blocks git's access")],
+    ("status", "words"), [(403, "needs credentials"), (404, "does not exist"), (407, "The proxy blocks git's access")]
 )
 def test_a_final_answer_is_not_asked_for_again(bench: Bench, status: t.Any, words: t.Any) -> None:
     bench.server.statuses = [status] * 9

@@ -354,11 +354,7 @@ def test_a_file_server_that_does_not_answer_gives_a_null_and_does_not_hang(
 
 def test_the_real_h200_line_gives_its_memory_and_no_unified_memory() -> None:
     devices, driver = gpu.parse_devices(SMI_H200)
-    assert (devices[0]["memory_total_mib"], devices[0]["memory_used_mib"], driver) == (
-        143771,
-        0,
-        "580.159.04",
-    )
+    assert (devices[0]["memory_total_mib"], devices[0]["memory_used_mib"], driver) == (143771, 0, "580.159.04")
 
 
 @pytest.mark.parametrize("text", ["[N/A]", "N/A", "[Not Supported]", "Not Supported", "[Unknown Error]", ""])
@@ -446,11 +442,7 @@ def test_apt_sources_of_both_formats_are_read_with_their_keyrings(tmp_path: t.An
         ["noble"],
         ["main", "universe"],
     )
-    assert (rows[3]["enabled"], rows[3]["suites"], rows[3]["types"]) == (
-        False,
-        ["a", "b"],
-        ["deb", "deb-src"],
-    )
+    assert (rows[3]["enabled"], rows[3]["suites"], rows[3]["types"]) == (False, ["a", "b"], ["deb", "deb-src"])
     assert rows[4]["signed_by"] == "inline"
 
 

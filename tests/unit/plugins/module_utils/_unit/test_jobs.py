@@ -124,10 +124,7 @@ def test_gpu_processes_count_where_the_gpu_shares_the_host_s_memory(tmp_path: pa
     listed = "4711, /opt/a b/python3, 81920\n12, [Not Found], [N/A]\n"
     files = {"/usr/bin/nvidia-smi": ""}
     spark = host(tmp_path / "spark", files, run=smi("[N/A]", listed))
-    assert _jobs.gpu_memory_processes(spark) == [
-        holds(4711, "/opt/a b/python3", 81920),
-        holds(12, "[Not Found]", None),
-    ]
+    assert _jobs.gpu_memory_processes(spark) == [holds(4711, "/opt/a b/python3", 81920), holds(12, "[Not Found]", None)]
     assert _jobs.gpu_memory_processes(host(tmp_path / "own", files, run=smi("143771", listed))) == []
     assert _jobs.gpu_memory_processes(host(tmp_path / "none", {})) == []
 

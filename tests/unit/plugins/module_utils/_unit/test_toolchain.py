@@ -24,12 +24,7 @@ class Tools:
     def add(self, name: str, output: str, status: int = 0, to: str = "stdout") -> Path:
         path = self.bin / name
         redirection = " >&2" if to == "stderr" else ""
-        lines = [
-            "#!/bin/sh",
-            f"cat <<'EOF'{redirection}",
-            output.rstrip("\n"),
-            "EOF",
-        ]
+        lines = ["#!/bin/sh", f"cat <<'EOF'{redirection}", output.rstrip("\n"), "EOF"]
         # Written beside and renamed, as a package manager does it: another inode.
         fresh = path.with_name("." + name)
         fresh.write_text("\n".join([*lines, f"exit {status}\n"]))

@@ -33,10 +33,7 @@ def test_what_a_module_returns_has_the_place_on_the_host() -> None:
     ("line", "parts"),
     [
         (f"Torch==2.9.1 --hash=sha256:{SHA}", ("torch", "Torch==2.9.1", (SHA,), "2.9.1")),
-        (
-            "setuptools >=61 ; python_version > '3'",
-            ("setuptools", "setuptools >=61 ; python_version > '3'", (), ""),
-        ),
+        ("setuptools >=61 ; python_version > '3'", ("setuptools", "setuptools >=61 ; python_version > '3'", (), "")),
         (f"a[b] @ https://e/a.whl --hash=sha256:{SHA}", ("a", "a[b] @ https://e/a.whl", (SHA,), "")),
         ("a[b,c]==1.0; extra == 'x'", ("a", "a[b,c]==1.0; extra == 'x'", (), "1.0")),
         ("", ("", "", (), "")),

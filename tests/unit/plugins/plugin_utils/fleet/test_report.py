@@ -12,10 +12,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.shown import text as clean
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
-    fleet as _fleet,
-    form as _form,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet, form as _form
 from sparkforge_proof.page import draw as _page
 
 from tests import example_reports as examples

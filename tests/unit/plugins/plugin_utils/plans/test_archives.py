@@ -35,11 +35,7 @@ ARCHIVES: list[dict[str, t.Any]] = [
 
 def observed(machine: str = "aarch64") -> dict[str, t.Any]:
     """An observation of a host that has all archives of its platform."""
-    found: dict[str, t.Any] = {
-        "kernel": {"machine": machine},
-        "managed_files": {},
-        "loader": {"libraries": {}},
-    }
+    found: dict[str, t.Any] = {"kernel": {"machine": machine}, "managed_files": {}, "loader": {"libraries": {}}}
     platform = platforms.redist(machine)
     for archive in ARCHIVES:
         if platform in archive["sha256"]:

@@ -146,14 +146,7 @@ GB10 = host()["gpu"]["devices"][0]
         ({"driver": {"version": "590.44.01"}}, {}, {}, "driver", "warning", "590"),
         ({"driver": {"open_kernel_module": False}}, {}, {}, "kernel module", "error", "proprietary"),
         ({"gpu": {"devices": []}}, {}, {}, "gpu", "error", "driver does not show it"),
-        (
-            {"gpu": {"devices": [{**GB10, "compute_capability": "12.0"}]}},
-            {},
-            {},
-            "compute capability",
-            "error",
-            "12.0",
-        ),
+        ({"gpu": {"devices": [{**GB10, "compute_capability": "12.0"}]}}, {}, {}, "compute capability", "error", "12.0"),
         (
             {},
             {"profile": {"compute_capability": None, "architectures": "9.0;12.0a"}},
@@ -192,14 +185,7 @@ GB10 = host()["gpu"]["devices"][0]
         ({"clock": {"offset": -301.2}}, {}, {}, "clock", "error", "301 s behind"),
         ({"clock": {"offset": 301.2}}, {}, {}, "clock", "error", "301 s ahead of"),
         ({"kernel": {"release": "6.17.0-1008-nvidia"}}, {}, {}, "kernel", "warning", "7.4.0"),
-        (
-            {"apt_sources": host()["apt_sources"] + [SECOND_SOURCE]},
-            {},
-            {},
-            "apt source",
-            "error",
-            "other.gpg",
-        ),
+        ({"apt_sources": host()["apt_sources"] + [SECOND_SOURCE]}, {}, {}, "apt source", "error", "other.gpg"),
         (
             {"apt_sources": host()["apt_sources"] + [{**SECOND_SOURCE, "signed_by": None}]},
             {},
@@ -240,14 +226,7 @@ GB10 = host()["gpu"]["devices"][0]
             "error",
             "which apt 3 refuses",
         ),
-        (
-            {"apt_sources": [{**SECOND_SOURCE, "keyring_present": False}]},
-            {},
-            {},
-            "apt source",
-            "error",
-            "NO_PUBKEY",
-        ),
+        ({"apt_sources": [{**SECOND_SOURCE, "keyring_present": False}]}, {}, {}, "apt source", "error", "NO_PUBKEY"),
         (
             {
                 "apt": {
@@ -336,28 +315,19 @@ def test_a_bind_mount_shares_the_space_of_its_device() -> None:
 
 
 def test_a_file_system_whose_size_is_unknown_is_not_judged() -> None:
-    disks = [
-        disk("/", 20 * 1024, "/dev/a", "8:1"),
-        {**disk("/opt", 0, "nas:/x", "0:9"), "available_mib": None},
-    ]
+    disks = [disk("/", 20 * 1024, "/dev/a", "8:1"), {**disk("/opt", 0, "nas:/x", "0:9"), "available_mib": None}]
     assert judge({"disk": disks}) == []
 
 
 def test_a_host_that_was_provisioned_before_is_only_warned_of_little_space() -> None:
     problems = judge(
-        {
-            "disk": [disk("/", 1024, "/dev/a", "8:1")],
-            "managed_files": {"/etc/ld.so.conf.d/sparkforge-x.conf": "0"},
-        }
+        {"disk": [disk("/", 1024, "/dev/a", "8:1")], "managed_files": {"/etc/ld.so.conf.d/sparkforge-x.conf": "0"}}
     )
     assert [(row["check"], row["severity"]) for row in problems] == [("disk", "warning")]
 
 
 def test_a_file_of_someone_else_with_our_name_does_not_make_a_host_provisioned() -> None:
-    small = {
-        "disk": [disk("/", 1024, "/dev/a", "8:1")],
-        "managed_files": {"/etc/dpkg/dpkg.cfg.d/sparkforge-lab": "0"},
-    }
+    small = {"disk": [disk("/", 1024, "/dev/a", "8:1")], "managed_files": {"/etc/dpkg/dpkg.cfg.d/sparkforge-lab": "0"}}
     assert [row["severity"] for row in judge(small)] == ["error"]
 
 

@@ -174,11 +174,7 @@ def test_in_check_mode_the_builder_says_what_it_would_build() -> None:
 
 def test_a_lock_without_wheels_for_the_host_is_refused() -> None:
     [refusal] = python_env.plan(
-        {
-            **DEFAULTS,
-            "stack": {**STACK, "method": "wheel"},
-            "inventory_hostname": "gpu01",
-        },
+        {**DEFAULTS, "stack": {**STACK, "method": "wheel"}, "inventory_hostname": "gpu01"},
         {"kernel": {"machine": "x86_64"}, "platform": "ubuntu24.04-x86_64"},
     ).refusals
     assert refusal["cause"] == "The lock of the stack torch-2.9.1 has no wheels for cp312-linux-x86_64."

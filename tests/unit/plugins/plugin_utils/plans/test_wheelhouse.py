@@ -25,10 +25,7 @@ def tls(tmp_path: Path) -> dict[str, str]:
     for name, text in (("cert.pem", CERTIFICATE), ("key.pem", KEY), ("closed.pem", CLOSED)):
         (tmp_path / name).write_text(text)
     (tmp_path / "der.pem").write_bytes(b"\x30\x82\xff")
-    return {
-        "wheelhouse_tls_certificate": str(tmp_path / "cert.pem"),
-        "wheelhouse_tls_key": str(tmp_path / "key.pem"),
-    }
+    return {"wheelhouse_tls_certificate": str(tmp_path / "cert.pem"), "wheelhouse_tls_key": str(tmp_path / "key.pem")}
 
 
 @pytest.mark.parametrize(
