@@ -6,6 +6,7 @@ import platform
 import typing as t
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 
 from tests.unit.run_module import run_module
 
@@ -23,6 +24,7 @@ def test_this_machine_is_observed_without_a_change(check_mode: bool) -> None:
     assert result["changed"] is False
     seen = result["spark_info"]
     assert result["ansible_facts"] == {"spark_info": seen}
+    assert schema.problems("observation", seen) == []  # in the form in which the controller takes it
     assert seen["kernel"]["machine"] == platform.machine()
     assert seen["memory"]["total_mib"] > 0
     assert seen["cpu"]["count"] >= 1
