@@ -1,7 +1,7 @@
 """A bench: containers with sshd, the mirror's server, and the inventory variables that describe them.
 
-Each bench has a name (``demo``, ``test-…``) and a state file; it ends exactly what that file lists. A name belongs to
-one checkout and one account, so that two of them may have a bench ``demo`` up on one machine.
+Each bench has a name (``demo``, ``test-…``) and a state file; it stops exactly the parts listed in that file. A name
+belongs to one checkout and one account, so that each of two checkouts can run a bench ``demo`` on one machine.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ from lab.host import (
 
 ADDRESS_FORMAT = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
 GATEWAY_FORMAT = "{{range .Subnets}}{{.Gateway}}{{end}}"
-# A name, because pip before 26 does not check certificates of bare addresses; .test is reserved (RFC 2606).
+# A name, because pip before 26 does not verify certificates for bare addresses; .test is reserved (RFC 2606).
 MIRROR_NAME = "mirror.sparkforge.test"
 INVENTORY = CHECKOUT / "inventory"
 GENERATED = Path("group_vars/lab/generated.yml")
 MIRROR_LEVELS = {"arm64": "full", "native": "native"}
-# Facts about the mirror that become variables of the inventory; mirror.json holds the rest.
+# Facts about the mirror that become inventory variables; mirror.json contains the rest.
 MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_local_repos", "site_repository")
 INIT_COMMANDS = {"sshd": ["sh", "-c", "mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"], "systemd": ["/sbin/init"]}
 INIT_OPTIONS = {"sshd": [], "systemd": ["--systemd=always"]}
 LAB_STACKS = {"arm64": "lab", "native": "lab-native"}
-#: Without root a container has no address: its sshd has a port of this machine, which it reaches under an address of
+#: Without root, containers have no address: their sshd has a port on this machine, which they reach under an address of
 #: slirp4netns (slirp4netns(1), --disable-host-loopback; podman-run(1), --network).
 HERE, ROOTLESS_GATEWAY = "127.0.0.1", "10.0.2.2"
 ROOTLESS_OPTIONS = ["--network", "slirp4netns:allow_host_loopback=true", "--publish", f"{HERE}::22"]
-#: Containers that are started at a time: podman takes locks, and more of them only wait for each other.
+#: The number of containers to start at a time: podman takes locks, and more of them would only wait for each other.
 STARTERS = 4
 
 
 @dataclass
 class Bench:
-    """A running bench. ``platform`` is ``arm64`` (emulated elsewhere) or ``native``; ``ports`` are those of sshd."""
+    """A running bench. ``platform`` is ``arm64`` (emulated on other machines) or ``native``; ``ports`` are sshd's."""
 
     name: str
     platform: str
@@ -73,7 +73,7 @@ class Bench:
 
     @property
     def id(self) -> str:
-        """The name that nobody else on this machine gives a bench; containers and images begin with it."""
+        """The bench's unique name on this machine, which is the prefix of its containers and images."""
         return f"{self.name}-{owner()}"
 
     @property
@@ -107,12 +107,12 @@ def up(
 ) -> Bench:
     """Bring up ``hosts`` and the mirror, and make ``inventory`` describe them.
 
-    :param init: what the containers of ``hosts`` start: ``sshd`` or ``systemd``.
-    :param options: of ``podman create`` for them, a memory limit for one.
-    :param locked: whether the stack's lock is there already, since the bench was up before and nothing changed.
+    An ``inventory`` other than the checkout's is a copy of it, so that benches do not interfere with each other.
+    A running bench is completed, not started twice.
 
-    An ``inventory`` other than the checkout's is a copy of it, so that benches do not meet.
-    A bench that is up already is completed, not started twice.
+    :param init: the program that the containers of ``hosts`` start: ``sshd`` or ``systemd``.
+    :param options: their options for ``podman create``, for example a memory limit.
+    :param locked: whether the stack's lock exists already, because the bench was up before and nothing changed.
     """
     install_packages()
     bench = Bench.load(name) or Bench(name, platform)
@@ -121,7 +121,7 @@ def up(
         emulator.register(bench.id)
     make_ssh_key(bench)
     with ThreadPoolExecutor() as pool:
-        # Each takes minutes with an empty cache: one computes, emulated, and the other downloads and packs.
+        # Each takes minutes with an empty cache: one computes under emulation, and the other downloads and packs.
         building = pool.submit(build_mirror, bench.platform)
         tag = image.build(bench.architecture, init)
         building.result()
@@ -153,7 +153,7 @@ def down(name: str, inventory: Path) -> None:
 
 
 def write_inventory(bench: Bench, inventory: Path, stack: str) -> None:
-    """Make ``inventory`` describe the bench; another inventory than the checkout's is a copy of it."""
+    """Make ``inventory`` describe the bench; an inventory other than the checkout's is a copy of it."""
     if inventory != INVENTORY:
         shutil.copytree(INVENTORY, inventory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("generated.yml"))
         shutil.copy2(bench.folder / "ssh_config", inventory)
@@ -174,11 +174,11 @@ def describe(bench: Bench, stack: str) -> str:
 def write_lock(bench: Bench, inventory: Path, stack: str, **variables: object) -> None:
     """Resolve a stack of the lab against the mirror, as a site resolves its own against NVIDIA's servers.
 
-    :param inventory: the file, not its folder.
+    :param inventory: the file, not its directory.
     """
     with step(f"resolving the lock of the stack {stack} (playbooks/lock.yml)"):
         playbook = Path(sys.executable).parent / "ansible-playbook"
-        # This machine does not know the mirror's name, which only the containers' /etc/hosts has.
+        # This machine cannot resolve the mirror's name, which is only in the containers' /etc/hosts.
         variables = {
             "stack_name": stack,
             "stack_lock_host": next(iter(bench.containers)),
@@ -203,14 +203,14 @@ def start(
     options: Sequence[str] = (),
     command: Sequence[str] = INIT_COMMANDS["sshd"],
 ) -> None:
-    """Start the containers of ``hosts``, some at a time, and wait until the sshd of each answers."""
+    """Start the containers of ``hosts``, several at a time, and wait until the sshd of each answers."""
     gateway = ROOTLESS_GATEWAY if rootless() else bridge_address()
     saving = threading.Lock()
     with ThreadPoolExecutor(STARTERS) as pool:
         started = [pool.submit(_start_container, bench, host, tag, options, command, gateway, saving) for host in hosts]
-        # Wait for all of them, so that started containers are known even if one fails.
+        # Wait for all of them, so that started containers are recorded even if one fails.
         problems = [str(problem) for future in started if (problem := future.exception())]
-    # As they were asked for, whichever came up first.
+    # Keep the order of the hosts, whichever came up first.
     bench.containers = {host: bench.containers[host] for host in sorted(bench.containers)}
     _write_ssh_config(bench)
     bench.save()
@@ -240,7 +240,7 @@ def _start_container(
         host_key = bench.folder / f"{host}_host_key"
         if not host_key.exists():
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host, "-f", host_key)
-        # The key is written before the start, because sshd exits at once if it is half written.
+        # Write the key before the start, because sshd exits immediately if it is half written.
         image.podman("cp", bench.folder / "id_ed25519.pub", f"{known}:/home/{image.USER}/.ssh/authorized_keys")
         image.podman("cp", host_key, f"{known}:/etc/ssh/ssh_host_ed25519_key")
         image.podman("start", known)
@@ -269,12 +269,12 @@ def _write_ssh_config(bench: Bench) -> None:
 
 
 def bridge_address() -> str:
-    """Return this machine's address on the bridge that podman gives containers by default."""
+    """Return this machine's address on podman's default bridge."""
     return image.podman("network", "inspect", "podman", "--format", GATEWAY_FORMAT).stdout.strip()
 
 
 def _wait_for_sshd(host: str, container: str, address: str, port: int) -> None:
-    """Wait for a container's sshd for as long as it runs, up to some minutes: an emulated one on a busy machine."""
+    """Wait for a running container's sshd, for up to five minutes: it may be emulated on a busy machine."""
     deadline = time.monotonic() + 300
     while not _answers(address, port, expected=b"SSH-"):
         state = image.podman("inspect", container, "--format", "{{.State.Status}}").stdout.strip()
@@ -288,7 +288,7 @@ def _wait_for_sshd(host: str, container: str, address: str, port: int) -> None:
 
 
 def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes], printed: Path) -> None:
-    """Wait for the mirror's server for as long as it runs, up to some minutes."""
+    """Wait for the mirror's running server, for up to five minutes."""
     deadline = time.monotonic() + 300
     while not _answers(address, port):
         if process.poll() is not None or time.monotonic() > deadline:
@@ -298,7 +298,7 @@ def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes], 
 
 
 def _answers(address: str, port: int, expected: bytes = b"") -> bool:
-    """Say whether a server takes a connection there and, without being asked, sends what is ``expected``."""
+    """Tell whether a server accepts connections there and sends ``expected`` without a request."""
     try:
         with socket.create_connection((address, port), timeout=60) as connection:
             return connection.recv(len(expected)) == expected if expected else True
@@ -307,7 +307,7 @@ def _answers(address: str, port: int, expected: bytes = b"") -> bool:
 
 
 def mirror_tree(platform: str) -> Path:
-    """Return where the mirror of benches of a platform is."""
+    """Return the path of the mirror for a platform's benches."""
     return mirror.tree(MIRROR_LEVELS[platform])
 
 
@@ -315,7 +315,7 @@ def build_mirror(platform: str) -> None:
     """Build the mirror if it is missing."""
     level = MIRROR_LEVELS[platform]
     with step(f"the mirror of the vendor's artefacts ({level})"):
-        # Its progress lines go straight to the person's screen.
+        # Print its progress directly to the user's screen.
         command = [sys.executable, "-m", "lab.mirror", "--level", level]
         if subprocess.run(command, check=False, cwd=CHECKOUT).returncode:
             raise LabError("The mirror was not built, for the reason above. Mend it, and run the same command again.")
@@ -338,7 +338,7 @@ def serve_mirror(bench: Bench) -> None:
             "--port",
             str(port),
         ]
-        # Repositories, where a test makes some: see tests/upstream.
+        # The directory for repositories that tests create: see tests/upstream.
         command += ["--git", str(repositories())]
         command += ["--cert", str(bench.folder / "mirror.pem"), "--key", str(bench.folder / "mirror.key")]
         command += [
@@ -349,7 +349,7 @@ def serve_mirror(bench: Bench) -> None:
             "--log",
             str(bench.folder / "mirror.log"),
         ]
-        # The output goes to a file, because a reader of `make demo` through a pipe would wait for the server to exit.
+        # Write the output to a file, because a reader of `make demo` through a pipe would wait for the server to exit.
         printed = bench.folder / "mirror.out"
         with printed.open("wb") as stream:
             process = subprocess.Popen(
@@ -382,7 +382,7 @@ def _stop_server(bench: Bench) -> None:
 
 
 def _alive(pid: int) -> bool:
-    """Say whether ``pid`` still is a server of ours: a number may have been given to another process."""
+    """Tell whether ``pid`` is still our server: the number may have been reused by another process."""
     try:
         return b"lab.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

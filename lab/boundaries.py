@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes the table of docs/security.md of every input from outside: python -m lab.boundaries."""
+"""Writes the table of every input from outside in docs/security.md: python -m lab.boundaries."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ read each input: one that reads without a row fails `tests/unit/lab/test_boundar
 | input | written by | read by | bound | shown by |
 |---|---|---|---|---|
 """
-#: {NAME:unit}; a name with a dot is a class's.
+#: {NAME:unit}; a name with a dot is a class's attribute.
 LIMIT = re.compile(r"\{([\w.]+):(bytes|seconds|count)\}")
-#: The packages that are not below the collection, and where their sources are.
+#: The packages outside the collection, and the directories of their sources.
 PACKAGES = ("guard/src/", "proof/src/", "cli/")
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One input.
+    """An input.
 
-    :ivar test: none where there is no bound.
-    :ivar files: the product's that read it.
-    :ivar parsers: names of PARSERS in tests/unit/parsers.py.
+    :ivar test: empty if there is no bound.
+    :ivar files: the product's files that read the input.
+    :ivar parsers: names in PARSERS of tests/unit/parsers.py.
     """
 
     input: str
@@ -57,9 +57,9 @@ class Row:
     parsers: list[str] = dataclasses.field(default_factory=list)
 
     def line(self) -> str:
-        """Return its line of the table.
+        """Return the input's line in the table.
 
-        :raises ValueError: the bound names a constant that none of the files has.
+        :raises ValueError: if the bound names a constant that none of the files has.
         """
         bound = LIMIT.sub(lambda match: self._limit(match[1], match[2]), self.bound)
         latest, shown = "", []
@@ -79,7 +79,7 @@ class Row:
 
 
 def module_of(file: str) -> str:
-    """Return the name by which a file of the product is imported."""
+    """Return the name under which a file of the product is imported."""
     for package in PACKAGES:
         if file.startswith(package):
             return file.removeprefix(package).removesuffix(".py").replace("/", ".")
@@ -87,7 +87,7 @@ def module_of(file: str) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a limit as a person reads it."""
+    """Return a limit in readable form."""
     if unit == "seconds":
         return f"{value / 3600:g} h" if value >= 3600 else f"{value:g} s"
     if unit == "bytes":
@@ -99,7 +99,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def rows() -> list[Row]:
-    """Return the rows of the file."""
+    """Return the rows in the file."""
     return [Row(**row) for row in yaml.safe_load(ROWS.read_text(encoding="utf-8"))]
 
 

@@ -1,7 +1,7 @@
-"""ARM64 emulation: qemu-user of Debian 13, and its entry in binfmt_misc, put back as it was afterwards.
+"""ARM64 emulation: qemu-user from Debian 13 and its entry in binfmt_misc, which is restored afterwards.
 
-Debian 12 ships qemu 7.2, which is eight times slower on Python code than the qemu 10 used here
-(lab/README.md), so the emulator comes from Debian 13 whatever this machine runs.
+Debian 12 ships qemu 7.2, which runs Python code eight times slower than the qemu 10 used here
+(lab/README.md), so the emulator comes from Debian 13, whatever this machine runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lab.host import LabError, cache_directory, debian_archive, native_architect
 SUITE = "trixie"
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
 ENTRY = "sparkforge-aarch64"
-# The kernel has one entry for all users of the machine, each with a cache of their own, until it restarts.
+# The kernel has one entry until it restarts, shared by all users of the machine, each of whom has a separate cache.
 STATE = Path("/run/sparkforge-lab")
 # Type EM_AARCH64 (0xb7), 64-bit little-endian, ET_EXEC or ET_DYN: the kernel's admin guide, binfmt-misc.
 MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
@@ -65,7 +65,7 @@ def binary() -> Path:
 
 @contextmanager
 def _registry() -> Iterator[dict[str, Any]]:
-    """Hold the list of benches that use the emulator, and what was there before the first of them."""
+    """Lock and yield the list of benches that use the emulator, and the state before the first of them."""
     STATE.mkdir(exist_ok=True)
     with (STATE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -87,7 +87,7 @@ def register(user: str) -> None:
             state["mounted"] = True
         if not (BINFMT / ENTRY).exists():
             emulator = binary()
-            # A machine that restarted since has lost what the state says.
+            # If the machine was restarted since, the recorded state no longer applies.
             state["users"], state["disabled"] = [], []
             for other in sorted(BINFMT.iterdir()):
                 if other.name in ("register", "status"):
@@ -103,7 +103,7 @@ def register(user: str) -> None:
 
 
 def release(user: str) -> None:
-    """Put binfmt_misc back as it was when the last bench that uses the emulator goes."""
+    """Restore binfmt_misc when the last bench that uses the emulator is released."""
     if native_architecture() == "arm64" or rootless():
         return
     with _registry() as state:

@@ -1,6 +1,6 @@
-"""Faults of a bench's host, and how they are fixed: death, a lost network, a slow one, a full disk, a wrong clock.
+"""Faults of a bench's host and their repair: death, a lost or slow network, a full disk, a wrong clock.
 
-Each acts on the one container: on its process, in its namespaces, or with its own commands.
+Each affects only the one container: its process, its namespaces, or through its own commands.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from lab import bench as benches, image
 from lab.bench import Bench
 from lab.host import LabError, run
 
-#: libfaketime reads the offset from here each second, so that running programs follow.
+#: libfaketime reads the offset from this file every second, so that running programs follow.
 CLOCK = "/etc/faketimerc"
 PRELOAD = "/etc/ld.so.preload"
 
 
 def kill(bench: Bench, host: str) -> None:
-    """Kill a host as a power cut does: at once, and without closing its connections."""
+    """Kill a host like a power cut: immediately, and without closing its connections."""
     image.podman("kill", "--signal", "KILL", bench.containers[host])
 
 
 def revive(bench: Bench, host: str) -> None:
-    """Start a host that was killed. It may have another address, which the bench's ssh configuration knows."""
+    """Start a killed host. Its address may change; the bench's ssh configuration follows."""
     benches.start(bench, [host], "")
 
 
 def cut(bench: Bench, host: str, towards: str | None = None) -> None:
-    """Cut a host's network, or its way to one address. Packets vanish without an error."""
+    """Cut a host's network, or its route to one address. Packets are lost without an error."""
     if towards:
         _in(bench, host, "net", "ip", "route", "replace", "blackhole", f"{towards}/32")
     else:
@@ -41,13 +41,13 @@ def mend(bench: Bench, host: str, towards: str | None = None) -> None:
         _in(bench, host, "net", "ip", "route", "del", "blackhole", f"{towards}/32")
     else:
         _in(bench, host, "net", "ip", "link", "set", "eth0", "up")
-        # The kernel forgot it with the link.
+        # The kernel removed the route together with the link.
         _in(bench, host, "net", "ip", "route", "replace", "default", "via", benches.bridge_address())
 
 
 def throttle(bench: Bench, host: str, kbit: int | None) -> None:
-    """Limit the rate at which a host receives, by delaying packets on its link; None removes the limit."""
-    # "2: eth0@if15: <…": its other end is number 15 here. /sys would answer for this machine.
+    """Limit a host's receive rate by delaying packets on its link; None removes the limit."""
+    # "2: eth0@if15: <…": the link's other end has number 15 here. /sys would show this machine's links.
     index = _in(bench, host, "net", "ip", "-o", "link", "show", "eth0").split(":")[1].partition("@if")[2]
     links = [line.split(":")[:2] for line in run("ip", "-o", "link").stdout.splitlines()]
     device = next(name.strip().partition("@")[0] for number, name in links if number == index)
@@ -60,13 +60,13 @@ def throttle(bench: Bench, host: str, kbit: int | None) -> None:
 
 
 def received(bench: Bench, host: str) -> int:
-    """Return how many bytes a host has received since it started."""
+    """Return the number of bytes that a host has received since it started."""
     counters = _in(bench, host, "net", "cat", "/proc/net/dev")
     return next(int(line.split()[1]) for line in counters.splitlines() if line.strip().startswith("eth0:"))
 
 
 def limit_disk(bench: Bench, host: str, path: str, free: int) -> None:
-    """Put what is at ``path`` on its own file system, in memory, with ``free`` MiB left. Nothing is lost."""
+    """Move the content of ``path`` to its own in-memory file system with ``free`` MiB left. Nothing is lost."""
     used = int(execute(bench, host, f"du -sm {shlex.quote(path)}").split()[0])
     copy = f"mkdir -p {path} /mnt/small && mount -t tmpfs -o size={used + free}m,mode=0755 small /mnt/small"
     copy += f" && cp -a {path}/. /mnt/small/ && mount --move /mnt/small {path}"
@@ -85,9 +85,9 @@ def empty(bench: Bench, host: str, path: str) -> None:
 
 
 def set_clock(bench: Bench, host: str, offset: str | None) -> None:
-    """Shift the clock that every program of a host reads: ``+3d``, ``-2h``; None restores it.
+    """Shift the clock that every program on a host reads: ``+3d``, ``-2h``; None restores it.
 
-    Containers share the kernel's clock, so a library that is loaded into each program answers in its place.
+    Containers share the kernel's clock, so a library that is loaded into each program replaces it.
     """
     if offset is None:
         execute(bench, host, f"rm -f {PRELOAD} {CLOCK}")
@@ -99,12 +99,12 @@ def set_clock(bench: Bench, host: str, offset: str | None) -> None:
 
 
 def execute(bench: Bench, host: str, script: str) -> str:
-    """Run a script as root in a host and return what it prints."""
+    """Run a script as root on a host and return its output."""
     return image.podman("exec", bench.containers[host], "sh", "-c", script).stdout.strip()
 
 
 def _in(bench: Bench, host: str, namespace: str, *command: str, quiet: bool = False) -> str:
-    """Run a command with this machine's rights in one namespace of a host; in ``mount`` it is the host's own."""
+    """Run a command with this machine's rights in a host's namespace; in ``mount`` it is the host's own command."""
     process = image.podman("inspect", bench.containers[host], "--format", "{{.State.Pid}}").stdout.strip()
     if not Path(f"/proc/{process}/ns").exists():
         raise LabError(f"{host} is not running. Start it again first.")

@@ -1,6 +1,6 @@
-"""A fleet: native containers with a PyTorch that computes, and stacks of it that are built in seconds.
+"""A fleet: native containers with a PyTorch that computes, and stacks for it that are built in seconds.
 
-Every container has this machine's Python and PyTorch read only; what a host installs of it is a wheel of 26 MB.
+Every container has this machine's Python and PyTorch mounted read-only; hosts install a wheel of 26 MB.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ TORCH = torch.VERSION
 TREE = Path(__file__).parent / "trees" / "fleet_pytorch"
 REPOSITORY = "fleet-pytorch.git"
 WHEELS = "fleet-wheels"
-#: A release whose products are wrong by one per cent, which only the proof sees.
+#: A release whose products are wrong by one per cent, which only the proof detects.
 WRONG = f"v{TORCH}-wrong"
 
 
 class Stack(NamedTuple):
-    """One of the fleet's stacks: the tag that is built, and the version of typing-extensions beside it."""
+    """One of the fleet's stacks: the tag to build, and the version of typing-extensions beside it."""
 
     tag: str
     beside: str = "4.15.0"
 
 
-#: An upgrade is from the first to any other. The last two are built of nothing new.
+#: An upgrade goes from the first to any other. The last two need no new build.
 STACKS = {
     "lab-fleet": Stack(f"v{TORCH}"),
     "lab-fleet-next": Stack(f"v{TORCH}-1"),
@@ -55,12 +55,12 @@ mkdir -p /run/sshd
 exec /usr/sbin/sshd -D -e
 """
 
-# A directory in an image's layer cannot be renamed on an overlay file system, which no real host has.
+# A directory in an image's layer cannot be renamed on an overlay file system, which real hosts do not use.
 OWN = "cd /opt && cp -a sparkforge own && rm -rf sparkforge && mv own sparkforge"
 
 
 def names(count: int) -> list[str]:
-    """Return ``spark01`` … as many as asked for."""
+    """Return ``count`` names, ``spark01`` …"""
     if count < 1:
         raise LabError(f"A fleet of {count} hosts is none. Set HOSTS to 1 or more.")
     return [f"spark{number:02d}" for number in range(1, count + 1)]
@@ -69,7 +69,7 @@ def names(count: int) -> list[str]:
 def up(hosts: list[str], name: str = NAME, folder: Path | None = None) -> Bench:
     """Bring up a fleet and return its bench; ``<folder>/fleet.yml`` describes it.
 
-    :param folder: becomes a copy of the checkout's inventory; by default it is in the bench's own.
+    :param folder: becomes a copy of the checkout's inventory; by default it is in the bench's own directory.
     """
     install_packages()
     bench = Bench.load(name) or Bench(name, "native")
@@ -87,12 +87,12 @@ def up(hosts: list[str], name: str = NAME, folder: Path | None = None) -> Bench:
 
 
 def inventory(name: str = NAME) -> Path:
-    """Return the file that describes a fleet that was brought up without a folder for it."""
+    """Return the inventory file of a fleet that was brought up without a ``folder``."""
     return Bench(name, "native").folder / "inventory" / "fleet.yml"
 
 
 def join(bench: Bench, hosts: list[str], inventory: Path, like: str | None = None) -> None:
-    """Bring further hosts into the fleet: as from the factory, or each a copy of what the host ``like`` is now."""
+    """Add hosts to the fleet: in the factory state, or as copies of the host ``like`` in its current state."""
     tag = image.build(bench.architecture, extra=PACKAGES)
     if like:
         tag = f"{image.NAME}:{bench.id}-{like}"
@@ -117,7 +117,7 @@ def write_hosts(bench: Bench, inventory: Path) -> None:
 
 
 def add_stack(bench: Bench, folder: Path, name: str) -> None:
-    """Give the inventory one of STACKS and its lock, as a site adds its own stack."""
+    """Add one of STACKS and its lock to the inventory, as a site adds its own stack."""
     tag, beside = STACKS[name]
     definition = yaml.safe_load((CHECKOUT / "inventory/stacks/lab-native.yml").read_text())["stack_definition"]
     definition |= {
@@ -131,7 +131,7 @@ def add_stack(bench: Bench, folder: Path, name: str) -> None:
             "cuda": None,
             "beside": {"typing-extensions": beside},
         },
-        # By address: this machine, which writes the lock, does not know the name.
+        # Use the address, because this machine, which writes the lock, cannot resolve the name.
         "sources": {"pytorch": {"url": f"{bench.mirror['url_here']}/git/{REPOSITORY}", "ref": tag}},
         "units": {"pytorch": {"requirements": ["setuptools==79.0.1", "wheel==0.45.1"]}},
     }
@@ -143,13 +143,13 @@ def add_stack(bench: Bench, folder: Path, name: str) -> None:
 
 
 def make_sources() -> None:
-    """Make the repository with a tag for each stack, and the wheels that an environment has beside torch."""
+    """Create the repository with a tag for each stack, and the wheels that an environment has beside torch."""
     directory = repositories()
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / f"{REPOSITORY}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         partial = directory / f".{REPOSITORY}.partial"
-        # Remove the remains of a killed run, because commits would be put on top of its commits.
+        # Remove the remains of a killed run, because new commits would be put on top of its commits.
         shutil.rmtree(partial, ignore_errors=True)
         new = Repository(partial)
         tree = read_tree(TREE)
@@ -175,7 +175,7 @@ def make_sources() -> None:
 
 
 def real_torch() -> Path:
-    """Return the site-packages with the PyTorch of the package index."""
+    """Return the site-packages with the PyTorch from the package index."""
     return next((torch.environment() / "lib").glob("python3*/site-packages"))
 
 
@@ -184,7 +184,7 @@ def _pip(python: str | Path) -> list[str | Path]:
 
 
 def _python() -> Path:
-    """Return this interpreter's own tree, which the containers get: Debian 13 has no Python but 3.13."""
+    """Return this interpreter's own tree for the containers: Debian 13 has no Python except 3.13."""
     home = Path(sys.base_prefix).resolve()
     if home in (Path("/usr"), Path("/")):
         raise LabError(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Puts the programs of this checkout, with what they carry of the collection, into its Python packages."""
+"""Adds this checkout's programs, with the collection's code that they contain, to its Python packages."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 
 class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Option ``program``: the one whose sources become a package. Without it, ``place`` gets all, each as one file."""
+    """Option ``program``: the program whose sources become a package. Without it, each program goes to ``place``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files to a wheel; an editable one imports from the checkout."""
+        """Add the files to a wheel; an editable wheel imports from the checkout."""
         if version == "editable":
             return
         sys.path.insert(0, str(CHECKOUT))
         from plugins.plugin_utils.programs import PROGRAMS
 
-        # It goes with this hook, when the archive is written.
+        # The directory is deleted with this hook, after the archive is written.
         self.place_of_files = tempfile.TemporaryDirectory(prefix="sparkforge-programs-")
         directory = Path(self.place_of_files.name)
         if "program" in self.config:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# Debian 12/13 and Ubuntu 24.04 name these packages alike.
+# These packages have the same names in Debian 12/13 and Ubuntu 24.04.
 _COMMON = (
     "podman runc uidmap mmdebstrap debian-archive-keyring openssh-client apt-utils gpg gpg-agent gpgv xz-utils "
     "ca-certificates git make"
@@ -27,10 +27,11 @@ PACKAGES = [*_COMMON, *"fuse-overlayfs netavark aardvark-dns iptables nftables i
 ROOTLESS_PACKAGES = [*_COMMON, "slirp4netns"]
 
 CHECKOUT = Path(__file__).parents[1]
-#: How the kernel names a machine -> how Debian and podman name it.
+#: The kernel's name for a machine -> Debian's and podman's.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
-# After `su` without `-` root has a user's PATH, without sbin, where podman's network looks for iptables: lab/as_root.
+# After `su` without `-`, root has a user's PATH, without the sbin directories in which podman's network code searches
+# iptables: lab/as_root.
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -39,12 +40,12 @@ class LabError(Exception):
 
 
 def say(text: str) -> None:
-    """Print one progress line at once, also where standard output is a file."""
+    """Print a progress line immediately, even if standard output is a file."""
     print(f"lab: {text}", flush=True)
 
 
 def native_architecture() -> str:
-    """Return Debian's name of this machine's architecture: ``amd64`` or ``arm64``."""
+    """Return Debian's name for this machine's architecture: ``amd64`` or ``arm64``."""
     machine = platform.machine()
     if machine not in DEBIAN_ARCHITECTURES:
         raise LabError(f"The lab does not know the machine {machine}. Run it on x86_64 or aarch64.")
@@ -52,7 +53,7 @@ def native_architecture() -> str:
 
 
 def cache_directory() -> Path:
-    """Return the folder, outside any checkout, that holds all that is slow to make."""
+    """Return the directory, outside any checkout, that stores everything that is slow to create."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sparkforge"
     directory = Path(os.environ.get("SPARKFORGE_CACHE", default))
     directory.mkdir(parents=True, exist_ok=True)
@@ -65,14 +66,14 @@ def owner() -> str:
 
 
 def repositories() -> Path:
-    """Return the folder of the git repositories that this checkout's benches serve; another checkout makes others."""
+    """Return the directory of the git repositories that this checkout's benches serve; it differs between checkouts."""
     return cache_directory() / "git" / owner()
 
 
 def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run one command to its end.
+    """Run a command and return its result.
 
-    :raises LabError: with the end of its output when it fails.
+    :raises LabError: with the end of its output, if it fails.
     """
     argv = [str(word) for word in command]
     done = subprocess.run(argv, text=True, capture_output=True, check=False, **options)
@@ -83,7 +84,7 @@ def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess
 
 
 def files() -> list[str]:
-    """Return the checkout's files that git tracks or would track, by their paths; an unpacked release has no git."""
+    """Return the paths of the checkout's files that git tracks or would track; an unpacked release has no git."""
     with tempfile.TemporaryDirectory() as folder:
         git: list[str] = ["git"]
         if not (CHECKOUT / ".git").exists():
@@ -94,13 +95,13 @@ def files() -> list[str]:
 
 
 def digest_of(*parts: object) -> str:
-    """Return 12 hexadecimal digits that identify ``parts``: the key of a cached thing."""
+    """Return 12 hexadecimal digits that identify ``parts``, as a cache key."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
 @contextmanager
 def step(text: str) -> Iterator[None]:
-    """Announce a step, and its duration when it ends."""
+    """Announce a step, and its duration when it is done."""
     say(f"{text} …")
     start = time.monotonic()
     yield
@@ -108,14 +109,14 @@ def step(text: str) -> Iterator[None]:
 
 
 def rootless() -> bool:
-    """Tell whether the lab does without root: podman's containers then have ports of this machine, and no addresses."""
+    """Tell whether the lab runs without root: podman's containers then have ports on this machine, but no addresses."""
     return os.geteuid() != 0 and bool(os.environ.get("LAB_ROOTLESS"))
 
 
 def require_rootless() -> None:
-    """Look for what podman needs without root; only root can bring it.
+    """Check for everything that podman needs without root; only root can provide it.
 
-    :raises LabError: something is missing.
+    :raises LabError: if something is missing.
     """
     if missing := _missing(ROOTLESS_PACKAGES):
         raise LabError(f"Without root the lab needs {' '.join(missing)}. Have them installed with apt-get.")
@@ -133,13 +134,14 @@ def _missing(packages: Iterable[str]) -> list[str]:
 
 
 def install_packages(packages: Iterable[str] = PACKAGES) -> None:
-    """Install what the lab needs from the distribution, once."""
+    """Install the packages that the lab needs from the distribution, once."""
     if rootless():
         require_rootless()
         return
     if os.geteuid() != 0:
         raise LabError("The lab starts containers with addresses of their own. Run it with lab/as_root.")
-    # Test workers start their benches at once, and apt-get does not wait for another one's lists.
+    # Test workers start their benches at the same time, and apt-get does not wait for another process' lock on the
+    # lists.
     with (cache_directory() / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = _missing(packages)
@@ -152,7 +154,7 @@ def install_packages(packages: Iterable[str] = PACKAGES) -> None:
 
 
 def debian_archive() -> str:
-    """Return the Debian archive that this machine is set up to use, or Debian's own."""
+    """Return the Debian archive in this machine's configuration, or Debian's own."""
     if "LAB_DEBIAN_ARCHIVE" in os.environ:
         return os.environ["LAB_DEBIAN_ARCHIVE"]
     sources = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
@@ -176,6 +178,6 @@ def require(tool: str) -> str:
 
 
 def fail(error: LabError) -> int:
-    """Print a failure as one message and return the exit code for it."""
+    """Print a failure as one message and return its exit code."""
     print(f"lab: error: {error}", file=sys.stderr, flush=True)
     return 1

@@ -4,7 +4,7 @@
 
 """A stand-in for the Hugging Face hub: serves models to its client from memory, with the faults that a test plants.
 
-Weights come from another server, as the hub's do from a content delivery network. Source of the paths, headers and
+Weights come from another server, as the hub's come from a content delivery network. Source for the paths, headers and
 error codes: huggingface_hub 1.17 (hf_api.py, file_download.py, utils/_http.py) and huggingface.co/docs/hub/api.
 """
 
@@ -25,10 +25,10 @@ Handler = http.server.BaseHTTPRequestHandler
 
 @dataclass
 class Model:
-    """One model, and the users that may download it.
+    """A model, and the users that may download it.
 
     :ivar gated: whether only users who accepted the licence may download; ``members`` are their tokens.
-    :ivar served: content that is sent instead of a file's right content.
+    :ivar served: content that is sent instead of a file's correct content.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Model:
 
     @functools.cached_property
     def entries(self) -> dict[str, dict[str, t.Any]]:
-        """Each file as the API lists it; weights lie in LFS, by their sha256."""
+        """Each file in the format of the API; weights are in LFS, by sha256."""
         return {name: self._entry(name, content) for name, content in sorted(self.files.items())}
 
     @property
@@ -58,10 +58,11 @@ class Model:
 
 
 class Hub:
-    """The hub and its network. ``cuts``: bytes after which an answer with a file's content breaks off, one an answer;
-    ``before``: what is done before a file's content is sent; ``down``: how many questions get no answer.
+    """The hub and its network.
 
-    ``tokens`` are all that there are; ``requests`` what was asked: method, path, range and authorization.
+    ``cuts``: by file, the bytes after which an answer with its content is cut off, one value per answer; ``before``: by
+    file, a function to call before its content is sent; ``down``: the number of requests that fail.
+    ``tokens`` are all valid tokens; ``requests`` are the received requests: method, path, range and authorization.
     """
 
     def __init__(self, *models: Model, address: str = "127.0.0.1") -> None:

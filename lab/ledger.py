@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes docs/update-rules.md of the ledger: python -m lab.ledger."""
+"""Writes docs/update-rules.md from the ledger: python -m lab.ledger."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(rules: t.Iterable[t.Mapping[str, t.Any]]) -> str:
 
 
 def section(rule: t.Mapping[str, t.Any]) -> str:
-    """Return what a person wants to know of one rule."""
+    """Return the section for a rule."""
     span = [f"from {rule['from']}"] if rule.get("from") else []
     span += [f"to {rule['to']}"] if rule.get("to") else []
     order = f", {rule['order']} the upgrade" if rule.get("order") else ""

@@ -4,13 +4,13 @@
 
 """Build a mirror of NVIDIA's download tree: `python -m lab.mirror --level full|native`.
 
-``full`` holds NVIDIA's own aarch64 libraries, out of the wheels that the package index carries;
-``native`` holds tiny ones of the same names for this machine's architecture.
-``mirror_inputs.yml`` says what becomes what.
+``full`` contains NVIDIA's own aarch64 libraries, taken from wheels in the package index;
+``native`` contains tiny libraries with the same names for this machine's architecture.
+``mirror_inputs.yml`` maps the inputs to artefacts.
 
-The tree is a list of stages, each one directory. A stage is built beside and renamed into place, and built
-again only when its inputs or this code changed; the tree replaces the previous one when all of it is there.
-Checkouts with other inputs or code have trees of their own beside it, since their servers read from them.
+The tree consists of stages, each a directory. A stage is built in a temporary directory, renamed into place, and built
+again only if its inputs or this code changed; the tree replaces the previous one when it is complete.
+Checkouts with other inputs or code have their own trees next to it, since their servers read from them.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from lab.packages import Content, Entry, FileContent, Package, SigningKey, Sourc
 
 INPUTS = Path(__file__).with_name("mirror_inputs.yml")
 README = Path(__file__).with_name("README.md")
-#: Where the table of what is real and what is a stand-in is in the README.
+#: The markers around the README's table of real artefacts and stand-ins.
 TABLE_BEGIN, TABLE_END = "<!-- table: begin -->\n", "<!-- table: end -->"
-#: A change of these files is a change of what they build.
+#: A change in these files invalidates everything that they build.
 CODE = [Path(__file__), *(Path(module.__file__ or "") for module in (packages, stand_ins))]
 SUMMARY = "mirror.json"
-#: What NVIDIA calls the file of its key; in the lab it holds the lab's.
+#: NVIDIA's name for its key file; in the lab the file contains the lab's key.
 KEY_FILE = "3bf863cc.pub"
 
 Inputs = dict[str, t.Any]
@@ -55,7 +55,7 @@ Inputs = dict[str, t.Any]
 
 @dataclass(frozen=True)
 class Platform:
-    """The names that one architecture has in the vendor's tree."""
+    """The names of one architecture in the vendor's tree."""
 
     redist: str
     repository: str
@@ -74,12 +74,12 @@ PLATFORMS = {
 }
 
 
-#: Seconds that a tree is kept after its last use, though no server has it open: one may be about to start.
+#: Seconds for which an unused tree is kept even if no server has it open, because a server may be about to start.
 KEPT = 3600
 
 
 def tree(level: str) -> Path:
-    """Return where this checkout's mirror of a level is, as its inputs and code are now."""
+    """Return the path of this checkout's mirror of a level, for its current inputs and code."""
     return cache_directory() / "mirror" / f"{level}-{digest_of([_sha256(path) for path in (INPUTS, *CODE)])}"
 
 
@@ -94,13 +94,13 @@ def megabytes(size: float) -> str:
 def load_inputs(path: Path = INPUTS) -> Inputs:
     """Read the inputs file.
 
-    :raises LabError: when it is not YAML or a package names a library, place or source that is not there.
+    :raises LabError: if it is not YAML, or a package names an unknown library, place or source.
     """
     try:
         inputs = t.cast(Inputs, yaml.safe_load(path.read_text()))
     except yaml.YAMLError as error:
         raise LabError(f"{path} is not YAML: {error}. Correct the file.") from error
-    # A list inside the list is an alias of another repository's packages.
+    # A list inside the list is an alias for another repository's packages.
     flat: list[Inputs] = []
     for item in inputs["site_repository"]:
         flat += item if isinstance(item, list) else [item]
@@ -124,7 +124,7 @@ def _all_specs(inputs: Inputs) -> Iterator[Inputs]:
 
 
 class Wheels:
-    """The folder of downloaded wheels: each verified against its sha256, kept for the next build."""
+    """The directory of downloaded wheels: each verified against its sha256, and kept for the next build."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -134,9 +134,9 @@ class Wheels:
         return self._sources[source]
 
     def fetch(self, wanted: Mapping[str, Inputs]) -> None:
-        """Have every wheel of ``wanted`` (name -> version, file, sha256, size); download what is missing.
+        """Provide every wheel in ``wanted`` (name -> version, file, sha256, size); download the missing ones.
 
-        Where a pin says ``name``, that is the project's, and the key only tells it from others.
+        If a pin has ``name``, that is the project's name, and the key only distinguishes it from others.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         start, fetched = time.monotonic(), 0
@@ -154,7 +154,7 @@ class Wheels:
         say(f"{len(wanted)} wheels: {got}, {seconds:.1f} s")
 
     def _download(self, name: str, pin: Inputs, path: Path) -> None:
-        """Let pip fetch one wheel from wherever the user's configuration says, checked against its pin."""
+        """Let pip fetch a wheel as the user's configuration says, and check it against its pin."""
         partial = self._directory / ".partial"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
@@ -168,8 +168,8 @@ class Wheels:
         if tags[4] != "any":
             command += [word for tag in tags[4].split(".") for word in ("--platform", tag)]
             command += ["--python-version", f"{interpreter[0]}.{interpreter[1:]}"]
-        # pip downloads below TMPDIR: there its progress can be seen, whatever its version prints.
-        # PIP_RESUME_RETRIES continues after a broken connection where pip is new enough to know it.
+        # pip downloads into TMPDIR, where its progress can be measured, whatever its version prints.
+        # PIP_RESUME_RETRIES continues after a broken connection if pip is new enough to support it.
         environment = {"PIP_RESUME_RETRIES": "5", **os.environ, "TMPDIR": str(partial)}
         log = partial / "pip.log"
         with log.open("wb") as stream:
@@ -201,9 +201,9 @@ class Wheels:
 
 
 def _size_below(directory: Path) -> int:
-    """Return the size of all files below a directory in which another process works."""
+    """Return the size of all files in a directory in which another process works."""
     size = 0
-    # os.walk skips a folder that is gone by the time it is read; Path.rglob does not.
+    # os.walk skips a directory that disappears before it is read; Path.rglob does not.
     for folder, _, names in os.walk(directory):
         for name in names:
             with contextlib.suppress(OSError):
@@ -231,7 +231,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """Open a folder, to lock it."""
+    """Open a directory, to lock it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         yield descriptor
@@ -240,7 +240,7 @@ def opened(folder: Path) -> Iterator[int]:
 
 
 class Payloads:
-    """What goes into packages and archives: the vendor's files, or tiny ones that stand for them."""
+    """The files in packages and archives: the vendor's files, or tiny stand-ins for them."""
 
     def __init__(self, inputs: Inputs, platform: Platform, wheels: Wheels | None) -> None:
         """:param wheels: None makes every payload a tiny one."""
@@ -249,7 +249,7 @@ class Payloads:
         self._wheels = wheels
 
     def libraries(self, spec: Inputs, directory: str) -> list[Entry]:
-        """Return ``libx.so.<file_version>`` and the link with the SONAME, for each library of ``spec``."""
+        """Return ``libx.so.<file_version>`` and the link with the SONAME, for each library in ``spec``."""
         entries = []
         for soname in spec.get("libraries", ()):
             real = f"{_stem(soname)}.so.{spec['file_version']}"
@@ -281,7 +281,7 @@ class Payloads:
         ]
 
     def members(self, spec: Inputs, directory: str) -> list[Entry]:
-        """Return further files of a wheel's library folder: static libraries."""
+        """Return further files from a wheel's library directory: static libraries."""
         wheels = self._vendors(spec)
         return [
             Entry(
@@ -323,7 +323,7 @@ def _stem(soname: str) -> str:
 
 
 def make_package(spec: Inputs, payloads: Payloads, inputs: Inputs, platform: Platform) -> Package:
-    """Turn one entry of a repository's list into a package."""
+    """Convert an entry in a repository's list into a package."""
     place = {key: platform.fill(value) for key, value in inputs["places"][spec.get("place", "system")].items()}
     entries = payloads.libraries(spec, place["library"])
     entries += payloads.links(spec.get("links", ()), place["library"])
@@ -349,7 +349,7 @@ def make_package(spec: Inputs, payloads: Payloads, inputs: Inputs, platform: Pla
 
 
 def _alternatives(spec: Inputs) -> dict[str, str]:
-    """Return the scripts that make /usr/local/<name> point at a toolkit, as NVIDIA's packages do."""
+    """Return the scripts that point /usr/local/<name> to a toolkit, as NVIDIA's packages do."""
     links: Mapping[str, str] = spec.get("alternatives", {})
     if not links:
         return {}
@@ -365,9 +365,9 @@ def _alternatives(spec: Inputs) -> dict[str, str]:
 
 
 class Stage(t.NamedTuple):
-    """One directory of the tree: ``build`` fills a folder with what becomes ``directory``.
+    """A directory of the tree: ``build`` fills a directory that becomes ``directory``.
 
-    ``inputs`` identify it beside the code; the dict that ``build`` returns goes into the summary.
+    ``inputs`` and the code identify the stage; the dict that ``build`` returns goes into the summary.
     """
 
     name: str
@@ -377,7 +377,7 @@ class Stage(t.NamedTuple):
 
 
 class Mirror:
-    """A mirror at ``output`` of one level and platform."""
+    """A mirror at ``output`` for one level and platform."""
 
     def __init__(self, inputs: Inputs, level: str, platform: Platform, output: Path, cache: Path) -> None:
         self._inputs = inputs
@@ -390,7 +390,7 @@ class Mirror:
         self._payloads = Payloads(inputs, platform, self._wheels if level == "full" else None)
 
     def build(self) -> dict[str, t.Any]:
-        """Build what is missing and return the summary, which also is in the tree as mirror.json."""
+        """Build the missing parts and return the summary, which is also in the tree as mirror.json."""
         with locked(self._output.with_name(f"{self._level}.lock")):
             self._recover()
             stages = self._stages()
@@ -417,7 +417,7 @@ class Mirror:
             return summary
 
     def _stages(self) -> list[Stage]:
-        """Return every stage, in the order in which they are built."""
+        """Return every stage, in build order."""
         repository = self._platform.repository
         stages = [
             Stage(
@@ -470,7 +470,7 @@ class Mirror:
         return SigningKey(self._cache / "keys" / f"{name}.asc", f"sparkforge lab mirror, {name}")
 
     def _signing_keys(self) -> dict[str, str]:
-        """Make the keys that are missing; return each one's digest, for a tree goes with its keys."""
+        """Create missing keys; return the digest of each, because a tree depends on its keys."""
         names = ["cuda", "site"]
         names += [f"cusparselt-{local['version']}" for local in self._inputs["cusparselt_local_repos"]]
         with locked(self._cache / ".lock"):
@@ -635,7 +635,7 @@ class Mirror:
         return entries
 
     def _build_wheels(self) -> dict[str, Inputs]:
-        """Return the pins, by file, of what this platform's source builds need."""
+        """Return the pins, by file, of the wheels for this platform's source builds."""
         pins: list[Inputs] = self._inputs["build_wheels"]
         return {pin["file"]: pin for pin in pins if pin.get("platform", self._platform.redist) == self._platform.redist}
 
@@ -681,7 +681,7 @@ class Mirror:
         return tree / ".stages" / f"{stage.directory.replace('/', '-')}.json"
 
     def _reuse(self, stage: Stage, key: str) -> bool:
-        """Say whether the stage is in the new tree, taking it over from the current one where it is right."""
+        """Tell whether the stage is in the new tree, after copying it from another tree that has it."""
         if _read_json(self._record(self._new, stage)).get("key") == key:
             return True
         trees = [self._output, *self._others()]
@@ -701,12 +701,12 @@ class Mirror:
         return True
 
     def _others(self) -> list[Path]:
-        """Return the trees of this level that other checkouts have, or that this one had."""
+        """Return the trees of this level from other checkouts, or from this one's past."""
         found = [path.parent for path in self._output.parent.glob(f"{self._level}-*/{SUMMARY}")]
         return [path for path in found if path != self._output and path.suffix not in (".new", ".old")]
 
     def _prune(self) -> None:
-        """Remove the trees that nobody used for a while and no server has open: it holds the folder's lock."""
+        """Remove the trees that nobody used for a while and no server has open: a server holds the directory's lock."""
         for other in self._others():
             if time.time() - other.stat().st_mtime < KEPT:
                 continue
@@ -766,7 +766,7 @@ class Mirror:
         shutil.rmtree(old, ignore_errors=True)
 
     def _intact(self, summary: dict[str, t.Any]) -> bool:
-        """Say whether every file of the summary is there in its size: somebody may have cleaned a cache."""
+        """Tell whether every file in the summary exists with its size: somebody may have cleaned a cache."""
         for name, size in summary["files"].items():
             path = self._output / name.lstrip("/")
             if not path.is_file() or path.stat().st_size != size:
@@ -806,7 +806,7 @@ def _describe(
 
 
 def _missing_key_notice(name: str, keyring: str) -> str:
-    """Return the postinst that says, as NVIDIA's does, what the user still has to do."""
+    """Return the postinst that tells the user the remaining steps, as NVIDIA's does."""
     return (
         f"#!/bin/sh\nset -e\nif [ ! -f /usr/share/keyrings/{keyring} ]; then\n"
         f'echo "The public {name} GPG key does not appear to be installed."\n'
@@ -816,7 +816,7 @@ def _missing_key_notice(name: str, keyring: str) -> str:
 
 
 def _place(source: Path, target: Path) -> Path:
-    """Give a file a second name, by a hard link where the file system has them across the two folders."""
+    """Give a file a second path, with a hard link if the file system supports it across the two directories."""
     try:
         os.link(source, target)
     except OSError:
@@ -834,7 +834,7 @@ def _wheel_key(file: str) -> tuple[str, str]:
 
 
 def _tiny_module(pin: Inputs, platform: str) -> dict[str, str | bytes]:
-    """Return the files of a stand-in wheel: a module that says its version, as torch's says it."""
+    """Return the files of a stand-in wheel: a module with its version, in the form of torch's."""
     module, version = pin["module"], pin["version"]
     if module != "torch":
         return {f"{module}/__init__.py": f'__version__ = "{version}"\n'}
@@ -847,7 +847,7 @@ def _tiny_module(pin: Inputs, platform: str) -> dict[str, str | bytes]:
 
 
 def _cmake_package(package: str, version: str, targets: Mapping[str, str]) -> dict[str, str]:
-    """Return the CMake package files of an archive: imported targets at paths relative to themselves."""
+    """Return an archive's CMake package files: imported targets at paths relative to the files."""
     config = 'get_filename_component(_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)\n'
     for target, soname in targets.items():
         config += (
@@ -875,7 +875,7 @@ def _cmake_package(package: str, version: str, targets: Mapping[str, str]) -> di
 
 
 def stand_in_rows(inputs: Inputs) -> list[dict[str, str]]:
-    """Return what of the level ``full`` is real and what stands for something: one row for each artefact."""
+    """Return one row for each artefact of the level ``full``, telling real files from stand-ins."""
 
     def payload(spec: Inputs) -> str:
         if spec.get("layout"):
@@ -916,7 +916,7 @@ def _named(spec: Inputs) -> dict[str, str]:
 
 
 def stand_ins_table(inputs: Inputs) -> str:
-    """Return the table as Markdown: real rows first, packages without payload together."""
+    """Return the table as Markdown: real rows first, then the packages without payload, grouped."""
     rows = stand_in_rows(inputs)
     empty = [row for row in rows if row["payload"] == "stand-in: no payload"]
     lines = [

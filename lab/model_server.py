@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stands for a model server: takes vLLM's command line and middleware, answers /health, says at / how it was started,
-and at /can what its unit lets it do.
+"""A stand-in for a model server: it takes vLLM's command line and middleware, answers /health, reports at / how it was
+started, and at /can the actions that its unit permits.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ CLONE_NEWUSER = 0x10000000
 
 
 def unshare() -> None:
-    """Make a user namespace, which opens much of the kernel to whoever has one."""
+    """Create a user namespace, which gives access to much of the kernel."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWUSER):
         raise OSError(ctypes.get_errno(), "unshare")
 
 
 def make_setuid() -> None:
-    """Make a file that runs with its owner's rights."""
+    """Create a file that runs with its owner's rights."""
     path = Path.home() / "setuid"
     path.touch()
     path.chmod(0o4755)
 
 
 def compile_code() -> None:
-    """Do what a just-in-time compiler does: write code into memory, and into a file, and run it."""
+    """Act like a just-in-time compiler: write code into memory and into a file, and run it."""
     with mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as memory:
         memory.write(b"\xc3")
     script = Path.home() / "compiled"
@@ -53,7 +53,7 @@ def compile_code() -> None:
 
 
 def probes(model: str) -> dict[str, Callable[[], Any]]:
-    """Return what is tried at /can, by name."""
+    """Return the actions to try at /can, by name."""
     return {
         "read the model": lambda: [path.read_bytes() for path in Path(model).iterdir()],
         "write the model": lambda: Path(model, "new").touch(),
@@ -65,7 +65,7 @@ def probes(model: str) -> dict[str, Callable[[], Any]]:
         "make setuid": make_setuid,
         "make a namespace": unshare,
         "open a raw socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close(),
-        # TEST-NET-1 of RFC 5737: where nothing is stopped, it is sent and lost.
+        # TEST-NET-1 of RFC 5737: if nothing blocks the packet, it is sent and lost.
         "leave the host": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"", ("192.0.2.1", 9)),
         "chroot": lambda: os.chroot("/"),
         "compile": compile_code,
@@ -89,7 +89,7 @@ def tried(model: str) -> dict[str, Any]:
 
 
 def refusal(middleware: type | None, path: str, headers: Any) -> int | None:
-    """Return the status with which an ASGI middleware answers in the application's place; None where it does not."""
+    """Return the status with which an ASGI middleware answers instead of the application, or None."""
     sent: list[dict[str, Any]] = []
 
     async def application(*_: Any) -> None:
@@ -105,7 +105,7 @@ def refusal(middleware: type | None, path: str, headers: Any) -> int | None:
 
 
 def main() -> None:
-    """Serve until it is ended; a model whose configuration says so ends it at once, as some do an engine."""
+    """Serve until the process is killed; exit immediately if the model's configuration names a cause to crash."""
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=["serve"])
     parser.add_argument("model")

@@ -4,8 +4,8 @@
 
 """Write Debian packages, redist archives and signed flat apt repositories, byte for byte the same each time.
 
-Everything streams from its source (a wheel, mostly) to its place in one pass, hashed on the way: a package
-of 700 MB costs no staging tree, no root and no second read. Sizes are in bytes.
+All data streams from its source (usually a wheel) to its destination in one pass, hashed on the way: a package
+of 700 MB needs no staging tree, no root and no second read. Sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from pathlib import Path, PurePosixPath
 
 from lab.host import LabError, require
 
-#: 2025-10-01 00:00 UTC, the time of every member: an archive must not change because it was built again.
+#: 2025-10-01 00:00 UTC, the time of every member, so that an archive does not change when it is built again.
 MEMBER_TIME = 1759276800
 BLOCK = 1 << 20
 
 
 class Source(t.Protocol):
-    """Bytes of a known size: an archive's header comes before its content."""
+    """Bytes of a known size, because an archive's header precedes its content."""
 
     size: int
 
@@ -67,7 +67,7 @@ class FileContent:
 
 
 class WheelMember:
-    """One member of a wheel, inflated while it is read; ``zipfile`` checks its CRC."""
+    """A member of a wheel, inflated while it is read; ``zipfile`` checks its CRC."""
 
     def __init__(self, wheel: Path, name: str) -> None:
         self.wheel = wheel
@@ -86,7 +86,7 @@ class WheelMember:
 
 @dataclass(frozen=True)
 class Entry:
-    """A regular file (``source``) or a symbolic link (``link``), at ``path`` below the archive's root."""
+    """A regular file (``source``) or a symbolic link (``link``), at ``path`` relative to the archive's root."""
 
     path: str
     source: Source | None = None
@@ -96,7 +96,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Written:
-    """A file that was written: what an index or a manifest says of it."""
+    """A written file, with its facts for an index or a manifest."""
 
     path: Path
     size: int
@@ -105,7 +105,7 @@ class Written:
 
 
 class HashingSink:
-    """Write to a file and know its size and digests at the end, without reading it again."""
+    """Write to a file and compute its size and digests on the way, without reading it again."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,8 +129,9 @@ class HashingSink:
 class StoredXz:
     """An .xz stream whose LZMA2 chunks are stored, not compressed.
 
-    Any decoder reads it, at the speed of a copy. Shared objects full of device code hardly get smaller,
-    and under emulation decompression of real chunks is what takes the time.
+    Any decoder reads it at the speed of a copy. Shared objects full of device code hardly shrink, and under emulation
+    decompressing real chunks takes most of the time.
+
     Layout: https://tukaani.org/xz/xz-file-format.txt, one block, CRC32 (the check that zlib has).
     """
 
@@ -144,7 +145,7 @@ class StoredXz:
         self._check = 0
         self._uncompressed = 0
         sink.write(b"\xfd7zXZ\x00" + self._FLAGS + _crc32(self._FLAGS))
-        # Header of 12 bytes, one filter (LZMA2), its one property: a dictionary of 64 KiB.
+        # A header of 12 bytes with one filter (LZMA2) and its only property: a dictionary of 64 KiB.
         header = b"\x02\x00\x21\x01\x08\x00\x00\x00"
         sink.write(header + _crc32(header))
         self._unpadded = len(header) + 4
@@ -195,11 +196,11 @@ def _multibyte(value: int) -> bytes:
 
 
 class Tar:
-    """A tar stream of ``entries`` below ``root``: sorted, owned by root, every parent directory listed."""
+    """A tar stream of ``entries`` in ``root``: sorted, owned by root, every parent directory listed."""
 
     def __init__(self, entries: Iterable[Entry], root: str) -> None:
         named = {str(PurePosixPath(root, entry.path)): entry for entry in entries}
-        # dpkg wants ./usr/…, a redist archive <name>/…: PurePosixPath drops the dot, so it is put back.
+        # dpkg expects ./usr/…, a redist archive <name>/…: PurePosixPath drops the dot, so put it back.
         prefix = "./" if root == "." else ""
         parents = {str(parent) for path in named for parent in PurePosixPath(path).parents if str(parent) != "."}
         self._members: list[tuple[bytes, Source | None]] = []
@@ -248,7 +249,7 @@ def _tar_header(name: str, entry: Entry | None = None, *, directory: bool = Fals
 
 
 def write_archive(path: Path, entries: Iterable[Entry]) -> Written:
-    """Write a redist archive: ``NAME.tar.xz`` holds everything below ``NAME/``, as NVIDIA's do."""
+    """Write a redist archive: ``NAME.tar.xz`` contains everything in ``NAME/``, as NVIDIA's do."""
     sink = HashingSink(path)
     stream = StoredXz(sink)
     Tar(entries, path.name.removesuffix(".tar.xz")).write_to(stream)
@@ -292,7 +293,7 @@ class Package:
         return "\n".join(lines) + "\n"
 
     def write(self, directory: Path) -> Written:
-        """Write the .deb below ``directory``, uncompressed: the fastest to unpack under emulation."""
+        """Write the .deb into ``directory``, uncompressed, which is the fastest to unpack under emulation."""
         members = [Entry("control", Content(self.control()))]
         members += [Entry(name, Content(text), mode=0o755) for name, text in self.scripts.items()]
         conffiles = sorted(f"/{entry.path}\n" for entry in self.entries if entry.path.startswith("etc/"))
@@ -318,7 +319,7 @@ def _ar_header(name: str, size: int) -> bytes:
 
 
 class SigningKey:
-    """An OpenPGP key of the lab's own, kept as an armoured file so that its fingerprint lasts."""
+    """The lab's own OpenPGP key, stored as an armoured file so that its fingerprint does not change."""
 
     def __init__(self, path: Path, user_id: str) -> None:
         self._path = path
@@ -372,8 +373,8 @@ class SigningKey:
 
 @contextlib.contextmanager
 def _gpg_home() -> Iterator[t.Callable[..., bytes]]:
-    """Give gpg its own home: the user's keys are not our business, and its agent must end."""
-    # Below /tmp because a socket's path is limited to 108 bytes, which a cache's path may exceed.
+    """Run gpg with a separate home directory, so that it leaves the user's keys alone, and finally stop its agent."""
+    # In /tmp, because a socket's path is limited to 108 bytes, which a cache's path may exceed.
     with tempfile.TemporaryDirectory(prefix="lab-gpg-") as home:
         options = ["--homedir", home, "--batch", "--quiet", "--no-tty", "--passphrase", ""]
 
@@ -406,7 +407,7 @@ def write_repository(
 ) -> list[Path]:
     """Write the indices of a flat repository: Packages, Packages.gz, Release, InRelease, Release.gpg.
 
-    The .deb files lie in ``directory`` already. ``fields`` are Release's first lines (Origin, Label …).
+    The .deb files must be in ``directory`` already. ``fields`` are Release's first lines (Origin, Label …).
     """
     stanzas = [
         f"{package.control()}Filename: ./{written.path.name}\nSize: {written.size}\n"
@@ -416,7 +417,7 @@ def write_repository(
     index = "\n".join(stanzas).encode()
     files = {"Packages": index, "Packages.gz": gzip.compress(index, 9, mtime=MEMBER_TIME)}
     release = "".join(f"{name}: {value}\n" for name, value in fields.items())
-    # A minute back: apt refuses a Release from the future, and clocks of hosts differ a little.
+    # One minute in the past: apt refuses a Release from the future, and clocks differ a little between hosts.
     release += f"Date: {formatdate(time.time() - 60, usegmt=True)}\nSHA256:\n"
     release += "".join(f" {hashlib.sha256(data).hexdigest()} {len(data):>16} {name}\n" for name, data in files.items())
     files["Release"] = release.encode()

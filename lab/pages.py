@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes a page of the documentation that is made of data, or tells whether it is current."""
+"""Write a documentation page that is generated from data, or tell whether it is current."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 def write(page: pathlib.Path, text: str, command: str, check: bool) -> int:
     """Write a page, or with ``check`` only tell whether it is current; return the exit status.
 
-    :param command: the module that makes it: ``lab.ledger``.
+    :param command: the module that generates it: ``lab.ledger``.
     """
     if not check:
         page.write_text(text, encoding="utf-8")

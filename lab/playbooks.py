@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes docs/playbooks.md of the specification of the playbooks' own variables: python -m lab.playbooks."""
+"""Writes docs/playbooks.md from the specification of the playbooks' own variables: python -m lab.playbooks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def page(specs: t.Mapping[str, t.Any]) -> str:
 
 
 def section(name: str, spec: t.Mapping[str, t.Any]) -> str:
-    """Return the table of one playbook."""
+    """Return the table for a playbook."""
     rows = [
         f"| `{option}` | {default(option_spec)} | {text(option_spec)} |"
         for option, option_spec in spec["options"].items()
@@ -52,7 +52,7 @@ def section(name: str, spec: t.Mapping[str, t.Any]) -> str:
 
 
 def default(option: t.Mapping[str, t.Any]) -> str:
-    """Return the default as one writes it in an inventory."""
+    """Return the default in the form used in an inventory."""
     if option.get("required"):
         return "required"
     if "default" not in option:

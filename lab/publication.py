@@ -4,7 +4,7 @@
 
 """The URL of the published project, and the sentences that contain it: `python -m lab.publication` writes them.
 
-The URL is `repository` in galaxy.yml, which stays empty until the project is published; until then no page says where
+The URL is `repository` in galaxy.yml, which is empty until the project is published; until then no page says where
 to clone, ask or report. lab/site.py and the command sparkforge read it themselves.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 CHECKOUT = Path(__file__).parents[1]
-#: Between these lines a page is written by this program.
+#: This program writes the part of a page between these lines.
 BEGIN, END = "<!-- published: begin -->\n", "<!-- published: end -->\n"
 FORMS = """\
 ---
@@ -34,7 +34,7 @@ contact_links:
 
 
 def repository_url() -> str:
-    """Return the URL of the published repository, or nothing as long as there is none."""
+    """Return the URL of the published repository, or '' if there is none."""
     return str(yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["repository"]).rstrip("/")
 
 
@@ -61,7 +61,7 @@ person, and nobody else. Say what an attacker controls, what they gain, and how 
 
 
 def page(now: str, text: str) -> str:
-    """Return a page with its part replaced; YAML is that part as a whole."""
+    """Return a page with its part replaced; a YAML page is replaced completely."""
     if now.startswith("---"):
         return text
     before, rest = now.split(BEGIN)

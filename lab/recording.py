@@ -5,8 +5,8 @@
 """Records the real `make demo` in a terminal, and its page: `make recording`.
 
 asciinema records docs/demo.cast, with every pause cut to a second, and termtosvg draws docs/demo.svg; both are in
-requirements-docs.txt. Chromium draws docs/demo-report.png. The paths of this machine are removed, since a reader has
-others.
+requirements-docs.txt. Chromium draws docs/demo-report.png. This machine's paths are replaced, since they mean nothing
+to a reader.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ ROOT = Path(__file__).parents[1]
 CAST, PICTURE = ROOT / "docs/demo.cast", ROOT / "docs/demo.svg"
 REPORT, PAGE = ROOT / "docs/demo-report.png", ROOT / "reports/spark01.html"
 COLUMNS, ROWS = 100, 28
-#: Seconds: the longest pause, and how long a picture is shown at least and at most.
+#: Seconds: the longest pause, and the shortest and longest time for which a picture is shown.
 IDLE, SHORTEST, LONGEST = 1.0, 0.1, 2.0
 
 
 def without_paths(cast: str, home: str, checkout: str) -> str:
-    """Return a recording (asciicast v2: a JSON value a line) in which checkout and home are those of anybody.
+    """Return a recording (asciicast v2: one JSON value per line) with neutral paths for checkout and home.
 
-    :raises ValueError: it is not of that format.
+    :raises ValueError: if it has another format.
     """
     head, *events = cast.splitlines()
     if json.loads(head).get("version") != 2:
@@ -44,7 +44,7 @@ def without_paths(cast: str, home: str, checkout: str) -> str:
 def draw_page() -> None:
     """Draw the page of the demo's host as a picture.
 
-    :raises FileNotFoundError: there is no Chromium.
+    :raises FileNotFoundError: if Chromium is missing.
     """
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
@@ -54,10 +54,10 @@ def draw_page() -> None:
 
 
 def main(platform: str = "native", bench: str = "recording") -> int:
-    """Record, draw, and end the bench; the exit status is that of the demo."""
+    """Record, draw, and stop the bench; return the exit status of the demo."""
     tools = Path(sys.executable).parent
     demo = f"make --no-print-directory demo PLATFORM={platform} BENCH={bench}"
-    # asciinema ends well whatever the command does.
+    # asciinema exits with 0 whatever the command does.
     command = [
         tools / "asciinema", "rec", "--overwrite", "--quiet", "--idle-time-limit", str(IDLE), "--cols", str(COLUMNS),
         "--rows", str(ROWS), "--title", f"make demo PLATFORM={platform}",
@@ -67,7 +67,7 @@ def main(platform: str = "native", bench: str = "recording") -> int:
     try:
         subprocess.run([str(word) for word in command], cwd=ROOT, check=True)
     finally:
-        # Not `make lab-down`, which ends the fleet's bench as well.
+        # Not `make lab-down`, which also stops the fleet's bench.
         down = ["lab/as_root", ".venv/bin/python", "-m", "lab", "down", "--bench", bench]
         subprocess.run(down, cwd=ROOT, check=False)
     status = int((ROOT / "dist/recording.status").read_text())

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes the files of a release: collection, source, their checksums and a signature of these. `make release`.
+"""Creates the files of a release: collection, source, their checksums and a signature. `make release`.
 
-The signature is ssh's (`ssh-keygen -Y sign`, namespace ``file``), for wherever Ansible runs the program is there that
-checks it. The private key is the content of SPARKFORGE_SIGNING_KEY; without it nothing is signed, which is said.
+The signature is ssh's (`ssh-keygen -Y sign`, namespace ``file``), because every machine that runs Ansible can verify
+it. The private key is the content of SPARKFORGE_SIGNING_KEY; without it nothing is signed, and a message says so.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHECKOUT = Path(__file__).parents[1]
 FOLDER = CHECKOUT / "dist/release"
 SUMS = "SHA256SUMS"
 KEY = "SPARKFORGE_SIGNING_KEY"
-#: ssh-keygen(1): what a signature was made for, so that none of another use is taken for one of a file.
+#: ssh-keygen(1): the purpose of a signature, so that a signature for another purpose is not accepted for a file.
 NAMESPACE = "file"
 
 
@@ -37,7 +37,7 @@ def build(folder: Path) -> None:
 
 
 def source(folder: Path) -> Path:
-    """Write a tarball of the whole source, as it is committed, and return it: the README's commands run in it."""
+    """Write a tarball of the complete committed source and return its path: the README's commands run in it."""
     galaxy = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())
     name = f"{galaxy['name']}-{galaxy['version']}"
     path = folder / f"{name}.tar.gz"
@@ -46,15 +46,15 @@ def source(folder: Path) -> Path:
 
 
 def is_released(version: str, changelog: str) -> bool:
-    """Say whether the changelog (reStructuredText) has a chapter of this version."""
+    """Tell whether the changelog (reStructuredText) has a chapter for this version."""
     return f"\nv{version}\n{'=' * (len(version) + 1)}\n" in changelog
 
 
 def write(folder: Path, key: str, builder: Callable[[Path], None] = build) -> list[Path]:
-    """Make the files again in ``folder`` and return them.
+    """Recreate the files in ``folder`` and return them.
 
-    :param key: the private key, or an empty text to sign nothing.
-    :raises subprocess.CalledProcessError: the tarball cannot be built, or ssh-keygen does not take the key.
+    :param key: the private key, or '' to sign nothing.
+    :raises subprocess.CalledProcessError: if the tarball cannot be built, or ssh-keygen rejects the key.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -74,7 +74,7 @@ def write(folder: Path, key: str, builder: Callable[[Path], None] = build) -> li
 
 
 def main() -> int:
-    """Make the release of the checkout; refuse if the changelog has no chapter of its version."""
+    """Create the release of the checkout; refuse if the changelog has no chapter for its version."""
     version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
     if not is_released(version, (CHECKOUT / "CHANGELOG.rst").read_text()):
         print(f"release: CHANGELOG.rst has no chapter of {version}: run make release-notes", file=sys.stderr)

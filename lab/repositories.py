@@ -4,8 +4,8 @@
 
 """Bare git repositories made from trees of files, and git's smart HTTP in front of them.
 
-The same trees give the same commits on every machine: author, dates and parents are all fixed.
-lab.serve serves a directory of such repositories, read only, at ``/git/<name>.git``.
+The same trees give the same commits on every machine, because author, dates and parents are fixed.
+lab.serve serves a directory of such repositories, read-only, at ``/git/<name>.git``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PATH = re.compile(r"[A-Za-z0-9._+-]+(/[A-Za-z0-9._+-]+)*")
 
 
 class Submodule(t.NamedTuple):
-    """A submodule in a tree. ``url`` may be relative to the URL of the repository around it."""
+    """A submodule in a tree. ``url`` may be relative to the URL of the containing repository."""
 
     url: str
     commit: str
@@ -47,7 +47,7 @@ Tree = Mapping[str, t.Union[bytes, str, Submodule]]
 
 
 def read_tree(*folders: Path) -> dict[str, bytes]:
-    """Return the files below ``folders``; a later folder's file replaces an earlier one's."""
+    """Return the files in ``folders``; a later directory's file replaces an earlier one's."""
     tree: dict[str, bytes] = {}
     for folder in folders:
         if not folder.is_dir():
@@ -80,13 +80,13 @@ class Repository:
         annotated: bool = True,
         parent: str | None = None,
     ) -> str:
-        """Commit the whole ``tree`` on top of ``branch`` and return the commit.
+        """Commit the complete ``tree`` on top of ``branch`` and return the commit.
 
-        :param tag: tag it; a tag that exists moves.
-        :param parent: what to put it on instead of the branch's head, which moves there in any case.
+        :param tag: tag the commit; an existing tag moves.
+        :param parent: the parent, instead of the branch's head, which moves to the commit in any case.
         """
         parent = parent or self.resolve(f"refs/heads/{branch}")
-        # A minute after its parent: dates follow the history, not the clock.
+        # Each commit is a minute later than its parent: dates follow the history, not the clock.
         age = int(self.git("rev-list", "--count", parent)) if parent else 0
         who = f"{IDENTITY} {MEMBER_TIME + 60 * age} +0000"
         stream = io.BytesIO()
@@ -111,15 +111,15 @@ class Repository:
         return self.git("fast-import", "--quiet", "--force", input=stream.getvalue())
 
     def resolve(self, name: str) -> str | None:
-        """Return the commit that a branch, a tag or an expression names, or None if there is none."""
+        """Return the commit for a branch, a tag or an expression, or None if there is none."""
         return self.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", check=False) or None
 
     def references(self) -> str:
-        """Return every branch and tag with what it points at: equal for equal repositories."""
+        """Return every branch and tag with its target: equal for equal repositories."""
         return self.git("for-each-ref", "--format=%(objectname) %(refname)")
 
     def git(self, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
-        """Run git in the repository and return its output, without the last line's end."""
+        """Run git in the repository and return its output without the trailing newline."""
         return self._run("--git-dir", str(self.path), *arguments, input=input, check=check)
 
     def _run(self, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
@@ -133,7 +133,8 @@ class Repository:
 def write_sdist(directory: Path, name: str, version: str, tree: Mapping[str, bytes]) -> Path:
     """Write ``<name>-<version>.tar.gz``, a source distribution, and return its path.
 
-    It is stored, not compressed: deflate's output differs between versions of zlib, its sha256 must not.
+    The data is stored, not compressed, because deflate's output differs between versions of zlib, but its sha256 must
+    not.
     """
     stem = f"{name}-{version}"
     members = {**tree, "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()}
@@ -156,7 +157,7 @@ def sha256(path: Path) -> str:
 
 
 class Answer(t.NamedTuple):
-    """Git's answer to a request; ``body`` is at its beginning and is ``size`` bytes long."""
+    """Git's answer to a request; ``body`` is positioned at its beginning and is ``size`` bytes long."""
 
     status: int
     headers: dict[str, str]
@@ -165,9 +166,9 @@ class Answer(t.NamedTuple):
 
 
 class GitBackend:
-    """Git's smart HTTP for the repositories below ``directory``: `git http-backend`, run as CGI.
+    """Git's smart HTTP for the repositories in ``directory``: `git http-backend`, run as CGI.
 
-    Cloning and fetching only. The dumb protocol and pushes are not found, as on a forge without a login.
+    Only cloning and fetching work. The dumb protocol and pushes get "not found", as on a forge without a login.
     """
 
     _REQUESTS = re.compile(r"/(?P<name>[^/].*\.git)/(?:info/refs|git-upload-pack)")
@@ -176,7 +177,7 @@ class GitBackend:
         self.directory = directory.resolve()
 
     def handles(self, method: str, path: str, query: str) -> bool:
-        """Say whether the request (its path without ``/git``) is one of a client that fetches."""
+        """Tell whether the request (its path without ``/git``) comes from a client that fetches."""
         match = self._REQUESTS.fullmatch(path)
         if not match or ".." in path.split("/") or not (self.directory / match["name"] / "HEAD").is_file():
             return False
@@ -185,10 +186,11 @@ class GitBackend:
         return method == "POST"
 
     def answer(self, method: str, path: str, query: str, headers: Message, body: bytes) -> Answer:
-        """Let git answer. The body is in a temporary file that goes when it is closed."""
+        """Let git answer. The body is a temporary file that is deleted when it is closed."""
         environment = {
             **_environment(),
-            # The server may be root's and the repositories a person's. Only git 2.38 and newer heed it from here.
+            # The server may run as root while a person owns the repositories. Only git 2.38 and newer read this setting
+            # here.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",
@@ -200,7 +202,7 @@ class GitBackend:
             "CONTENT_TYPE": headers.get("Content-Type", ""),
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_CONTENT_ENCODING": headers.get("Content-Encoding", ""),
-            # With version 2 of the protocol a client need not be told of every branch and tag.
+            # With version 2 of the protocol, a client need not be sent every branch and tag.
             "GIT_PROTOCOL": headers.get("Git-Protocol", ""),
             "REMOTE_ADDR": "lab",
         }
@@ -228,7 +230,7 @@ class GitBackend:
 
 
 def _environment() -> dict[str, str]:
-    """Return this process's environment without variables of git."""
+    """Return this process's environment without git's variables."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, **ENVIRONMENT}
 

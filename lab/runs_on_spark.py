@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes docs/runs-on-spark.md from today's answers of playbooks/inspect.yml: python -m lab.runs_on_spark.
+"""Writes docs/runs-on-spark.md from today's answers by playbooks/inspect.yml: python -m lab.runs_on_spark.
 
-It asks the package index and fetches some gigabytes, a wheel at a time, of which only what was found is kept.
+It queries the package index and fetches some gigabytes, a wheel at a time, of which only the findings are kept.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ This page is made by `python -m lab.runs_on_spark`, which asks again.
 
 
 def ask(requirement: str) -> dict[str, t.Any]:
-    """Return the result of the module for one requirement.
+    """Return the module's result for a requirement.
 
-    :raises SystemExit: the task failed.
+    :raises SystemExit: if the task fails.
     """
     with tempfile.TemporaryDirectory() as directory:
         run = ansible_runner.run(
@@ -75,7 +75,7 @@ def ask(requirement: str) -> dict[str, t.Any]:
 
 
 def row(requirement: str, result: t.Mapping[str, t.Any]) -> str:
-    """Return the line of one requirement: the findings against it, and notes on the package itself."""
+    """Return the line for a requirement: the findings against it, and notes on the package itself."""
     own = [package for package in result["packages"] if package["asked"]]
     names = {package["name"] for package in own}
     why = [

@@ -4,8 +4,8 @@
 
 """Serve a mirror over HTTPS and HTTP: `python -m lab.serve --root DIR --bind ADDRESS --port PORT …`.
 
-Static files with Range, If-Range, conditional requests and keep-alive; below /git/ git repositories (lab.repositories).
-:class:`MirrorServer` is the same server inside a test, on 127.0.0.1, and can be told to misbehave.
+Static files with Range, If-Range, conditional requests and keep-alive; git repositories in /git/ (lab.repositories).
+:class:`MirrorServer` is the same server for tests, on 127.0.0.1, and can be told to misbehave.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from lab.repositories import GitBackend
 
 BLOCK = 1 << 18
 LOG = logging.getLogger("lab.serve")
-#: apt and pip keep a connection open between files; a host that went away must not hold a thread for ever.
+#: apt and pip keep a connection open between files; a disappeared host must not occupy a thread forever.
 IDLE_SECONDS = 60
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -57,7 +57,7 @@ CONTENT_TYPES = {
 
 @dataclass(frozen=True)
 class Certificate:
-    """Paths of a server certificate, its key and the CA that clients are told to trust."""
+    """Paths of a server certificate, its key and the CA that clients trust."""
 
     certificate: Path
     key: Path
@@ -65,9 +65,9 @@ class Certificate:
 
 
 def make_certificate(directory: Path, names: t.Sequence[str]) -> Certificate:
-    """Return a certificate for ``names`` (host names and addresses), made where none covers them yet.
+    """Return a certificate for ``names`` (host names and addresses), created unless an existing one covers them.
 
-    The CA stays the same while ``directory`` does, so that hosts go on trusting it.
+    The CA stays the same as long as ``directory`` exists, so that hosts keep trusting it.
     """
     paths = Certificate(directory / "mirror.pem", directory / "mirror.key", directory / "ca.pem")
     ensure_certificate(paths, names)
@@ -75,7 +75,7 @@ def make_certificate(directory: Path, names: t.Sequence[str]) -> Certificate:
 
 
 def ensure_certificate(paths: Certificate, names: t.Sequence[str]) -> None:
-    """Make the CA and the certificate at ``paths`` where they are missing or do not cover ``names``."""
+    """Create the CA and the certificate at ``paths`` if they are missing or do not cover ``names``."""
     ca_key_path = paths.ca.with_suffix(".key")
     if not (paths.ca.exists() and ca_key_path.exists()):
         _make_ca(paths.ca, ca_key_path)
@@ -125,7 +125,7 @@ def _builder(
         .issuer_name(issuer)
         .public_key(key)
         .serial_number(x509.random_serial_number())
-        # A day back: the clocks of hosts differ.
+        # Valid since yesterday, because clocks differ between hosts.
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
@@ -153,7 +153,7 @@ def _covers(paths: Certificate, names: t.Sequence[str]) -> bool:
         ca = x509.load_pem_x509_certificate(paths.ca.read_bytes())
         certificate.verify_directly_issued_by(ca)
         covered = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except Exception:  # whatever is wrong with it, a new one is made
+    except Exception:  # whatever is wrong with it, create a new one
         return False
     soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=7)
     return certificate.not_valid_after_utc > soon and all(_general_name(name) in covered for name in names)
@@ -177,17 +177,17 @@ def _write(path: Path, data: bytes) -> None:
 
 @dataclass
 class Fault:
-    """How one path misbehaves.
+    """The misbehaviour of a path.
 
     :param status: answer with this status instead of the file.
     :param body: send these bytes instead of the file's.
-    :param headers: of that answer, a Location for one.
-    :param corrupt: turn one bit of the byte at this place of the file, or of its last one.
-    :param truncate: promise the whole file, send this many bytes and end the connection.
+    :param headers: headers of that answer, for example a Location.
+    :param corrupt: flip a bit in the byte at this offset of the file, or in its last byte.
+    :param truncate: announce the complete file, send this many bytes and close the connection.
     :param delay: seconds to wait before the answer.
     :param rate: bytes per second.
-    :param ignore_range: send the whole file whatever Range asks for.
-    :param times: how many requests are answered so; None is all.
+    :param ignore_range: send the complete file, whatever Range requests.
+    :param times: the number of requests that are answered this way; None is all.
     """
 
     status: int | None = None
@@ -203,7 +203,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Request:
-    """One request that was answered. ``range`` is the header's value or an empty string."""
+    """An answered request. ``range`` is the header's value or an empty string."""
 
     method: str
     path: str
@@ -213,7 +213,7 @@ class Request:
 
 
 class _Server(ThreadingHTTPServer):
-    """One listening socket. TLS handshakes are made in the connection's thread, not in the accept loop."""
+    """A listening socket. TLS handshakes run in the connection's thread, not in the accept loop."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -249,7 +249,7 @@ class _Server(ThreadingHTTPServer):
             LOG.exception("%s", client_address[0])
 
     def take_fault(self, path: str) -> Fault:
-        """Return how to misbehave for ``path`` this time; a default Fault is a right answer."""
+        """Return the misbehaviour for ``path`` this time; a default Fault is a normal answer."""
         with self.lock:
             for pattern, fault in self.faults.items():
                 if fnmatch.fnmatch(path, pattern) and fault.times != 0:
@@ -263,7 +263,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "sparkforge-lab"
     sys_version = ""
-    # Headers and a small body in one packet each must not wait for the client's acknowledgement.
+    # Headers and a small body are separate packets, which must not wait for the client's acknowledgement.
     disable_nagle_algorithm = True
     server: _Server
 
@@ -282,7 +282,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, *, send_body: bool) -> None:
         url = urllib.parse.urlsplit(self.path)
         path = urllib.parse.unquote(url.path)
-        # Read before anything is answered: what is left of a body would be taken for the next request.
+        # Read the body before answering: its rest would be parsed as the next request.
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault = self.server.take_fault(path)
         if fault.delay:
@@ -307,14 +307,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_file(file, stream, fault, send_body)
 
     def _find(self, path: str) -> Path | None:
-        """Return the file that ``path`` names: inside the root, not hidden, a directory by its index page."""
+        """Return the file for ``path``: inside the root, not hidden; for a directory, its index page."""
         parts = path.split("/")
-        # A flat repository's index says ./NAME, and apt asks for just that.
+        # A flat repository's index contains ./NAME, and apt requests exactly that.
         if any(part.startswith(".") and part != "." for part in parts) or "\0" in path:
             return None
         root = self.server.root
         if self.server.git and path.startswith("/git/"):
-            # Archives lie beside the repositories; what is inside those is git's alone.
+            # Archives are next to the repositories; only git serves files in the repositories.
             if any(part.endswith(".git") for part in parts):
                 return None
             root, path = self.server.git.directory, path.removeprefix("/git")
@@ -358,7 +358,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.truncate is not None and fault.truncate < end - start:
             end = start + fault.truncate
             self.close_connection = True
-        # A socket's sendfile does not take an empty part.
+        # A socket's sendfile does not accept an empty range.
         if start < end:
             self._copy(_corrupt(stream, fault.corrupt) if fault.corrupt is not None else stream, start, end, fault.rate)
 
@@ -372,7 +372,7 @@ class _Handler(BaseHTTPRequestHandler):
             return False
 
     def _range(self, size: int, etag: str, modified: str) -> tuple[int, int] | None:
-        """Return the one range that is asked for as start and end; None is the whole file."""
+        """Return the single requested range as start and end; None is the complete file."""
         condition = self.headers.get("If-Range")
         if condition is not None and condition not in (etag, modified):
             return None
@@ -392,7 +392,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.sendfile(stream, start, end - start)
             return
         stream.seek(start)
-        # A twentieth of a second's worth at a time, so that slow is slow from the first byte on.
+        # Send a twentieth of a second's worth at a time, so that the rate is slow from the first byte on.
         block = BLOCK if rate is None else max(1, int(rate / 20))
         while start < end:
             data = stream.read(min(block, end - start))
@@ -439,10 +439,10 @@ def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
 
 
 class MirrorServer:
-    """A server inside a test: ``with MirrorServer(root) as server: fetch(server.url + "/x")``.
+    """A server for tests: ``with MirrorServer(root) as server: fetch(server.url + "/x")``.
 
-    With a certificate it speaks HTTPS, and ``ca`` is what a client has to trust. ``git`` is a directory of
-    repositories, served at /git/. ``requests`` is what it was asked; :meth:`fault` makes a path misbehave.
+    With a certificate it serves HTTPS, and clients have to trust ``ca``. ``git`` is a directory of repositories, served
+    at /git/. ``requests`` lists the answered requests; :meth:`fault` makes a path misbehave.
     """
 
     def __init__(
@@ -470,12 +470,12 @@ class MirrorServer:
             return list(self._server.requests)
 
     def fault(self, pattern: str, **how: t.Any) -> None:
-        """Let paths that match ``pattern`` (as in a shell) misbehave; see :class:`Fault` for ``how``."""
+        """Let paths that match ``pattern`` (a shell pattern) misbehave; see :class:`Fault` for ``how``."""
         with self._server.lock:
             self._server.faults[pattern] = Fault(**how)
 
     def mend(self) -> None:
-        """Forget every fault and every request."""
+        """Remove all faults and all recorded requests."""
         with self._server.lock:
             self._server.faults.clear()
             self._server.requests.clear()
@@ -524,7 +524,8 @@ def main(argv: list[str] | None = None) -> int:
 def _serve(arguments: argparse.Namespace) -> None:
     if not arguments.root.is_dir():
         raise LabError(f"{arguments.root} is not a directory. Build the mirror with `python -m lab.mirror`.")
-    # For as long as this process lives: another checkout's build removes what no server has open (lab.mirror).
+    # Hold the lock until this process exits: another checkout's build removes trees that no server has open
+    # (lab.mirror).
     fcntl.flock(os.open(arguments.root, os.O_RDONLY), fcntl.LOCK_SH)
     context = None
     if arguments.cert:

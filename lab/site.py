@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes the documentation's site in dist/docs/html: `make docs`.
+"""Build the documentation's site in dist/docs/html: `make docs`.
 
-The written pages are laid out as in the checkout, so that their links stay as they are. Beside them come a page for
-each failure of the table of diagnoses and, by antsibull-docs, one for each module, filter, lookup and role. Then sphinx
-builds, with every warning an error, and each link within the site is followed.
+The written pages are laid out as in the checkout, so that their links need no change. In addition there is a page for
+each failure in the table of diagnoses and, from antsibull-docs, one for each module, filter, lookup and role. Then
+sphinx builds the site with every warning as an error, and each link within the site is checked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lab import host, publication, troubleshooting
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "dist/docs"
 COLLECTION = "sparkforge.dgx_spark"
-#: `](target)` of Markdown, but for other sites and headings of the same page.
+#: `](target)` in Markdown, except links to other sites and to headings on the same page.
 LINK = re.compile(r"\[([^][]*)\]\((?!https?:|mailto:|#)([^)#\s]+)([^)]*)\)")
 
 INDEX = """\
@@ -93,13 +93,13 @@ docs/status
 """
 
 
-#: Labels of Ansible's own documentation that antsibull-docs refers to, and their pages on its site.
+#: Labels in Ansible's own documentation to which antsibull-docs refers, and their pages on its site.
 ANSIBLE = {
     "common_return_values": "reference_appendices/common_return_values.html",
     "ansible_configuration_settings": "reference_appendices/config.html",
     "action_plugins": "plugins/action.html",
 }
-#: The theme shows a page's contents beside it, and replaces a second list of contents by an error.
+#: The theme shows a page's contents next to it, and replaces a second table of contents with an error.
 CONTENTS = re.compile(r"^\.\. contents::\n(?:[ ]+:.*\n)*", re.M)
 MODULE = re.compile(r"ansible_collections\.ansible\.builtin\.(\w+_module)\b")
 
@@ -107,7 +107,7 @@ MODULE = re.compile(r"ansible_collections\.ansible\.builtin\.(\w+_module)\b")
 def ansible(made: Path) -> str:
     """Return a page (reStructuredText) that defines the labels in use, so that any other label is a broken link.
 
-    :param made: the folder of the pages that antsibull-docs made.
+    :param made: the directory with the pages from antsibull-docs.
     """
     modules = {name for path in made.glob("*.rst") for name in MODULE.findall(path.read_text(encoding="utf-8"))}
     pages = {
@@ -122,18 +122,18 @@ def ansible(made: Path) -> str:
 
 
 def without_contents(made: Path) -> None:
-    """Remove the tables of contents from the pages that antsibull-docs made in a folder."""
+    """Remove the tables of contents from antsibull-docs' pages in a directory."""
     for path in made.glob("*.rst"):
         path.write_text(CONTENTS.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def written() -> list[str]:
-    """Return the written pages, by their paths in the checkout."""
+    """Return the written pages, by path in the checkout."""
     return [name for name in host.files() if name.endswith(".md") and not name.startswith((".", "tests/"))]
 
 
 def page(name: str, source: Path) -> str:
-    """Return a page's text; files that it links to come into ``source``, directories are linked in the repository."""
+    """Return a page's text; copy linked files into ``source``, and link directories to the repository."""
     url = publication.repository_url()
 
     def target(match: re.Match[str]) -> str:
@@ -167,7 +167,7 @@ def failures(source: Path) -> None:
 
 
 def index(names: Iterable[str]) -> str:
-    """Return the first page, which lists every other one in its part."""
+    """Return the first page, which lists every other page in its section."""
     listed = (
         "README docs/tutorial docs/owner docs/fleet docs/serving docs/offline docs/developer docs/scale"
         " docs/troubleshooting docs/concepts docs/security docs/reference"
@@ -182,7 +182,7 @@ def index(names: Iterable[str]) -> str:
 
 
 class _Page(HTMLParser):
-    """The anchors and the links of one page of the site."""
+    """The anchors and links of a page on the site."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -198,9 +198,9 @@ class _Page(HTMLParser):
 
 
 def broken(html: Path) -> tuple[int, int, list[str]]:
-    """Follow each link within the site.
+    """Check each link within the site.
 
-    :returns: how many pages there are, how many such links, and those that lead nowhere.
+    :returns: the number of pages, the number of such links, and the broken links.
     """
     pages = {path.resolve(): _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
     links, lost = 0, []
@@ -217,7 +217,7 @@ def broken(html: Path) -> tuple[int, int, list[str]]:
 
 
 def tool(name: str, *arguments: str | Path) -> bool:
-    """Run a tool of this Python's environment; report its failure."""
+    """Run a tool from this Python's environment; report its failure."""
     command = [Path(sys.executable).with_name(name), *arguments]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status != 0:
@@ -226,7 +226,7 @@ def tool(name: str, *arguments: str | Path) -> bool:
 
 
 def main() -> int:
-    """Build the site again; report a wrong page or link and return 1."""
+    """Rebuild the site; report an invalid page or a broken link and return 1."""
     source, html = SITE / "source", SITE / "html"
     shutil.rmtree(SITE, ignore_errors=True)
     source.mkdir(parents=True)

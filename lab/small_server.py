@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A small honest model server for tests: a Llama computed by torch as engines do it, and faults that can be planted.
+"""A small correct model server for tests: a Llama computed with torch as engines do, with faults that can be planted.
 
-It has pages of 16 tokens, chunks of 64, texts that are computed together, and a prefix cache; it answers
-``/v1/completions`` and ``/v1/chat/completions`` in vLLM's form. Needs torch, safetensors and transformers' tokenizer.
+It has pages of 16 tokens, chunks of 64, batches, and a prefix cache; it answers ``/v1/completions`` and
+``/v1/chat/completions`` in vLLM's format. It needs torch, safetensors and transformers' tokenizer.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FAULTS = {
 
 @dataclass
 class Sequence:
-    """One text that is being answered."""
+    """A text that is being answered."""
 
     ids: list[int]
     prompt: int
@@ -82,7 +82,7 @@ class Engine:
         rope = self.config["rope_parameters"]
         factor = 1.0 if fault == "rope_scaling" else rope.get("factor", 1.0)
         self.steps = rope["rope_theta"] ** (-torch.arange(0, self.head, 2) / self.head) / factor
-        # For each page, of each layer, keys and values: page, layer, key or value, token, head, number.
+        # Keys and values by page; the dimensions are layer, key or value, token, head, number.
         self.cache: dict[int, torch.Tensor] = {}
         self.known: dict[str, int] = {}
         self.waiting: queue.Queue[Sequence] = queue.Queue()
@@ -98,14 +98,14 @@ class Engine:
         return sequence
 
     def run(self) -> None:
-        """Compute, as long as there is anything: all running texts take a step together."""
-        # Each thread has its own.
+        """Compute as long as there are texts: all running texts take a step together."""
+        # The default device is set per thread.
         torch.set_default_device(self.device)
         running: list[Sequence] = []
         while True:
             if not running:
                 running.append(self.waiting.get())
-                # Requests that arrive at the same moment are one batch.
+                # Requests that arrive at the same moment form a batch.
                 time.sleep(0.02)
             while len(running) < TOGETHER and not self.waiting.empty():
                 running.append(self.waiting.get_nowait())
@@ -116,7 +116,7 @@ class Engine:
                 sequence.ready.set()
 
     def step(self, running: list[Sequence]) -> None:
-        """Take every text a chunk or a token further."""
+        """Advance every text by a chunk or a token."""
         for sequence in running:
             if not sequence.pages:
                 self.find_pages(sequence)
@@ -158,7 +158,7 @@ class Engine:
                 self.known[digest] = number
 
     def linear(self, x: torch.Tensor, name: str, layer: int) -> torch.Tensor:
-        """Multiply with a weight, in FP8 where that is asked for."""
+        """Multiply with a weight, in FP8 if requested."""
         weight = self.weights[f"model.layers.{layer}.{name}.weight"]
         if self.fp8:
             wrong = 1.5 if self.fault == "fp8_scale" and layer == 1 and name == "mlp.down_proj" else 1.0
@@ -166,13 +166,13 @@ class Engine:
         return f.linear(x, weight)
 
     def norm(self, x: torch.Tensor, name: str) -> torch.Tensor:
-        """RMS norm, within in float32."""
+        """Compute the RMS norm, internally in float32."""
         wide = x.float()
         wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.config["rms_norm_eps"])
         return wide.to(self.dtype) * self.weights[name]
 
     def forward(self, running: list[Sequence], spans: list[tuple[int, int]], tokens: list[int]) -> torch.Tensor:
-        """Return the log-probabilities behind each token of each text's part."""
+        """Return the log-probabilities after each token in each text's span."""
         x = self.weights["model.embed_tokens.weight"][torch.tensor(tokens)]
         positions = torch.cat([torch.arange(start, end) for start, end in spans])
         angles = (positions[:, None] * self.steps).float()
@@ -208,7 +208,7 @@ class Engine:
     def attend(
         self, running: list[Sequence], number: int, layer: int, span: tuple[int, int], q: torch.Tensor
     ) -> torch.Tensor:
-        """Return the attention of a part of a text over all that is before it."""
+        """Return the attention of a span of a text over itself and everything before it."""
         start, end = span
         pages = running[number].pages[: -(-end // PAGE)]
         if self.fault == "neighbours_cache" and len(running) > 1 and end > PAGE:
@@ -270,7 +270,7 @@ def _fp8(x: torch.Tensor) -> torch.Tensor:
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers in vLLM's form."""
+    """Answers in vLLM's format."""
 
     engine: Engine
     name: str
@@ -357,7 +357,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return text
 
     def form(self, sequence: Sequence, chat: bool, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return an answer in vLLM's form."""
+        """Return an answer in vLLM's format."""
         tokenizer, text = self.engine.tokenizer, self.text(sequence)
         count = len(sequence.ids) - sequence.prompt
         choice: dict[str, Any] = {"index": 0, "finish_reason": sequence.finish}
@@ -392,7 +392,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    """Serve until the process is killed; print the port once the server answers."""
+    """Serve until the process is killed; print the port when the server is ready."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
     parser.add_argument("--port", type=int, default=0)

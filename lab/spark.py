@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""`make spark`: sets up the Sparks that `sparkforge setup` finds, and where there is none, a simulated one."""
+"""`make spark`: sets up the Sparks that `sparkforge setup` finds or, if there are none, a simulated one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from sparkforge import Exit
 from sparkforge.questions import terminal
 
-#: The demo, with the variables that this make was given (MAKEFLAGS has them).
+#: The demo, with the variables that were passed to this make (through MAKEFLAGS).
 SIMULATED = ["make", "--no-print-directory", "demo"]
 SETUP = Path(sys.executable).with_name("sparkforge")
 
@@ -24,7 +24,7 @@ def say(text: str) -> None:
 
 
 def simulated() -> int:
-    """Set up the simulated Spark, and return the status to exit with."""
+    """Set up the simulated Spark, and return the exit status."""
     return subprocess.run(SIMULATED, check=False).returncode
 
 

@@ -4,8 +4,8 @@
 
 """Writes the lists of the shipped stacks: python -m lab.stacks.
 
-These are the table in docs/reference.md and the identities in tests/golden/identities.json. A new stack is two files
-by hand, its definition and its lock.
+These are the table in docs/reference.md and the identities in tests/golden/identities.json. A new stack needs only two
+files written by hand, its definition and its lock.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TABLE = re.compile(r"(?<=^\| stack \| what it is \| methods \|\n\|---\|---\|---\
 
 
 def rows() -> str:
-    """Return the table's rows: name, description and the methods that the shipped lock is complete for."""
+    """Return the table's rows: name, description and the methods for which the shipped lock is complete."""
     from tests.golden import test_identities as golden
 
     default = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))["stack_default"]
@@ -54,7 +54,7 @@ def _method(name: str, method: str, missing: list[str]) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write both, or with ``--check`` only report the one that is not current."""
+    """Write both, or with ``--check`` only report files that are not current."""
     parser = argparse.ArgumentParser(prog="python -m lab.stacks", description="Write what lists the shipped stacks.")
     parser.add_argument("--check", action="store_true", help="only tell whether they are current")
     check = parser.parse_args(argv).check

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tiny artefacts that stand for large ones: shared objects with the right SONAME and NEEDED, and wheels.
+"""Tiny artefacts that stand in for large ones: shared objects with the right SONAME and NEEDED, and wheels.
 
-Written without a compiler, so that they exist for either architecture on either, and never differ.
+They are written without a compiler, so that each architecture can create them for both, always byte for byte the same.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-#: Redist platform -> ELF e_machine and the code of a function that returns 0.
+#: Redist platform -> ELF e_machine and the machine code of a function that returns 0.
 _MACHINES = {
     "linux-sbsa": (183, bytes.fromhex("00008052c0035fd6")),  # mov w0, #0; ret
     "linux-x86_64": (62, bytes.fromhex("31c0c3")),  # xor eax, eax; ret
 }
 _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT, _DT_SONAME = 1, 4, 5, 6, 10, 11, 14
-#: Largest page of either architecture: segments of different rights lie at least this far apart.
+#: The largest page size of both architectures: segments with different permissions are at least this far apart.
 _PAGE = 0x10000
 _DATA_OFFSET = 0x400
-#: What every stand-in exports, so that one can be told from the vendor's library.
+#: A symbol that every stand-in exports, so that it can be told from the vendor's library.
 SYMBOL = "sparkforge_stand_in"
 
 
@@ -34,7 +34,7 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
     """Return an ELF shared object that the loader opens and the linker links with: one function, no relocations.
 
     :param platform: ``linux-sbsa`` or ``linux-x86_64``.
-    :param needed: SONAMEs that the loader must find; ``libc.so.6`` always is one.
+    :param needed: SONAMEs that the loader must find; ``libc.so.6`` is always included.
     """
     machine, code = _MACHINES[platform]
     strings = bytearray(b"\0")
@@ -47,7 +47,7 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
     names = [(_DT_SONAME, string(soname))] + [(_DT_NEEDED, string(name)) for name in wanted]
     symbol_name = string(SYMBOL)
     code_offset = 64 + 4 * 56
-    # Symbol 0 is the undefined one; symbol 1 is global (1 << 4), a function (2), in any section.
+    # Symbol 0 is undefined; symbol 1 is global (1 << 4), a function (2), in any section.
     symbols = bytes(24) + struct.pack("<IBBHQQ", symbol_name, 1 << 4 | 2, 0, 1, code_offset, len(code))
     hashes = struct.pack("<5I", 1, 2, 1, 0, 0)
     text = code.ljust(-(-len(code) // 8) * 8, b"\0")
@@ -55,7 +55,7 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
     symbols_at = hash_at + 24
     strings_at = symbols_at + len(symbols)
     read_only_end = strings_at + len(strings)
-    # The loader writes into the dynamic section, so it has its own writable segment.
+    # The loader writes into the dynamic section, so it needs a separate writable segment.
     data_offset = max(_DATA_OFFSET, -(-read_only_end // 16) * 16)
     dynamic = b"".join(
         struct.pack("<QQ", tag, value)
@@ -70,7 +70,7 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
         ]
     )
     data_address = _PAGE + data_offset
-    # The loader goes by segments; ld of binutils reads a library's SONAME and symbols from its sections alone.
+    # The loader uses segments; binutils' ld reads a library's SONAME and symbols only from its sections.
     sections = _sections(
         (".text", 1, 6, code_offset, code_offset, len(code), 0, 0, 0),
         (".hash", 5, 2, hash_at, hash_at, 20, 3, 0, 4),
@@ -97,14 +97,14 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
 
 
 class _Sections(t.NamedTuple):
-    """Section headers behind their names; ``offset`` is the headers' place in the file."""
+    """Section headers after their names; ``offset`` is the headers' position in the file."""
 
     data: bytes
     offset: int
 
 
 def _sections(*rows: tuple[str, int, int, int, int, int, int, int, int], at: int) -> _Sections:
-    """Return headers of sections (name, type, flags, address, offset, size, link, info, entry size) for ``at``."""
+    """Return headers for sections (name, type, flags, address, offset, size, link, info, entry size) at ``at``."""
     names = b"\0"
     headers = bytes(64)
     for name, kind, flags, address, offset, size, link, info, entry in rows:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Make a tiny model with random weights and a tokenizer: `python -m lab.tiny_model FAMILY PATH [SEED]`.
+"""Create a tiny model with random weights and a tokenizer: `python -m lab.tiny_model FAMILY PATH [SEED]`.
 
-Its numbers depend on what they ought to: attention is sharp, layers do not cancel, and scores differ by a few units.
-With the initial values of a training run all tokens were nearly as likely, and every fault would be within rounding.
+Its numbers depend on all of their inputs: attention is sharp, layers do not cancel, and scores differ by a few units.
+With the initial values of a training run, all tokens would be nearly as likely, and every fault within rounding.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 import typing as t
 
-#: By family, the class of transformers' configuration and what it needs beyond :data:`_COMMON`.
+#: By family, the class of transformers' configuration and its settings beyond :data:`_COMMON`.
 FAMILIES: dict[str, tuple[str, dict[str, t.Any]]] = {
     "llama": ("LlamaConfig", {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 10000.0}}),
     "mistral": ("MistralConfig", {"sliding_window": None}),
@@ -75,10 +75,10 @@ def _drawn(label: str, weight: t.Any) -> t.Any:
     if "embed_tokens" in label:
         return noise
     if weight.dim() == 1:
-        # A norm's: Gemma adds one to what it keeps, so that around zero it is around one as well.
+        # A norm's weight: Gemma adds one to the stored value, so a value around zero acts as one around one.
         around = 0.0 if float(weight.detach().abs().max()) == 0 else 1.0
         return around + noise / 8
-    # Expert weights of gpt-oss lie the other way round.
+    # Expert weights in gpt-oss are transposed.
     fan_in = weight.shape[-2] if weight.dim() == 3 and "bias" not in label else weight.shape[-1]
     gain = 2.0 if "q_proj" in label or "k_proj" in label or "lm_head" in label else 1.2
     return noise * (0.1 if "bias" in label or "sinks" in label else gain / fan_in**0.5)

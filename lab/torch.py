@@ -1,6 +1,6 @@
-"""The PyTorch of the package index, for the CPU: what the fleet's hosts and the tests of the proof compute with.
+"""The package index's PyTorch for the CPU, with which the fleet's hosts and the proof's tests compute.
 
-And transformers beside it, which the proof of a served model needs.
+Also transformers, which the proof of a served model needs.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ TRANSFORMERS = "5.24.0"
 
 
 def environment() -> Path:
-    """Return a virtual environment with it, kept in the cache and made where it is missing: a minute and a gigabyte."""
+    """Return a virtual environment with PyTorch from the cache, created if missing: a minute and a gigabyte."""
     return _made(f"torch/{VERSION}", REQUIREMENTS)
 
 
 def with_transformers() -> Path:
-    """Return one that sees the other's packages, and has transformers of its own."""
+    """Return an environment with transformers that also sees PyTorch's packages."""
     base = next((environment() / "lib").glob("python3*/site-packages"))
     return _made(f"transformers/{TRANSFORMERS}-torch{VERSION}", (f"transformers=={TRANSFORMERS}",), base)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes docs/troubleshooting.md of the table of diagnoses: python -m lab.troubleshooting."""
+"""Writes docs/troubleshooting.md from the table of diagnoses: python -m lab.troubleshooting."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ Rules = list[tuple[t.Any, list[str]]]
 
 
 def examples(topic: types.ModuleType) -> dict[str, list[str]]:
-    """Return the lines that each rule of a topic must know, by the name of the rule.
+    """Return the log lines that each rule of a topic must recognize, by rule name.
 
-    The file has, below ``[rule]``, for each of its examples ``from`` what printed it, and its lines, indented.
+    Under ``[rule]``, the file has ``from`` and the printing program for each example, followed by the indented lines.
     """
     text = (EXAMPLES / f"{topic.__name__.rpartition('.')[2]}.txt").read_text(encoding="utf-8")
     return {
@@ -69,14 +69,14 @@ def chapter(topic: types.ModuleType) -> tuple[str, str, str]:
 
 
 def _reader() -> types.ModuleType:
-    """Return a function that removes the prefix of a line."""
+    """Return the module that removes the prefixes of lines."""
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import lines
 
     return lines
 
 
 def topics() -> list[tuple[types.ModuleType, Rules]]:
-    """Return the files of the table, each with its rules and their examples."""
+    """Return the topics in the table, each with its rules and their examples."""
     sys.path.insert(0, str(ROOT / ".collections"))
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, scan, table
 

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A language model of 40 words and a server of it, in process and without torch, with faults of other people's kinds.
+"""A language model with 40 words and a server for it, in process and without torch, with faults seen in real servers.
 
-Its numbers follow from the whole text before them, move by rounding with whatever is computed beside them, and repeat
-themselves as trained models do. It answers in vLLM's form. ``FAULTS`` says what can be planted;
-proof/tests/unit/served_reports.yml, who reported the like.
+Its numbers depend on the complete preceding text, differ by rounding with the rest of the batch, and repeat themselves
+as trained models do. It answers in vLLM's format. ``FAULTS`` lists the faults that can be planted;
+proof/tests/unit/served_reports.yml names the reporters of similar ones.
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ class Model:
         self.words = ["", "", "", *(f" {letters[one % 26]}{letters[one * 7 % 26]}{one}" for one in range(FIRST, SIZE))]
 
     def scores(self, ids: tuple[int, ...]) -> list[float]:
-        """Return the scores of the token behind a text."""
+        """Return the scores of the token after a text."""
         return self.rows(ids)[-1]
 
     def rows(self, ids: tuple[int, ...], first: int = -1) -> list[list[float]]:
-        """Return the scores behind each token from a position on, by default behind the last."""
+        """Return the scores after each token from a position on, by default after the last."""
         first = len(ids) - 1 if first < 0 else first
         start = len(ids) - 1 if first == len(ids) - 1 and ids[:-1] in self.states else 0
         state, found = self.states[ids[:-1]] if start else [0.0] * SIZE, []
@@ -119,14 +119,14 @@ class Model:
             for place in range(position):
                 if ids[place] == token:
                     row[ids[place + 1]] += 0.8
-            # Texts end by chance alone, or every answer would be short.
+            # Texts end only by chance, because otherwise every answer would be short.
             found.append([score - 4 if one < FIRST else score for one, score in enumerate(row)])
         if len(self.states) > 2000:
             self.states.clear()
         self.states[ids] = state
         return found
 
-    # As a tokenizer
+    # Methods of a tokenizer
 
     def __call__(self, text: str) -> Any:
         ids = [BEGIN, *(FIRST + ord(letter) % (SIZE - FIRST) for letter in text)]
@@ -146,7 +146,7 @@ class Model:
 
 
 class Reference:
-    """The exact numbers where a :class:`reference.Reference` would compute them, and what rounding moves them by."""
+    """The exact numbers in the form of a :class:`reference.Reference`, and the size of their rounding errors."""
 
     def __init__(self, model: Model, noise: float = 0.02) -> None:
         self.tokenizer, self.noise, self.form = model, noise, types.SimpleNamespace(name="bf16")
@@ -161,7 +161,7 @@ class Reference:
         return {}
 
     def score(self, asked: Any, trials: int = 4, drawn: float = 0) -> list[dict[int, Any]]:
-        """Return what there is to say of positions of texts."""
+        """Return the numbers for the positions of texts."""
         return [self.positions(ids, named, drawn) for ids, named in asked]
 
     def positions(self, ids: tuple[int, ...], named: Any, drawn: float) -> dict[int, Any]:
@@ -179,10 +179,10 @@ class Reference:
 
 
 class Server:
-    """One server, which answers where an :class:`Endpoint` would send.
+    """A server that answers in place of an :class:`Endpoint`.
 
-    :param noise: how far rounding moves a score.
-    :param way: of two servers with other words here, each rounds in its own way.
+    :param noise: the standard deviation of a score's rounding error.
+    :param way: servers with different values round differently.
     """
 
     def __init__(self, model: Model, fault: str = "", noise: float = 0.02, way: str = "", engine: str = "vllm") -> None:
@@ -201,7 +201,7 @@ class Server:
             number = self.count
             ids = self.read(path, body)
             self.active[number] = (ids, body)
-        # Requests that arrive at the same moment are one batch.
+        # Requests that arrive at the same moment form a batch.
         time.sleep(0.001)
         with self.lock:
             beside = [one for other, one in self.active.items() if other != number]
@@ -235,7 +235,7 @@ class Server:
 
 
 class Request:
-    """One request and its answer."""
+    """A request and its answer."""
 
     def __init__(
         self, server: Server, number: int, ids: tuple[int, ...], body: dict[str, Any], beside: list[Any]
@@ -248,7 +248,7 @@ class Request:
         self.draw = random.Random(None if self.fault == "seed_ignored" else seed)  # noqa: S311 - draws tokens
 
     def seen(self, ids: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the tokens that are read for a text."""
+        """Return the tokens that the model reads for a text."""
         if self.fault == "window":
             return ids[-48:]
         if self.fault == "chunk" and len(ids) > 64:
@@ -262,7 +262,7 @@ class Request:
         return ids
 
     def rounded(self, ids: tuple[int, ...], row: list[float]) -> list[float]:
-        """Return scores as this request rounds them."""
+        """Return scores with this request's rounding errors."""
         way = (ids, self.server.way, len(self.beside) if self.beside else len(ids) - len(self.prompt) > 0)
         draw = random.Random(str(way))  # noqa: S311 - draws rounding
         size = 0.1 + 0.01 * (len(ids) - 96) if self.fault == "drift" and len(ids) > 96 else 0.0
@@ -285,7 +285,7 @@ class Request:
         return row
 
     def chosen(self, row: list[float], generated: tuple[int, ...]) -> tuple[int, list[float]]:
-        """Return the next token and the numbers that are reported."""
+        """Return the next token and the reported numbers."""
         said, fault, asked = row, self.fault, self.body
         bias = {} if fault == "bias_ignored" else asked.get("logit_bias") or {}
         row = [score + bias.get(str(one), 0) for one, score in enumerate(row)]
@@ -315,7 +315,7 @@ class Request:
         return self.draw.choices(kept, [math.exp(row[one]) for one in kept])[0], said
 
     def ends_at(self, token: int) -> bool:
-        """Whether a token ends the answer."""
+        """Tell whether a token ends the answer."""
         asked, fault = self.body, self.fault
         if token in (asked.get("stop_token_ids") or []) and fault != "stop_tokens_ignored":
             return True
@@ -324,7 +324,7 @@ class Request:
         return token in {"second_end_ignored": ENDS[:1], "end_added": (*ENDS, *range(7, 20))}.get(fault, ENDS)
 
     def generate(self) -> tuple[list[int], list[list[float]], str, str]:
-        """Return the tokens, their numbers, the text and what ended it."""
+        """Return the tokens, their numbers, the text and its finish reason."""
         limit = self.body.get("max_tokens", 16) + {"one_too_many": 1, "one_too_few": -1}.get(self.fault, 0)
         if self.fault == "capacity" and self.number % 5 == 0:
             limit = min(limit, 3)
@@ -348,7 +348,7 @@ class Request:
         return tokens, rows, text, "stop" if self.fault == "finish_stop" else "length"
 
     def stopped(self, text: str, stop: str) -> str:
-        """Return what is sent of a text that a stop string ended."""
+        """Return the part of a text that is sent after a stop string ended it."""
         at = text.index(stop)
         if self.fault == "stop_included":
             return text[: at + len(stop)]
@@ -372,7 +372,7 @@ class Request:
         return [None, *rows[: len(self.prompt) - 1]]
 
     def answer(self, path: str) -> dict[str, Any]:
-        """Return the answer in vLLM's form."""
+        """Return the answer in vLLM's format."""
         tokens, rows, text, finish = self.generate()
         if self.fault == "aborted" and self.number % 9 == 0:
             tokens, rows, text, finish = tokens[:2], rows[:2], text[:4], "abort"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds in seconds a wheel `torch` that computes as the real one does, since it is the real one but for two libraries.
+"""Builds in seconds a wheel `torch` that computes like the real one, of which it contains all but two libraries.
 
-One extension is compiled here. Python's part, its bytecode and the small libraries are taken from the PyTorch that
-every container of the fleet has read only (LAB_TORCH); the two large libraries stay there, where the loader finds them.
-A tag that has a file wrong.py adds it to what torch does when it is imported.
+One extension is compiled here. The Python part, its bytecode and the small libraries are copied from the PyTorch that
+every container of the fleet has mounted read-only (LAB_TORCH); the two large libraries stay there, where the loader
+finds them. If a tag has a file wrong.py, it is appended to torch/__init__.py.
 """
 
 import compileall
@@ -46,7 +46,8 @@ class BuildExt(build_ext):
         if (ROOT / "wrong.py").exists():
             with (package / "__init__.py").open("a") as stream:
                 stream.write((ROOT / "wrong.py").read_text())
-        # Valid whatever time pip gives the files: the accounts that import them cannot write bytecode.
+        # The bytecode must be valid whatever time pip gives the files, because the importing accounts cannot write
+        # bytecode.
         compileall.compile_dir(
             self.build_lib,
             quiet=1,
