@@ -1,1 +1,1 @@
-"""Commands that print a figure, each beside what it is compared with: `python -m benchmarks.<name>`."""
+"""Commands that print a figure, each with its comparison: `python -m benchmarks.<name>`."""

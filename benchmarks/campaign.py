@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A campaign: faults that proof/tests/drawn draws by a seed, and what share of them the proof catches.
+"""A campaign: faults that proof/tests/drawn draws by a seed, and the share of them that the proof detects.
 
-`python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py says how a fault is judged. What came of each
-is a line of JSON in a file that a second run continues from.
+`python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py describes how a fault is judged. Each result
+is a line of JSON in a file, from which a second run continues.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sparkforge_proof import catalogue, settings, verdict
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 #: Checks that do not run for a mutant by default, because they take minutes or do not test an operator's numbers. A
-#: fault that only these would notice counts as missed.
+#: fault that only these checks would detect counts as missed.
 NOT_RUN = (
     "*compilation.*",
     "*collectives.*",
@@ -41,11 +41,11 @@ NOT_RUN = (
     "*sizes.elements",
     "movement.large",
 )
-#: Families whose checks are traced each in a process of its own, and first.
+#: Families whose checks are each traced in a separate process, and first.
 LONG = ("survey", "training", "movement")
-#: One sound run in so many.
+#: One in this many runs is without a fault.
 SOUND_EVERY = 20
-#: The quantile of the confidence interval of 95 per cent.
+#: The quantile for a confidence interval of 95 per cent.
 Z = 1.959964
 
 Row = t.Mapping[str, t.Any]
@@ -53,7 +53,7 @@ Row = t.Mapping[str, t.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """How many of how many, with Wilson's interval."""
+    """A number of caught faults out of a total, with Wilson's interval."""
 
     caught: int
     total: int
@@ -80,12 +80,12 @@ class Campaign:
 
     :ivar python: an environment's interpreter.
     :ivar device: ``cpu`` or ``cuda``.
-    :ivar out: the file of results, a line of JSON each.
-    :ivar checks: patterns of the checks to run; all but ``NOT_RUN`` if it is empty.
+    :ivar out: the results file, a line of JSON per mutant.
+    :ivar checks: patterns of the checks to run; if empty, all but ``NOT_RUN``.
     :ivar seconds: the time after which no further mutant is started.
     :ivar survey: seconds for each format of the survey.
     :ivar gpus: the number of GPUs, which the workers share.
-    :ivar kinds: the kinds of device that the host plays, see :func:`verdict.judge`; if empty, each failure counts.
+    :ivar kinds: the kinds of device to judge for, see :func:`verdict.judge`; if empty, each failure counts.
     """
 
     python: Path
@@ -101,7 +101,7 @@ class Campaign:
     kinds: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
-        """Return the checks that are run."""
+        """Return the checks to run."""
         return [
             name
             for name, entry in catalogue.CHECKS.items()
@@ -112,7 +112,7 @@ class Campaign:
 
 
 def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.Any]]:
-    """Plant what is not in the file yet; return the rows of all."""
+    """Plant the mutants that are not in the results file yet; return the rows of all."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as directory:
         known = _traced(campaign, Path(directory), say)
         done = {row["number"] for row in rows_of(campaign.out) if row["seed"] == campaign.seed}
@@ -126,7 +126,7 @@ def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.An
 
 
 def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -> Path:
-    """Return the file that says which check calls which operator; made by unspoiled runs where it is not there."""
+    """Return the file with the operators that each check calls; create it with runs without faults if missing."""
     path = campaign.out.with_suffix(".calls.json")
     if path.exists():
         return path
@@ -147,7 +147,7 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
         traces["off"] += part_traces.get("off", [])
         traces.update({key: part_traces[key] for key in ("operators", "others")})
     for name in traces["failed"]:
-        # Its failure with a mutant proves nothing. In a survey only the operator fails, which is left out already.
+        # Its failure with a mutant proves nothing. In a survey only the operator fails, and it is left out already.
         if isinstance(traces["calls"].get(name), list):
             del traces["calls"][name]
     path.write_text(json.dumps(traces))
@@ -157,7 +157,7 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
 
 
 def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t.Any]]) -> None:
-    """Run a worker for each job, as many at a time as the campaign has workers, and wait for them."""
+    """Run a worker for each job, at most as many in parallel as the campaign has workers, and wait for them."""
     running: list[subprocess.Popen[bytes]] = []
 
     def work(number: int) -> int:
@@ -193,7 +193,7 @@ def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t
 
 
 def _job(campaign: Campaign, scratch: Path, job: t.Mapping[str, t.Any]) -> Path:
-    """Write a worker's job, and return the file."""
+    """Write a worker's job file, and return its path."""
     content = {
         "checks": campaign.names(),
         "device": campaign.device,
@@ -218,7 +218,7 @@ def _job(campaign: Campaign, scratch: Path, job: t.Mapping[str, t.Any]) -> Path:
 
 
 def rows_of(path: Path) -> list[dict[str, t.Any]]:
-    """Return what is in a file of results."""
+    """Return the rows in a results file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -263,7 +263,7 @@ def report(rows: t.Sequence[Row]) -> str:
 
 
 def described(row: Row) -> str:
-    """Return one fault in words."""
+    """Describe a fault in words."""
     return (
         f"{row['class']}: {row['words']}; shown by {row['program']}, {row['size']:.3g} times; {row['faults']} faults in"
         f" {row['calls']} calls of {len(row['ran'])} checks"
@@ -275,7 +275,7 @@ def _share(rows: t.Sequence[Row]) -> Share:
 
 
 def _by_full(rows: t.Sequence[Row]) -> Share | str:
-    """Return how many ``--full`` catches, which is asked about what a default run missed."""
+    """Return the share that ``--full`` catches; it runs for the faults that a default run missed."""
     if any(not row["caught"] and "full" not in row for row in rows):
         return "not asked of each"
     return Share(sum(bool(row["caught"] or row["full"]["caught"]) for row in rows), len(rows))

@@ -2,12 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cost of the engine beside the build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
+"""The cost of the engine compared with the plain build:
+`python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
 
-The tree with PyTorch's shape is built by hand and by source_build, heavy enough to take some minutes; then come the
-same inputs again, a flag that touches one file with a warm ccache, and a build that is killed half-way and continues.
-The exit status is not 0 only where a run failed or the same inputs changed something; a figure that misses its goal is
-printed as such and is no failure, since the machine decides it.
+A tree with PyTorch's shape is built by hand and by source_build, with enough code to take some minutes. After that come
+a run with the same inputs, a flag that affects one file with a warm ccache, and a build that is killed half-way and
+resumed.
+
+The exit status is nonzero only if a run failed or the same inputs changed something; a figure that misses its goal is
+printed as such and is not a failure, since it depends on the machine.
 """
 
 from __future__ import annotations
@@ -34,22 +37,22 @@ from benchmarks.noop import BenchmarkError, ansible_core, changed_tasks
 from tests import upstream
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-#: At most so much more wall time than by hand.
+#: The maximum of additional wall time compared with building by hand.
 OVERHEAD_GOAL = 0.03
-#: At most so many remote module calls and compilations where nothing changed.
+#: The maximum number of remote module calls, and of compilations, if nothing changed.
 CALLS_BOUND, TOOLS_BOUND = 1, 0
-#: At most so much of a cold build for a flag that touches one file, with a warm ccache.
+#: The maximum share of a cold build's time for a flag that affects one file, with a warm ccache.
 WARM_GOAL = 0.15
-#: At most so many times the CPU work of an uninterrupted build.
+#: The maximum CPU work relative to an uninterrupted build.
 WORK_GOAL = 1.05
-#: At most so much of one core while a build is followed.
+#: The maximum share of one core while a build is followed.
 HOST_GOAL, CONTROLLER_GOAL = 0.02, 0.02
 
-#: Interpreter of the modules and of the unit; its headers must be there (python3-dev).
+#: The interpreter for the modules and the unit; it needs headers (python3-dev).
 PYTHON = "/usr/bin/python3"
 TAG = "v2.9.1"
 REQUIREMENTS = ["setuptools==79.0.1", "packaging==26.3", "pyyaml==6.0.3", "typing-extensions==4.16.0"]
-#: FIXTURE_WEIGHT for each job, so that a build takes about as long with two jobs as with four.
+#: FIXTURE_WEIGHT per job, so that a build takes about as long with two jobs as with four.
 WEIGHT_PER_JOB = 12
 OPTIONS = {
     "BUILD_TEST": "0",
@@ -59,13 +62,13 @@ OPTIONS = {
     "PYTORCH_BUILD_VERSION": "2.9.1",
     "PYTORCH_BUILD_NUMBER": "1",
 }
-#: The flag that touches one file of the tree; it is on where it is not given.
+#: A flag that affects one file of the tree; it is on by default.
 FLAG = {"USE_FLASH_ATTENTION": "0"}
-#: Pings, and runs with the same inputs, in each round.
+#: The number of pings, and of runs with the same inputs, in each round.
 _SHORT_RUNS = 3
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
-#: The commands that a person runs instead of source_build.
+#: The commands that a person would run instead of source_build.
 BY_HAND = """set -euo pipefail
 mark() { echo "$1 $EPOCHREALTIME" >> marks; }
 mark fetch
@@ -80,12 +83,12 @@ export PATH="$PWD/environment/bin:$PATH"
 pip wheel --no-build-isolation --no-deps --wheel-dir out ./source
 mark end
 """
-# Stands in for each compiler and build tool, on both sides, and keeps a record of its calls.
+# Replaces each compiler and build tool, on both sides, and records its calls.
 _TOOL = """#!/bin/sh
 case " $* " in *" -c "*) echo compile;; *) echo other;; esac >> {record}
 exec {real} "$@"
 """
-# The interpreter of Ansible's modules. bash, because its `times` has milliseconds.
+# The interpreter of Ansible's modules. It uses bash, whose `times` has milliseconds.
 _INTERPRETER = """#!/bin/bash
 export LC_ALL=C
 {python} "$@"
@@ -98,11 +101,11 @@ _TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s")
 
 @dataclasses.dataclass(frozen=True)
 class Following:
-    """CPU time, as a part of one core, while the compilers run."""
+    """CPU time, as a share of one core, while the compilers run."""
 
     seconds: float
     controller: float
-    #: The module calls that Ansible makes.
+    #: Ansible's module calls.
     modules: float
     worker: float
 
@@ -113,7 +116,7 @@ class Following:
 
 @dataclasses.dataclass(frozen=True)
 class Cold:
-    """A cold build each way. Wall times and CPU work in seconds; ``None`` is what could not be measured here."""
+    """A cold build each way. Wall times and CPU work are in seconds; ``None`` if not measurable here."""
 
     hand: float
     ours: float
@@ -121,7 +124,7 @@ class Cold:
     our_phases: dict[str, float]
     hand_work: float
     our_work: float
-    #: CPU time of ansible-playbook and the module calls of that build.
+    #: The CPU time of ansible-playbook and of the module calls during that build.
     asking: float
     compilations: int
     followed: Following | None
@@ -137,7 +140,7 @@ class Later:
     again_changed: int
     again_calls: int
     again_tools: int
-    #: A cold build that fills ccache, and the one after it; the compilers that the latter started.
+    #: A cold build that fills ccache, the build after it, and the number of compilers that the second one started.
     filled: float | None
     warm: float | None
     warm_compilations: int | None
@@ -148,19 +151,19 @@ class Later:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """All rounds, on which machine and how they were built."""
+    """All rounds, with the machine and the build settings."""
 
     colds: tuple[Cold, ...]
-    #: None of them where only cold builds were asked for.
+    #: Empty if only cold builds were requested.
     laters: tuple[Later, ...]
     ansible_core: str
     jobs: int
     weight: int
-    #: The load of the last minute, before the first build.
+    #: The load average over one minute before the first build.
     load: float
 
     def cold(self, value: Callable[[Cold], float]) -> float:
-        """Return the median of a figure of the cold builds."""
+        """Return the median of a figure over the cold builds."""
         return statistics.median(map(value, self.colds))
 
     def later(self, value: Callable[[Later], float | tuple[float, ...] | None]) -> float | None:
@@ -180,7 +183,7 @@ class Result:
 
     @property
     def warm_ratio(self) -> float | None:
-        """Return a warm build as a part of a cold one without ccache, which is faster than one that fills it."""
+        """Return a warm build's time relative to a cold one without ccache, which is faster than one that fills it."""
         return _ratio(self.later(lambda figures: figures.warm), self.cold(lambda figures: figures.ours))
 
     @property
@@ -188,7 +191,7 @@ class Result:
         return _ratio(self.later(lambda figures: figures.resumed_work), self.cold(lambda figures: figures.our_work))
 
     def phases(self, *names: str) -> float:
-        """Return the seconds that our phases of these names took together."""
+        """Return the total seconds of our phases with these names."""
         return self.cold(lambda build: sum(build.our_phases[name] for name in names))
 
     def step_by_hand(self, name: str) -> float:
@@ -196,7 +199,7 @@ class Result:
         return self.cold(lambda build: build.hand_phases[name])
 
     def followed(self, value: Callable[[Following], float]) -> float | None:
-        """Return the median of a part of a core while a build was followed; None where it was too short to tell."""
+        """Return the median share of a core while a build was followed; None if the build was too short."""
         samples = [value(build.followed) for build in self.colds if build.followed]
         return statistics.median(samples) if samples else None
 
@@ -205,7 +208,7 @@ class Result:
         return self.later(lambda run: value(run.unfollowed) if run.unfollowed else None)
 
     def goals(self) -> dict[str, tuple[float | None, float]]:
-        """Return each figure that has a goal, and the goal, which it must not exceed."""
+        """Return each figure that has a goal, with the goal, which it must not exceed."""
         return {
             "overhead": (self.overhead, OVERHEAD_GOAL),
             "again_calls": (max((run.again_calls for run in self.laters), default=None), CALLS_BOUND),
@@ -221,16 +224,16 @@ def _ratio(figure: float | None, beside: float | None) -> float | None:
     return None if figure is None or beside is None else figure / beside
 
 
-# --- what is printed -------------------------------------------------------------------------------------------
+# --- output ----------------------------------------------------------------------------------------------------
 
 
 def judged(figure: float | None, goal: float) -> str:
-    """Return whether a figure is within its goal, in words."""
+    """Return in words whether a figure meets its goal."""
     return "not measured" if figure is None else "met" if figure <= goal else "missed"
 
 
 def table(result: Result) -> str:
-    """Return the figures as text, each beside its comparison and its goal."""
+    """Return the figures as text, each with its comparison and its goal."""
     rows: list[tuple[str, str, str, str]] = [("", "figure", "beside", "goal")]
     goals = result.goals()
 
@@ -322,7 +325,7 @@ def table(result: Result) -> str:
 
 
 def as_json(result: Result) -> dict[str, t.Any]:
-    """Return the figures as plain data, the ratios and goals with them."""
+    """Return the figures, ratios and goals as plain data."""
     return {
         **dataclasses.asdict(result),
         "ping_ratio": result.ping_ratio,
@@ -334,12 +337,12 @@ def as_json(result: Result) -> dict[str, t.Any]:
     }
 
 
-# --- what is measured ------------------------------------------------------------------------------------------
+# --- measurement -----------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """CPU seconds that were used up to a moment, the compilers' not among them."""
+    """The CPU seconds used up to a moment, without the compilers'."""
 
     at: float
     controller: float
@@ -348,7 +351,7 @@ class Sample:
 
 
 def following(samples: t.Sequence[Sample]) -> Following | None:
-    """Return the CPU time between the first and the last sample; None where there are no two."""
+    """Return the CPU time between the first and the last sample, or None with fewer than two samples."""
     if len(samples) < 2:
         return None
     first, last = samples[0], samples[-1]
@@ -362,7 +365,7 @@ def following(samples: t.Sequence[Sample]) -> Following | None:
 
 
 def read_calls(text: str) -> dict[int, float]:
-    """Return the CPU seconds of each finished module call, by process id, from what the interpreter wrote."""
+    """Return the CPU seconds of each finished module call, by process id, from the interpreter's record."""
     calls: dict[int, float] = {}
     for part in text.split("call ")[1:]:
         pid, _newline, rest = part.partition("\n")
@@ -374,16 +377,18 @@ def read_calls(text: str) -> dict[int, float]:
 
 
 def phases_by_hand(text: str) -> dict[str, float]:
-    """Return the seconds of each step of the script, from the times at which they began."""
+    """Return the seconds of each step of the script, from the times at which the steps began."""
     marks = [(name, float(at)) for name, at in (line.split() for line in text.splitlines())]
     return {name: later - at for (name, at), (_next, later) in zip(marks, marks[1:], strict=False)}
 
 
 class Watch:
-    """Looks on while a build runs: keeps a sample each second of the phase build, and says when to kill it.
+    """Observes a running build: keeps a sample per second of the phase build, and decides when to kill it.
 
-    :param root: of the build. :param interpreter: of what Ansible starts on the host. :param calls: what that wrote.
-    :param kill_at: the part of ninja's steps after which everything is killed; none for an undisturbed build.
+    :param root: the build's root.
+    :param interpreter: the interpreter that Ansible starts on the host.
+    :param calls: the file in which the interpreter records its calls.
+    :param kill_at: the share of ninja's steps after which everything is killed; None for an undisturbed build.
     """
 
     def __init__(self, root: Path, interpreter: Path, calls: Path, kill_at: float | None = None) -> None:
@@ -426,12 +431,12 @@ class Watch:
             arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             return False
-        # bash, then the script that it runs.
+        # The command line is bash, followed by the script that it runs.
         return self._interpreter in arguments[:2]
 
 
 def newest_state(root: Path) -> dict[str, t.Any]:
-    """Return the state of the build below ``root`` that was written last; empty if there is none."""
+    """Return the most recently written state of a build in ``root``, or {} if there is none."""
     paths = sorted(root.glob("builds/*/*/state.json"), key=lambda path: path.stat().st_mtime)
     try:
         return dict(json.loads(paths[-1].read_text())) if paths else {}
@@ -440,7 +445,7 @@ def newest_state(root: Path) -> dict[str, t.Any]:
 
 
 class Bench:
-    """A folder with everything that is built from, and both ways to build it."""
+    """A directory with all inputs, and both ways to build them."""
 
     def __init__(self, folder: Path, jobs: int, weight: int) -> None:
         self.folder = folder
@@ -448,7 +453,7 @@ class Bench:
         self.weight = weight
         self.upstream = upstream.make(folder / "upstream")
         self.repository = f"file://{self.upstream.repository('pytorch').path}"
-        # The URL of the submodule leads nowhere.
+        # The submodule's original URL does not exist.
         self.mirror = f"file://{self.upstream.repository('fmtlike').path.parent}/"
         self.wheels = folder / "wheels"
         self.tools = folder / "tools"
@@ -458,9 +463,9 @@ class Bench:
         self._number = 0
 
     def prepare(self) -> None:
-        """Fetch what the build requires, so that no network is timed, and put the wrappers in their places.
+        """Fetch the build's requirements, so that no network is timed, and install the wrappers.
 
-        :raises BenchmarkError: if a tool or a requirement cannot be had.
+        :raises BenchmarkError: if a tool or a requirement is missing.
         """
         done = subprocess.run(
             [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
@@ -515,7 +520,7 @@ class Bench:
         follow: bool = True,
         flags: t.Mapping[str, str] | None = None,
     ) -> tuple[process.Ended, str]:
-        """Build with source_build below ``folder``, and return what it took and what Ansible printed."""
+        """Build with source_build in ``folder``, and return the measurements and Ansible's output."""
         folder.mkdir(parents=True, exist_ok=True)
         environment = {
             **OPTIONS,
@@ -604,8 +609,7 @@ class Bench:
 def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ...], tuple[Later, ...]]:
     """Build each way, ``runs`` times.
 
-    :param later: whether what comes after a cold build is measured too.
-
+    :param later: also measure the runs after a cold build.
     :raises BenchmarkError: if a build fails.
     """
     _say("warming up: a light build by hand and with source_build, untimed")
@@ -618,7 +622,7 @@ def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ..
         folder = bench.folder / f"round-{number}"
         _say(f"round {number} of {runs}")
         figures: dict[str, t.Any] = {}
-        # The sides take turns, because a machine's speed drifts.
+        # The sides alternate, because a machine's speed drifts.
         for side in ("hand", "ours") if number % 2 else ("ours", "hand"):
             figures.update(_cold_by_hand(bench, folder / "hand") if side == "hand" else _cold(bench, folder / "ours"))
         colds.append(Cold(**figures))
@@ -759,7 +763,7 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure in a folder of this run, print, and end every process and file of it whatever happens."""
+    """Measure in a temporary directory, print, and in any case kill all processes and remove all files of this run."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.engine",
         description="What the engine costs beside the build, each figure beside its comparison.",

@@ -4,11 +4,13 @@
 
 """The cost of a fleet for its controller: `python -m benchmarks.fleet [--sizes …] [--parts …] [--json FILE]`.
 
-cost: a host is provisioned by site.yml, another one by baseline/site.yml; copies of them are converged again, 1 to 64
-of ours and 16 of the baseline's, and the controller's CPU time is taken from the kernel.
-rollout: 16 hosts get a stack of which one unit is new: who compiled, what went through the controller; then all of them
-go back to the stack before.
-The exit status is not 0 only where a run failed or a converged run changed something: a missed goal is printed.
+cost: one host is provisioned by site.yml, another one by baseline/site.yml; copies of them are converged again, 1 to 64
+of ours and 16 of the baseline's, and the controller's CPU time is read from the kernel.
+
+rollout: 16 hosts get a stack with one new unit. The compiling hosts and the traffic through the controller are
+recorded; then all hosts go back to the previous stack.
+
+The exit status is nonzero only if a run failed or a converged run changed something: a missed goal is only printed.
 """
 
 from __future__ import annotations
@@ -45,15 +47,15 @@ SIZES = (1, 2, 4, 8, 16, 32, 64)
 #: The number of hosts at which both sides are compared.
 HOSTS = 16
 BASELINE_GOAL = 4.0
-#: The largest exponent of a straight line, which is 1, that may come from noise.
+#: The largest exponent that counts as linear growth (1) with noise.
 GROWTH_GOAL = 1.05
 ROLLBACK_GOAL = 2.0
-#: Fleets that the last table speaks of.
+#: The fleet sizes in the last table.
 PLANNED = (10, 100, 1000)
 PARTS = ("cost", "rollout")
-#: Containers that are started at a time, as in lab/bench.py.
+#: The number of containers to start at a time, as in lab/bench.py.
 STARTERS = 4
-#: Connections stay until the benchmark ends them: what they carried is counted at the end.
+#: Connections stay open until the benchmark closes them, because their traffic is counted at the end.
 SSH = "-o ControlMaster=auto -o ControlPersist=3600s -o ServerAliveInterval=30"
 
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
@@ -61,14 +63,14 @@ _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One converged run. Seconds; ``cpu`` is the controller's: Ansible, its workers, ssh."""
+    """A converged run. Times in seconds; ``cpu`` is the controller's: Ansible, its workers, ssh."""
 
     hosts: int
     forks: int
     wall: float
     cpu: float
     changed: int
-    #: Resident memory of the largest process of the controller, in MiB.
+    #: Resident memory of the controller's largest process, in MiB.
     memory: float
 
     @property
@@ -82,21 +84,21 @@ class Rollout:
 
     hosts: int
     seconds: float
-    #: Unit -> how many hosts compiled it.
+    #: Unit -> the number of hosts that compiled it.
     compiles: dict[str, int]
-    #: Bytes of the wheels of the stack that each host has installed.
+    #: The size in bytes of the stack's wheels that each host has installed.
     wheel_bytes: int
-    #: Bytes in the controller's cache of wheels afterwards.
+    #: The size in bytes of the controller's wheel cache afterwards.
     cached_bytes: int
-    #: Bytes that ssh carried to the hosts, modules included.
+    #: The bytes that ssh sent to the hosts, including modules.
     ssh_bytes: int
-    #: Host -> seconds of the one call that switched it back.
+    #: Host -> seconds of the call that switched it back.
     rollback: dict[str, float] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """All figures of one benchmark."""
+    """All figures of a benchmark."""
 
     when: str
     machine: str
@@ -107,18 +109,18 @@ class Result:
     rollout: Rollout | None = None
 
     def at(self, hosts: int) -> Run | None:
-        """Return our run on so many hosts."""
+        """Return our run with this number of hosts."""
         return next((run for run in self.ours if run.hosts == hosts), None)
 
     @property
     def ratio(self) -> float | None:
-        """Return how many times less CPU the controller spends on ours, at the same number of hosts."""
+        """Return the baseline's controller CPU time relative to ours, for the same number of hosts."""
         same = self.at(self.baseline.hosts) if self.baseline else None
         return self.baseline.cpu / same.cpu if self.baseline and same else None
 
 
 def line(points: t.Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return start and slope of the straight line that fits best (least squares)."""
+    """Return intercept and slope of the best-fitting line (least squares)."""
     if len(points) < 2:
         return (0.0, points[0][1] / points[0][0]) if points else (0.0, 0.0)
     x_mean = sum(x for x, _y in points) / len(points)
@@ -129,15 +131,15 @@ def line(points: t.Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def exponent(points: t.Sequence[tuple[float, float]]) -> float | None:
-    """Return the power of x with which y grows: 1 where twice the hosts cost twice as much. None of fewer than two."""
+    """Return the power of x with which y grows: 1 if twice the hosts cost twice as much. None with fewer than two x."""
     logs = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
     return line(logs)[1] if len({x for x, _y in logs}) > 1 else None
 
 
 def changed_tasks(output: str, hosts: int) -> int:
-    """Return how many tasks changed something, from the recap of a run.
+    """Return the number of changed tasks, from the recap of a run.
 
-    :raises BenchmarkError: if a host failed, was not reached or is not in the recap.
+    :raises BenchmarkError: if a host failed, was unreachable or is not in the recap.
     """
     rows = _RECAP.findall(output)
     bad = [row[0] for row in rows if int(row[3]) or int(row[4])]
@@ -156,7 +158,7 @@ def markdown(rows: t.Sequence[t.Sequence[object]]) -> str:
 
 
 def report(result: Result) -> str:
-    """Return the figures as Markdown, each beside its goal: what docs/scale.md holds."""
+    """Return the figures as Markdown, each with its goal, for docs/scale.md."""
     parts = [
         f"Measured {result.when} on {result.machine}, load before it {result.load:.1f}, "
         f"ansible-core {result.ansible_core}."
@@ -196,7 +198,7 @@ def _goals(result: Result) -> t.Iterator[t.Sequence[object]]:
     if result.baseline and (ratio := result.ratio):
         name = f"controller CPU, baseline / ours, {result.baseline.hosts} hosts"
         yield name, f"{ratio:.1f}", f"{BASELINE_GOAL:g} at least", judged(ratio >= BASELINE_GOAL)
-    # Fewer than 4 hosts are Ansible's own start.
+    # Below 4 hosts, Ansible's own start dominates.
     for name, points in (
         ("growth of controller CPU: hosts to the power of", [(run.hosts, run.cpu) for run in result.ours]),
         ("growth of wall time: hosts to the power of", [(run.hosts, run.wall) for run in result.ours]),
@@ -211,7 +213,7 @@ def _goals(result: Result) -> t.Iterator[t.Sequence[object]]:
             f"wheels through the controller ({rollout.wheel_bytes / 1e6:.0f} MB for each of {rollout.hosts} hosts)",
             f"{rollout.cached_bytes} bytes", "0", judged(rollout.cached_bytes == 0),
         )  # fmt: skip
-        # Were one wheel among it for each host, it would be more than all of them together.
+        # If it included a wheel per host, it would exceed the size of all other data.
         carried = rollout.ssh_bytes / rollout.hosts
         yield (
             "all that ssh carried to a host, modules included", f"{carried / 1e6:.1f} MB", "less than a wheel",
@@ -229,7 +231,7 @@ def _duration(seconds: float) -> str:
 
 
 class Controller:
-    """Runs Ansible as a person does, and says what the controller spent on it."""
+    """Runs Ansible as a person does, and measures the controller's cost."""
 
     def __init__(self, inventory: Path, sockets: Path, folder: Path) -> None:
         """:param inventory: the file. :param sockets: of the connections. :param folder: for reports and output."""
@@ -241,7 +243,7 @@ class Controller:
             "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_SSH_ARGS": SSH,
-            # On a machine that is busy sudo may take longer than the 10 s that Ansible gives it.
+            # On a busy machine, sudo may take longer than Ansible's default of 10 s.
             "ANSIBLE_TIMEOUT": "60",
         }
 
@@ -257,21 +259,21 @@ class Controller:
         return dataclasses.replace(run, hosts=len(hosts), changed=changed_tasks(output, len(hosts)))
 
     def ping(self, hosts: t.Sequence[str]) -> None:
-        """Open the connections, or find them open."""
+        """Open the connections, unless they are open."""
         self._run("ansible", ",".join(hosts), "-m", "ansible.builtin.ping")
 
     def carried(self) -> int:
-        """Return how many bytes the open connections have written: to the hosts and, little, to their clients."""
+        """Return the bytes that the open connections have written: to the hosts and, a little, to their clients."""
         return sum(_written(pid) for pid in self._masters())
 
     def close_connections(self) -> None:
-        """End the ssh processes that keep the connections open."""
+        """Close the ssh processes that keep the connections open."""
         for socket in self._sockets.glob("*"):
             command = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "bench"]
             subprocess.run(command, capture_output=True, check=False)
 
     def events(self, playbook: str, hosts: t.Sequence[str], forks: int, **variables: object) -> list[dict[str, t.Any]]:
-        """Run a playbook by ansible-runner and return its events, which hold how long each task took on each host."""
+        """Run a playbook with ansible-runner and return its events, with the duration of each task on each host."""
         import ansible_runner  # type: ignore[import-untyped]
 
         private = Path(tempfile.mkdtemp(prefix="runner-", dir=self._folder))
@@ -298,7 +300,7 @@ class Controller:
                 command, cwd=CHECKOUT, env=self._environment, stdin=subprocess.DEVNULL, stdout=stream,
                 stderr=subprocess.STDOUT,
             )  # fmt: skip
-        # The usage of the child and of all that it waited for, which Popen does not tell.
+        # The usage of the child and of all processes that it waited for, which Popen does not report.
         _pid, status, usage = os.wait4(child.pid, 0)
         wall = time.monotonic() - started
         code = child.returncode = os.waitstatus_to_exitcode(status)
@@ -315,7 +317,7 @@ class Controller:
         return int(match[1]) if match else 5
 
     def _connections(self) -> float:
-        """Return the CPU time of the ssh processes that keep the connections open, which no process waits for."""
+        """Return the CPU time of the ssh processes that keep the connections open, for which no process waits."""
         return sum(master.own for pid in self._masters() if (master := process.look_at(pid)))
 
     def _masters(self) -> t.Iterator[int]:
@@ -335,13 +337,13 @@ def _written(pid: int) -> int:
 
 
 class Copies:
-    """Containers whose root file system is what a provisioned one has, each with changes and its own address."""
+    """Containers whose root file system is a provisioned container's, each with its own changes and address."""
 
     def __init__(self, bench: benches.Bench) -> None:
         self._bench = bench
 
     def start(self, like: str, hosts: t.Sequence[str]) -> dict[str, str]:
-        """Start them and return host -> address. ``like`` is stopped, since what it has must not change below them."""
+        """Start them and return host -> address. ``like`` is stopped, because its file system must not change."""
         source = self._bench.containers[like]
         image.podman("stop", "-t", "0", source)
         root = image.podman("mount", source).stdout.strip()
@@ -349,7 +351,8 @@ class Copies:
             with concurrent.futures.ThreadPoolExecutor(STARTERS) as pool:
                 return dict(zip(hosts, pool.map(lambda host: self._start(host, root), hosts)))
         finally:
-            # By name, ours… and plain… come before spark…: copies end before what is below them.
+            # In the order of names, ours… and plain… precede spark…: copies are stopped before the container under
+            # them.
             self._bench.containers = dict(sorted(self._bench.containers.items()))
             self._bench.save()
 
@@ -358,13 +361,13 @@ class Copies:
         options += ["--add-host", f"{benches.MIRROR_NAME}:{benches.bridge_address()}"]
         command = ["--rootfs", f"{root}:O", *benches.INIT_COMMANDS["sshd"]]
         known = image.podman("run", "-d", *options, *command).stdout.strip()
-        # The bench ends what it knows of.
+        # The bench stops the containers that it has recorded.
         self._bench.containers[host] = known
         return image.podman("inspect", known, "--format", benches.ADDRESS_FORMAT).stdout.strip()
 
     @staticmethod
     def describe(inventory: Path, copies: t.Mapping[str, t.Mapping[str, str]]) -> None:
-        """Write the inventory of the copies. They have the host key of what they are copies of."""
+        """Write the inventory of the copies, which have the host key of their original."""
         hosts = {
             host: {
                 "ansible_host": address,
@@ -377,7 +380,7 @@ class Copies:
 
 
 def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> tuple[list[Run], Run]:
-    """Provision one host of each side, make copies of both, and converge them.
+    """Provision one host for each side, make copies of both, and converge them.
 
     :raises BenchmarkError: if a run fails.
     """
@@ -398,7 +401,7 @@ def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> t
         copies = Copies(bench)
         addresses = {OURS: copies.start(OURS, ours), BASELINE: copies.start(BASELINE, plain)}
         copies.describe(inventory / "lab.yml", addresses)
-        # The baseline writes a report on the controller, which of a new name would be a change.
+        # The baseline writes a report on the controller; a report with a new name would be a change.
         written = json.loads((folder / "reports" / f"{BASELINE}.json").read_text())
         for host in plain:
             text = json.dumps({**written, "host": host}, indent=4, sort_keys=True)
@@ -417,7 +420,7 @@ def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> t
 
 
 def measure_rollout(folder: Path, count: int) -> Rollout:
-    """Bring a fleet up, roll out a stack of which one unit is new, and back again.
+    """Bring a fleet up, roll out a stack in which one unit is new, and roll back.
 
     :raises BenchmarkError: if a run fails.
     """
@@ -439,7 +442,7 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
         fleet.add_stack(bench, inventory, stack)
         url = {"sparkforge_wheelhouse_url": f"http://{bench.addresses[first]}:8629"}
         cache = bench.folder / "wheelhouse"
-        # As long as nothing was served, the second host's wheels came through the controller.
+        # While nothing was served, the second host's wheels came through the controller.
         built, carried, cached = _built(bench, hosts), controller.carried(), _cached(cache)
         _say(f"rollout: {stack} to {count} hosts in waves (some minutes)")
         run = controller.play("site.yml", hosts, stack_name=stack, **url)
@@ -451,12 +454,12 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
             cached_bytes=_cached(cache) - cached,
             ssh_bytes=controller.carried() - carried,
         )
-        # Rollback needs no network: neither the mirror nor the wheelhouse answers any more.
+        # A rollback needs no network, so stop both the mirror and the wheelhouse.
         if bench.server:
             os.kill(bench.server, signal.SIGTERM)
         image.podman("exec", bench.containers[first], "sh", "-c", "nginx -s stop || true", quiet=True)
         _say(f"rollout: {count} hosts back to the stack before, with the mirror and the wheelhouse gone")
-        # As many at once as there are cores: the hosts have none of their own here, and would wait for one another.
+        # As many at once as there are cores: the hosts share them here, and would wait for one another.
         events = controller.events(
             "playbooks/rollback.yml", hosts, forks=process.cores(), verify_report_directory=str(folder / "reports")
         )
@@ -477,7 +480,7 @@ def _built(bench: benches.Bench, hosts: t.Sequence[str]) -> dict[str, set[str]]:
 
 
 def compiled(before: t.Mapping[str, set[str]], after: t.Mapping[str, set[str]]) -> dict[str, int]:
-    """Return unit -> on how many hosts a fingerprint of it is new."""
+    """Return unit -> the number of hosts on which one of its fingerprints is new."""
     counts: dict[str, int] = {}
     for host, paths in after.items():
         for path in paths - before.get(host, set()):
@@ -487,18 +490,18 @@ def compiled(before: t.Mapping[str, set[str]], after: t.Mapping[str, set[str]]) 
 
 
 def _cached(cache: Path) -> int:
-    """Return how many bytes of wheels the controller keeps."""
+    """Return the size in bytes of the controller's cached wheels."""
     return sum(path.stat().st_size for path in cache.glob("*/wheels/**/*") if path.is_file())
 
 
 def _wheels(cache: Path, stack: str) -> list[dict[str, t.Any]]:
-    """Return the wheels of the manifest that the controller keeps."""
+    """Return the wheels in the controller's cached manifest."""
     manifests = [json.loads(path.read_text()) for path in cache.glob(f"*/manifests/{stack}-*.json")]
     return [wheel for manifest in manifests for unit in manifest["units"] for wheel in unit["wheels"]]
 
 
 def switches(events: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, float]:
-    """Return host -> seconds of its call of python_env, from the events of a rollback."""
+    """Return host -> seconds of its python_env call, from the events of a rollback."""
     seconds: dict[str, float] = {}
     for event in events:
         data = event.get("event_data", {})
@@ -512,7 +515,7 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure, print, and end the benches whatever happens."""
+    """Measure, print, and in any case stop the benches."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.fleet", description="What a fleet costs its controller, beside plain tasks."
     )
@@ -535,7 +538,7 @@ def main(argv: list[str] | None = None) -> int:
         for part in arguments.parts:
             (folder / part).mkdir()
         if "cost" in arguments.parts:
-            # Compared at the same number of hosts.
+            # Both sides are compared at the same number of hosts.
             sizes = sorted({*arguments.sizes, arguments.hosts})
             ours, baseline = measure_cost(folder / "cost", sizes, arguments.hosts)
             result = dataclasses.replace(result, ours=tuple(ours), baseline=baseline)

@@ -5,7 +5,7 @@
 """Results of attacks and faults: findings, mutants, chaos, fuzz, secrets, files: ``python -m benchmarks.fortress``.
 
 Nothing is attacked here. Each figure is counted from the rows of the page that its run wrote, and is shown with the
-command that makes it again; figures that need no run are counted from the tree.
+command that produces it again; figures that need no run are counted from the tree.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ STATES = ("mended", "held", "accepted", "gone", "open")
 
 
 class Figure(t.NamedTuple):
-    """One of the figures.
+    """A figure.
 
-    :ivar goal: what it should be.
-    :ivar page: below ``docs``: where it was counted.
-    :ivar anew: the command that makes it again.
-    :ivar missed: whether it is not what it should be.
+    :ivar goal: its intended value.
+    :ivar page: the page in ``docs`` from which it was counted.
+    :ivar anew: the command that produces it again.
+    :ivar missed: whether it misses its goal.
     """
 
     what: str
@@ -45,7 +45,7 @@ class Figure(t.NamedTuple):
 
 
 def rows(text: str, columns: int) -> list[list[str]]:
-    """Return the rows, without their heads, of all tables of a page that have so many columns."""
+    """Return the rows, without heads, of all tables on a page that have this number of columns."""
     lines = text.splitlines()
     table_rows: list[list[str]] = []
     for line, following in zip(lines, [*lines[1:], ""]):
@@ -122,13 +122,13 @@ COUNTED: tuple[tuple[str, t.Callable[[str], Figure]], ...] = (
 
 
 def figures(docs: Path = DOCS) -> list[Figure]:
-    """Count all of them; a page that is missing counts as an empty one."""
+    """Count all figures; a missing page counts as an empty one."""
     pages = ((docs / name, count) for name, count in COUNTED)
     return [count(page.read_text(encoding="utf-8") if page.exists() else "") for page, count in pages]
 
 
 def main() -> int:
-    """Print the figures; a missed goal is printed as missed and fails nothing."""
+    """Print the figures; a missed goal is printed as missed and does not fail the command."""
     print("| what | figure | goal | counted in | made anew by |\n|---|---|---|---|---|")
     for figure in figures():
         goal = f"{figure.goal}{' (missed)' if figure.missed else ''}"

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How large the code is, what leans on what, and what a module sends to a host: `python -m benchmarks.house`.
+"""The size of the code, its dependencies, and the code that a module sends to a host: `python -m benchmarks.house`.
 
-Each figure is next to that of commit 37448370 and its bound. Nothing is run, so the figures are the same anywhere. Two
-measures of the house need a run: the minutes of `make test` (bound 17), and what a converged site costs
+Each figure is shown with its value at commit 37448370 and its bound. Nothing is run, so the figures are the same
+everywhere. Two measures need a run: the minutes of `make test` (bound 17), and the cost of a converged site
 (`python -m benchmarks.noop`: 3 remote calls, 5 times a ping).
 """
 
@@ -24,31 +24,31 @@ sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT)]
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
 
 PLUGINS, TOOLS, PROOF = CHECKOUT / "plugins", CHECKOUT / "tools", CHECKOUT / "proof/src/sparkforge_proof"
-#: The folders of the product, and those of its tests.
+#: The directories of the product, and those of its tests.
 PRODUCT = ("plugins", "proof/src", "guard/src", "cli", "tools", "roles", "playbooks")
 TESTS = ("tests", "proof/tests", "guard/tests")
-#: Files of data, which may be as long as what they describe.
+#: Data files, whose length depends on their content.
 TABLES = ("_diagnosis/rules/", "_elf/providers.py")
-#: Files of data that are no Python but for the quotes around them: Ansible sends a host nothing but .py files. A rule
-#: of the table of diagnoses costs no line of the product, as a line of a stack's YAML costs none.
+#: Data files that are Python only by the quotes around them, because Ansible sends only .py files to a host. A rule in
+#: the table of diagnoses does not count as product code, just as a line in a stack's YAML does not.
 DATA = "_diagnosis/rules/"
-#: Each stands on those before it alone. Other packages of module_utils stand above all of these, and above them ABOVE,
-#: again in that order; action plugins and the like may import all.
+#: Each package depends only on those before it. Other packages of module_utils are above all of these, and above them
+#: is ABOVE, in that order; action plugins and similar plugins may import all.
 FLOORS = (
     "_core", "_elf", "_fetch", "_wheel", "_host", "_diagnosis", "_apt", "_unit", "_environment", "_wheelhouse",
 )  # fmt: skip
 ABOVE = ("modules", "plugin_utils", "tools")
-#: For each tested recipe of CONTRIBUTING.md, how many files it took at commit 37448370, and the bound.
+#: For each tested recipe in CONTRIBUTING.md, the number of files it took at commit 37448370, and the bound.
 RECIPES = {"check": (7, 3), "stack": (8, 2)}
 
 _PREFIX = "ansible_collections.sparkforge.dgx_spark."
 
 
 class Row(t.NamedTuple):
-    """One measure.
+    """A measure.
 
-    :ivar before: what it was at commit 37448370.
-    :ivar bound: at most so much.
+    :ivar before: its value at commit 37448370.
+    :ivar bound: its upper limit.
     """
 
     what: str
@@ -58,7 +58,7 @@ class Row(t.NamedTuple):
 
 
 def lines(*paths: Path) -> int:
-    """Return how many lines the files have together, without data."""
+    """Return the total number of lines in the files, without data."""
     counted = [path for path in paths if DATA not in path.as_posix() or path.stem == "__init__"]
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in counted)
 
@@ -68,7 +68,7 @@ def code(directory: Path = PLUGINS) -> list[Path]:
 
 
 def tracked(*directories: str) -> list[Path]:
-    """Return the Python files below the directories that git tracks."""
+    """Return the Python files in the directories that git tracks."""
     listed = subprocess.run(
         ["git", "-C", CHECKOUT, "ls-files", "--", *directories], capture_output=True, text=True, check=True
     )
@@ -81,7 +81,7 @@ def is_table(path: Path) -> bool:
 
 
 def longest_function(paths: t.Iterable[Path]) -> int:
-    """Return the lines of the longest function in ``paths``."""
+    """Return the number of lines of the longest function in ``paths``."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in paths)
     functions = (node for tree in trees for node in ast.walk(tree)
                  if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))  # fmt: skip
@@ -90,7 +90,7 @@ def longest_function(paths: t.Iterable[Path]) -> int:
 
 @functools.cache
 def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
-    """Return each file of this collection that a file of ``root`` imports, and whether by a relative name."""
+    """Return each file of this collection that a file in ``root`` imports, and whether by a relative name."""
     imported = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.ImportFrom):
@@ -113,7 +113,7 @@ def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
 
 
 def reached(starts: t.Iterable[Path], root: Path) -> set[Path]:
-    """Return the files that ``starts`` import, and all that those import; imports within functions count too."""
+    """Return the files that ``starts`` import, directly and indirectly; imports within functions count too."""
     seen: set[Path] = set()
     waiting = [file for path in starts for file, _relative in imports(path, root)]
     while waiting:
@@ -125,19 +125,19 @@ def reached(starts: t.Iterable[Path], root: Path) -> set[Path]:
 
 
 def below_the_proof() -> list[Path]:
-    """Return the files of plugins/ that the proof stands on."""
+    """Return the files in plugins/ on which the proof depends."""
     return sorted(path for path in reached(code(PROOF), CHECKOUT) if path.is_relative_to(PLUGINS))
 
 
 def circles(paths: t.Sequence[Path], root: Path) -> int:
-    """Return how many groups of files import each other."""
+    """Return the number of groups of files that import each other."""
     within = {path: reached([path], root) for path in paths}
     return len({frozenset(other for other in within[path] if path in within.get(other, ())) for path in paths
                 if path in within[path]})  # fmt: skip
 
 
 def arrows_up(paths: t.Iterable[Path], root: Path) -> set[tuple[str, str]]:
-    """Return which packages import one that stands above them."""
+    """Return the pairs of packages in which the first imports a second one above it."""
     floor = {name: number for number, name in enumerate(FLOORS)}
 
     def floor_of(path: Path) -> tuple[int, str]:
@@ -157,7 +157,7 @@ def arrows_up(paths: t.Iterable[Path], root: Path) -> set[tuple[str, str]]:
 
 
 def sent(module: str) -> int:
-    """Return how many lines of ours a call of ``module`` sends to a host."""
+    """Return the number of our lines that a call of ``module`` sends to a host."""
     path = PLUGINS / "modules" / f"{module}.py"
     roots = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -173,13 +173,13 @@ def sent(module: str) -> int:
 
 
 def files_of_a_recipe(name: str) -> int:
-    """Return how many files a recipe of CONTRIBUTING.md touches."""
+    """Return the number of files that a recipe in CONTRIBUTING.md touches."""
     patch = (CHECKOUT / "tests/recipes" / f"{name}.patch").read_text(encoding="utf-8")
     return sum(line.startswith("diff --git ") for line in patch.splitlines())
 
 
 def measures() -> list[Row]:
-    """Return all that is measured."""
+    """Return all measures."""
     product = tracked(*PRODUCT)
     plain = [path for path in product if not is_table(path)]
     collection = [*code(), *code(TOOLS)]

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plants the faults that proof/tests/drawn draws, and judges them; runs in the interpreter of an environment.
+"""Plants the faults that proof/tests/drawn draws, and judges them; runs in an environment's interpreter.
 
-`python -m benchmarks.mutation JOB`, a JSON file that benchmarks/campaign.py writes. torch is imported once; each fault
-is planted in a fork of that process, where a user's small program shows first whether it changes anything.
+`python -m benchmarks.mutation JOB`, where JOB is a JSON file written by benchmarks/campaign.py. torch is imported once;
+each fault is planted in a fork of that process, where a small user program first shows whether it changes anything.
 
-Before, each check is run once under torch's profiler, which names the operators that it calls: a check that never calls
-the wrapped operator cannot tell of it, and is left out for that mutant. That is what makes a campaign cheap.
+Before that, each check runs once under torch's profiler, which names the operators that it calls: a check that never
+calls the wrapped operator cannot detect the fault, and is left out for that mutant. This makes a campaign cheap.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ survey, survey_operator, survey_bounds = (
     for name in ("all_operators", "comparison", "operator_bounds")
 )
 
-#: Operators of the catalogue of the survey that are tried before all: the one whose kernel it is, then so many that
-#: call it.
+#: The number of operators in the survey's catalogue that are tried first: the operator with the faulty kernel, then
+#: operators that call it.
 OWN, FIRST = 1, 40
-#: How many times its bound a fault is at least that counts as large.
+#: The multiple of its bound from which a fault counts as large.
 LARGE = 10.0
-#: The share of a GPU's memory for the checks that look again at faults that a default run missed.
+#: The share of a GPU's memory for the checks that examine again the faults that a default run missed.
 FULL_SHARE = 0.25
-#: Seconds that the checks of one mutant may take in all.
+#: The time limit in seconds for all checks of a mutant.
 PATIENCE = 900
 
 
@@ -60,7 +60,7 @@ PATIENCE = 900
 
 
 def candidates(device: str) -> tuple[list[str], dict[str, int]]:
-    """Return the operators that a fault can be planted in, and how many others there are by the reason.
+    """Return the operators in which a fault can be planted, and the number of others by reason.
 
     :param device: ``cpu`` or ``cuda``.
     """
@@ -85,13 +85,13 @@ def candidates(device: str) -> tuple[list[str], dict[str, int]]:
     return operators, dict(others)
 
 
-# -- which check calls what
+# -- calls by check
 
 
 def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, Seen]) -> t.Callable[..., t.Any]:
-    """Return the function, which then writes the names of the operators and entries that it called to a file as well.
+    """Return a version of the function that writes the names of the operators and entries that it calls to a file.
 
-    :param watched: what counts the calls of each entry.
+    :param watched: counts the calls of each entry.
     """
 
     @functools.wraps(function)
@@ -110,7 +110,7 @@ def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, 
 
 
 class Called:
-    """Collects the names of the operators that are called within."""
+    """Collects the names of the operators that are called in its context."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -130,9 +130,9 @@ class Called:
 
 
 def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Run each check once, unspoiled; return by check what it calls, and by operator of the survey, and the seconds.
+    """Run each check once without a fault; return its calls (for a survey, by operator) and its seconds.
 
-    ``off`` are operators of the survey that fail unspoiled, so that they are not asked.
+    ``off`` lists the survey's operators that fail without a fault and are therefore left out.
     """
     directory = job["directory"]
     watched = {name: Seen() for name in entries.of(job["device"])}
@@ -162,12 +162,12 @@ def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
 
 
 def _surveys(name: str) -> bool:
-    """Say whether a check goes over the operators of torch's list."""
+    """Tell whether a check covers the operators in torch's list."""
     return name.removeprefix("cpu.").removeprefix("survey.") in survey_bounds.DEFAULT
 
 
 def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..., t.Any]:
-    """As :func:`traced`, by operator."""
+    """Do the same as :func:`traced`, by operator."""
 
     @functools.wraps(function)
     def run(context: t.Any) -> t.Any:
@@ -188,7 +188,8 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
                 by_operator[name] = sorted(called)
 
         try:
-            # All of them, not a third: a fault is judged as of a day on which its operator has its turn, or has not.
+            # All operators, not a third: a fault is judged once for days on which its operator is due, and once for
+            # other days.
             with (
                 mock.patch.object(survey_operator, "compare", compare),
                 mock.patch.object(survey, "_third", lambda seed: None),
@@ -202,20 +203,20 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
 
 
 def _is_off(way: str, worst: t.Sequence[float], form: str, device: str) -> bool:
-    """Say whether an operator fails without a fault, so that its failure with a mutant proves nothing."""
+    """Tell whether an operator fails without a fault, so that its failure with a mutant proves nothing."""
     both = zip(worst, survey_bounds.bounds(way, form), ("", ", backward"))
     return any(
         value > most and not survey_bounds.known_defect(f"{way}{suffix}", device) for value, most, suffix in both
     )
 
 
-# -- one mutant
+# -- a mutant
 
 
 def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str, t.Any]]:
-    """Run checks in this process's forks, family by family, and return their rows.
+    """Run checks in forks of this process, family by family, and return their rows.
 
-    Where the job has ``kinds``, they are judged as on a host that is that; otherwise what fails counts.
+    If the job has ``kinds``, the rows are judged as on a host of these kinds; otherwise every failure counts.
     """
     path = os.path.join(job["directory"], f"rows-{os.getpid()}.jsonl")
     with open(path, "w+", encoding="utf-8", buffering=1) as stream:
@@ -236,7 +237,7 @@ def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str
 
 
 def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
-    """Plant a fault in this process and return how many times its bound it changes what a user's program computes."""
+    """Plant a fault in this process and return by how many times its bound it changes a user program's result."""
     device, seen = job["device"], Seen()
     seen.active = False
     known = entries.of(device)
@@ -267,7 +268,7 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
 
 
 def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
-    """Plant a fault in this process and return what the checks say of it; they end with the family that sees it."""
+    """Plant a fault in this process and return the checks' results; they stop after the family that detects it."""
     began, seen, device = time.monotonic(), Seen(), job["device"]
     public = entries.of(device)
     kept = None
@@ -282,7 +283,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
         if drawn.target in _all_of(calls) and (drawn.target in public or runner.CHECKS[name].device == device)
     }
     if job.get("full") and drawn.operator:
-        # It asks more of what is called by rows than a default run was seen to call.
+        # A full run tests more of the operators in rows than the traced default run called.
         reached.update({name: [] for name in BY_ROWS if name in runner.CHECKS and runner.CHECKS[name].device == device})
     failed: dict[str, str] = {}
     ran: list[str] = []
@@ -294,7 +295,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     others = sorted((name for name in reached if not _surveys(name)), key=lambda name: known["seconds"].get(name, 0))
     order = dict.fromkeys(runner.CHECKS[name].family for name in others)
     if drawn.target in public:
-        # The families of the fault's kind come first.
+        # The families for the fault's kind come first.
         order = dict.fromkeys(
             [*(family for family in CONCERNED.get(public[drawn.target].kind, ()) if family in order), *order]
         )
@@ -310,7 +311,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
         if most:
             chosen: dict[str, list[str]] = {}
             for name in names:
-                # A default run has every operator in float32 and bfloat16, and a third in the other formats.
+                # A default run covers every operator in float32 and bfloat16, and a third of them in the other formats.
                 is_complete = name.endswith(survey.BROAD) or job.get("full")
                 due = [operator for operator in which[name] if is_complete or operator in turn]
                 some = [operator for operator in due if operator == drawn.operator] if most == OWN else due
@@ -336,7 +337,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     }
 
 
-#: The families of checks that are asked first for a public entry, by its kind. The others follow.
+#: The families of checks that run first for a public entry, by its kind. The other families follow.
 CONCERNED: dict[str, tuple[str, ...]] = {
     "streams and events": ("streams",),
     "CUDA graphs": ("streams",),
@@ -344,25 +345,25 @@ CONCERNED: dict[str, tuple[str, ...]] = {
     "nested tensors": ("layouts",),
     "sparse and nested": ("layouts", "linalg"),
 }
-#: Checks that go over torch's list with many rows.
+#: Checks that test torch's list with many rows.
 BY_ROWS = ("sizes.many", "sizes.functions", "cpu.sizes.many")
 _ORIGINAL_SURVEY, _ORIGINAL_CATALOGUE = survey.survey, survey.catalogue
 
 
 def _form(name: str) -> str:
-    """Return the format of a check of the survey."""
+    """Return the format of a survey check."""
     return name.rpartition(".")[2]
 
 
 def _survey_some(
     chosen: t.Mapping[str, t.Sequence[str]], device: str, form: str, *arguments: t.Any, **keywords: t.Any
 ) -> t.Any:
-    """Survey only these operators of a format."""
+    """Survey only these operators in a format."""
     return _ORIGINAL_SURVEY(device, form, *arguments, **{**keywords, "only": chosen[form]})
 
 
 def _only(name: str) -> list[t.Any]:
-    """Return the operator of torch's list that has this name; not before a fork, for reading the list starts CUDA."""
+    """Return the operator in torch's list with this name; not before a fork, because reading the list starts CUDA."""
     return [operator for operator in _ORIGINAL_CATALOGUE() if survey_operator.name_of(operator) == name]
 
 
@@ -400,14 +401,14 @@ def in_a_fork(work: t.Callable[[], dict[str, t.Any]], lost: dict[str, t.Any]) ->
 
 
 def main(path: str) -> None:
-    """Do what the job file says, and write a JSON object for each mutant to its file, at once."""
+    """Run the job file, and write a JSON object for each mutant to its output file immediately."""
     with open(path, encoding="utf-8") as stream:
         job = json.load(stream)
     device = job["device"]
     torch.set_num_threads(1)
     operators, others = candidates(device)
     if device == "cpu":
-        # Once, not in each fork. On a GPU it would start CUDA, which a fork cannot use then.
+        # Read the list once, not in each fork. On a GPU this would start CUDA, which a fork could then not use.
         survey.catalogue()
     if "numbers" not in job:
         known = in_a_fork(lambda: trace(job), {"calls": {}, "seconds": {}, "failed": {}})
@@ -416,7 +417,7 @@ def main(path: str) -> None:
         return
     with open(job["trace"], encoding="utf-8") as stream:
         known = json.load(stream)
-    # Traced on another device, it may name checks that are none here.
+    # A trace from another device may name checks that do not exist here.
     known["calls"] = {name: calls for name, calls in known["calls"].items() if name in runner.CHECKS}
     targets, chances = drawable(known, operators)
     public = entries.defects(device)
@@ -435,11 +436,12 @@ def main(path: str) -> None:
             row.update({"calls": 0, "faults": 0, "ran": [], "caught": {}})
             if not sound:
                 row.update(in_a_fork(functools.partial(shown, job, drawn), {}))
-            # A mutant that changes no program's result is no fault.
+            # A mutant that does not change any program's result is not a fault.
             if sound or row["size"] > 1:
                 row.update(in_a_fork(functools.partial(judge, job, known, drawn), {}))
             if row["large"] and not row["caught"] and "error" not in row:
-                # `--full` runs more of the same checks. Few workers do it at a time, so each may take more memory.
+                # `--full` runs more of the same checks. Few workers do it at the same time, so each may take more
+                # memory.
                 share = max(FULL_SHARE, job["limits"]["memory_share"])
                 limits = {**job["limits"], **check.FULL, "memory_share": share}
                 judged = in_a_fork(functools.partial(judge, {**job, "limits": limits, "full": True}, known, drawn), {})
@@ -452,20 +454,20 @@ def main(path: str) -> None:
 
 
 def drawable(known: t.Mapping[str, t.Any], operators: t.Collection[str]) -> tuple[dict[str, list[str]], set[str]]:
-    """Return the entries that a fault can be planted in, by operator of torch's list, and those that draw randomly."""
+    """Return the entries in which a fault can be planted, by operator in torch's list, and those that draw randomly."""
     reachable: dict[str, set[str]] = {}
     for name, calls in known["calls"].items():
         if _surveys(name):
             for operator, called in calls.items():
                 reachable.setdefault(operator, set()).update(name for name in called if name in operators)
-    # The survey compares no operators that draw random numbers, so they are added by name.
+    # The survey does not compare operators that draw random numbers, so add them by name.
     for operator, names in RANDOM.items():
         those = [name for name in operators if name.partition("::")[2].partition(".")[0] in names and "out" not in name]
         reachable.setdefault(operator, set()).update(those)
     often = collections.Counter(name for those in reachable.values() for name in those)
 
     def its_own(operator: str, name: str) -> bool:
-        # An entry that nearly all operators call compares or makes inputs, unless it is named after the operator.
+        # An entry that nearly all operators call compares or creates inputs, unless it is named after the operator.
         base, _unused, variant = name.partition("::")[2].partition(".")
         if "out" in variant or (base.endswith("_") and operator not in RANDOM):
             return False
@@ -477,7 +479,7 @@ def drawable(known: t.Mapping[str, t.Any], operators: t.Collection[str]) -> tupl
 
 #: An entry that more than this share of all operators call belongs to none of them.
 COMMON = 0.02
-#: Operators of torch's list that draw random numbers, and what they call.
+#: The operators in torch's list that draw random numbers, and their entries.
 RANDOM = {
     "bernoulli": ("bernoulli_", "bernoulli"),
     "cauchy": ("cauchy_",),

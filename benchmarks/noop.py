@@ -5,9 +5,10 @@
 """The cost of a converged site run: `python -m benchmarks.noop [--runs N] [--json FILE]`.
 
 Two native containers: spark01 is provisioned by the collection's site.yml, spark02 by baseline/site.yml (the same work
-as plain tasks). Then each is run again, in turn with `ansible -m ping`, over warm ssh connections.
-The exit status is not 0 only where a run failed or a converged run changed something; a figure that misses its goal
-is printed as such and is no failure, since the machine decides it.
+as plain tasks). Then each is run again, alternating with `ansible -m ping`, over warm ssh connections.
+
+The exit status is nonzero only if a run failed or a converged run changed something; a figure that misses its goal
+is printed as such and is not a failure, since it depends on the machine.
 """
 
 from __future__ import annotations
@@ -31,27 +32,27 @@ from lab.host import LabError, fail
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 OURS, BASELINE = "spark01", "spark02"
-#: At most so many remote module calls in a converged run of ours.
+#: The maximum number of remote module calls in our converged run.
 CALLS_BOUND = 3
-#: At most so many times the wall time of `ansible -m ping`.
+#: The maximum wall time relative to `ansible -m ping`.
 PING_GOAL = 6.0
-#: At least so many times faster than the plain tasks.
+#: The minimum speed relative to the plain tasks.
 BASELINE_GOAL = 4.0
 
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
 _EXECUTED = re.compile(r"^<[^>]*> SSH: EXEC (.*)$", re.MULTILINE)
-# Pipelined, the interpreter reads the module from its standard input and has no argument; otherwise the argument is the
-# module's file. `sleep 0` is what Ansible ends every remote command with.
+# With pipelining, the interpreter reads the module from its standard input and has no argument; otherwise the argument
+# is the module's file. Ansible ends every remote command with `sleep 0`.
 _RUNS_MODULE = re.compile(r"[\s/]python[\d.]*( \S*AnsiballZ_\w+\.py)? && sleep 0")
 
 
 class BenchmarkError(Exception):
-    """A run that failed or that changed a converged host."""
+    """A run that failed or changed a converged host."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Calls:
-    """The calls of a play to a host. ``modules`` are part of the ``round_trips``: each is one command over ssh."""
+    """A play's calls to a host. ``modules`` are part of the ``round_trips``, each of which is one command over ssh."""
 
     modules: int
     round_trips: int
@@ -65,13 +66,13 @@ class Times:
 
     @property
     def median(self) -> float:
-        """Return the middle one, or the mean of the middle two."""
+        """Return the middle value, or the mean of the middle two."""
         return statistics.median(self.samples)
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """All figures of one benchmark. ``changed`` is the sum over a side's converged runs."""
+    """All figures of a benchmark. ``changed`` is the sum over a side's converged runs."""
 
     ansible_core: str
     ping: Times
@@ -86,26 +87,26 @@ class Result:
 
     @property
     def ping_ratio(self) -> float:
-        """Return how many pings a converged run of ours takes."""
+        """Return the wall time of our converged run relative to a ping."""
         return self.ours.median / self.ping.median
 
     @property
     def baseline_ratio(self) -> float:
-        """Return how many times faster ours is than the plain tasks."""
+        """Return the wall time of the plain tasks relative to ours."""
         return self.baseline.median / self.ours.median
 
 
 def count_calls(output: str) -> Calls:
     """Count the commands over ssh in the output of a run with -vvv."""
-    # Each level of shell quotes the one below it; without quotes all levels read the same.
+    # Each shell level quotes the level inside it; without quotes all levels look the same.
     commands = [re.sub(r"""['"\\]""", "", line) for line in _EXECUTED.findall(output)]
     return Calls(sum(1 for command in commands if _RUNS_MODULE.search(command)), len(commands))
 
 
 def changed_tasks(output: str, host: str) -> int:
-    """Return how many tasks changed ``host``, from the recap of a run.
+    """Return the number of tasks that changed ``host``, from the recap of a run.
 
-    :raises BenchmarkError: if the host failed, was not reached or is not in the recap.
+    :raises BenchmarkError: if the host failed, was unreachable or is not in the recap.
     """
     rows = {name: counts for name, *counts in _RECAP.findall(output)}
     if host not in rows:
@@ -117,7 +118,7 @@ def changed_tasks(output: str, host: str) -> int:
 
 
 def table(result: Result) -> str:
-    """Return the figures as text, each beside its bound or goal."""
+    """Return the figures as text, each with its bound or goal."""
 
     def judged(good: bool, kind: str) -> str:
         return "met" if good else f"{kind} missed"
@@ -154,7 +155,7 @@ def table(result: Result) -> str:
 
 
 def as_json(result: Result) -> dict[str, t.Any]:
-    """Return the figures as plain data, the ratios and goals with them."""
+    """Return the figures, ratios and goals as plain data."""
     return {
         **dataclasses.asdict(result),
         "median": {name: getattr(result, name).median for name in ("ping", "ours", "baseline")},
@@ -167,7 +168,7 @@ def as_json(result: Result) -> dict[str, t.Any]:
 
 
 class Site:
-    """Two hosts of one bench and the commands that are compared, each run as a person runs it."""
+    """The two hosts of a bench and the compared commands, each run as a person would run it."""
 
     def __init__(self, folder: Path, sockets: Path) -> None:
         """:param folder: of this run. :param sockets: where the bench keeps its ssh connections."""
@@ -178,12 +179,12 @@ class Site:
             **os.environ,
             "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
             "ANSIBLE_NOCOLOR": "1",
-            # On a machine that is busy sudo may take longer than the 10 s that Ansible gives it.
+            # On a busy machine, sudo may take longer than Ansible's default of 10 s.
             "ANSIBLE_TIMEOUT": "60",
         }
 
     def list_hosts(self) -> None:
-        """Make the copy of the inventory list both hosts."""
+        """List both hosts in the copy of the inventory."""
         hosts = "".join(f"        {host}:\n" for host in (OURS, BASELINE))
         (self.inventory / "lab.yml").write_text(f"---\nall:\n  children:\n    lab:\n      hosts:\n{hosts}")
 
@@ -193,13 +194,13 @@ class Site:
         return seconds
 
     def play(self, host: str, *arguments: str) -> tuple[float, str]:
-        """Run the playbook that is ``host``'s side and return its wall time in seconds and its output."""
+        """Run the playbook for ``host``'s side and return its wall time in seconds and its output."""
         playbook = {OURS: "site.yml", BASELINE: "benchmarks/baseline/site.yml"}[host]
         variables = json.dumps({"verify_report_directory": str(self._reports)})
         return self._run("ansible-playbook", playbook, "-l", host, "-e", variables, *arguments)
 
     def close_connections(self) -> None:
-        """End the ssh processes that keep the connections open."""
+        """Close the ssh processes that keep the connections open."""
         for socket in self._sockets.glob("*"):
             subprocess.run(
                 ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "bench"],
@@ -235,7 +236,7 @@ def measure(site: Site, runs: int) -> Result:
     times: dict[str, list[float]] = {"ping": [], OURS: [], BASELINE: []}
     changed = {OURS: 0, BASELINE: 0}
     for run in range(1, runs + 1):
-        # An untimed ping before each timed command opens the connection or finds it open: all of them start warm.
+        # An untimed ping before each timed command makes sure that the connection is open, so that all start warm.
         site.ping(OURS)
         times["ping"].append(site.ping(OURS))
         for host in (OURS, BASELINE):
@@ -262,7 +263,7 @@ def measure(site: Site, runs: int) -> Result:
 
 
 def ansible_core() -> str:
-    """Return the version that runs the plays."""
+    """Return the version of ansible-core that runs the plays."""
     from ansible.release import __version__
 
     return str(__version__)
@@ -273,7 +274,7 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Bring the bench up, measure, print, and end the bench whatever happens."""
+    """Bring the bench up, measure, print, and in any case stop the bench."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.noop",
         description="What a converged site run costs, beside ping and plain tasks.",

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a command together with what it leaves behind, and says what both cost.
+"""Runs a command together with the processes that it leaves behind, and measures the cost of both.
 
-A build is detached: it is no child of the command that asked for it, whose resource usage knows nothing of it. Here
-this process takes the place of init for it, so that the kernel hands over the usage of each of its processes, also of
-those that were killed.
+A build is detached: it is not a child of the command that requested it, so that command's resource usage does not
+include it. Here this process acts as init for the build, so that the kernel reports the usage of each of its
+processes, including killed ones.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
 _TICKS = os.sysconf("SC_CLK_TCK")
-#: Seconds between two looks at whether the command has ended, which is how exact its wall time is.
+#: Seconds between two checks whether the command has exited, which limits the precision of its wall time.
 _POLL = 0.02
-#: Seconds between two calls of whoever looks on.
+#: Seconds between two calls of the observer.
 _LOOK = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """How a command ended. Seconds; ``cpu`` is user and system time of it and all that it waited for."""
+    """A command's result. Seconds; ``cpu`` is user and system time of the command and all processes it waited for."""
 
     code: int
     wall: float
-    #: Until the last process of what it left behind had ended too.
+    #: The time until the last process left behind had exited too.
     whole: float
     cpu: float
-    #: CPU time of what it left behind: for a build, the worker and everything below it.
+    #: CPU time of the processes left behind: for a build, the worker and all its descendants.
     detached: float
 
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """One row of /proc. Seconds of CPU time; ``children`` is what those took that have ended and were waited for."""
+    """A row of /proc. Seconds of CPU time; ``children`` is the time of exited children that were waited for."""
 
     pid: int
     own: float
@@ -55,9 +55,9 @@ class Process:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every process below this one whose own parent ends (prctl(2)).
+    """Become the parent of every descendant whose own parent exits (prctl(2)).
 
-    :raises OSError: if the kernel has no such thing.
+    :raises OSError: if the kernel does not support this.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
@@ -72,10 +72,10 @@ def run(
     output: Path,
     look: Callable[[int], bool] | None = None,
 ) -> Ended:
-    """Run a command, wait for it and for all that it leaves behind; ``adopt_orphans`` comes first.
+    """Run a command, wait for it and for all processes that it leaves behind; call ``adopt_orphans`` first.
 
-    :param output: the file that gets what it prints.
-    :param look: called each second with the command's process id; where it returns true, everything is killed.
+    :param output: the file for the command's output.
+    :param look: called every second with the command's process id; if it returns true, everything is killed.
     """
     with output.open("wb") as stream:
         started = time.monotonic()
@@ -107,14 +107,14 @@ def run(
 
 
 def kill_all() -> None:
-    """Kill every process below this one, and those that they leave behind, until there is none."""
+    """Kill every descendant of this process, and the processes that they leave behind, until none is left."""
     for pid, _status, _used in _reaped():
         if not pid:
             _signal_all()
 
 
 def below(pid: int) -> Iterator[Process]:
-    """Yield ``pid`` and every process below it that is alive, or has ended and was not waited for."""
+    """Yield ``pid`` and every descendant that is alive, or has exited and was not waited for."""
     process = look_at(pid)
     if process is None:
         return
@@ -124,7 +124,7 @@ def below(pid: int) -> Iterator[Process]:
 
 
 def look_at(pid: int) -> Process | None:
-    """Return the CPU times of a process, or None if there is none."""
+    """Return the CPU times of a process, or None if it does not exist."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -134,7 +134,7 @@ def look_at(pid: int) -> Process | None:
 
 
 def _reaped() -> Iterator[tuple[int, int, float]]:
-    """Yield process id, status and CPU seconds of each child that ended; three zeros while none does."""
+    """Yield process id, status and CPU seconds of each child that exited; three zeros while none does."""
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -169,5 +169,5 @@ def _children(pid: int) -> list[int]:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))

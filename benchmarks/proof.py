@@ -4,12 +4,14 @@
 
 """Findings and cost of the proof: `python -m benchmarks.proof [--runs N] [--python PATH] [--json FILE]`.
 
-With --mutate N it draws N faults by a seed and plants those instead, see benchmarks/campaign.py.
+With --mutate N, it draws N faults by a seed and plants those instead, see benchmarks/campaign.py.
 
-Every fault of proof/tests that needs no GPU is planted in a copy of an environment with torch, and proven; so is a
-sound copy, N times. Beside it stands the check that people run today. With --python, the interpreter of an environment
-that computes on this host's GPU, it is the faults that a GPU computes and that environment, and rates are printed too.
-The exit status is not 0 where a fault was missed or a sound environment failed.
+Every fault in proof/tests that needs no GPU is planted in a copy of an environment with torch, and proven; a sound copy
+is proven N times. Each is compared with the check that people run today. With --python, the interpreter of an
+environment that computes on this host's GPU, the faults that a GPU computes and that environment are used instead, and
+rates are printed too.
+
+The exit status is nonzero if a fault was missed or a sound environment failed.
 """
 
 from __future__ import annotations
@@ -34,10 +36,10 @@ from benchmarks import campaign
 from proof.tests import environment, on_gpu, outcome, provisioned
 from proof.tests.faults import FAULTS, Report
 
-#: Seconds of the whole proof on a GPU host, at most.
+#: The maximum number of seconds for the complete proof on a GPU host.
 SECONDS_GOAL = 75.0
 
-#: 4 x the products of queries and keys, and of probabilities and values, forward.
+#: 4 times the products of queries and keys, and of probabilities and values, forward.
 _ATTENTION = """
 import json, torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -64,7 +66,7 @@ print(json.dumps(found))
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One proof of a sound environment."""
+    """A proof of a sound environment."""
 
     seconds: float
     failed: dict[str, str]
@@ -73,11 +75,11 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """All figures. ``lacking`` are the faults that could not be planted, with what is not on this machine.
+    """All figures. ``lacking`` are the faults that could not be planted, each with the program missing on this machine.
 
-    :ivar device: the GPU, empty for none.
-    :ivar rates: by check and name, of the last run.
-    :ivar attention: TFLOP/s by kernel; None for one that is not offered.
+    :ivar device: the GPU; empty without one.
+    :ivar rates: by check and name, from the last run.
+    :ivar attention: TFLOP/s by kernel; None for a kernel that is not available.
     """
 
     faults: list[outcome.Outcome]
@@ -100,14 +102,14 @@ class Result:
         return sum(bool(run.failed) for run in self.runs)
 
     def seconds(self) -> dict[str, float]:
-        """Return the median seconds of each check that ran, the slowest first."""
+        """Return the median seconds of each check that ran, slowest first."""
         names = self.runs[0].checks if self.runs else {}
         medians = {name: statistics.median(run.checks.get(name, 0.0) for run in self.runs) for name in names}
         return dict(sorted(medians.items(), key=lambda item: -item[1]))
 
 
 def plant_all(healthy: environment.Environment, work: Path) -> tuple[list[outcome.Outcome], dict[str, str]]:
-    """Plant each fault in a copy of its own; return the outcomes, and the missing program of each fault left out."""
+    """Plant each fault in a separate copy; return the outcomes, and the missing program of each fault left out."""
     outcomes, lacking = [], {}
     for number, fault in enumerate(FAULTS, 1):
         missing_programs = [program for program in fault.needs if shutil.which(program) is None]
@@ -125,7 +127,7 @@ def plant_all(healthy: environment.Environment, work: Path) -> tuple[list[outcom
 
 
 def run_sound(sound: environment.Environment, count: int, **options: t.Any) -> tuple[list[Run], Report]:
-    """Prove a sound environment some times, each time as a user does; return what came of it and the last report."""
+    """Prove a sound environment ``count`` times, as a user does; return the runs and the last report."""
     runs: list[Run] = []
     report: Report = {}
     for number in range(1, count + 1):
@@ -140,7 +142,7 @@ def run_sound(sound: environment.Environment, count: int, **options: t.Any) -> t
 
 
 def on_cpu(work: Path, count: int) -> Result:
-    """Measure with the environment that the tests of the proof have."""
+    """Measure with the environment of the proof's tests."""
     healthy = environment.make()
     faults, lacking = plant_all(healthy, work)
     directory = Path(tempfile.mkdtemp(dir=work))
@@ -166,7 +168,7 @@ def on_this_gpu(python: Path, work: Path, count: int) -> Result:
 
 
 def table(result: Result) -> str:
-    """Return the figures as text, each beside what it is compared with."""
+    """Return the figures as text, each with its comparison."""
     planted = len(result.faults)
     lines = [outcome.table(result.faults), ""]
     lines += [f"not planted: {fault}, for {program} is not here" for fault, program in result.lacking.items()]
@@ -201,7 +203,7 @@ def _say(text: str) -> None:
 
 
 def mutate(arguments: argparse.Namespace) -> int:
-    """Run a campaign of mutants; return 0 where nine in ten of the large ones were caught and no sound one was."""
+    """Run a campaign of mutants; return 0 if at least nine in ten large faults and no sound runs were caught."""
     python = arguments.python or environment.make().python
     rows = campaign.run(
         campaign.Campaign(
