@@ -4,7 +4,7 @@
 
 # __init__.py in this directory explains the fields.
 
-"""JAX, TensorFlow, CuPy and Numba
+"""JAX, TensorFlow, CuPy, Numba and Warp
 
 What these say of CUDA, which they find and compile for by themselves.
 """
@@ -103,6 +103,30 @@ source =
     conda-forge/tensorflow-feedstock#420
     conda-forge/tensorflow-feedstock#369
 
+[xla-no-ptxas]
+keys = No PTX compilation provider is available
+pattern = (No PTX compilation provider is available)
+cause = XLA (JAX or TensorFlow) finds neither ptxas nor nvJitLink, which turn its kernels into code for the GPU.
+remedy = Install them in the environment (JAX: pip install -U "jax[cuda13]"; otherwise pip install nvidia-cuda-nvcc), or
+    put the toolkit's ptxas on the path (export PATH=/usr/local/cuda/bin:$PATH).
+source =
+    PRONTOLab/GB-25#7
+    wutzebaer/tensorflow-5090#3
+
+[xla-no-cudnn]
+keys = DNN library is not found
+pattern = (DNN library is not found)
+cause = XLA or TensorFlow could not load or start cuDNN: it is missing, older than the one of the build, or the GPU's
+    memory was used up when it started.
+remedy = Read the lines of cuda_dnn.cc above, which say which cuDNN was loaded; install the one of the package with it
+    (JAX: pip install -U "jax[cuda13]"; TensorFlow: an image of nvcr.io/nvidia/tensorflow), and keep others off
+    LD_LIBRARY_PATH.
+source =
+    stardist/stardist#228
+    edwardyehuang/CAR#1
+    allenai/unified-io-inference#5
+    apapiu/guided-diffusion-keras#8
+
 [cupy-of-another-cuda]
 keys =
     Failed to import CuPy
@@ -119,4 +143,20 @@ values =
 cause = CuPy needs {library}, which is not found.
 remedy = {advice}; one CuPy alone may be installed.
 source = NVIDIA/cccl#10060
+
+[warp-older-than-driver]
+keys =
+    a suitable driver entry point was not found
+    Failed to get driver entry point
+pattern =
+    Warp CUDA error: Function (?P<call>\w+): a suitable driver entry point was not found
+    Warp CUDA error: Failed to get driver entry point '(?P<call2>\w+)'
+cause = Warp does not find the driver's function {call}: mostly a Warp for CUDA 12 (1.7 and older) on a driver of R580
+    or newer, which is a GB10's.
+remedy = Upgrade it (pip install -U warp-lang, 1.10 or newer; of Isaac Sim or Isaac Lab, the release that brings it); if
+    no device is listed after that, check that nvidia-smi works there.
+source =
+    NVIDIA/warp#940
+    NVIDIA/warp#851
+    escontra/gauss_gym#16
 """

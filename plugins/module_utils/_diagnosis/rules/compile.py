@@ -321,9 +321,11 @@ source = PASSIONLab/OpenEquivariance#194
 [relocation-overflow]
 keys =
     relocation truncated to fit
+    relocation R_AARCH64_
     relocation out of range
 pattern =
     relocation truncated to fit[^\n]{0,80}
+    relocation R_AARCH64_\w+ out of range
     relocation out of range
 cause = A library became too large for its relocations ({found}).
 remedy = Build for fewer architectures (TORCH_CUDA_ARCH_LIST), and on aarch64 set USE_PRIORITIZED_TEXT_FOR_LD=1.

@@ -219,6 +219,8 @@ unless =
     Download is performed unsandboxed
     Error loading config file
 values =
+    advice of path: /\.(?:triton|cache|config|local|nv|cupy)\b => The account has no home directory, so that / is taken:
+    + set one (docker run -e HOME=/tmp), or mount a directory for it
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's
     advice of path: . => Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container,
     + whose user has another number, start it with --user or another cache directory), or make a program executable
@@ -227,6 +229,7 @@ values =
     + --device)
 cause = This account is not permitted[ to read, write or run {path}][ ({why})].
 remedy = {advice}.
+source = foundation-model-stack/fms-hf-tuning#367
 
 [file-missing]
 keys =

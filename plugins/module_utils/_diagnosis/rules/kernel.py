@@ -82,8 +82,7 @@ cause = The driver could get no unified memory ({found}), and a task that may us
     of the files that were loaded holds and fragments the memory that a GB10 shares with its host.
 remedy = While a model loads, drop the page cache and compact the memory again and again, on every node (sync; echo 3 |
     sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and leave more memory free (a
-    lower share for the engine); a host
-    that hangs has to be rebooted, into kernel 6.17 where uname -r says 7.0.0.
+    lower share for the engine); a host that hangs has to be rebooted, into kernel 6.17 where uname -r says 7.0.0.
 source =
     tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
     NVIDIA/open-gpu-kernel-modules#1358
@@ -189,9 +188,9 @@ remedy = Unplug it, try another port and cable without a hub between, and power 
 [read-only]
 keys = ead-only file system
 pattern =
-    '?([^\s']*)'?: [Rr]ead-only file system
+    '?(?P<path>[^\s']*)'?: [Rr]ead-only file system
     [Rr]ead-only file system
-cause = A file system is read-only, so that {found} cannot be written.
+cause = A file system is read-only[, so that {path} cannot be written].
 remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
 source = Jrohy/docker-install#1
 

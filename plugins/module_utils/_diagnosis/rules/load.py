@@ -66,9 +66,15 @@ keys =
     libcuda.so.1: cannot open
     libnvidia-ml.so.1: cannot open
     couldn't find libnvidia-ml.so
+    Failed to dlopen libcuda.so
+    CUDA driver library cannot be found
+    NVML Shared Library Not Found
 pattern =
     (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
     couldn't find (libnvidia-ml\.so) library
+    RuntimeError: Failed to dlopen (libcuda\.so)
+    (CUDA driver library) cannot be found
+    LibraryNotFound: (NVML Shared Library) Not Found
 cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
     (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
@@ -76,6 +82,7 @@ remedy = Run it on a host with the driver (nvidia-smi works there); in a contain
 source =
     leejet/stable-diffusion.cpp#1352
     ggml-org/llama.cpp#7822
+    NVIDIA/cudf#10308
 
 [opengl-missing]
 keys =
@@ -127,9 +134,12 @@ pattern =
     +|ffi|tinfo|ncurses|X11|Xext|Xrender|Xi|xcb[\w-]*|EGL|GLX|OpenGL|GLU|vulkan|asound|pulse|zmq|python3\.\d+|OpenCL
     +|xml2
     +|nl-3|nl-route-3|pci|unwind|espeak-ng|hdf5[\w-]*|magic|cairo|pango[\w.-]*|gobject-2\.0|glib-2\.0|usb-1\.0|uv
-    +|yaml-cpp|geos_c|spatialindex_c)[\w.-]*\.so[\w.]*): cannot open
+    +|yaml-cpp|geos_c|spatialindex_c|nvinfer\w*|nvonnxparser|t[ck]l?8\.6)[\w.-]*\.so[\w.]*): cannot open
 values =
     package of found: libsndfile => libsndfile1
+    package of found: libt[ck] => python3-tk
+    package of found: libnvinfer\w*\.so\.\d$ => a build of the program for TensorRT 10, the first that knows a GB10
+    package of found: lib(?:nvinfer|nvonnxparser) => TensorRT (libnvinfer10, or tensorrt-cu13 by pip)
     package of found: libportaudio => libportaudio2
     package of found: libopenblas => libopenblas0
     package of found: liblapack => liblapack3

@@ -152,8 +152,12 @@ keys =
     CUDA driver initialization failed
     ProcessGroupNCCL is only supported with GPUs
     cannot find any torch accelerator
+    Your setup doesn't support bf16/gpu
+    can only be used on CUDA devices
 pattern =
     (cannot find any torch accelerator)
+    ValueError: (Your setup doesn't support bf16/gpu)
+    ValueError: FP16[^\n]{1,160}(can only be used on CUDA devices)
     (?:failed with error|CUDA error|cudaError\w*): (no CUDA-capable device is detected)
     RuntimeError: (No CUDA GPUs are available)
     CUDA error: (no CUDA-capable device is detected)
@@ -162,13 +166,14 @@ pattern =
     RuntimeError: (CUDA driver initialization failed), you might not have a CUDA gpu
     ProcessGroupNCCL is only supported with GPUs, (no GPUs found)
 cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that is there, its container was started
-    without one, or the driver does not work.
-remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs, and start
-    a container with --gpus all.
+    without one, its PyTorch is a build for the CPU, or the driver does not work.
+remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs and that
+    torch.version.cuda is not None, and start a container with --gpus all.
 source =
     KeYang8/WITT#34
     ziplab/PTQD#13
     xianlin7/SAMUS#39
+    huggingface/transformers#20445
 
 [cuda-assertion]
 keys = device-side assert triggered

@@ -236,6 +236,18 @@ cause = PyTorch compiled no {found}: the build of this extension failed or was i
 remedy = Remove ~/.cache/torch_extensions and start again, with nvcc and ninja on PATH, TORCH_CUDA_ARCH_LIST=12.0 and
     MAX_JOBS=4; then read the first error of the compiler.
 
+[user-without-name]
+keys = uid not found
+pattern = getpwuid\(\): uid not found: (?P<user>\d+)
+cause = The program asks for the name of its user, and number {user} has none in the container (PyTorch names Inductor's
+    cache after it).
+remedy = Give it a name and directories that it can write (docker run -e USER=app -e HOME=/tmp -e
+    TORCHINDUCTOR_CACHE_DIR=/tmp/inductor), or mount the host's names (-v /etc/passwd:/etc/passwd:ro).
+source =
+    pytorch/pytorch#140765
+    vllm-project/vllm#44548
+    h2oai/h2o-llmstudio#974
+
 [torch-cuda-mismatch]
 keys =
     The detected CUDA version
@@ -249,6 +261,18 @@ remedy = Let both agree: install the PyTorch for the toolkit's CUDA (on a Spark 
     https://download.pytorch.org/whl/cu130), or point CUDA_HOME (in the unit's environment) to a toolkit of PyTorch's
     CUDA; build with --no-build-isolation, or pip takes another torch for the build than the installed one.
 source = facebookresearch/xformers#1308
+
+[torch-parts-of-two-cudas]
+keys = were compiled with different CUDA
+pattern =
+    PyTorch and (?P<part>\w+) were compiled with different CUDA (?:major )?versions\. PyTorch has CUDA [Vv]ersion[= ](?P
+    +<torch>\d+\.\d+) (?:and|whereas) \w+ has CUDA [Vv]ersion[= ](?P<other>\d+\.\d+)
+cause = PyTorch is a build for CUDA {torch}, and {part} is one for CUDA {other}.
+remedy = Install both in one command from one index (pip install --force-reinstall torch torchvision torchaudio
+    --index-url https://download.pytorch.org/whl/cu130), or build {part} for this PyTorch (role torch_extensions).
+source =
+    m-bain/whisperX#320
+    deforum/deforum-stable-diffusion#348
 
 [torch-missing]
 keys =
