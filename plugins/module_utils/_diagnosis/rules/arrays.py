@@ -80,6 +80,9 @@ cause = XLA (JAX or TensorFlow) got no memory for {size}; it takes 75 % of the G
     GB10 is the host's.
 remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACTION=0.5, end other programs, and use
     smaller batches.
+source =
+    marin-community/marin#2142
+    jax-ml/jax#4310
 
 [jax-versions]
 keys =
@@ -91,6 +94,9 @@ pattern =
     +rsion (?P<other2>[\d.]+)
 cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
 remedy = Install them in one command with one version (pip install -U "jax[cuda13]=={other}").
+source =
+    jax-ml/jax#17638
+    octo-models/octo#125
 
 [xla-libdevice]
 keys = libdevice not found at

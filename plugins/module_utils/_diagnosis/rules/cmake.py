@@ -74,11 +74,16 @@ remedy = Delete the build directory (build, _skbuild, CMakeCache.txt) and build 
     environment, with --no-build-isolation, stay where they are.
 
 [findcuda-removed]
-keys = By not providing "FindCUDA.cmake"
-pattern = By not providing '(FindCUDA)\.cmake'
-cause = The source uses CMake's old module {found}, which CMake 3.27 and newer no longer offer by default.
+keys =
+    By not providing "FindCUDA.cmake"
+    Unknown CMake command "cuda_
+pattern =
+    By not providing 'FindCUDA\.cmake'
+    Unknown CMake command '(?P<command>cuda_(?:select_nvcc_arch_flags|add_library|add_executable|compile\w*))'
+cause = The source uses CMake's old module FindCUDA[ ({command})], which CMake 3.27 and newer no longer offer by default.
 remedy = Take a release of the source that uses CUDAToolkit, set -DCMAKE_POLICY_DEFAULT_CMP0146=OLD, or use a CMake
     below 3.27 (pip install 'cmake<3.27').
+source = llnl/blt#735
 
 [ninja-missing]
 keys =

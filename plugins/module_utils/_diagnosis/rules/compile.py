@@ -153,6 +153,9 @@ cause = The linker does not find lib{found}.so, which belongs to the driver: a c
     and a host usually has only lib{found}.so.1.
 remedy = Put the CUDA toolkit's stubs on LIBRARY_PATH for the build (/usr/local/cuda/lib64/stubs); for Triton, which
     links when it runs, start the container with --gpus all, and run ldconfig.
+source =
+    NVIDIA/nvidia-docker#374
+    NVIDIA/nvidia-docker#508
 
 [ptxas-shared-memory]
 keys = uses too much shared data
@@ -348,7 +351,9 @@ values =
 cause = The linker does not find the driver's library libcuda.so.1 (for {found}), which a build container or a host
     without a driver does not have.
 remedy = {advice}; for the build only, since at run time the driver brings the library.
-source = ggml-org/llama.cpp#18022
+source =
+    ggml-org/llama.cpp#18022
+    flashlight/flashlight#256
 
 [library-not-named]
 keys = DSO missing from command line

@@ -100,8 +100,12 @@ remedy = Check the network and the proxy (proxy_servers in .condarc, ssl_verify 
 keys = Terms of Service have not been accepted
 pattern = Terms of Service have not been accepted[^\n]*(?:\n\W*(?P<channel>https?://\S+))?
 cause = The terms of Anaconda's channels[, {channel},] were not accepted on this host.
-remedy = Accept them (conda tos accept --override-channels --channel URL) if they fit your use, or use only conda-forge
-    (Miniforge; channels and nodefaults in .condarc).
+remedy = Accept them (conda tos accept --override-channels --channel URL; in a Dockerfile, ENV
+    CONDA_PLUGINS_AUTO_ACCEPT_TOS=yes) if they fit your use, or use only conda-forge (Miniforge; channels and nodefaults
+    in .condarc).
+source =
+    NVIDIA/cuml-spark#963
+    lcaraffa/sparkling-wasure#1
 
 [conda-not-writable]
 keys =

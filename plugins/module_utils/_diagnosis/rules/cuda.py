@@ -64,6 +64,16 @@ cause = {found} exists only on the architecture-specific targets, and the build 
 remedy = Build for 121a (or 120a): CMAKE_CUDA_ARCHITECTURES=121a-real, TORCH_CUDA_ARCH_LIST=12.1a.
 source = ggml-org/llama.cpp#18363
 
+[arch-of-old-project]
+keys = compute_20'
+pattern = Unsupported gpu architecture 'compute_20'\s+CMake Error at \S+\.cu\.o
+cause = The project's CMake files ask nvcc for compute_20, an architecture that no CUDA since 9 compiles for.
+remedy = Write 121 (or 12.1) where its CMakeLists.txt name an architecture, or take them from an option that it has
+    (-DCUDA_ARCH_BIN=12.1, -DCMAKE_CUDA_ARCHITECTURES=121), and empty the build directory.
+source =
+    mp3guy/Kintinuous#40
+    rodschulz/BPA#6
+
 [arch-compute-20]
 keys = compute_20'
 pattern = Unsupported gpu architecture 'compute_20'
@@ -71,6 +81,9 @@ cause = nvcc was asked for compute_20: without TORCH_CUDA_ARCH_LIST, PyTorch's d
     12.1(2.0).
 remedy = Set TORCH_CUDA_ARCH_LIST for the build (in the environment, or the unit's environment), to 12.0 for torch 2.9.1
     to 2.11.
+source =
+    pytorch/pytorch#174065
+    pytorch/pytorch#173754
 
 [nvcc-arch-unknown]
 keys =
@@ -223,6 +236,7 @@ cause = The kernel {kernel} of llama.cpp was compiled for {has} and not for this
     1210).
 remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an empty directory, or take a build that
     lists it.
+source = hybridgroup/llama-cpp-builder#31
 
 [package-kernel-missing]
 keys =

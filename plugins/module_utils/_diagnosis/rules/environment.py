@@ -43,6 +43,9 @@ pattern = Multiple top-level (?:packages|modules) discovered in a flat-layout: (
 cause = The project does not name its packages, and setuptools finds several directories that could be one: {found}.
 remedy = Remove those that are not part of the source (data, outputs, models, build), name the package in pyproject.toml
     ([tool.setuptools] packages = ["NAME"]), or run the program from its checkout without installing it.
+source =
+    pypa/setuptools#3197
+    skyplane-project/skyplane#366
 
 [debian-setuptools]
 keys = install_layout

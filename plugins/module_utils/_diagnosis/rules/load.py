@@ -235,8 +235,11 @@ source =
 keys = undefined symbol: nccl
 pattern = ([^\s'\"(]+): undefined symbol: (?P<symbol>nccl\w+)
 cause = {found} needs {symbol}, and the NCCL that was loaded is older than the one it was built with.
-remedy = Install the nvidia-nccl-cu13 that this torch pins, and keep another libnccl.so.2 (an apt package's, HPC-X's)
-    off LD_LIBRARY_PATH and LD_PRELOAD.
+remedy = Install the nvidia-nccl-cu13 that this torch pins, uninstall the nvidia-nccl of another CUDA beside it (pip
+    list shows them), and keep another libnccl.so.2 (an apt package's, HPC-X's) off LD_LIBRARY_PATH and LD_PRELOAD.
+source =
+    pytorch/pytorch#119072
+    rwth-i6/returnn#1802
 
 [undefined-symbol]
 keys = undefined symbol

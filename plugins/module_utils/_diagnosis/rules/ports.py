@@ -74,10 +74,15 @@ source = BNLNPPS/simphony#235
 keys = namespace "cub" has no member
 pattern =
     namespace 'cub' has no member (?:class )?'(Sum|Max|Min|Equality|Inequality|Cast\w+|ArgMax|ArgMin
-    +|CountingInputIterator|ConstantInputIterator|TransformInputIterator|DiscardOutputIterator|FpLimits|Mutex)'
+    +|CountingInputIterator|ConstantInputIterator|TransformInputIterator|DiscardOutputIterator|FpLimits|Mutex|LaneId
+    +|WarpId)'
 cause = CUDA 13's CUB removed cub::{found}: the source is for CUDA 12.
-remedy = Use a version of the source for CUDA 13 (which names cuda::std::plus<>, cuda::maximum<> or Thrust's iterators
-    instead), or build with CUDA 12.9.
+remedy = Use a version of the source for CUDA 13 (which names cuda::std::plus<>, cuda::maximum<>, cuda::ptx or Thrust's
+    iterators instead), or build with CUDA 12.9.
+source =
+    microsoft/onnxruntime#24774
+    JeffreyXiang/CuMesh#12
+    paboyle/Grid#487
 
 [cuda-function-removed]
 keys =

@@ -164,7 +164,9 @@ pattern =
     compiled using (NumPy 1\.x) cannot be run in\s+NumPy (?P<numpy>[\d.]+)
 cause = A compiled package was built with NumPy 1 and runs beside NumPy 2 ({found}).
 remedy = Install a release of that package that was built with NumPy 2, or numpy<2.
-source = pytorch/builder#1984
+source =
+    pytorch/builder#1984
+    pydata/bottleneck#453
 
 [numpy-of-another-release]
 keys = numpy.dtype size changed

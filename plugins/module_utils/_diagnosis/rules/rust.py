@@ -196,6 +196,9 @@ cause = The package's PyO3 knows Python up to {most}, and this is {have}; it is 
     {have}.
 remedy = Use Python {most} or older (3.12 on DGX OS), or a newer release of the package;
     PYO3_USE_ABI3_FORWARD_COMPATIBILITY=1 builds it anyway.
+source =
+    fief-dev/zxcvbn-rs-py#2
+    PyO3/maturin#1960
 
 [maturin-no-environment]
 keys = find a virtualenv or conda environment

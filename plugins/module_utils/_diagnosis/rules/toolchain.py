@@ -111,6 +111,9 @@ pattern = (Server terminated abruptly) \(error code: 14
 cause = Bazel's server was killed ({found}): mostly memory ran out, since its jobs compile side by side.
 remedy = Run it with fewer jobs (--jobs=4 --local_resources=memory=HOST_RAM*.5), end other programs that hold memory,
     and look for Out of memory in the kernel's log (journalctl -k).
+source =
+    bazelbuild/bazel#3020
+    tensorflow/tensorflow#41480
 
 [bazel-cuda-configuration]
 keys = Cuda Configuration Error:

@@ -136,6 +136,7 @@ cause = Triton sees no GPU ({found}): torch.cuda.is_available() is False where i
     in a container without --gpus all, or without a working driver.
 remedy = See what python3 -c "import torch; print(torch.__version__, torch.cuda.is_available())" prints: install a build
     for CUDA if it ends in +cpu, else make nvidia-smi work there (of a container --gpus all).
+source = deepseek-ai/DeepSeek-R1#493
 
 [triton-pass-failed]
 keys = PassManager::run failed
@@ -158,6 +159,9 @@ pattern = (Cannot re-initialize CUDA in forked subprocess)
 cause = A process that had used CUDA was forked, and CUDA does not survive that ({found}).
 remedy = Use the start method spawn (of vLLM: VLLM_WORKER_MULTIPROC_METHOD=spawn, with the program's own code below `if
     __name__ == '__main__':`), or touch no CUDA before the workers start.
+source =
+    vllm-project/vllm#7151
+    lm-sys/FastChat#3507
 
 [device-ordinal]
 keys = invalid device ordinal
@@ -182,6 +186,9 @@ pattern = (Weights only load failed)
 cause = The file holds more than weights, and torch.load refuses that since PyTorch 2.6 ({found}).
 remedy = Take the model as safetensors, or a release of the program that loads it for PyTorch 2.6; weights_only=False
     runs code that is in the file, so only for a file whose author you trust.
+source =
+    MIC-DKFZ/nnUNet#2681
+    sktime/pytorch-forecasting#1998
 
 [state-dict-differs]
 keys = in loading state_dict for
@@ -354,14 +361,20 @@ remedy = Allow the general one, too (torch.nn.attention.sdpa_kernel with SDPBack
 keys =
     kernel is not available. Make sure you
     Unsupported CUDA architecture: sm
+    only supports Blackwell GPUs or newer
 pattern =
     (SM\d+ kernel is not available)
     (Unsupported CUDA architecture: sm\d+)
+    (only supports Blackwell GPUs or newer)
 unless = using pytorch attention
 cause = The installed SageAttention has no kernel for this GPU ({found}).
 remedy = Build it from source for this GPU (git clone the repository; TORCH_CUDA_ARCH_LIST=12.0 pip install
-    --no-build-isolation .), in a release that knows 12.x, or choose PyTorch's attention in the program.
-source = woct0rdho/SageAttention#50
+    --no-build-isolation .), in a checkout that knows 12.1 (since November 2025; SageAttention 3 asks for 12.0 alone in
+    sageattn3/blackwell/api.cu), or choose PyTorch's attention in the program.
+source =
+    woct0rdho/SageAttention#50
+    thu-ml/SageAttention#297
+    thu-ml/SageAttention#107
 
 [cuda-library-failed]
 keys =
@@ -422,6 +435,9 @@ pattern =
 cause = DeepSpeed starts the other hosts' processes with {found}, which is not installed.
 remedy = Install it on this host (apt install pdsh, with export PDSH_RCMD_TYPE=ssh), choose another (--launcher
     openmpi), or start torchrun on each host by hand.
+source =
+    stanford-crfm/mistral#38
+    deepspeedai/DeepSpeedExamples#150
 
 [tensorrt-on-tegra]
 keys = does not currently build wheels for Tegra
@@ -429,6 +445,7 @@ pattern = (TensorRT does not currently build wheels for Tegra systems)
 cause = pip's tensorrt has no wheel for a Jetson, as which its setup takes this host ({found}).
 remedy = On a Jetson use the TensorRT of JetPack (apt install tensorrt python3-libnvinfer, and an environment with
     --system-site-packages), or NVIDIA's image of TensorRT; leave tensorrt out of the requirements there.
+source = NVIDIA/TensorRT#4176
 
 [build-arch-not-detected]
 keys =
