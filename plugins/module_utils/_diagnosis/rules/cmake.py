@@ -80,7 +80,8 @@ keys =
 pattern =
     By not providing 'FindCUDA\.cmake'
     Unknown CMake command '(?P<command>cuda_(?:select_nvcc_arch_flags|add_library|add_executable|compile\w*))'
-cause = The source uses CMake's old module FindCUDA[ ({command})], which CMake 3.27 and newer no longer offer by default.
+cause = The source uses CMake's old module FindCUDA[ ({command})], which CMake 3.27 and newer no longer offer by
+    default.
 remedy = Take a release of the source that uses CUDAToolkit, set -DCMAKE_POLICY_DEFAULT_CMP0146=OLD, or use a CMake
     below 3.27 (pip install 'cmake<3.27').
 source = llnl/blt#735

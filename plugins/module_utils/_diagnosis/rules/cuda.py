@@ -105,7 +105,7 @@ source = ggml-org/llama.cpp#23224
 
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
-pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
+pattern = Value '(sm_(?![2-6]\d)[^'\n]+)' is not defined for option 'gpu-name'
 values =
     need of found: sm_11 => 13.0
     need of found: sm_1(?:00|01|20) => 12.8
@@ -120,6 +120,17 @@ source =
     opendatalab/MinerU#4350
     mlcommons/training#826
     vllm-project/vllm#34470
+
+[ptxas-of-another-nvcc]
+keys = for option 'gpu-name'
+pattern = Value '(sm_[2-6]\d)' is not defined for option 'gpu-name'
+cause = An nvcc without a named architecture takes its old default, {found}, which the ptxas in use no longer knows: the
+    two are of different toolkits, mostly Ubuntu's nvidia-cuda-toolkit (/usr/bin/nvcc) and CUDA 13 in /usr/local/cuda.
+remedy = Remove nvidia-cuda-toolkit (sudo apt remove nvidia-cuda-toolkit), put /usr/local/cuda/bin first on PATH or name
+    CUDACXX=/usr/local/cuda/bin/nvcc, and configure in an empty directory with -DCMAKE_CUDA_ARCHITECTURES=121.
+source =
+    NVlabs/instant-ngp#747
+    utcs-scea/altis#19
 
 [ptx-newer-than-driver]
 keys = application ptx input, line

@@ -167,6 +167,28 @@ remedy = Read its name: the tags must fit the Python (cp312) and the machine (aa
     the wheel for this one, or choose the Python that it was built for.
 source = McGill-NLP/nano-aha-moment#3
 
+[wheel-not-repaired]
+keys =
+    too-recent versioned symbols
+    has an unsupported platform tag
+pattern =
+    auditwheel: error: cannot repair "(?P<wheel1>[^"\n]+)" to "(?P<tag1>[^"\n]+
+    +)" ABI because of the presence of too-rece
+    +nt versioned symbols
+    Binary wheel '(?P<wheel2>[^'\n]+)' has an unsupported platform tag '(?P<tag2>[^'\n]+)'
+values =
+    advice of tag: linux_ => The index takes only manylinux tags: repair it first (auditwheel repair --plat
+    + manylinux_2_39_aarch64 for DGX OS's C library); for your own hosts, install the file itself
+    advice of tag: . => Build it in the image of that tag (quay.io/pypa/manylinux_2_28_aarch64), or ask for the tag of
+    + this host's C library (--plat manylinux_2_39_aarch64 on DGX OS)
+cause = The wheel {wheel} does not fit the tag {tag}: the host that built it has a newer C library, or it was not
+    repaired.
+remedy = {advice}.
+source =
+    pypa/auditwheel#354
+    pypa/cibuildwheel#1982
+    KhiopsML/khiops#987
+
 [http-refused]
 keys = HTTP error
 pattern = HTTP error (?P<status>\d{3}) while getting (?P<url>https?://[^\s#]+)

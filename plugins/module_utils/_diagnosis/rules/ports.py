@@ -173,13 +173,16 @@ keys =
     for target 'aarch64
     cpuid.h
     error: unknown value
+    Xbyak
 pattern =
     fatal error: '?((?:imm|x86|emm|xmm|pmm|smm|nmm|tmm|amm|wmm|avx\w{0,20})intrin\.h|cpuid\.h)
     unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt))'
     unsupported option '(-m[^'\n]+)' for target 'aarch64
     (requires SSE\d?)
     (?:bad|unknown) value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'
+    in namespace '(Xbyak)' does not name a type
 cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
 remedy = Take a release or an option of the project that supports aarch64 (NEON, or a build without SIMD), and remove
     such options from CFLAGS and CXXFLAGS.
+source = dmlc/dgl#3336
 """
