@@ -94,7 +94,7 @@ class LookupModule(LookupBase):
                     yield name, self._templar.template(variables[name])
 
 
-#: Variables of the former playbook and role `update`, with instructions for each.
+#: Variables of the former playbook and role `update`, each with its replacement.
 OF_UPDATE = {
     **{
         f"update_{name}": f"call it forecast_{name}"
@@ -111,7 +111,7 @@ OF_MIRROR = {
     for name in ("snapshot", "extra_packages")
 }
 OF_PLAYBOOKS = {"forecast": OF_UPDATE, "mirror": OF_MIRROR}
-#: Variables of former versions, with instructions for each.
+#: Variables of former versions, each with its replacement.
 GONE = {
     **{
         f"{role}_follow": "remove it; a play waits for its builds, and the option follow of source_build does not"

@@ -42,7 +42,7 @@ Answer = t.TypeVar("Answer")
 
 
 class Reconnecting:
-    """Base of actions that follow work which outlives the connection."""
+    """Base class for actions that follow work which outlives the connection."""
 
     _connection: t.Any
 

@@ -70,7 +70,7 @@ class Program:
         """Return a module of the package, such as ``files.judge``."""
         path = str(self._place)
         if path not in sys.path:
-            # Append: names that the controller already has keep their meaning.
+            # Append the path, so that names that the controller already knows keep their meaning.
             sys.path.append(path)
         return importlib.import_module(f"sparkforge_{self.name}.{name}")
 

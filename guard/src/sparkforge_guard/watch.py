@@ -29,7 +29,7 @@ SHORTEST, LONGEST = 0.01, 1.0
 PATIENCE, DYING = 10.0, 5.0
 #: Seconds of figures that are recorded with an act.
 KEPT = 60
-#: Recent parts of the observed time in which the culprit is searched first.
+#: Recent parts of the observed time in which the guard looks for the culprit first.
 LATELY = (0.5, 1.0, 2.0, 5.0)
 #: Seconds that the driver may take to report its processes' memory before one of them is asked, and seconds that the
 #: memory of an exited process may take to become available.
@@ -37,7 +37,7 @@ WAIT, SETTLE = 0.3, 0.2
 #: Per cent of ten seconds in which everything waited for memory: a host with swap may hang with much "available"
 #: memory.
 THRASHING = 40.0
-#: The maximum number of passes that search processes started while a swarm is killed; the seconds until the next
+#: The maximum number of passes that look for processes started while a swarm is killed; the seconds until the next
 #: search.
 PASSES, AFTER = 5, 0.25
 #: The maximum number of seconds for which a swarm is killed; the maximum that one step counts towards them, because no

@@ -30,7 +30,7 @@ def elect(
 ) -> dict[str, t.Any]:
     """Return the builder for ``host``, and the reason.
 
-    :raises SparkforgeError: if the host was not observed, or the group builders cannot build for the other hosts.
+    :raises SparkforgeError: if the host was not observed, or the `builders` group cannot build for the other hosts.
     """
     platform = platforms.get(host)
     if platform is None:
@@ -67,7 +67,7 @@ def _before(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> li
 
 
 def _check_builders(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
-    """Refuse a group builders none of whose hosts shares a platform with another host of the play.
+    """Refuse a `builders` group that shares no platform with the other hosts of the play.
 
     :raises SparkforgeError: names the builders and their platforms.
     """

@@ -25,7 +25,7 @@ TOPOLOGIES = ("auto", "pair", "ring", "switch")
 # NVIDIA's settings for three Sparks in a ring (dgx-spark-playbooks nvidia/nccl/README.md, "Ring-specific NCCL
 # settings", NCCL 2.30 and newer): each peer is behind a different port, and NCCL uses the device whose subnet reaches
 # it. Merged ports of one card would be one device for two peers; therefore eugr/spark-vllm-docker
-# docs/NETWORKING.md also sets NCCL_IB_MERGE_NICS to 0.
+# docs/NETWORKING.md sets NCCL_IB_MERGE_NICS to 0.
 RING_ENVIRONMENT = {"NCCL_IB_SUBNET_AWARE_ROUTING": "1", "NCCL_NET_PLUGIN": "none", "NCCL_IB_MERGE_NICS": "0"}
 # A cable between two Sparks is one port with two halves, which NCCL merges into one device: an owner's blog
 # (2026-07-21, NCCL 2.28.9) reports 22 GB/s with this setting and 13.5 without; other owners' launchers set it as well.

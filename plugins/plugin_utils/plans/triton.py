@@ -15,7 +15,7 @@ from .units import clang, platform_of, units
 
 _APPENDED = "TRITON_APPEND_CMAKE_ARGS"
 _LLVM = "{depends.llvm.prefix}"
-#: From this release on, clang compiles a part of Triton, the sanitizer GSan, and CMake searches clang only in LLVM's
+#: From this release on, clang compiles a part of Triton, the sanitizer GSan, and CMake looks for clang only in LLVM's
 #: prefix (third_party/nvidia/CMakeLists.txt). The LLVM built here contains no clang. The stack's clang 20 compiles
 #: GSan, and Triton 3.8.0 links the result; clang 19 does not know one of its functions (tried on 2026-11-25).
 _GSAN = (3, 8)
@@ -58,7 +58,7 @@ def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[st
     """
     cuda, build_type, linker = stack["cuda"]["home"], settings["triton_build_type"], settings["triton_linker"]
     # setup.py has no option for these, and CMake reads them last: the build type, which replaces setup.py's own; lld,
-    # which third_party/amd searches with NO_DEFAULT_PATH; and -s, which strips debug information and LLVM's symbols.
+    # which third_party/amd looks for with NO_DEFAULT_PATH; and -s, which strips debug information and LLVM's symbols.
     flags = " ".join(([f"-fuse-ld={linker}"] if linker else []) + (["-Wl,-s"] if settings["triton_strip"] else []))
     cmake_args = [
         f"-DCMAKE_BUILD_TYPE={build_type}",

@@ -119,8 +119,8 @@ class Pin:
     files: tuple[str, ...]
 
 
-#: Sources that pin each other: PyTorch pins Triton, and Triton pins LLVM (llvm-hash.txt up to 3.7, llvm-info.json from
-#: 3.8 on). A stack declares others with `pin`.
+#: Sources pinned by other sources: PyTorch pins Triton, and Triton pins LLVM (llvm-hash.txt up to 3.7, llvm-info.json
+#: from 3.8 on). A stack declares others with `pin`.
 PINS = {
     "triton": Pin("pytorch", (".ci/docker/ci_commit_pins/triton.txt",)),
     "llvm": Pin("triton", ("cmake/llvm-info.json", "cmake/llvm-hash.txt")),
