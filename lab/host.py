@@ -30,8 +30,8 @@ CHECKOUT = Path(__file__).parents[1]
 #: The kernel's name for a machine -> Debian's and podman's.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
-# After `su` without `-`, root has a user's PATH, without the sbin directories in which podman's network code searches
-# iptables: lab/as_root.
+# After `su` without `-`, root has a user's PATH, without the sbin directories in which podman's network code looks
+# for iptables: lab/as_root.
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
