@@ -18,7 +18,7 @@ import json, os, sys, types
 sys.path.insert(0, {sources!r})
 {before}
 from sparkforge_proof.checks.sizes import large as sizes, rows
-from sparkforge_proof.checks.survey import all_operators as survey, comparison as survey_operator, modules
+from sparkforge_proof.checks.survey import all_operators as survey, comparison as survey_operator, grid, modules
 from sparkforge_proof import check, settings
 if not {before!r}:
     survey.catalogue()
@@ -233,6 +233,24 @@ def test_numbers_are_given_to_more_operators_where_everything_is_asked(
     found = [said("cpu.survey.float32", between=between, limits={"samples": samples}) for samples in (9, 20)]
     (status, _measured), (full, cause) = (one["cpu.survey.float32"] for one in found)
     assert status == "pass" and full == "fail" and cause.startswith(f"Off in float32: {operator}, {way} "), cause
+
+
+@pytest.mark.parametrize(
+    ("operator", "condition", "result", "words"),
+    [
+        ("cumsum", "x.shape[-1:] > (8192,) and not x.is_contiguous()", "exact * 1.1", r"cumsum, \w+, (wide|long)\b"),
+        ("add", "x.storage_offset() == 3", "exact * 2", "add, .*offset"),
+        ("exp", "torch.get_num_threads() == 3", "exact * 2", "exp, .*3 threads"),
+        ("msort", "bool((x.isnan() & x.signbit()).any())", "exact.roll(1)", "msort, .*negative NaN"),
+        ("mm", "x.shape[1] % 4 and torch.is_autocast_enabled('cpu')", "exact * 2", "mm, .*autocast"),
+    ],
+)
+def test_operator_that_is_wrong_under_two_conditions_is_named(
+    said: Asked, operator: str, condition: str, result: str, words: str
+) -> None:
+    between = OFF.format(name=operator, condition=condition, result=result)
+    status, cause = said("cpu.survey.pairs", between=between, limits={"samples": 20})["cpu.survey.pairs"]
+    assert status == "fail" and re.search(words, cause), cause
 
 
 @pytest.mark.parametrize(

@@ -39,16 +39,17 @@ HOST_CHECKS = [name for name, definition in catalogue.CHECKS.items() if definiti
 #: Checks that share a process, since importing torch takes half a minute of a core when emulated: the quick ones first.
 BATCHES = (
     ("cpu.matmul.*", "cpu.attention.*", "cpu.linalg.*"),
-    ("cpu.formats.*", "cpu.specials.*", "cpu.search.*", "cpu.layouts.*", "cpu.tensors.*"),
+    ("cpu.formats.*", "cpu.layouts.*", "cpu.tensors.*"),
     ("cpu.convolution.*", "cpu.movement.*", "cpu.fastpaths.*", "cpu.companions.*"),
     ("cpu.chance.*", "cpu.collectives.*", "cpu.compilation.*"),
     ("cpu.algebra.*",),
     ("cpu.inference.*", "cpu.training.optimizers", "cpu.training.loss_scaling"),
-    ("cpu.sizes.sums", "cpu.sizes.groups", "cpu.sizes.views", "cpu.sizes.heads"),
+    ("cpu.sizes.sums", "cpu.sizes.groups", "cpu.sizes.heads"),
     ("cpu.survey.optimizers", "cpu.survey.modules"),
+    ("cpu.survey.pairs",),
     *((f"cpu.survey.{format}",) for format in ("float32", "bfloat16", "float16", "complex64")),
     *((f"cpu.training.{network}",) for network in ("convolutional", "recurrent", "transformer")),
-    *((f"cpu.sizes.{size}",) for size in ("vocabulary", "batches", "tokens", "elements", "many")),
+    *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many")),
 )
 #: One thread computes, many times slower than it would on a core, and what the survey draws needs its time as well.
 LIMITS = {"factor": 60, "seconds": 6 * 3600, "survey": 150, "seed": 11}

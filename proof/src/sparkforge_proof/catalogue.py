@@ -85,15 +85,16 @@ LANES = {
     "survey in float64": ("survey.float64", "survey.optimizers"),
     "survey in complex64": ("survey.complex64", "survey.modules"),
     "survey in 16 bits": ("survey.",),
+    "survey in pairs": ("survey.pairs",),
     "sequences": ("training.transformer", "training.recurrent"),
     "convolutions": ("training.compiled_", "training."),
     "compiled network": ("training.compiled",),
     "sizes": ("sizes.",),
     "inference": ("inference.", "chance."),
-    "streams": ("movement.large", "streams.", "search."),
+    "streams": ("movement.large", "streams."),
     "movement": ("movement.",),
     "formats": ("formats.",),
-    "layouts": ("specials.", "layouts."),
+    "layouts": ("layouts.",),
     "transforms": ("algebra.fft",),
     "algebra": ("algebra.",),
     "fast ways": ("fastpaths.", "triton.", "companions.", "collectives.", "storage."),
@@ -101,7 +102,7 @@ LANES = {
     "survey on the host": ("cpu.survey.",),
     "sizes on the host": ("cpu.sizes.",),
     "algebra on the host": ("cpu.algebra.", "cpu.chance.", "cpu.movement.", "cpu.fastpaths."),
-    "formats on the host": ("cpu.formats.", "cpu.specials.", "cpu.search.", "cpu.layouts."),
+    "formats on the host": ("cpu.formats.", "cpu.layouts."),
 }
 #: The same with few cores.
 FEW_LANES = {"attention": ("attention.",)}

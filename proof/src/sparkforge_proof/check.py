@@ -12,6 +12,8 @@ import math
 import time
 import typing as t
 
+from . import coverage
+
 # The words of a report, for the checks that return them.
 from ._shared.module_utils._core.verdict import (
     ABSENT as ABSENT,
@@ -161,6 +163,7 @@ class Measured:
     :ivar rates: figures of speed by name, with their unit in the name: ``tflops``, ``gb_per_s``.
     :ivar warning: what should be looked at all the same, and does not block unless it says so.
     :ivar covered: of a survey, the operators that were computed this time.
+    :ivar coverage: of the grid, see the module ``coverage``.
     """
 
     measured: str
@@ -169,6 +172,7 @@ class Measured:
     rates: dict[str, float] = dataclasses.field(default_factory=dict)
     warning: Failed | None = None
     covered: tuple[str, ...] = ()
+    coverage: dict[str, t.Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass
@@ -207,13 +211,14 @@ class Result:
     covered: list[str] = dataclasses.field(default_factory=list)
     mismatched: int = 0
     compared: int = 0
+    coverage: dict[str, t.Any] = dataclasses.field(default_factory=dict)
 
     def as_row(self) -> dict[str, t.Any]:
         """Return what the runner and a report say of it; JSON has no infinity."""
         row = dataclasses.asdict(self)
         row["ratio"] = self.ratio if self.ratio is not None and math.isfinite(self.ratio) else None
         row["rates"] = {name: rate for name, rate in self.rates.items() if math.isfinite(rate)}
-        for key in ("blocks", "mismatched", "compared"):
+        for key in ("blocks", "mismatched", "compared", "coverage"):
             if not row[key]:
                 del row[key]
         return row
@@ -233,7 +238,8 @@ class Result:
             is_sound = all(map(math.isfinite, numbers)) and all(isinstance(text, str) for text in words)
         except (TypeError, AttributeError, OverflowError) as error:
             raise ValueError("its fields have other types") from error
-        is_sound = is_sound and isinstance(result.covered, list) and result.status in (PASS, WARN, FAIL, SKIP)
+        is_sound = is_sound and isinstance(result.covered, list) and coverage.is_sound(result.coverage)
+        is_sound = is_sound and result.status in (PASS, WARN, FAIL, SKIP)
         if not is_sound or result.reason not in ("", WRONG, MISMATCH, KNOWN, *UNANSWERED):
             raise ValueError("its fields have other values")
         return result

@@ -57,17 +57,19 @@ class History:
             None,
         )
 
-    def covered(self, environment_id: str | None) -> tuple[int, dict[str, set[str]]]:
-        """Return how many reports of an environment there are, and by survey which operators these computed."""
+    def of_environment(self, environment_id: str | None) -> list[dict[str, t.Any]]:
+        """Return the reports of an environment, the oldest first."""
+        return [one for one in map(self._read, self._reports()) if one and one.get("environment_id") == environment_id]
+
+    @staticmethod
+    def covered(reports: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, set[str]]:
+        """Return by survey which operators it computed in some reports."""
         found: dict[str, set[str]] = {}
-        reports = [
-            one for one in map(self._read, self._reports()) if one and one.get("environment_id") == environment_id
-        ]
         for report in reports:
             for row in report.get("checks") or []:
                 if row.get("covered"):
                     found.setdefault(str(row["name"]), set()).update(row["covered"])
-        return len(reports), found
+        return found
 
     def baseline(self, devices: t.Sequence[str]) -> dict[str, t.Any] | None:
         """Return the report of the first run that proved this host with these GPUs, and keep it."""

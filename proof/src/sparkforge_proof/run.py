@@ -15,7 +15,7 @@ import os
 import time
 import typing as t
 
-from . import catalogue, changed, history as _history, host, lane, settings, verdict
+from . import catalogue, changed, coverage, history as _history, host, lane, settings, verdict
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
 from .check import FAIL, SKIP, Result, minor
@@ -122,9 +122,10 @@ class Proof:
             self.history.remember(report)
         return report
 
-    def _say_covered(self, results: t.Iterable[Result]) -> None:
-        """Say of each survey how many operators it computed over this host's last runs of this environment."""
-        runs, before = self.history.covered(self._environment_id())
+    def _say_covered(self, results: t.Sequence[Result]) -> None:
+        """Say how much of torch's catalogue was computed now and over this host's last runs of this environment."""
+        reports = self.history.of_environment(self._environment_id())
+        runs, before = len(reports), self.history.covered(reports)
         for result in results:
             if result.covered and runs:
                 known = before.get(result.name, set())
@@ -134,6 +135,11 @@ class Proof:
                 if missing:
                     result.measured += f", not this time {', '.join(missing[:NAMED])}"
                     result.measured += f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+            if result.coverage:
+                rows = [row for report in reports for row in report.get("checks") or [] if row["name"] == result.name]
+                self.notices.append(
+                    coverage.sentence(result.name, result.coverage, [row.get("coverage") for row in rows])
+                )
 
     def changed_host(self) -> list[str]:
         """Return in words what the last proof depended on and is another now; a host without one has changed."""

@@ -280,7 +280,7 @@ class Child:
             if definition.device == "cuda":
                 importlib.import_module("torch").cuda.synchronize()
             result = definition.result(PASS, found.measured, found.bound, ratio=found.ratio, rates=found.rates)
-            result.covered = list(found.covered)
+            result.covered, result.coverage = list(found.covered), found.coverage
             if warning := found.warning:
                 result.status, result.cause, result.remedy = WARN, warning.cause, warning.remedy
                 result.reason, result.blocks = warning.reason, warning.blocks

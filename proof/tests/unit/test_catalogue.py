@@ -26,6 +26,7 @@ def test_the_catalogue_has_what_every_check_registers() -> None:
         ("convolution", "conv2d conv1d_3d transposed recurrent", ""),
         ("tensors", "elementwise memory", ""),
         ("compilation", "transformer_block", "elementwise"),
+        ("survey", "pairs", "float64"),
         ("collectives", "all_reduce", ""),
     ],
 )

@@ -350,7 +350,7 @@ def test_a_survey_says_what_the_last_runs_of_the_host_computed_together(tmp_path
     assert said == ["1 of 2 operators; over the last 2 runs 2 operators, not this time mul", "one"]
 
 
-@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 6, 21)])
+@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 6, 22)])
 def test_what_runs_side_by_side_and_what_runs_alone(cores: int, on_the_host: int, on_the_gpu: int) -> None:
     beside, after = catalogue.lanes(list(catalogue.CHECKS), cores)
     assert [lane[0] == "device.cuda" for lane in beside].count(True) == on_the_gpu == len(beside) - on_the_host
@@ -485,7 +485,7 @@ def test_stored_report_with_rows_that_are_gone_is_still_read(tmp_path: Path) -> 
     report = history.last(stored["environment_id"])
     assert report == stored and verdict.wrong(report) == []
     assert history.baseline([device["name"] for device in stored["devices"]]) == stored
-    assert history.covered(stored["environment_id"]) == (1, {})
+    assert history.covered(history.of_environment(stored["environment_id"])) == {}
     changes = verdict.drift(report, {**report, "driver": "999.1"})["changes"]
     assert [change["what"] for change in changes] == ["driver"]
 

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What moves data without computing: copies of every kind and size, and operators that rearrange many pieces.
+"""What moves data without computing: copies of every kind and size, and memory beyond 2 GiB.
 
-Nothing here rounds, so that every case must be equal to the last bit. Sizes and counts lie around each power of two,
+Nothing here rounds, so that every case must be equal to the last bit. Sizes lie around each power of two,
 where blocks, grids and vectors of a kernel end.
 """
 
@@ -15,7 +15,7 @@ import io
 import typing as t
 
 from ...check import SEEN, Context, Measured, Skipped, check
-from ..bounds import Cases, around_powers, as_bytes, on_the_host
+from ..bounds import Cases, around_powers, as_bytes
 
 if t.TYPE_CHECKING:
     import torch
@@ -25,10 +25,9 @@ REMEDY = (
 )
 #: Bytes of the largest copy among those around powers of two, as an exponent.
 MOST_BYTES = {"cuda": 25, "cpu": 17}
-#: Elements and pieces of what is rearranged, as exponents.
-MOST_ELEMENTS, MOST_PIECES = {"cuda": 18, "cpu": 13}, {"cuda": 11, "cpu": 9}
 #: The elements on both sides of a target, which must stay unchanged.
 MARGIN = 64
+Function = t.Callable[..., t.Any]
 FORMATS = "bool uint8 int16 int32 int64 float8_e4m3fn float16 bfloat16 float32 float64 complex64 complex128"
 
 
@@ -148,200 +147,6 @@ def _entries(context: Context, cases: Cases) -> None:
     cases.exactly("set as data", pushed, plain)
     cases.exactly("two formats at once", there.to("cpu", torch.float64), plain)
     cases.exactly("two formats at once, to the device", plain.to(device, torch.float64), plain)
-
-
-# -- what rearranges
-
-Function = t.Callable[..., t.Any]
-
-
-@check("movement.counts", devices=("cuda", "cpu"), seconds=120, measured=SEEN, factor=1)
-def counts(context: Context) -> Measured:
-    """Operators that rearrange, over lengths and numbers of pieces around each power of two, forward and backward."""
-    import torch
-
-    cases = Cases("what rearranges data", REMEDY)
-    formats = [torch.float32, torch.bfloat16, torch.int64, torch.uint8, torch.float16, torch.complex64, torch.int16]
-    day = context.seed
-    for number, length in enumerate(_lengths(MOST_ELEMENTS[context.device])):
-        dtype = formats[number % len(formats)]
-        line = _whole(context, f"movement counts {length}", (length,), dtype)
-        # Of the longer ones half of the operators a day.
-        every = list(_rearranged(length, context).items())
-        some = dict(every if length < 130 else every[(number + day) % 2 :: 2])
-        _compare(cases, f", {length:,} of {_name(dtype)}", some, [line], dtype, context.device)
-        if length <= 1025:
-            grid = _whole(context, f"movement grid {length}", (3, length, 5), dtype)
-            _compare(cases, f", {length:,} of {_name(dtype)}", _of_grids(length), [grid], dtype, context.device)
-    for number, count in enumerate(around_powers(MOST_PIECES[context.device])):
-        if not count:
-            continue
-        dtype = formats[number % len(formats)]
-        pieces = [
-            _whole(context, f"movement pieces {count} {one}", (2 + one % 3, 3), dtype) for one in range(min(count, 9))
-        ]
-        many = [pieces[one % 9] if one else pieces[0] for one in range(count)]
-        _compare(cases, f" of {count:,} of {_name(dtype)}", _of_many(count), many, dtype, context.device)
-    return cases.result()
-
-
-def _lengths(most: int) -> list[int]:
-    """Return each power of two and what is one beside, of the larger ones every third."""
-    found = around_powers(most, 1)
-    return [one for number, one in enumerate(found) if one < 1_030 or number % 3 == 0]
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).rpartition(".")[2]
-
-
-def _whole(context: Context, words: str, shape: t.Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-    """Return whole numbers that every format holds, in the one in which the reference is computed."""
-    import torch
-
-    low = 0 if dtype is torch.uint8 else -120
-    values = torch.randint(low, 121, tuple(shape), generator=context.generator(words)).double()
-    return torch.complex(values, values.flip(0)) if dtype.is_complex else values
-
-
-def _compare(
-    cases: Cases,
-    case: str,
-    functions: t.Mapping[str, Function],
-    inputs: list[torch.Tensor],
-    dtype: torch.dtype,
-    device: str,
-) -> None:
-    """Compare operators' results and, where the format has gradients, how they send 1, 2, 3 … back.
-
-    :param case: names it after the operator's name: ``1,025 of float32``.
-    """
-    import torch
-
-    backward = dtype.is_floating_point or dtype.is_complex
-    there = [one.to(dtype).to(device, copy=True).requires_grad_(backward) for one in inputs]
-    exact = [one.clone().requires_grad_(backward) for one in inputs]
-    found: dict[str, list[torch.Tensor]] = {}
-    pairs: list[tuple[str, torch.Tensor, torch.Tensor]] = []
-    for name, function in functions.items():
-        found[name], wanted = _listed(function(there)), _listed(function(exact))
-        same = len(found[name]) == len(wanted)
-        cases.say(f"{name}{case}", same, f"returns {len(found[name])} results instead of {len(wanted)}")
-        pairs += [(f"{name}{case}", one, other.detach()) for one, other in zip(found[name], wanted)]
-        if not same or not backward or not wanted[0].requires_grad:
-            continue
-        weights = [torch.arange(other.numel()).remainder(13).reshape(other.shape).double() for other in wanted]
-        given = [w.to(device, one.dtype) for w, one in zip(weights, found[name])]
-        back = torch.autograd.grad(found[name], there, given, allow_unused=True)
-        right = torch.autograd.grad(wanted, exact, [w.to(other.dtype) for w, other in zip(weights, wanted)],
-                                    allow_unused=True)  # fmt: skip
-        for one, other in zip(back, right):
-            # Whole numbers above what 8 bits of a significand hold are rounded.
-            if other is not None and float(other.abs().max() if other.numel() else 0) <= 256:
-                if one is None:
-                    cases.say(f"{name}{case}, backward", False, "sends nothing back")
-                else:
-                    pairs.append((f"{name}{case}, backward", one, other))
-    for (words, _there, other), one in zip(pairs, on_the_host([one for _words, one, _other in pairs])):
-        cases.exactly(words, one.to(other.dtype), other)
-
-
-def _listed(value: t.Any) -> list[torch.Tensor]:
-    return list(value) if isinstance(value, (tuple, list)) else [value]
-
-
-def _rearranged(length: int, context: Context) -> dict[str, Function]:
-    """Return operators over one line of values."""
-    import torch
-
-    generator = context.generator(f"movement places {length}")
-    order = torch.randperm(length, generator=generator)
-    some = torch.randint(0, length, (length // 2 + 1,), generator=generator)
-    mask = torch.rand(length, generator=generator) < 0.5
-    cut = int(torch.randint(0, length + 1, (1,), generator=generator))
-
-    def scattered(x: t.Any) -> torch.Tensor:
-        return torch.zeros_like(x[0]).scatter(0, order.to(x[0].device), x[0])
-
-    def put(x: t.Any) -> torch.Tensor:
-        return torch.zeros_like(x[0]).index_put((order.to(x[0].device),), x[0])
-
-    def written(x: t.Any) -> torch.Tensor:
-        target = torch.zeros(length + 2, dtype=x[0].dtype, device=x[0].device)
-        target[1:-1] = x[0].detach()
-        return target
-
-    return {
-        "index": lambda x: x[0][order.to(x[0].device)],
-        "index_select": lambda x: x[0].index_select(0, some.to(x[0].device)),
-        "gather": lambda x: x[0].gather(0, order.to(x[0].device)),
-        "take": lambda x: x[0].take(some.to(x[0].device)),
-        "scatter": scattered,
-        "index_put": put,
-        "masked_select": lambda x: x[0].detach().masked_select(mask.to(x[0].device)),
-        "masked_fill": lambda x: x[0].masked_fill(mask.to(x[0].device), 7),
-        "where": lambda x: torch.where(mask.to(x[0].device), x[0], x[0] * 0),
-        "nonzero": lambda x: (x[0].detach() != 0).nonzero(),
-        "flip": lambda x: x[0].flip(0),
-        "roll": lambda x: x[0].roll(cut),
-        "cat of two": lambda x: torch.cat([x[0][:cut], x[0][cut:]]),
-        "cat of itself": lambda x: torch.cat([x[0], x[0]]),
-        "stack": lambda x: torch.stack([x[0], x[0]], 1),
-        "repeat": lambda x: x[0].repeat(2),
-        "repeat_interleave": lambda x: x[0].repeat_interleave(3),
-        "pad": lambda x: torch.nn.functional.pad(x[0], (1, 2)),
-        "contiguous": lambda x: x[0][::2].contiguous(),
-        "clone": lambda x: x[0].clone(),
-        "unfold": lambda x: x[0].unfold(0, 2, 1) if length > 1 else x[0],
-        "diff of places": lambda x: x[0][1:] * 1,
-        "a slice written": written,
-    }
-
-
-def _of_grids(length: int) -> dict[str, Function]:
-    """Return operators along the middle of three dimensions."""
-    import torch
-
-    order = torch.arange(length - 1, -1, -1)
-    return {
-        "index_select in the middle": lambda x: x[0].index_select(1, order.to(x[0].device)),
-        "flip in the middle": lambda x: x[0].flip(1),
-        "roll in two": lambda x: x[0].roll((1, 2), (0, 1)),
-        "cat in the middle": lambda x: torch.cat([x[0], x[0][:, :1]], 1),
-        "cat at the end": lambda x: torch.cat([x[0], x[0][..., :2]], 2),
-        "permuted": lambda x: x[0].permute(2, 0, 1).contiguous(),
-        "tril": lambda x: x[0].tril(),
-        "triu": lambda x: x[0].transpose(1, 2).triu(1),
-        "diagonal": lambda x: x[0].diagonal(0, 1, 2) * 1,
-        "diag_embed": lambda x: torch.diag_embed(x[0][:, :40, 0]),
-        "split": lambda x: [one * 1 for one in x[0].split(7, 1)],
-        "unbind": lambda x: [one * 1 for one in x[0].unbind(1)][-3:],
-        "tile": lambda x: x[0].tile(2, 1, 1),
-        "rot90": lambda x: x[0].rot90(1, (1, 2)),
-        "pixel_shuffle": lambda x: (
-            torch.nn.functional.pixel_shuffle(x[0][:, :4, :4].reshape(-1, 4, 1), 2) if length >= 4 else x[0]
-        ),
-        "movedim": lambda x: x[0].movedim(0, -1).reshape(-1),
-    }
-
-
-def _of_many(count: int) -> dict[str, Function]:
-    """Return operators with many inputs or many results."""
-    import torch
-
-    return {
-        "cat": lambda x: torch.cat(list(x), 0),
-        "cat along columns": lambda x: torch.cat([one[:2] for one in x], 1),
-        "stack": lambda x: torch.stack([one[:2] for one in x], 1),
-        "unbind": lambda x: list(torch.cat([one[:1] for one in x], 0).unbind(0)),
-        "split": lambda x: list(torch.cat([one[:2] for one in x], 0).split(2)),
-        "chunk": lambda x: list(torch.cat([one[:2] for one in x], 0).chunk(count)),
-        "tensor_split": lambda x: list(torch.cat([one[:2] for one in x], 0).tensor_split(min(count, 5))),
-        "block_diag": lambda x: torch.block_diag(*x[:65]),
-        "split_with_sizes_copy": lambda x: torch.split_with_sizes_copy(
-            torch.cat([one.detach()[:2] for one in x], 0), [2] * count
-        ),
-    }
 
 
 # -- beyond 2 GiB

@@ -125,20 +125,6 @@ def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> Non
     cases.exactly("index_add", base.to(context.device).index_add(0, *args), wanted)
     actual = base.to(context.device).index_put((args[0],), args[1], accumulate=True)
     cases.exactly("index_put, accumulating", actual, wanted)
-    wanted = base.double().clone()
-    order = torch.randperm(61, generator=generator)[:30]
-    wanted[order] = added[:30].double()
-    actual = base.to(context.device).index_put((order.to(context.device),), args[1][:30])
-    cases.exactly("index_put", actual, wanted)
-    noisy = torch.randn(5000, generator=generator)
-    exact, sizes = torch.zeros(61).double(), torch.zeros(61).double()
-    counts = torch.bincount(places, minlength=61)
-    for place, value in zip(places.tolist(), noisy.tolist()):
-        exact[place] += value
-        sizes[place] += abs(value)
-    actual = torch.zeros(61, device=context.device).scatter_add(0, args[0], noisy.to(context.device))
-    bound = gamma(int(counts.max()), UNIT_ROUNDOFF["float32"]) * sizes
-    cases.compare("scatter_add, random values", actual, exact, bound)
 
 
 @check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN_ARM)

@@ -38,7 +38,7 @@ CLASSES: dict[str, tuple[int, ...]] = {
 
 @check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def fft(context: Context) -> Measured:
-    """Every transform of torch.fft, over all classes of length, in batches, along any dimension, cut and padded."""
+    """Complex and real transforms over all classes of length; the survey has all of torch.fft's."""
     import torch
 
     cases = Cases("a Fourier transform", REMEDY)
@@ -53,7 +53,6 @@ def fft(context: Context) -> Measured:
                 if form == "float64" and length > 2**17:
                     continue
                 _length(cases, context, form, length)
-        _several(cases, context, form)
     if gpu:
         for length in (2, 8, 64, 256, 2048):
             # Of half precision cuFFT computes powers of two.
@@ -79,23 +78,20 @@ def _largest_prime(length: int) -> int:
     return max(rest, largest)
 
 
-def _transform(signal: torch.Tensor, *dims: int) -> torch.Tensor:
-    """Return the Fourier transform of complex128 along dimensions, by default the last."""
+def _transform(signal: torch.Tensor) -> torch.Tensor:
+    """Return the Fourier transform of complex128 along the last dimension."""
     import torch
 
-    for dim in dims or (-1,):
-        length = signal.shape[dim]
-        if length > BY_DEFINITION:
-            signal = torch.fft.fft(signal, dim=dim)
-            continue
-        place = torch.arange(length)
-        angle = torch.outer(place, place).remainder(length).double() * (-2 * math.pi / length)
-        signal = (signal.movedim(dim, -1) @ torch.complex(angle.cos(), angle.sin())).movedim(-1, dim)
-    return signal
+    length = signal.shape[-1]
+    if length > BY_DEFINITION:
+        return torch.fft.fft(signal)
+    place = torch.arange(length)
+    angle = torch.outer(place, place).remainder(length).double() * (-2 * math.pi / length)
+    return signal @ torch.complex(angle.cos(), angle.sin())
 
 
 def _length(cases: Cases, context: Context, form: str, length: int) -> None:
-    """One length: complex and real, both ways, alone and in a batch, along the first dimension, backward."""
+    """One length: complex and real, both ways, alone and in a batch."""
     import torch
 
     dtype, unit = getattr(torch, form), UNIT_ROUNDOFF[REAL[form]] * (2 if form == "float64" else 1)
@@ -115,64 +111,3 @@ def _length(cases: Cases, context: Context, form: str, length: int) -> None:
     compare("rfft", torch.fft.rfft(real_there), spectrum)
     half = spectrum.to(wide).to(torch.complex128)
     compare("irfft", torch.fft.irfft(half.to(wide).to(context.device), n=length), torch.fft.irfft(half, n=length))
-    if length > 5_000:
-        return
-    compare("fft of a transposed", torch.fft.fft(there.t().contiguous(), dim=0).t(), torch.fft.fft(signal))
-    compare("fft of a conjugate", torch.fft.fft(there.conj()), torch.fft.fft(signal.conj()))
-    compare("rfft of a strided one", torch.fft.rfft(real_there.repeat_interleave(2, 1)[:, ::2]), torch.fft.rfft(real))
-    for norm in ("ortho", "forward"):
-        compare(f"fft, {norm}", torch.fft.fft(there, norm=norm), torch.fft.fft(signal, norm=norm))
-        compare(f"ifft, {norm}", torch.fft.ifft(there, norm=norm), torch.fft.ifft(signal, norm=norm))
-    compare("ihfft", torch.fft.ihfft(real_there), torch.fft.ihfft(real))
-    compare("hfft", torch.fft.hfft(half.to(wide).to(context.device), n=length), torch.fft.hfft(half, n=length))
-    if length > 2:
-        compare(
-            "fft, padded",
-            torch.fft.fft(there[:, : length // 2], n=length),
-            torch.fft.fft(signal[:, : length // 2], n=length),
-        )
-    leaf, right = real_there.clone().requires_grad_(), real.clone().requires_grad_()
-    up = torch.randn(half.shape, generator=generator, dtype=torch.complex128)
-    (back,) = torch.autograd.grad(torch.fft.rfft(leaf), leaf, up.to(wide).to(context.device))
-    (true,) = torch.autograd.grad(torch.fft.rfft(right), right, up.to(wide).to(torch.complex128))
-    compare("rfft, backward", back, true)
-
-
-def _several(cases: Cases, context: Context, form: str) -> None:
-    """Two and three dimensions, odd and even; short-time transforms and their inverse."""
-    import torch
-
-    wide, unit = (torch.complex64 if form == "float32" else torch.complex128), UNIT_ROUNDOFF[REAL[form]] * 2
-    dtype = getattr(torch, form)
-    for shape in ((5, 7), (16, 33), (64, 64), (31, 48), (127, 130), (3, 5, 7), (8, 16, 32), (9, 11, 13), (2, 255, 257)):
-        signal = torch.randn(shape, generator=context.generator(f"fft {form} {shape}"), dtype=wide).to(torch.complex128)
-        there, size = signal.to(wide).to(context.device), signal.numel()
-        words = f"{'x'.join(map(str, shape))} of {form}"
-        exact = _transform(signal, *range(signal.dim()))
-        _compare(cases, f"fftn, {words}", torch.fft.fftn(there), exact, unit, size)
-        _compare(cases, f"ifft2, {words}", torch.fft.ifft2(there), torch.fft.ifft2(signal), unit, size)
-        real = signal.real.clone()
-        half = torch.fft.rfftn(real)
-        _compare(cases, f"rfftn, {words}", torch.fft.rfftn(real.to(dtype).to(context.device)), half, unit, size)
-        found = torch.fft.irfftn(half.to(wide).to(context.device), s=shape)
-        _compare(cases, f"irfftn, {words}", found, real, unit * 2, size)
-        _compare(
-            cases,
-            f"fftn, first and last, {words}",
-            torch.fft.fftn(there, dim=(0, -1)),
-            torch.fft.fftn(signal, dim=(0, -1)),
-            unit,
-            size,
-        )
-        moved = torch.fft.fftshift(there)
-        cases.exactly(f"fftshift, {words}", moved, torch.fft.fftshift(signal))
-    line = torch.randn(3, 4_000, generator=context.generator(f"stft {form}"), dtype=torch.float64).to(dtype).double()
-    for size, hop in ((64, 16), (400, 160), (255, 100)):
-        window = torch.hann_window(size, dtype=torch.float64)
-        options = {"n_fft": size, "hop_length": hop, "return_complex": True}
-        wanted = torch.stft(line, window=window, **options)
-        found = torch.stft(line.to(dtype).to(context.device), window=window.to(dtype).to(context.device), **options)
-        _compare(cases, f"stft, {size}, {form}", found, wanted, unit * 2, size)
-        del options["return_complex"]
-        again = torch.istft(found, window=window.to(dtype).to(context.device), **options)
-        _compare(cases, f"istft, {size}, {form}", again, torch.istft(wanted, window=window, **options), unit * 4, size)

@@ -12,24 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import typing as t
 
 from ...check import SEEN, Context, Measured, Skipped, check
 from ..bounds import Cases, gradients, one_thread
 from ..data import tensors
-from ..kernels.convolution import transformed
 
 if t.TYPE_CHECKING:
     import torch
 
-    Tensors = t.Sequence[torch.Tensor]
-    Function = t.Callable[..., torch.Tensor]
-
-#: Above what 16 bits count, which is as far as a grid of CUDA reaches in its second and third dimension.
-BATCH = 65_573
-#: In the float64 reference no batch is larger.
-PART = 4093
 #: Entries of a row: the vocabularies of 2025's models have up to 262,144.
 VOCABULARY = 262_147
 #: Above what 31 bits count, and no multiple of anything.
@@ -122,175 +113,6 @@ def _product_beyond(cases: Cases, context: Context) -> None:
     for start in (0, side // 2, side - 64):
         rows, columns = slice(start, start + 64), slice(side - 64, side)
         cases.exactly(f"matrix product, rows from {start:,}", found[rows, columns], left[rows] @ right[columns].t())
-
-
-class Batched(t.NamedTuple):
-    """An operator along whose first dimension every entry is by itself.
-
-    :ivar inputs: shapes behind the batch.
-    :ivar fixed: shapes of what all entries share: weights.
-    :ivar backward: whether the gradients are whole numbers, too, and those of ``fixed`` below 2^24.
-    """
-
-    name: str
-    inputs: tuple[tuple[int, ...], ...]
-    fixed: tuple[tuple[int, ...], ...]
-    function: Function
-    backward: bool = True
-
-
-def batched() -> list[Batched]:
-    """Return the operators that are tried with more than 65,535 entries."""
-    import torch
-    import torch.nn.functional as f
-
-    def uniform(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-        # Each key has the same part, a quarter.
-        return f.scaled_dot_product_attention(query * 0, key, value)
-
-    def of_heads(value: torch.Tensor) -> torch.Tensor:
-        by_head = value.unsqueeze(0)
-        return f.scaled_dot_product_attention(by_head * 0, by_head, by_head).squeeze(0)
-
-    def normalised(x: torch.Tensor) -> torch.Tensor:
-        mean, variance = torch.ones(3, dtype=x.dtype, device=x.device), torch.full_like(x[0, :, 0], 4)
-        # Nothing beside 4, and yet more than the 0 that torch 2.11 refuses.
-        return f.batch_norm(x, mean, variance, eps=2.0**-60)
-
-    def diagonal(x: torch.Tensor) -> torch.Tensor:
-        return torch.diag_embed(2 ** x.abs())
-
-    def bags(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-        return f.embedding_bag(x.abs().long(), table, mode="sum")
-
-    return [
-        Batched("bmm", ((2, 3), (3, 2)), (), torch.bmm),
-        Batched("baddbmm", ((2, 2), (2, 3), (3, 2)), (), torch.baddbmm),
-        Batched("linear", ((5,),), ((3, 5), (3,)), f.linear),
-        Batched("conv1d", ((2, 4),), ((3, 2, 3),), lambda x, w: f.conv1d(x, w, padding=1)),
-        Batched("conv2d", ((2, 3, 3),), ((2, 2, 3, 3),), lambda x, w: f.conv2d(x, w, padding=1)),
-        Batched("conv2d of each channel", ((2, 3, 3),), ((2, 1, 3, 3),), lambda x, w: f.conv2d(x, w, groups=2)),
-        Batched("conv3d", ((1, 2, 2, 2),), ((1, 1, 2, 2, 2),), f.conv3d),
-        Batched("conv_transpose2d", ((1, 2, 2),), ((1, 1, 2, 2),), f.conv_transpose2d),
-        Batched("max_pool2d", ((1, 4, 4),), (), lambda x: f.max_pool2d(x + _distinct(x), 2)),
-        Batched("avg_pool2d", ((1, 4, 4),), (), lambda x: f.avg_pool2d(x, 2)),
-        Batched("adaptive_avg_pool2d", ((1, 4, 4),), (), lambda x: f.adaptive_avg_pool2d(x, 2)),
-        Batched("nearest resampling", ((1, 2, 2),), (), lambda x: f.interpolate(x, scale_factor=2.0)),
-        Batched("bilinear resampling", ((1, 2, 2),), (), lambda x: f.interpolate(x, scale_factor=2.0, mode="bilinear")),
-        Batched("reflected padding", ((1, 3, 3),), (), lambda x: f.pad(x, (1, 1, 1, 1), "reflect")),
-        Batched("unfold", ((1, 3, 3),), (), lambda x: f.unfold(x, 2)),
-        Batched("batch_norm", ((3, 2),), (), normalised),
-        Batched("softmax", ((4,),), (), lambda x: f.softmax(_shares(x), -1), False),
-        Batched("cumsum", ((5,),), (), lambda x: x.cumsum(-1)),
-        Batched("sort", ((5,),), (), lambda x: (x + _distinct(x)).sort(-1)[0]),
-        Batched("topk", ((5,),), (), lambda x: (x + _distinct(x)).topk(2)[0]),
-        Batched("argmax", ((5,),), (), lambda x: (x + _distinct(x)).argmax(-1), False),
-        Batched("gather", ((5,),), (), lambda x: x.gather(-1, x.abs().long())),
-        Batched("embedding", ((2,),), ((3, 4),), lambda x, w: f.embedding(x.abs().long(), w)),
-        Batched("embedding_bag", ((3,),), ((3, 4),), bags),
-        Batched("triu", ((3, 3),), (), torch.triu),
-        Batched("attention, batches", ((1, 4, 32), (1, 4, 32), (1, 4, 32)), (), uniform, False),
-        Batched("attention, heads", ((4, 32),), (), of_heads, False),
-        Batched("inverse", ((2,),), (), lambda x: torch.linalg.inv(diagonal(x)), False),
-        Batched("cholesky", ((2,),), (), lambda x: torch.linalg.cholesky(diagonal(2 * x)), False),
-        Batched("solve", ((2,), (2, 2)), (), lambda x, y: torch.linalg.solve(diagonal(x), y), False),
-    ]
-
-
-def _distinct(like: torch.Tensor) -> torch.Tensor:
-    """Return eighths below 2 that make whole numbers of an entry differ, so that one of them is the largest."""
-    import torch
-
-    count = like[0].numel()
-    return (torch.arange(count, device=like.device) / 8.0).to(like.dtype).view(like.shape[1:])
-
-
-def _shares(like: torch.Tensor) -> torch.Tensor:
-    """Return four numbers of which one, two or four are zero and the rest minus infinity, by the entry's first."""
-    import torch
-
-    kept = 2 ** like[:, :1].abs().clamp(max=2)
-    places = torch.arange(4, device=like.device)
-    return torch.zeros_like(like).masked_fill(places >= kept, -math.inf)
-
-
-@check("sizes.batches", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
-def batches(context: Context) -> Measured:
-    """More than 65,535 entries of a batch: each is what it is in a small one, forward and backward."""
-    import torch
-
-    cases, refused = Cases(f"a batch of {BATCH:,}", REMEDY), []
-    for one in batched():
-        exact = [whole_numbers(context, f"{one.name} {shape}", (BATCH, *shape)) for shape in one.inputs]
-        shared = [whole_numbers(context, f"{one.name} all {shape}", shape) for shape in one.fixed]
-        expected = _in_parts(one, exact, shared)
-        for form in FORMATS:
-            dtype = getattr(torch, form)
-            try:
-                found = _all_at_once(one, exact, shared, dtype, context.device)
-            except (NotImplementedError, RuntimeError) as error:
-                # Of 16 bits not every operator is offered, and of float32 each is; a kernel may refuse that size.
-                said = " ".join(str(error).split())
-                if re.search("CUDA error: invalid (argument|configuration)", said):
-                    refused.append(f"{one.name}, {form}")
-                elif form == "float32" or not re.search("not (implemented|supported)", said):
-                    raise
-                continue
-            for number, (actual, wanted) in enumerate(zip(found, expected)):
-                words = f"{one.name}, {form}" + (f", gradient {number}" if number else "")
-                if form == "float32" and one.name.startswith("conv"):
-                    cases.compare(words, actual, wanted, transformed(form, wanted))
-                else:
-                    cases.exactly(words, actual, wanted)
-    measured = cases.result()
-    if refused:
-        measured.measured += f"; refused with an error: {'; '.join(refused)}"
-    return measured
-
-
-def _all_at_once(one: Batched, exact: Tensors, shared: Tensors, dtype: torch.dtype, device: str) -> list[torch.Tensor]:
-    import torch
-
-    given = [value.to(device, dtype).requires_grad_(one.backward) for value in (*exact, *shared)]
-    result = one.function(*given)
-    if not one.backward:
-        return [result]
-    # A weight's gradient is a sum over the batch, which 16 bits do not hold.
-    leaves = given if dtype is torch.float32 else given[: len(exact)]
-    upstream = _upstream(result)
-    found = torch.autograd.grad((result * upstream).sum(dtype=torch.float32), leaves, allow_unused=True)
-    return [result, *(one for one in found if one is not None)]
-
-
-def _in_parts(one: Batched, exact: Tensors, shared: Tensors) -> list[torch.Tensor]:
-    """Return the same in float64 on the CPU, from batches that are small."""
-    import torch
-
-    results, found, sums = [], [], []
-    for start in range(0, BATCH, PART):
-        inputs = [value[start : start + PART].clone().requires_grad_(one.backward) for value in exact]
-        fixed = [value.clone().requires_grad_(one.backward) for value in shared]
-        result = one.function(*inputs, *fixed)
-        results.append(result.detach())
-        if one.backward:
-            upstream = _upstream(result, start)
-            gradient = torch.autograd.grad((result * upstream).sum(), [*inputs, *fixed], allow_unused=True)
-            found.append([value for value in gradient[: len(inputs)] if value is not None])
-            sums.append([value for value in gradient[len(inputs) :] if value is not None])
-    whole = [torch.cat(results)]
-    if one.backward:
-        whole += [torch.cat(parts) for parts in zip(*found)]
-        whole += [sum(parts) for parts in zip(*sums)]
-    return whole
-
-
-def _upstream(result: torch.Tensor, start: int = 0) -> torch.Tensor:
-    """Return what is given to go backward: 1 or -1 by the entry, as its number says."""
-    import torch
-
-    numbers = torch.arange(start, start + result.shape[0], device=result.device)
-    signs = (numbers % 3 == 0) * 2 - 1
-    return signs.to(result.dtype).view(-1, *[1] * (result.dim() - 1))
 
 
 @check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=SEEN)

@@ -6,20 +6,16 @@
 
 from __future__ import annotations
 
-import math
 import random
 import typing as t
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases, one_thread, setting
 from ..kernels import attention
-from ..kernels.convolution import transformed
 from .large import FORMATS, REMEDY, whole_numbers
 
 if t.TYPE_CHECKING:
     import torch
-
-    Function = t.Callable[..., torch.Tensor]
 
 TOKENS = {"cuda": 131_072, "cpu": 4_096}
 #: Head sizes that models have, of which a run tries so many.
@@ -92,86 +88,6 @@ def _grouped(
             return
         raise
     cases.exactly("grouped product, bfloat16", found, expected)
-
-
-#: Views that do not begin where a kernel of attention may read 16 bytes at once. torch 2.11 gives them to one all the
-#: same: in float32 it stops with "misaligned address", in bfloat16 cuDNN's computes something else; see
-#: docs/evidence/survey.md.
-MISALIGNED = ("one element behind", "a part of a larger one")
-
-
-@check("sizes.views", devices=("cuda", "cpu"), measured=SEEN)
-def views(context: Context) -> Measured:
-    """Tensors that begin anywhere and step as they like: the same results, and nothing beside them is written."""
-    import torch
-    import torch.nn.functional as f
-
-    cases = Cases("a view", REMEDY)
-    functions: dict[str, Function] = {
-        "sum": lambda x: x + x.flip(0),
-        "clamp": lambda x: x.clamp(-1, 1),
-        "sum of rows": lambda x: x.sum(1),
-        "sum of columns": lambda x: x.sum(0),
-        "largest": lambda x: x.amax(1),
-        "matrix product": lambda x: x @ x.t(),
-        "sort": lambda x: x.sort(1)[0],
-        "running sum": lambda x: x.cumsum(1),
-        "index": lambda x: x[torch.tensor([5, 0, 31], device=x.device)],
-        "cat": lambda x: torch.cat([x, x.flip(1)]),
-        "transposed copy": lambda x: x.t().contiguous(),
-        "conv1d": lambda x: f.conv1d(x.unsqueeze(0), torch.ones(1, 32, 3, dtype=x.dtype, device=x.device)),
-        "max_pool1d": lambda x: f.max_pool1d(x.unsqueeze(0), 2),
-        "softmax": lambda x: f.softmax(_shares_of(x), -1),
-        "attention": lambda x: f.scaled_dot_product_attention(x[None, None] * 0, x[None, None], x[None, None]),
-    }
-    exact = whole_numbers(context, "views", (32, 64))
-    for form in FORMATS:
-        dtype = getattr(torch, form)
-        for shape, view in _views(exact.to(context.device, dtype)).items():
-            for name, function in functions.items():
-                if name == "attention" and shape in MISALIGNED and context.device == "cuda":
-                    continue
-                words, wanted = f"{name}, {shape}, {form}", function(exact)
-                if name == "conv1d" and form == "float32":
-                    cases.compare(words, function(view), wanted, transformed(form, wanted))
-                else:
-                    cases.exactly(words, function(view), wanted)
-        guarded = torch.full((32 * 64 + 64,), 7.0, device=context.device, dtype=dtype)
-        inside = guarded[3 : 3 + 32 * 64].view(32, 64)
-        torch.add(exact.to(context.device, dtype), 1, out=inside)
-        cases.exactly(f"written to a view, {form}", inside, exact + 1)
-        torch.mm(exact.to(context.device, dtype), torch.eye(64, device=context.device, dtype=dtype), out=inside)
-        cases.exactly(f"product written to a view, {form}", inside, exact)
-        inside.copy_(exact.t().contiguous().t())
-        beside = torch.cat([guarded[:3], guarded[3 + 32 * 64 :]])
-        cases.exactly(f"what lies beside it, {form}", beside, torch.full((64,), 7.0))
-    return cases.result()
-
-
-def _shares_of(like: torch.Tensor) -> torch.Tensor:
-    """Return rows of which 2, 4 … numbers are zero and the rest is minus infinity."""
-    import torch
-
-    kept = 2 ** (torch.arange(like.shape[0], device=like.device) % 6).view(-1, 1)
-    away = torch.arange(like.shape[1], device=like.device) >= kept
-    return (like * 0).masked_fill(away, -math.inf)
-
-
-def _views(values: torch.Tensor) -> dict[str, torch.Tensor]:
-    """Return the same matrix in other places of memory."""
-    import torch
-
-    rows, columns = values.shape
-    behind = torch.cat([values.new_zeros(1), values.flatten()])[1:].view(rows, columns)
-    apart = torch.stack([values, values.neg()], -1)[..., 0]
-    within = torch.zeros(rows + 3, columns + 5, dtype=values.dtype, device=values.device)
-    within[2 : 2 + rows, 3 : 3 + columns] = values
-    return {
-        "one element behind": behind,
-        "every second element": apart,
-        "columns before rows": values.t().contiguous().t(),
-        "a part of a larger one": within[2 : 2 + rows, 3 : 3 + columns],
-    }
 
 
 @check("sizes.heads", devices=("cuda", "cpu"), measured=SEEN)

@@ -5,5 +5,6 @@
 """Torch's own lists of operators, modules and optimisers, each with the inputs that torch tests it with.
 
 What holds for every operator belongs here, instead of a check by name: ``variants`` has the ways to call one,
-``rounding`` counts how far off it is, ``operator_bounds`` how far it may be, ``comparison`` compares one with float64.
+``conditions`` which of them it takes, ``calls`` compares it with float64 under some of them, ``grid`` says which a day
+takes; ``rounding`` counts how far off it is, ``operator_bounds`` how far it may be.
 """

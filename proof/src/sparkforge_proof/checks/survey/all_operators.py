@@ -39,8 +39,9 @@ from ...check import (
 )
 from ..bounds import allow_tf32
 from . import ahead, comparison, operator_bounds, variants
-from .comparison import NotOffered, Survey, differentiable, name_of, short
-from .rounding import Misfits
+from .comparison import NotOffered, Survey, name_of
+from .conditions import differentiable
+from .rounding import Misfits, short
 
 #: Formats in which a run takes every operator, and of the others a third, the next day another; for how many times the
 #: limit ``survey``.
@@ -138,6 +139,7 @@ def survey(
     seconds: float = math.inf,
     passed_over: t.Collection[str] = (),
     step: t.Callable[[str], None] = lambda name: None,
+    compare: t.Callable[..., None] | None = None,
 ) -> Survey:
     """Compute each operator in one format on the device and in float64 on the CPU, in an order that the seed gives.
 
@@ -149,6 +151,7 @@ def survey(
     :param seconds: after which no other operator is begun.
     :param passed_over: names of operators that ended the process before.
     :param step: told the name of each operator that is begun.
+    :param compare: compares one, by default :func:`comparison.compare`.
     """
     import torch
 
@@ -182,7 +185,7 @@ def survey(
                 continue
             step(name)
             try:
-                comparison.compare(found, operator, dtype, device, samples, f"{seed} {name}")
+                (compare or comparison.compare)(found, operator, dtype, device, samples, f"{seed} {name}")
             except NotOffered as error:
                 found.drop(name, str(error))
             except torch.OutOfMemoryError:
@@ -306,7 +309,7 @@ def judged(
 def _off(name: str, value: float, most: float) -> str:
     if math.isfinite(value):
         return f"{name} by {value:.3g} units (bound {most:g})"
-    if name.endswith(variants.WITH_NAN):
+    if variants.WITH_NAN in name:
         return f"{name} of the input is lost, or comes out where none belongs"
     return f"{name}: a whole number, a NaN, an infinity or the shape differs"
 

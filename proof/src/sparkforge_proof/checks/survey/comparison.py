@@ -7,30 +7,16 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
-import functools
-import math
 import random
 import typing as t
 
 from ...check import is_full
 from ..bounds import on_the_host
-from . import operator_bounds, variants
-from .rounding import (
-    VANISHING,
-    Computed,
-    Moved,
-    apart,
-    away,
-    beside,
-    computed,
-    exact_of,
-    inputs,
-    leaves,
-    number_of,
-    tensors,
-)
+from . import calls, conditions
+from .conditions import PLAIN, Operator, differentiable
+from .rounding import Computed, away, computed, leaves, number_of, short, tensors
+from .table import AXES
 
 if t.TYPE_CHECKING:
     import torch
@@ -39,8 +25,6 @@ if t.TYPE_CHECKING:
 AGAIN = 4
 #: How the names of losses end.
 LOSSES = ("loss", "entropy")
-#: How many times as far off subnormal numbers may be.
-FLUSHED = 16.0
 
 
 @dataclasses.dataclass
@@ -106,11 +90,6 @@ def name_of(operator: t.Any) -> str:
     return f"{operator.name}.{operator.variant_test_name}" if operator.variant_test_name else str(operator.name)
 
 
-def differentiable(operator: t.Any, dtype: torch.dtype, device: str) -> bool:
-    """Say whether the catalogue has gradients of an operator in a format."""
-    return bool(operator.supports_autograd) and dtype in operator.supported_backward_dtypes(device)
-
-
 class NotOffered(Exception):
     """The device, or the CPU in float64, does not compute an operator."""
 
@@ -159,10 +138,6 @@ def _kind(sample: t.Any) -> str:
     return " ".join(found)
 
 
-def short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160]
-
-
 def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
     """Compare an operator's results and gradients for some inputs."""
     import torch
@@ -177,21 +152,25 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
     except (RuntimeError, TypeError, ValueError) as error:
         raise NotOffered(f"its inputs cannot be created: {short(error)}") from error
     found.note(name, (0.0, 0.0))
-    done: list[tuple[t.Any, tuple[Computed, Computed, Moved]]] = []
+    called = Operator(operator, name, device, dtype, seed, inputs, is_full(samples))
+    done: list[tuple[t.Any, t.Sequence[torch.Tensor]]] = []
     refused: list[BaseException] = []
-    for sample in inputs:
+    for number, listed in enumerate(inputs):
         found.samples += 1
         # A probability of dropout: two devices draw other numbers.
-        if sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"):
+        if listed.kwargs.get("dropout_p") or listed.kwargs.get("dropout"):
             continue
         try:
-            sample, exact = _exact(operator, sample, dtype, seed)
+            sample, exact, moved = calls.reference(called, listed)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
             refused.append(error)
             if len(refused) == len(inputs):
                 raise NotOffered(f"the CPU in float64: {short(error)}") from error
             continue
-        moved = beside(functools.partial(_exactly, operator, dtype, seed), exact, dtype)
+        # The rows of this sample are compared with the same.
+        inputs[number] = sample
+        for direction in AXES["direction"]:
+            called.exact[id(sample), PLAIN["values"], "", direction] = sample, exact, moved
         try:
             plain = computed(operator, sample, leaves(sample), dtype, seed)
         except (NotImplementedError, AssertionError) as error:
@@ -207,23 +186,20 @@ def compare(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, sam
         found.note(name, away(plain, exact, moved, dtype))
         if any(one is not None for one in plain.gradients):
             found.backward.add(name)
-        done.append((sample, (plain, exact, moved)))
+        done.append((sample, plain.results))
     # By one of the inputs, or by all where all are asked for: the largest, for some are without a dimension, and of
     # those the one with the largest results.
-    largest = max(done, key=lambda one: (_numbers(one[0].input), _numbers(one[1][0].results)), default=None)
-    full = is_full(samples)
+    largest = max(done, key=lambda one: (_numbers(one[0].input), _numbers(one[1])), default=None)
     for number, one in enumerate(done):
-        if one is largest or full:
-            _other_ways(found, operator, *one, dtype, seed, full)
+        rows: list[dict[str, str]] = []
+        if one is largest or called.full:
+            _again(found, called, one[0])
+            rows = conditions.singles(called)
         elif (device == "cpu" and of_lists) or (not number and name.endswith(LOSSES)):
             # Losses have another kind of target.
-            _other_numbers(found, operator, one[0], dtype, seed, full)
-
-
-def _largest(values: t.Sequence[torch.Tensor], otherwise: float) -> float:
-    """Return the largest number of dense tensors, or something else where there is none."""
-    dense = [one.detach() for one in values if variants.of_numbers(one) and one.numel()]
-    return max((float(one.abs().max()) for one in dense), default=otherwise)
+            rows = conditions.singles_of_numbers(called)
+        for row in rows:
+            calls.compare_single(found, called, one[0], row)
 
 
 def _numbers(value: t.Any) -> int:
@@ -231,203 +207,21 @@ def _numbers(value: t.Any) -> int:
     return sum(one.numel() for one in tensors(value))
 
 
-def _exactly(operator: t.Any, dtype: torch.dtype, seed: str, sample: t.Any, step: float = 0.0) -> Computed:
-    """Return what an operator makes of a sample, moved by a step, in float64 on the CPU."""
-    return computed(operator, *exact_of(sample, step), dtype, seed)
-
-
-def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tuple[t.Any, Computed]:
-    """Return what an operator makes of a sample in float64 on the CPU, and the sample.
-
-    Those of optimisers are given empty lists, truth values and scalars too, which are not differentiated for: there it
-    is the sample without gradients.
-    """
-    import torch
-
-    try:
-        given, differentiated = exact_of(sample)
-        before = [one.detach().clone() for one in inputs(given)]
-        exact = computed(operator, given, differentiated, dtype, seed)
-        return apart(sample, before, inputs(given)), exact
-    except (RuntimeError, TypeError, IndexError):
-        if not operator.name.startswith("_foreach"):
-            raise
-    plain = sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
-    return plain, _exactly(operator, dtype, seed, plain)
-
-
-def _other_ways(
-    found: Survey,
-    operator: t.Any,
-    sample: t.Any,
-    known: tuple[Computed, Computed, Moved],
-    dtype: torch.dtype,
-    seed: str,
-    full: bool,
-) -> None:
-    """Compare what an operator makes of strided inputs, in place, in a graph, and in tensors that are given.
-
-    :param known: what it makes of the sample, what is exact, and what is exact of inputs one step beside.
-    :param full: whether everything is asked.
-    """
-    name, (plain, exact, moved) = name_of(operator), known
-    _again(found, operator, sample, exact, moved, dtype)
-    calls = variants.calls(full)
-    for way in [variants.STRIDED, variants.TRANSPOSED, *calls]:
-        words = f"{name}, {way}"
-        if operator_bounds.left_out(words):
-            found.left_out.append(words)
-            continue
-        try:
-            if way == variants.STRIDED:
-                if not variants.has_steps(sample):
-                    continue
-                apart = sample.noncontiguous()
-                made = computed(operator, apart, leaves(apart), dtype, seed)
-            elif way == variants.TRANSPOSED:
-                turned = variants.transposed(sample)
-                made = computed(operator, turned, leaves(turned), dtype, seed)
-            else:
-                results = calls[way](operator, sample, plain.results)
-                if results is None:
-                    continue
-                made = Computed(results, [], 0.0)
-        except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
-            found.refused[words] = short(error)
-            continue
-        found.note(words, away(made, exact, moved, dtype))
-    _other_numbers(found, operator, sample, dtype, seed, full)
-
-
-def _other_numbers(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str, full: bool) -> None:
-    """Compute with one number at many places, with subnormal numbers, and with a NaN, which must come through as in the
-    exact result.
-    """
-    name, any_number = name_of(operator), type(operator).__name__ in variants.TAKE_ANY
-    known, gpu = variants.is_known(sample, dtype), _on_gpu(sample)
-    moves = variants.MOVES.match(name) is not None
-    if any_number or moves or (full and variants.takes_equal(name, gpu)):
-        equal = variants.expanded(sample, not any_number)
-        _compared(found, operator, variants.EXPANDED, equal, dtype, seed)
-    elif full and variants.LIBRARIES.match(name):
-        _compared(found, operator, variants.EXPANDED, variants.twice(sample), dtype, seed)
-    if variants.takes_subnormal(name, dtype, known, gpu, full):
-        every = variants.CHOOSES.match(name) is not None
-        # A sum of two is subnormal where both are.
-        for count in (None,) if every else (1, 2) if full else (1,):
-            _subnormal(found, operator, sample, dtype, seed, count)
-    exactly = variants.takes_nan(name, any_number or moves, known, gpu)
-    lossless = variants.DIRECT.match(name) or variants.PRODUCTS.search(name)
-    if not exactly and not (full and known and lossless):
-        return
-    given = variants.with_nan(sample, moves, first="polynomial" in name)
-    if both := _both(found, operator, variants.WITH_NAN, given, dtype, seed):
-        made, exact = both
-        compare = variants.moved_otherwise if moves else variants.nan_elsewhere
-        if not exactly:
-            compare = variants.nan_gone
-        found.note(f"{name}, {variants.WITH_NAN}", (compare(on_the_host(made.results), exact.results), 0.0))
-
-
-def _compared(found: Survey, operator: t.Any, way: str, given: t.Any, dtype: torch.dtype, seed: str) -> None:
-    """Note how far off an operator is for other numbers, if it takes them."""
-    if both := _both(found, operator, way, given, dtype, seed):
-        made, exact = both
-        if _largest(exact.results, math.inf) <= VANISHING * _largest(tensors(given.input), 0.0):
-            # The variance of equal numbers is what is left of a cancellation.
-            return
-        moved = beside(functools.partial(_exactly, operator, dtype, seed), exact, dtype)
-        found.note(f"{name_of(operator)}, {way}", away(made, exact, moved, dtype))
-
-
-def _subnormal(found: Survey, operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str, count: int | None) -> None:
-    """Note how far off an operator is for subnormal numbers, if results are subnormal too and grow as the numbers do.
-
-    Of others nobody says how exact they are there.
-
-    :param count: how many of its inputs have such numbers; None: all.
-    """
-    import torch
-
-    way, larger = variants.SUBNORMAL, 2.0**20
-    given = variants.subnormal(sample, count=count)
-    if not (both := _both(found, operator, way, given, dtype, seed)):
-        return
-    made, exact = both
-    numbers = [
-        number
-        for number, one in enumerate(exact.results)
-        if one.is_floating_point() and one.layout is torch.strided and one.numel()
-    ]
-    small = [exact.results[number] for number in numbers]
-    if not small or any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in small):
-        return
-    try:
-        grown = _exactly(operator, dtype, seed, variants.subnormal(sample, larger, count)).results
-    except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
-        return
-    if all(torch.allclose(exact.results[one] * larger, grown[one], 1e-6, 0.0) for one in numbers):
-        made, exact = Computed([made.results[one] for one in numbers], [], 0.0), Computed(small, [], 0.0)
-        # Flushed it is off by tens of thousands of units; in 16 bits by some fifty.
-        part = FLUSHED if dtype is torch.float32 else 1.0
-        found.note(f"{name_of(operator)}, {way}", [one / part for one in away(made, exact, lambda: exact, dtype)])
-
-
-def _both(
-    found: Survey, operator: t.Any, way: str, given: t.Any, dtype: torch.dtype, seed: str
-) -> tuple[Computed, Computed] | None:
-    """Return what the operator makes of other numbers, and what is exact; None where either does not take them."""
-    full = f"{name_of(operator)}, {way}"
-    if operator_bounds.left_out(full):
-        found.left_out.append(full)
-        return None
-    try:
-        exact = _exactly(operator, dtype, seed, given)
-    except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
-        # Not every operator takes such numbers.
-        return None
-    try:
-        return computed(operator, given, [], dtype, seed), exact
-    except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
-        found.refused[full] = short(error)
-        return None
-
-
-def _on_gpu(sample: t.Any) -> bool:
-    return any(one.is_cuda for one in tensors([sample.input, *sample.args]))
-
-
-def _again(found: Survey, operator: t.Any, sample: t.Any, exact: Computed, moved: Moved, dtype: torch.dtype) -> None:
+def _again(found: Survey, operator: Operator, sample: t.Any) -> None:
     """Compute the same again: what keeps something between calls, as a workspace or a plan, is wrong in some alone."""
     import torch
 
-    name = name_of(operator)
+    name, (_sample, exact, moved) = operator.name, operator.exact[id(sample), PLAIN["values"], "", PLAIN["direction"]]
     made: list[list[torch.Tensor]] = []
-    gpu = _on_gpu(sample)
     try:
         for call in range(AGAIN):
             # The last on another stream, after what was computed here.
-            with torch.no_grad(), on_a_stream(gpu and call == AGAIN - 1):
-                value = operator(sample.input, *sample.args, **sample.kwargs)
+            with torch.no_grad(), calls.on_a_stream(operator.gpu and call == AGAIN - 1):
+                value = operator.entry(sample.input, *sample.args, **sample.kwargs)
                 made.append(tensors(sample.output_process_fn_grad(value)))
         count = len(made[0])
         there = on_the_host([one for results in made for one in results])
         for first in range(0, len(there), count or 1):
-            found.note(name, away(Computed(there[first : first + count], [], 0.0), exact, moved, dtype))
+            found.note(name, away(Computed(there[first : first + count], [], 0.0), exact, moved, operator.dtype))
     except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
         found.refused[f"{name}, again"] = short(error)
-
-
-@contextlib.contextmanager
-def on_a_stream(wanted: bool) -> t.Iterator[None]:
-    """Compute on a stream of its own, for which this one waits afterwards."""
-    import torch
-
-    if not wanted:
-        yield
-        return
-    here, side = torch.cuda.current_stream(), torch.cuda.Stream()
-    side.wait_stream(here)
-    with torch.cuda.stream(side):
-        yield
-    here.wait_stream(side)

@@ -98,7 +98,7 @@ def _module(
         inputs = info.module_inputs_func(info, device=device, dtype=dtype, requires_grad=True, training=training_mode)
         drawn = comparison.drawn(inputs, samples, seed)
     except (RuntimeError, TypeError, NotImplementedError) as error:
-        raise comparison.NotOffered(comparison.short(error)) from error
+        raise comparison.NotOffered(rounding.short(error)) from error
     for given in drawn:
         found.samples += 1
         arguments = given.constructor_input
@@ -107,7 +107,7 @@ def _module(
                 torch.manual_seed(rounding.number_of(seed))
                 module = _without_chance(info.module_cls(*arguments.args, **arguments.kwargs)).to(device, dtype)
         except (RuntimeError, TypeError, NotImplementedError) as error:
-            raise comparison.NotOffered(comparison.short(error)) from error
+            raise comparison.NotOffered(rounding.short(error)) from error
         module.train(training_mode)
         args, words = list(given.forward_input.args), dict(given.forward_input.kwargs)
         word = "" if args else next(iter(words))
@@ -116,17 +116,17 @@ def _module(
         try:
             exact = _exactly(module, word, dtype, seed, sample)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-            raise comparison.NotOffered(f"the CPU in float64: {comparison.short(error)}") from error
+            raise comparison.NotOffered(f"the CPU in float64: {rounding.short(error)}") from error
         moved = rounding.beside(functools.partial(_exactly, module, word, dtype, seed), exact, dtype)
         leaves = [*rounding.leaves(sample), *module.parameters()]
         try:
             plain = rounding.computed(_Called(module, word), sample, leaves, dtype, seed)
         except RuntimeError as error:
             if training._NOT_OFFERED.search(str(error)) or "cudnn RNN backward" in str(error):
-                raise comparison.NotOffered(comparison.short(error)) from error
+                raise comparison.NotOffered(rounding.short(error)) from error
             if "CUDA error" in str(error):
-                raise RuntimeError(f"{name}: {comparison.short(error)}") from error
-            found.ended[name] = f"failed with an error: {comparison.short(error)}"
+                raise RuntimeError(f"{name}: {rounding.short(error)}") from error
+            found.ended[name] = f"failed with an error: {rounding.short(error)}"
             continue
         found.note(name, rounding.away(plain, exact, moved, dtype, NEAR_ZERO))
 

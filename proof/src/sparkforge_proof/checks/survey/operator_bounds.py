@@ -49,6 +49,10 @@ LEFT_OUT: dict[str, str] = {
     ),
     "resize_, transposed": "it keeps what lies in memory, in another order in another layout",
     "resize_as_, transposed": "as resize_",
+    **dict.fromkeys(
+        ("matmul, out=", "nn.functional.linear, out="), "torch 2.13 writes some to other than the elements given"
+    ),
+    "nn.functional.gelu, infinite": "torch 2.13's CPU kernel of bfloat16 makes a NaN of an infinity",
     "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu, transposed": "it reads these wrong: pytorch#187506",
     **{
         f"{name}, out=": "torch 2.13's CPU kernel, or 2.11's CUDA kernel, does not write to strided elements"
@@ -261,10 +265,10 @@ def bounds(name: str, form: str) -> tuple[float, float]:
 
 #: What is wrong in torch itself, by device and by how the operator is called; it warns.
 KNOWN_DEFECTS = {
-    ("cuda", r"nn\.functional\.avg_pool[12]d, transposed, backward"): (
+    ("cuda", r"nn\.functional\.avg_pool[12]d, transposed(, .*)?, backward"): (
         "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
     ),
-    ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, NaN"): (
+    ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, (.*, )?(negative )?NaN(, .*)?"): (
         "memory that nobody has set is returned, until pytorch#187762 and #188027 (2026-06)"
     ),
 }

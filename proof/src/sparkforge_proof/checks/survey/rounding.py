@@ -247,6 +247,10 @@ def tensors(value: t.Any) -> list[torch.Tensor]:
     return [one for item in value for one in tensors(item)] if isinstance(value, (tuple, list)) else []
 
 
+def short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]
+
+
 def spacing(dtype: torch.dtype) -> float:
     """Return the distance from 1 to the next number of a format."""
     return 2 * UNIT_ROUNDOFF[{"complex64": "float32"}.get(name := str(dtype).rpartition(".")[2], name)]

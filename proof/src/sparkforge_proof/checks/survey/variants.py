@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import functools
+import itertools
 import math
 import platform
 import re
 import typing as t
 
-from .rounding import misfits
+from .rounding import inputs, misfits
 
 if t.TYPE_CHECKING:
     import torch
@@ -20,6 +20,9 @@ if t.TYPE_CHECKING:
 #: How an operator is called, beside plainly.
 STRIDED, TRANSPOSED, IN_PLACE, OUT = "strided", "transposed", "in place", "out="
 EXPANDED, WITH_NAN, SUBNORMAL, GRAPH = "expanded", "NaN", "subnormal", "graph"
+OVERLAPPING, SIZE_ONE, OFFSET = "overlapping", "size-one", "offset"
+#: Layouts in which several elements are at one address, so that its numbers are others.
+SAME_ADDRESS = (EXPANDED, OVERLAPPING)
 #: The classes of the catalogue whose operators take any numbers, so that others can take the place of theirs.
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
 #: How the names of others begin that take a NaN. Libraries of linear algebra may end the process or never end.
@@ -163,10 +166,10 @@ def transposed(sample: t.Any) -> t.Any:
             turned = plain.transpose(-1, -2).contiguous().transpose(-1, -2)
         return turned.requires_grad_(value.requires_grad)
 
-    return _changed(sample, change)
+    return changed(sample, change)
 
 
-def _changed(sample: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor]) -> t.Any:
+def changed(sample: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor]) -> t.Any:
     """Return the sample with each strided tensor changed."""
     import torch
 
@@ -186,12 +189,69 @@ def expanded(sample: t.Any, numbers: bool = False) -> t.Any:
             return value
         return value.detach()[:1].expand(value.shape)
 
-    return _changed(sample, change)
+    return changed(sample, change)
+
+
+def repeated(sample: t.Any, layout: str, numbers: bool) -> t.Any:
+    """Return the sample with several elements of each tensor at one address: entries, or the end of a row and the next.
+
+    :param numbers: only of tensors of numbers, as of :func:`expanded`.
+    """
+    if layout == EXPANDED:
+        entries = expanded(sample, numbers)
+    else:
+        entries = changed(sample, lambda value: value if numbers and not of_numbers(value) else _overlapping(value))
+    gradients = iter([one.requires_grad for one in inputs(sample) if one.layout is _strided()])
+    return changed(entries, lambda value: value.requires_grad_(next(gradients)))
+
+
+def _overlapping(value: torch.Tensor) -> torch.Tensor:
+    """Return a tensor of which each row begins with the last element of the one before it."""
+    steps, step = [], 1
+    for size in reversed(value.shape):
+        steps.append(step)
+        step = max(1, step * size - (1 if len(steps) == 1 and value.dim() > 1 else 0))
+    plain = value.detach().contiguous()
+    return plain.as_strided(value.shape, steps[::-1]) if value.numel() else plain
+
+
+def laid(sample: t.Any, layout: str) -> t.Any:
+    """Return the same numbers in another layout; None where no tensor can have it."""
+    shapes = [one.shape for one in inputs(sample) if one.layout is _strided() and one.numel()]
+    if layout == STRIDED:
+        return sample.noncontiguous() if has_steps(sample) else None
+    if layout == TRANSPOSED:
+        return transposed(sample) if any(len(shape) > 1 for shape in shapes) else None
+    if layout == SIZE_ONE:
+        return changed(sample, _with_steps_of_one) if any(1 in shape for shape in shapes) else None
+    if layout == OFFSET:
+        return changed(sample, _behind) if shapes else None
+    return sample
+
+
+def _strided() -> torch.layout:
+    import torch
+
+    return torch.strided
+
+
+def _with_steps_of_one(value: torch.Tensor) -> torch.Tensor:
+    """Return a tensor whose dimensions of size one have steps that nobody takes: none, or many elements."""
+    plain, odd = value.detach().contiguous(), itertools.cycle((0, 13))
+    steps = [next(odd) if size == 1 else step for size, step in zip(plain.shape, plain.stride())]
+    return plain.as_strided(plain.shape, steps).requires_grad_(value.requires_grad)
+
+
+def _behind(value: torch.Tensor) -> torch.Tensor:
+    """Return a tensor that begins three elements behind its memory's start, which are other numbers."""
+    memory = value.new_ones(value.numel() + 3)
+    memory[3:] = value.detach().reshape(-1)
+    return memory[3:].view(value.shape).requires_grad_(value.requires_grad)
 
 
 def twice(sample: t.Any) -> t.Any:
     """Return the sample with each matrix, or batch of them, as a batch of two, at the same address."""
-    return _changed(sample, lambda value: value if value.dim() < 2 else value.detach().expand(2, *value.shape))
+    return changed(sample, lambda value: value if value.dim() < 2 else value.detach().expand(2, *value.shape))
 
 
 def subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) -> t.Any:
@@ -220,27 +280,28 @@ def subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) -> t.An
     return sample.transform(change)
 
 
-def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False) -> t.Any:
+def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number: float = math.nan) -> t.Any:
     """Return the sample with a NaN first, and a subnormal number second, in each tensor that has floating point.
 
     :param first: in its first input alone.
+    :param number: what stands in the place of the NaN: one with a sign, an infinity.
     """
     import torch
 
     def change(value: torch.Tensor) -> torch.Tensor:
         if not value.numel() or (first and value is not sample.input):
             return value
-        changed = value.detach().clone(memory_format=torch.contiguous_format)
+        copy = value.detach().clone(memory_format=torch.contiguous_format)
         if value.is_complex() and not value.is_cuda:
-            changed.view(-1)[:1].fill_(complex("nan+nanj"))
+            copy.view(-1)[:1].fill_(complex("nan+nanj"))
         elif value.is_floating_point():
             # Made where it is used: a CPU's conversion makes negative ones, which CUDA's sorts take for the least.
-            changed.view(-1)[:1].fill_(float("nan"))
+            copy.view(-1)[:1].fill_(number)
             if subnormal:
-                changed.view(-1)[1:2].fill_(torch.finfo(changed.dtype).tiny / 8)
-        return changed
+                copy.view(-1)[1:2].fill_(torch.finfo(copy.dtype).tiny / 8)
+        return copy
 
-    return _changed(sample, change)
+    return changed(sample, change)
 
 
 def nan_gone(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
@@ -266,6 +327,18 @@ def nan_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor
                 return math.inf
             beyond = other.isfinite() & (other.abs() > torch.finfo(one.dtype).max)
             worst = max(worst, misfits(~beyond & (one.isnan() != other.isnan())))
+    return worst
+
+
+def infinite_elsewhere(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
+    """Return an error where a result has a NaN or an infinity where what is exact has none, or another."""
+    import torch
+
+    worst = nan_elsewhere(made, exact)
+    for one, other in zip(made, exact):
+        if of_numbers(other) and of_numbers(one) and not other.is_complex():
+            large = other.abs() > torch.finfo(one.dtype).max
+            worst = max(worst, misfits((other.isinf() & (one != other)) | (one.isinf() & ~large)))
     return worst
 
 
@@ -335,30 +408,6 @@ def _never_waits(operator: t.Any, sample: t.Any) -> bool:
     return True
 
 
-def in_place(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
-    """Return what the operator leaves in a copy of its first input; None where it cannot be called so.
-
-    :param plain: what it returns when it is called plainly, whose shape and format must be those of the input.
-    """
-    import torch
-
-    function, given = operator.inplace_variant, sample.input
-    many = list(given) if isinstance(given, (list, tuple)) else [given]
-    if function is None or sample.broadcasts_input or len(plain) != len(many):
-        return None
-    for one, result in zip(many, plain):
-        if not isinstance(one, torch.Tensor) or (result.shape, result.dtype, result.layout) != (
-            one.shape,
-            one.dtype,
-            one.layout,
-        ):
-            return None
-    with torch.no_grad():
-        held = [one.detach().clone() for one in many]
-        function(held if isinstance(given, (list, tuple)) else held[0], *sample.args, **sample.kwargs)
-    return held
-
-
 def into_given(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
     """Return what the operator writes to tensors whose elements lie apart; None where it takes none."""
     import torch
@@ -379,8 +428,3 @@ def _apart(like: torch.Tensor) -> torch.Tensor:
 
     value = float("nan") if like.is_floating_point() or like.is_complex() else 1
     return torch.full((*like.shape, 2), value, dtype=like.dtype, device=like.device)[..., 0]
-
-
-def calls(full: bool) -> dict[str, t.Callable[[t.Any, t.Any, t.Sequence[torch.Tensor]], list[torch.Tensor] | None]]:
-    """Return by variant what calls an operator so."""
-    return {IN_PLACE: in_place, OUT: into_given, GRAPH: functools.partial(in_a_graph, full=full)}

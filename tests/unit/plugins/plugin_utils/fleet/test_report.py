@@ -55,7 +55,7 @@ def test_the_schema_is_strict_and_describes_each_key() -> None:
         assert part["additionalProperties"] is False
         # A report of an earlier version is read, which has no reasons, no firmware, and not what a survey computed. And
         # most rows have no number of another kind.
-        optional = {"reason", "accepted", "covered", "firmware", "mismatched", "compared"}
+        optional = {"reason", "accepted", "covered", "firmware", "mismatched", "compared", "coverage"}
         assert set(part["required"]) == set(part["properties"]) - optional
     for name, value in SCHEMA["properties"].items():
         assert value["description"], name

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The covering array of the survey's grid: `python -m lab.grid` writes it to proof/src, where the proof reads it.
+
+Every allowed pair of values of every two axes stands in some row. Rows are drawn greedily: of many candidates the one
+with the most pairs that no row has yet. Those of a day follow each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import textwrap
+from pathlib import Path
+
+PLACE = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/table.py"
+SEED, CANDIDATES = 4102, 400
+#: Rows that a default run takes of each operator.
+A_DAY = 5
+#: The first value of each is how an operator is called plainly.
+AXES = {
+    "format": ["float32", "bfloat16", "float16", "complex64"],
+    "layout": ["plain", "strided", "transposed", "expanded", "size-one", "offset", "overlapping"],
+    "size": ["listed", "empty", "one", "broadcast", "tail", "wide", "long", "batch"],
+    "option": ["first", "second", "third"],
+    "mode": ["eager", "in place", "out=", "autocast"],
+    "values": ["ordinary", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large"],
+    "direction": ["forward", "backward"],
+    "threads": ["all", "1", "3"],
+}
+#: Values that are never together: a gradient where there is none, numbers that a format does not hold, and what is
+#: empty with given tensors, which torch 2.13's ``matmul`` leaves as they were.
+EXCLUDED = {
+    "backward": ["in place", "out=", "NaN", "negative NaN", "infinite", "subnormal", "zero"],
+    "empty": ["out=", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large"],
+    "in place": ["expanded", "overlapping"],
+    "autocast": ["complex64", "float16", "subnormal"],
+    "complex64": ["negative NaN", "infinite", "subnormal", "large"],
+    "subnormal": ["bfloat16", "float16"],
+    "float16": ["zero", "large", "wide", "long", "batch"],
+}
+HEAD = '''# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The survey's grid, written by lab/grid.py: each row has the numbers of its values; ``A_DAY`` are those of a day."""
+
+'''
+Row = dict[str, str]
+Pair = tuple[tuple[str, str], tuple[str, str]]
+
+
+def is_allowed(values: list[str]) -> bool:
+    return not any(other in EXCLUDED.get(value, ()) for value in values for other in values)
+
+
+def pairs_of(row: Row) -> set[Pair]:
+    return set(itertools.combinations(row.items(), 2))
+
+
+def all_pairs() -> set[Pair]:
+    """Return the pairs of values that may stand together."""
+    return {
+        ((first, one), (second, other))
+        for first, second in itertools.combinations(AXES, 2)
+        for one in AXES[first]
+        for other in AXES[second]
+        if is_allowed([one, other])
+    }
+
+
+def drawn(chance: random.Random, missing: set[Pair]) -> Row | None:
+    """Return a row that has a pair which is missing, drawn by chance; None where a draw is not allowed."""
+    row = {axis: chance.choice(values) for axis, values in AXES.items()}
+    row.update(chance.choice(sorted(missing)))
+    return row if is_allowed(list(row.values())) else None
+
+
+def array() -> list[Row]:
+    """Return rows in which every allowed pair stands."""
+    chance, missing = random.Random(SEED), all_pairs()  # noqa: S311 - no secret
+    rows: list[Row] = []
+    while missing or len(rows) % A_DAY:
+        candidates = [row for row in (drawn(chance, missing or all_pairs()) for _try in range(CANDIDATES)) if row]
+        best = max(candidates, key=lambda row: len(pairs_of(row) & missing))
+        rows.append(best)
+        missing -= pairs_of(best)
+    # The first rows have the most new pairs: each day gets some of them.
+    days = len(rows) // A_DAY
+    return [row for day in range(days) for row in rows[day::days]]
+
+
+def content() -> str:
+    """Return the module that the proof imports, for nothing else is sent to a host."""
+    rows = ["".join(str(AXES[axis].index(value)) for axis, value in row.items()) for row in array()]
+    axes = "".join(f"    {json.dumps(axis)}: {json.dumps(tuple(values))},\n" for axis, values in AXES.items())
+    axes = axes.replace("[", "(").replace("]", ")")
+    return (
+        f'{HEAD}A_DAY = {A_DAY}\nAXES = {{\n{axes}}}\nROWS = """\n{textwrap.fill(" ".join(rows), 116)}\n""".split()\n'
+    )
+
+
+if __name__ == "__main__":
+    PLACE.write_text(content())
