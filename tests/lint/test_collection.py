@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
 from sparkforge import cli as command_line
 from sparkforge_proof import cli
+from sparkforge_proof.endpoint import cli as endpoint
 
 from lab import host
 
@@ -319,6 +320,8 @@ def test_a_command_of_the_pages_exists_and_parses(command: str, installed: Path,
         hosts.write_text("all: {children: {sparks: {hosts: {spark-ab12: {}}}}}\n")
         keep = [str(hosts) if word == "~/.config/sparkforge/hosts.yml" else word for word in keep]
         run(BIN / "ansible-playbook", *keep, "--list-tasks", cwd=CHECKOUT, **environment)
+    elif words[:3] == ["python", "sparkforge-proof.pyz", "endpoint"]:
+        endpoint.parser().parse_args(words[3:])
     elif words[:2] == ["python", "sparkforge-proof.pyz"]:
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
     elif words[:2] == ["python3", "sparkforge-record.pyz"]:

@@ -120,7 +120,7 @@ QUESTIONS = {
     "for whom": "It is for owners of a DGX Spark",
     "first command": "```bash make spark ```",
     "how long": "4.3 min at 100 Mbit/s, an estimate",
-    "what it changes": "a new directory below `/opt/sparkforge`",
+    "what it changes": "a new directory under `/opt/sparkforge`",
     "how to undo it": "sparkforge uninstall",
     "what it does not do": "It does not update firmware or the system",
     "how sure": "nobody has run this on one",
