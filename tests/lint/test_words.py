@@ -18,7 +18,7 @@ from tests.lint import subject
 
 CHECKOUT = Path(__file__).parents[2]
 #: The commit from which on subjects have the form of CONTRIBUTING.md.
-SINCE = "b93047404f6be77bd17616f2500677e61295f4c9"
+SINCE = "1b4fd80a9319f86c62da65dad3e133bc60ca7d48"
 PLUGINS = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup", "plugins/modules"]
 UTILITIES = ["plugins/plugin_utils/plans", "plugins/plugin_utils/stack", "plugins/plugin_utils/wheelhouse"]
 UTILITIES += ["plugins/module_utils/_environment", "plugins/module_utils/_unit"]
