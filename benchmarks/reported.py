@@ -4,7 +4,7 @@
 
 """Which public reports the proof's checks see: `python -m benchmarks.reported [--checks PATTERN ...] [--seed N]`.
 
-Each model of proof/tests/reports/planted.yml is planted in a process of its own, shown by its probe, and proven by the
+Each model of proof/tests/planted_reports.yml is planted in a process of its own, shown by its probe, and proven by the
 checks; those of the survey take the operators that the model names. Printed is what caught it. --sources PATH takes
 another checkout's proof/src, for a comparison.
 """
@@ -23,7 +23,7 @@ import yaml
 from lab import torch
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PLANTED = CHECKOUT / "proof/tests/reports/planted.yml"
+PLANTED = CHECKOUT / "proof/tests/planted_reports.yml"
 PROGRAM = """
 import fnmatch, json, os, sys, time
 job = json.loads(sys.stdin.read())
