@@ -20,6 +20,7 @@ import typing as t
 from ..._shared.module_utils._diagnosis import names
 from ..._shared.module_utils._diagnosis.rules import (
     compile as compiling,
+    consequences,
     cuda,
     general,
     load as loading,
@@ -84,7 +85,7 @@ def diagnosed(said: str) -> Unanswered | None:
 @functools.cache
 def _rules() -> tuple[Rule, ...]:
     """Return what is known of a compiler's failure, in the order of the whole table."""
-    return load(memory, cuda, of_torch, toolchain, compiling, loading, general, facts=names.FACTS)
+    return load(memory, cuda, of_torch, toolchain, compiling, loading, general, consequences, facts=names.FACTS)
 
 
 def told(error: BaseException | None) -> str:
