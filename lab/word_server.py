@@ -174,7 +174,9 @@ class Reference:
             mean = sum(one * value for one, value in zip(p, row))
             variance = sum(one * (value - mean) ** 2 for one, value in zip(p, row))
             numbers = {one: row[one] for one in tokens}
-            found[at] = types.SimpleNamespace(logprobs=numbers, sigma=1.1 * self.noise, moments=(mean, variance, mean))
+            # A log-probability moves with its own score and with the sum over all, which follows the likeliest ones.
+            sigma = self.noise * math.sqrt(1 + sum(math.exp(2 * value) for value in row))
+            found[at] = types.SimpleNamespace(logprobs=numbers, sigma=sigma, moments=(mean, variance, mean))
         return found
 
 
@@ -202,7 +204,10 @@ class Server:
             ids = self.read(path, body)
             self.active[number] = (ids, body)
         # Requests that arrive at the same moment form a batch.
-        time.sleep(0.001)
+        settled = -1
+        while settled != self.count:
+            settled = self.count
+            time.sleep(0.001)
         with self.lock:
             beside = [one for other, one in self.active.items() if other != number]
         try:
