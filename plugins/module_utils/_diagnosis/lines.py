@@ -45,7 +45,7 @@ _HEAD = (
     r"(?:TRACE|DEBUG|INFO|NOTICE):(?= (?!task \S+ blocked ))",
     r"(?P<short>TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d+\]",
     rf"\[?(?:{_LEVELS})\]?:[\w.]+:(?=\S)",
-    r"[ ]*│",
+    r"[ ]*[│┃▌▍▎]",
 )
 #: What only goes on one.
 _MORE = (

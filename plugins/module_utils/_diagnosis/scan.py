@@ -489,7 +489,7 @@ class _Scan:
             return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, *place)
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
-            remedy = "Read the log from that line; later errors are mostly consequences."
+            remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
         if not last:

@@ -49,17 +49,23 @@ remedy = Name the key: IdentityFile with IdentitiesOnly yes in ~/.ssh/config (an
 keys =
     sudo: a terminal is required
     sudo: a password is required
-    waiting for privilege escalation prompt
     Interactive authentication required
     is not in the sudoers file
 pattern =
     (Interactive authentication required)
     (\S+ is not in the sudoers file)
     sudo: (a (?:terminal|password) is required)[^\n]*
-    (Timeout \(\d+s\) waiting for privilege escalation prompt)
 cause = The command needs root, and sudo did not give it here ({found}).
-remedy = Run it with ssh -t or Ansible's -K, or give the account sudo without a password for what it does; if there is
-    one already, the host may be slow (raise timeout in ansible.cfg).
+remedy = Run it with ssh -t or Ansible's -K, or give the account sudo without a password for what it does.
+
+[sudo-prompt-not-seen]
+keys = waiting for privilege escalation prompt
+pattern = (Timeout \(\d+s\) waiting for privilege escalation prompt)
+cause = Ansible did not see a prompt of sudo that it knows ({found}).
+remedy = If sudo --version on the host says sudo-rs, which Ubuntu has since 25.10, set ansible_become_exe to sudo.ws, or
+    use ansible-core 2.21 or newer. Otherwise give the password with -K; if you did, the host is slow: raise timeout in
+    ansible.cfg.
+source = ansible/ansible#86441
 
 [ansible-sshpass]
 keys = must install the sshpass program

@@ -11,13 +11,15 @@ Docker, Podman, their registries and NVIDIA's container toolkit.
 
 RULES = r"""
 [container-cli-cuda]
-keys = requirement error: unsatisfied condition: cuda
+keys = unsatisfied condition: cuda
 pattern = unsatisfied condition: (cuda ?>=? ?[\d.]+)
 cause = The image requires a newer CUDA than this host's driver supports ({found}).
-remedy = Use an image for the CUDA that nvidia-smi shows; the driver itself is updated with DGX OS.
+remedy = Use an image for the CUDA that nvidia-smi shows; the driver itself is updated with DGX OS, and on a Jetson with
+    JetPack. A newer CUDA toolkit on the host changes nothing.
 source =
     theroyallab/tabbyAPI#324
     NVIDIA/nvidia-docker#1442
+    NVIDIA-ISAAC-ROS/isaac_ros_common#126
 
 [docker-option-twice]
 keys = specified both as a flag and in the configuration file

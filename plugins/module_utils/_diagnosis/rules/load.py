@@ -219,17 +219,19 @@ source = Dao-AILab/flash-attention#879
 
 [static-tls]
 keys = static TLS block
-pattern = (\S+): cannot allocate memory in static TLS block
-values = system of found: .*libgomp => /lib/aarch64-linux-gnu/libgomp.so.1
-cause = {found} was loaded too late to get thread-local storage.
-remedy = Preload the library before Python starts: export LD_PRELOAD={found}[, or the system's own {system}]; or import
-    the package that brings it (torch, sklearn, cv2) before all others.
+pattern = (?:(?<![^\s:'"])(?P<file>[^\s:'"]{1,300}\.so[.\d]{0,20}): )?cannot allocate memory in static TLS block
+values = system of file: .*libgomp => /lib/aarch64-linux-gnu/libgomp.so.1
+cause = A library[, {file},] was loaded after others had used up the static TLS block, which holds thread-local storage;
+    this is not a lack of memory.
+remedy = Import the package that brings the library (torch, sklearn, cv2) before all others[; or preload the library
+    before Python starts: export LD_PRELOAD={file}][, or the system's own {system}]. It is mostly libgomp.
 source =
     NVIDIA/DALI#5519
     dmlc/xgboost#8488
     isaac-sim/IsaacLab#5023
     isaac-sim/IsaacLab#3504
     isaac-sim/IsaacLab#5008
+    lightgbm-org/LightGBM#6509
 
 [nccl-of-another-torch]
 keys = undefined symbol: nccl

@@ -11,12 +11,18 @@ No failure by themselves: they are told beside one.
 
 RULES = r"""
 [ollama-library-unknown]
-keys = OLLAMA_LLM_LIBRARY:cuda
-pattern = OLLAMA_LLM_LIBRARY:(cuda)\s
+keys =
+    OLLAMA_LLM_LIBRARY:cuda
+    library at users request
+pattern =
+    OLLAMA_LLM_LIBRARY:(cuda)\s
+    library at users request" requested=(cuda)\s
 notice = yes
 cause = OLLAMA_LLM_LIBRARY is {found}, which Ollama does not know, so that it runs on the CPU.
 remedy = Unset it, or set cuda_v13 on a Spark.
-source = NVIDIA/dgx-spark-playbooks#23
+source =
+    NVIDIA/dgx-spark-playbooks#23
+    ollama/ollama#12797
 
 [nccl-socket-fallback]
 keys = Initialized NET plugin Socket

@@ -56,17 +56,17 @@ source =
 [vllm-max-length]
 keys = max seq len (
 pattern =
-    max seq len \((?P<length1>\d+)\), \(?(?P<needed>[\d.]+) GiB KV cache is needed, which is larger than the a
-    +vailable KV cache memory \((?P<left>[\d.]+) GiB\)(?:[^\n]*?maximum model length is (?P<most1>\d+))?
+    max seq len \((?P<length1>\d+)\),\s+\(?(?:(?P<needed1>[\d.]+) )?GiB KV cache is needed, which is larger than the
+    + available KV cache memory \((?P<left1>[\d.]+) GiB\)(?:[^\n]*?maximum model length is (?P<most1>\d+))?
     max seq len \((?P<length2>\d+)\) is larger than the maximum number of tokens that can be stored in KV cach
     +e \((?P<most2>\d+)\)
-cause = One request of {length} tokens does not fit into the KV cache[: it needs {needed} GiB, and {left} GiB are
-    left].
+cause = One request of {length} tokens does not fit into the KV cache[: it needs {needed} GiB][; {left} GiB are left].
 remedy = Set --max-model-len lower[, to at most {most}], or raise --gpu-memory-utilization if the host has the
     memory.
 source =
     vllm-project/vllm#2418
     vllm-project/vllm#34076
+    eugr/spark-vllm-docker#396
 
 [sglang-no-cache-memory]
 keys = Please try to increase --mem-fraction-static
