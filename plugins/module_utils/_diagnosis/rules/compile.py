@@ -57,9 +57,9 @@ pattern =
     compiler does not support '(-m[^'\n]+)'
     unsupported argument '([^'\n]+)' to option '-m
 cause = The compiler does not know {found}: it is too old for this source or these flags, or is for another processor.
-remedy = Use a newer compiler (CC and CXX, or the unit's toolchain), or take the flag away: out of CFLAGS and CXXFLAGS, or
-    by the build's own option, such as -DGGML_CPU_ALL_VARIANTS=OFF of llama.cpp. x86 flags such as -mavx2 are wrong on
-    aarch64.
+remedy = Use a newer compiler (CC and CXX, or the unit's toolchain), or take the flag away: out of CFLAGS and CXXFLAGS,
+    or by the build's own option, such as -DGGML_CPU_ALL_VARIANTS=OFF of llama.cpp. x86 flags such as -mavx2 are wrong
+    on aarch64.
 source =
     saleyn/erlexec#175
     ggml-org/llama.cpp#17983

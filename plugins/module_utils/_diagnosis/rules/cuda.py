@@ -294,8 +294,8 @@ cause = The program, or one of its libraries, has no code for this GPU's archite
     12.0, 12.1 and 12.1a; a Jetson Thor is 11.0; both run PTX of an older one, which the driver compiles.
 remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-kernel, flash-attn and the like in their
     cu130 wheels; or build the library from source with TORCH_CUDA_ARCH_LIST and CMAKE_CUDA_ARCHITECTURES set to the
-    GPU's architecture (GB10: 12.0, or 12.1a for a kernel that needs it, and 121; Thor: 11.0 and 110). torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library
-    has.
+    GPU's architecture (GB10: 12.0, or 12.1a for a kernel that needs it, and 121; Thor: 11.0 and 110).
+    torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library has.
 source =
     vllm-project/vllm#30855
     mmcdermott/MEDS_EIC_AR#163

@@ -266,7 +266,9 @@ source =
 
 [gloo-full-mesh]
 keys = connectFullMesh failed
-pattern = Gloo connectFullMesh failed with \[\S+\]\s*(?:(?:timed out connecting: )?SO_ERROR: (?P<why>[^,\n]+), remote=\[(?P<remote>[^\]\n]+)\])?
+pattern =
+    Gloo connectFullMesh failed with \[\S+\]\s*(?:(?:timed out connecting: )?SO_ERROR: (?P<why>[^,\n]+), remote
+    +=\[(?P<remote>[^\]\n]+)\])?
 cause = Gloo processes on two hosts do not reach each other[: {why} at {remote}]; mostly one published an address only
     it can reach, such as 127.0.1.1 in /etc/hosts or that of docker0.
 remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, or put each host's real address behind
