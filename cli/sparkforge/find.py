@@ -160,8 +160,7 @@ def compare(spark: Spark, offered: list[str], own: Path) -> None:
     """Choose which of the offered keys to store: a known key, of any type, if there is one.
 
     ssh-keyscan does not prove that a machine owns the offered keys, so no other key may replace a known one. An entry
-    that setup itself wrote for the name takes precedence, because addresses change. A machine with a revoked key is
-    refused.
+    that setup wrote for the name takes precedence, because addresses change. A revoked key is refused.
     """
     port = "{}" if spark.port == 22 else f"[{{}}]:{spark.port}"
     places = [(own, name) for name in spark.names]

@@ -131,8 +131,7 @@ def accept(console: Console, changed: Sequence[Spark]) -> None:
 def methods() -> tuple[str, dict[str, dict[str, str]]]:
     """Return the text of the fourth question, and the variables for each answer.
 
-    The answers are the collection's default stack, which is not named, and a newer one of official wheels if it ships
-    one.
+    The answers are the collection's default stack, which is not named, and a newer one of official wheels, if any.
     """
     role = collection() / "roles/stack"
     default = yaml.safe_load((role / "defaults" / "main.yml").read_text())["stack_default"]

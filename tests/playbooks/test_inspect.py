@@ -25,7 +25,7 @@ HOME = "/home/ada"
 
 def fill(place: Path, machine: int) -> None:
     """Put into ``place`` what the commands name, with code for one machine, and nothing else that they could find."""
-    code = {"thing/_C.so": elf_writer.elf_bytes(soname="_C.so", machine=machine)}
+    code = {"thing/_C.abi3.so": elf_writer.elf_bytes(soname="_C.abi3.so", machine=machine)}
     write_wheel(place / "wheels", "vllm", "1.0", code)
     thing = write_wheel(place / "wheels", "thing", "1.0", code)
     shutil.copy2(thing, place / FILE)

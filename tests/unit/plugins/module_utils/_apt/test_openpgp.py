@@ -1,5 +1,6 @@
 """Which keys a file holds as gpg reads it, which pin lets it in, and what a hostile file cannot do."""
 
+import tempfile
 import time
 from pathlib import Path
 
@@ -33,12 +34,14 @@ def other(keys: Keys) -> tuple[str, bytes, bytes]:
 
 
 @pytest.fixture(autouse=True)
-def no_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Neither the user's keys are touched, nor is anything left behind."""
-    monkeypatch.setenv("GNUPGHOME", str(tmp_path / "mine"))
-    monkeypatch.setattr(openpgp.tempfile, "tempdir", str(tmp_path))
-    yield
-    assert list(tmp_path.iterdir()) == []
+def no_traces(monkeypatch: pytest.MonkeyPatch):
+    """Fail a test that leaves a file behind; the user's keys are out of reach."""
+    # gpg makes a socket there, whose path may have at most 107 characters; pytest's own directories are longer.
+    with tempfile.TemporaryDirectory(prefix="keys-") as directory:
+        monkeypatch.setenv("GNUPGHOME", f"{directory}/mine")
+        monkeypatch.setattr(openpgp.tempfile, "tempdir", directory)
+        yield
+        assert list(Path(directory).iterdir()) == []
 
 
 def test_armored_and_binary_form_have_the_same_primary_key_and_a_subkey_is_none(one):
