@@ -22,7 +22,7 @@ import typing as t
 import warnings
 import zlib
 
-from ...check import X86_CPU_LAST, Context, Measured, check
+from ...check import Context, Measured, check
 from . import all_operators, calls, comparison, operator_bounds
 from .comparison import NotOffered, Survey, name_of
 from .conditions import PLAIN, Operator, differentiable
@@ -149,7 +149,7 @@ def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
     return ROWS if full else ROWS[day * A_DAY :][:A_DAY]
 
 
-@check("survey.pairs", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_LAST,))
+@check("survey.pairs", devices=("cuda", "cpu"), seconds=120, steps=True)
 def all_pairs(context: Context) -> Measured:
     """Each operator under two conditions at once: some rows of a covering array, other ones the next day."""
     day = Day(context)
