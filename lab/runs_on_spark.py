@@ -31,16 +31,16 @@ PACKAGES = (
 INTRODUCTION = """\
 # What runs on a Spark
 
-What `playbooks/inspect.yml` answered on {day} for packages that owners ask about: the newest version that the package
-index has for aarch64 and Python 3.12, with all that it needs, judged for a GPU of compute capability 12.1 and a driver
-of CUDA 13.0. It reads files and runs nothing, so that `yes` means "nothing in the files speaks against it": whether the
-numbers are right, only the proof says. `perhaps` and `no` have their reason beside them.
+This table has the answers of `playbooks/inspect.yml` on {day} for packages that owners ask about: for each, the newest
+version that the package index has for aarch64 and Python 3.12, with all its dependencies, judged for a GPU of compute
+capability 12.1 and a driver for CUDA 13.0. `inspect` only reads files, so `yes` means that nothing in the files rules the
+package out; only the proof shows whether the numbers are right. The column `why` gives the reason for `perhaps` and `no`.
 
 ```bash
 sparkforge inspect vllm
 ```
 
-This page is made by `python -m lab.runs_on_spark`, which asks again.
+`python -m lab.runs_on_spark` inspects the packages again and writes this page.
 
 | requirement | version | runs | why | packages | GPU code of its own |
 |---|---|---|---|---|---|

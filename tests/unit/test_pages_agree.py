@@ -115,7 +115,7 @@ README = PAGES["README.md"]
 SCREEN, COLUMNS = 40, 120
 #: An outside reader's questions, and what answers each.
 QUESTIONS = {
-    "what is it": "Sets up NVIDIA DGX Sparks for PyTorch, over ssh",
+    "what is it": "sparkforge sets up NVIDIA DGX Sparks for PyTorch, over ssh",
     "why": "have computed wrong attention without any error message",
     "for whom": "It is for owners of a DGX Spark",
     "first command": "```bash make spark ```",

@@ -33,7 +33,7 @@ def test_a_variable_s_row_has_its_default_its_choices_and_no_markup_of_ansible()
 
 def test_the_page_has_an_answer_with_a_reason_for_each_package() -> None:
     text = runs_on_spark.PAGE.read_text(encoding="utf-8")
-    day = re.search(r"answered on (\d{4}-\d\d-\d\d) for", text)
+    day = re.search(r"inspect.yml` on (\d{4}-\d\d-\d\d) for", text)
     assert day
     datetime.date.fromisoformat(day[1])
     head, body = runs_on_spark.INTRODUCTION.format(day=day[1]), text
