@@ -130,7 +130,7 @@ OURS = """
 #: Those that the first page uses, each with the words on it that say what it means.
 EXPLAINED = {
     "lab": "`make lab-down` stops the simulated Spark",
-    "proof": "compares what a Spark computes with a float64 calculation on the CPU (the proof)",
+    "proof": "compares a Spark's results with a float64 calculation on the CPU (the proof)",
     "proven": "if it is proven: the numbers are right",
     "unproven": "an unproven one, with missing numbers",
 }
