@@ -15,7 +15,7 @@ import typing as t
 
 from ..bounds import on_the_host
 from . import variants
-from .conditions import PLAIN, Exact, Operator, numbers_of, sized
+from .conditions import PLAIN, RETURNS_PLACES, Exact, Operator, numbers_of, sized
 from .rounding import (
     VANISHING,
     Computed,
@@ -162,6 +162,8 @@ def compare_row(found: t.Any, operator: Operator, row: dict[str, str], chance: r
     sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
     others = sized(operator, row, chance) if row["size"] != PLAIN["size"] else ()
+    if others and RETURNS_PLACES.match(operator.name):
+        row["direction"] = "forward"
     return compare(found, operator, sample, row, others, row["format"])
 
 
@@ -238,6 +240,10 @@ def _errors(
     import torch
 
     values, dtype = row["values"], operator.dtype
+    if row["size"] != PLAIN["size"] and RETURNS_PLACES.match(operator.name):
+        # Of equal values any may be meant.
+        results = [one if variants.of_numbers(one) else other for one, other in zip(made.results, exact.results)]
+        made = Computed(results, [], 0.0)
     if values.startswith(variants.SUBNORMAL):
         grown = functools.partial(numbers_of, operator, base, row, larger=GROWN)
         return _off_of_subnormal(made, exact, lambda: _exactly(operator, grown()), dtype)

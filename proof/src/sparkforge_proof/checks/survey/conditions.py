@@ -33,10 +33,14 @@ MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**18, 2**15, 2**23, 8
 BOTH_SUBNORMAL = f"{variants.SUBNORMAL} twice"
 #: Larger numbers are so many times as large.
 LARGER = 64.0
-#: Reads or writes so many numbers as it is told, without a look whether they are there; at one place in its own format.
+#: Operators that read or write as many numbers as they are told, without a look whether they are there; that write to
+#: places, where the last of two wins; or that search what has to be in order, or take one of equal counts.
 _UNSAFE = re.compile(
     r"unsafe|as_strided|segment_reduce|resize|set_|_(?!foreach|_r)|native_|torch\.ops|.*batch_norm|.*put$|.*scatter|index_(add|copy|reduce)|.*ctc|hist"
+    r"|.*max_unpool|searchsorted|bucketize|.*embedding_bag|mode"
 )
+#: Operators that also return where a value was, or pass a gradient back to there: among many numbers some are equal.
+RETURNS_PLACES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
 #: Takes the square of a row's length or more, or needs numbers that fit together.
 _NOT_LONG = re.compile(
     "linalg|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"
@@ -254,7 +258,7 @@ def _resized(
         for number in places:
             drawn = torch.randint(0, before, (after,), generator=generator)
             changed = changed.index_select(number, drawn.to(value.device))
-        return changed.requires_grad_(value.requires_grad)
+        return _unlike(changed, generator).requires_grad_(value.requires_grad)
 
     def lists(value: t.Any) -> t.Any:
         """Sizes stand among the arguments too: the shape that is normalised, the parts of a split."""
@@ -269,6 +273,19 @@ def _resized(
         changed.args = tuple(map(lists, changed.args))
         changed.kwargs = {key: lists(value) for key, value in changed.kwargs.items()}
     return changed
+
+
+def _unlike(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Return a tensor of float32 with each number a little nearer to zero; whole numbers stay, which flags may be.
+
+    The roundings of a sum of few numbers that come often all have one direction, and grow as their count does.
+    """
+    import torch
+
+    if value.dtype not in (torch.float32, torch.complex64):
+        return value
+    nearer = value * (1 - torch.rand(value.shape, generator=generator).to(value.device) / 4)
+    return nearer if value.is_complex() else torch.where(value == value.trunc(), value, nearer)
 
 
 def _sizes(value: t.Any) -> list[int]:

@@ -17,15 +17,16 @@ import contextlib
 import functools
 import hashlib
 import itertools
+import math
 import random
 import typing as t
 import warnings
 import zlib
 
 from ...check import Context, Measured, check
-from . import all_operators, calls, comparison, operator_bounds
+from . import all_operators, calls, comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
-from .conditions import PLAIN, Operator, differentiable
+from .conditions import PLAIN, SIZES, Operator, differentiable
 from .rounding import number_of, short, tensors
 from .table import A_DAY, AXES, ROWS as _ROWS
 
@@ -34,9 +35,8 @@ if t.TYPE_CHECKING:
 
 ROWS = [{axis: AXES[axis][int(digit)] for axis, digit in zip(AXES, row)} for row in _ROWS]
 DAYS = len(ROWS) // A_DAY
-#: Sizes of sums that a CPU may add up one by one, and how many times as far off these may be: four times the worst, 306
-#: units (``masked.normalize`` of complex numbers). In 16 bits they are added in float32.
-LONG, LONGER_SUMS = {"wide", "long", "batch"}, 40.0
+#: Bounds are those of sums of so many numbers; 16 bits are added in float32. See :func:`longer`.
+SUMMED = 64
 #: How many times the seconds of a survey's limit it may take.
 LONGER = 4.0
 
@@ -165,21 +165,29 @@ def all_pairs(context: Context) -> Measured:
             step=context.step,
             compare=day.compare,
         )
-    allowed = {words: bounds(words) for words in found.units}
+    allowed = {call: bounds(call) for call in found.units}
     measured = all_operators.judged(context, found, allowed, " and ".join(AXES["format"]), context.seed)
     measured.coverage = day.coverage(found.listed)
     return measured
 
 
-def bounds(words: str) -> tuple[float, float]:
+def bounds(call: str) -> tuple[float, float]:
     """Return how many units results and gradients may be off, by how an operator was called."""
-    parts = words.split(", ")
-    form = parts[-1] if len(parts) > 1 else "float32"
-    result, gradient = operator_bounds.bounds(parts[0], form)
-    if form in ("float32", "complex64") and not LONG.isdisjoint(parts):
-        result, gradient = LONGER_SUMS * result, LONGER_SUMS * gradient
-    if "autocast" in parts:
-        others = operator_bounds.bounds(parts[0], "bfloat16")
-        # What goes in is rounded too.
-        result, gradient = max(result, 2 * others[0]), max(gradient, 2 * others[1])
-    return result, gradient
+    name, *conditions = call.split(", ")
+    form = conditions[-1] if conditions else "float32"
+    # Under autocast both the inputs and the results are rounded to bfloat16.
+    factor, form = (2.0, "bfloat16") if "autocast" in conditions else (longer(conditions, form), form)
+    result, gradient = operator_bounds.bounds(name, form)
+    return factor * result, factor * gradient
+
+
+def longer(conditions: t.Collection[str], form: str) -> float:
+    """Return how many times as far off a sum may be that is computed number by number.
+
+    Each addition rounds by up to half a unit of what was added so far. Of unlike numbers the roundings cancel, and grow
+    as the root of their count; those of equal numbers have one direction and grow as the count.
+    """
+    count = max((SIZES[size][1] for size in SIZES if size in conditions), default=0) / SUMMED
+    if form not in ("float32", "complex64") or count < 2:
+        return 1.0
+    return count if variants.EXPANDED in conditions else math.sqrt(count)
