@@ -64,11 +64,11 @@ def pairs_of(row: Row) -> set[Pair]:
 def all_pairs() -> set[Pair]:
     """Return the pairs of values that may stand together."""
     return {
-        ((first, one), (second, other))
+        ((first, value), (second, partner))
         for first, second in itertools.combinations(AXES, 2)
-        for one in AXES[first]
-        for other in AXES[second]
-        if is_allowed([one, other])
+        for value in AXES[first]
+        for partner in AXES[second]
+        if is_allowed([value, partner])
     }
 
 

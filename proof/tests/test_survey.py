@@ -91,7 +91,7 @@ from sparkforge_proof.checks.survey import all_operators as survey
 from sparkforge_proof.checks.survey import comparison as survey_operator
 found = survey_operator.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
 context = check.Context("cuda", limits=dict(settings.LIMITS))
-judged = survey.judged(context, found, {name: (32.0, 32.0) for name in found.units}, "float32", 1)
+judged = survey.judge(context, found, {name: (32.0, 32.0) for name in found.units}, "float32", 1)
 print(judged.warning.cause)
 row = check.definitions("survey.float32", "survey")["survey.float32"].result(
     check.WARN, cause=judged.warning.cause, reason=judged.warning.reason

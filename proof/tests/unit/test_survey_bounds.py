@@ -52,7 +52,7 @@ def test_how_far_operators_are_off_is_in_the_row_and_whether_one_can_be_computed
 ) -> None:
     context = check.Context("cuda", limits=dict(settings.LIMITS))
     with pytest.raises(check.Failed) as failed:
-        survey.judged(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32", 1)
+        survey.judge(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32", 1)
     found = failed.value
     assert (found.ratio, found.mismatched, found.compared) == (ratio, mismatched, compared)
     assert found.blocks is elementary
@@ -90,7 +90,7 @@ def test_what_is_off_says_how(name: str, value: float, said: str) -> None:
     found = survey_operator.Survey(units={name: [value, 0.0]})
     context = check.Context("cuda", limits=dict(settings.LIMITS))
     with pytest.raises(check.Failed) as failed:
-        survey.judged(context, found, {name: (32.0, 32.0)}, "float32", 1)
+        survey.judge(context, found, {name: (32.0, 32.0)}, "float32", 1)
     assert failed.value.cause == f"Off in float32: {said}."
 
 

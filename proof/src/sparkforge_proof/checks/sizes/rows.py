@@ -127,7 +127,7 @@ def _takes_matrices(operator: t.Any, name: str) -> bool:
 def _computing(context: Context) -> t.Iterator[None]:
     import torch
 
-    with warnings.catch_warnings(), torch.no_grad(), all_operators.surveying(context.device):
+    with warnings.catch_warnings(), torch.no_grad(), all_operators.survey_settings(context.device):
         warnings.simplefilter("ignore")
         yield
 

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every operator of torch's own catalogue, with the inputs that it brings, forward and backward, against the CPU.
+"""Compares every operator of torch's own catalogue with the CPU, forward and backward, for the catalogue's inputs.
 
-``torch.testing._internal`` lists some 700 operators with sample inputs for each format (OpInfo). ``comparison``
-compares one of them on the device with float64 on the CPU, and ``rounding`` counts the errors. How many units an
-operator may be off stands in ``operator_bounds``, which was calibrated on sound stacks.
+``torch.testing._internal`` lists about 700 operators with sample inputs for each format (OpInfo). ``comparison``
+compares one of them on the device with float64 on the CPU, and ``rounding`` measures the errors. ``operator_bounds``
+has the bound of each operator, calibrated on sound stacks.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from ...check import (
 from ..bounds import allow_tf32
 from . import ahead, comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
-from .conditions import differentiable
-from .rounding import Misfits, short
+from .conditions import is_differentiable
+from .rounding import Misfits, one_line
 
-#: Formats in which a run takes every operator, and of the others a third, the next day another; for how many times the
-#: limit ``survey``.
+#: Formats in which a run takes every operator, and the factor on the limit ``survey`` for them; in other formats a run
+#: takes one of so many parts of the operators, another each day, with its own factor.
 BROAD, LONGER, PARTS, PART_LONGER = ("float32", "bfloat16"), 4.0, 3, 2.0
-#: How many of the operators that are off are named.
+#: The number of wrong operators that a failure names.
 NAMED = 5
-#: The attributes of an operator in the catalogue.
+#: The attributes of an operator that the survey reads.
 INTERFACE = (
     *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
     "supported_backward_dtypes",
@@ -64,19 +64,19 @@ KNOWN_REMEDY = "Do not compute what is named on this host, or use a torch in whi
 
 
 def catalogue() -> list[t.Any]:
-    """Return torch's operators.
+    """Return the operators that torch lists.
 
-    :raises Skipped: this torch brings no such list.
+    :raises Skipped: this torch has no such list.
     """
     try:
         with warnings.catch_warnings(), _stand_ins():
             warnings.simplefilter("ignore")
             listed = importlib.import_module("torch.testing._internal.common_methods_invocations")
-        # Those of optimisers are in lists of their own: many tensors at once.
+        # The operators of optimisers, on many tensors at once, have their own lists.
         groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
-        found = [operator for group in groups for operator in group]
-        for operator in found:
-            _look_at(operator)
+        operators = [operator for group in groups for operator in group]
+        for operator in operators:
+            _check_interface(operator)
     except ImportError as error:
         package = (error.name or "torch").partition(".")[0]
         raise Skipped(
@@ -85,17 +85,17 @@ def catalogue() -> list[t.Any]:
     except (AttributeError, TypeError, RuntimeError) as error:
         version = importlib.import_module("torch").__version__
         raise Skipped(
-            f"The list of operators of torch {version} has an interface unknown to the survey: {short(error)}."
+            f"The list of operators of torch {version} has an interface unknown to the survey: {one_line(error)}."
         ) from error
-    return found
+    return operators
 
 
 @contextlib.contextmanager
 def _stand_ins() -> t.Iterator[None]:
-    """Import torch's list without packages that it names and that its inputs do without.
+    """Import torch's list without packages that it imports but hardly uses.
 
-    Of expecttest it takes a base class of tests for classes that are never used, and of numpy functions to compare
-    with, which the survey does not call: only the input of one operator (prelu, 2.13) is made by numpy.
+    From expecttest it uses a base class of test cases, and from numpy functions to compare with. The survey calls
+    neither, except that numpy makes the input of one operator (prelu, 2.13).
     """
     if "expecttest" not in sys.modules:
         sys.modules["expecttest"] = types.ModuleType("expecttest")
@@ -104,7 +104,7 @@ def _stand_ins() -> t.Iterator[None]:
     try:
         importlib.import_module("numpy")
     except ImportError:
-        # The compiler looks for numpy when it is imported, and must not find this one.
+        # The compiler looks for numpy at its import and must not see the stand-in.
         importlib.import_module("torch._dynamo")
         numpy = mock.MagicMock(name="numpy", __version__="2", prod=math.prod, inf=math.inf, nan=math.nan, pi=math.pi)
         numpy.__spec__, numpy.lib.NumpyVersion = importlib.machinery.ModuleSpec("numpy", None), str
@@ -121,10 +121,10 @@ def _stand_ins() -> t.Iterator[None]:
             del sys.modules[name]
 
 
-def _look_at(operator: t.Any) -> None:
-    """Read what the survey reads of an operator.
+def _check_interface(operator: t.Any) -> None:
+    """Check that an operator has the attributes that the survey reads.
 
-    :raises AttributeError: it is not there.
+    :raises AttributeError: one is missing.
     """
     for name in INTERFACE:
         getattr(operator, name)
@@ -141,23 +141,23 @@ def survey(
     step: t.Callable[[str], None] = lambda name: None,
     compare: t.Callable[..., None] | None = None,
 ) -> Survey:
-    """Compute each operator in one format on the device and in float64 on the CPU, in an order that the seed gives.
+    """Compute each operator in one format on the device and in float64 on the CPU, in an order drawn by the seed.
 
-    On a GPU those that are compiled at their first use, which takes seconds each, come last.
+    On a GPU the operators that are compiled at their first use, which takes seconds each, come last.
 
-    :param form: ``float32``.
-    :param samples: how many inputs of each operator, drawn by ``seed`` from those that it brings.
-    :param only: names of operators; all where it is left out.
-    :param seconds: after which no other operator is begun.
-    :param passed_over: names of operators that ended the process before.
-    :param step: told the name of each operator that is begun.
-    :param compare: compares one, by default :func:`comparison.compare`.
+    :param form: the format: ``float32``.
+    :param samples: the number of inputs of each operator, drawn by ``seed`` from the catalogue's.
+    :param only: names of the operators to compute; by default all.
+    :param seconds: the time after which no further operator begins.
+    :param passed_over: names of operators that killed the process before.
+    :param step: called with the name of each operator that begins.
+    :param compare: compares one operator, by default :func:`comparison.compare`.
     """
     import torch
 
-    found, dtype, operators = Survey(), getattr(torch, form), catalogue()
-    found.listed = len(operators)
-    found.differentiable = sum(differentiable(operator, dtype, device) for operator in operators)
+    outcome, dtype, operators = Survey(), getattr(torch, form), catalogue()
+    outcome.listed = len(operators)
+    outcome.differentiable = sum(is_differentiable(operator, dtype, device) for operator in operators)
     random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - which come first is no secret
     chosen = {}
     for operator in operators:
@@ -167,7 +167,7 @@ def survey(
         if dtype not in operator.supported_dtypes(device):
             continue
         if operator_bounds.left_out(name):
-            found.left_out.append(name)
+            outcome.left_out.append(name)
         else:
             chosen[name] = operator
     late = {}
@@ -175,33 +175,32 @@ def survey(
         late = {name: operator for name, operator in chosen.items() if ahead.compiled(operator, name, dtype)}
         chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
     began = time.monotonic()
-    with surveying(device), contextlib.ExitStack() as stack:
-        # After one has ended the process, it has to be seen which.
+    with survey_settings(device), contextlib.ExitStack() as stack:
+        # After a crash only one operator may run at a time, so that the next crash can be attributed.
         if late and not passed_over:
-            stack.enter_context(ahead.compiling(late, dtype, device))
+            stack.enter_context(ahead.compile_ahead(late, dtype, device))
         for name, operator in chosen.items():
             if time.monotonic() - began > seconds:
-                found.waiting += 1
+                outcome.waiting += 1
                 continue
             step(name)
             try:
-                (compare or comparison.compare)(found, operator, dtype, device, samples, f"{seed} {name}")
+                (compare or comparison.compare)(outcome, operator, dtype, device, samples, f"{seed} {name}")
             except NotOffered as error:
-                found.drop(name, str(error))
+                outcome.drop(name, str(error))
             except torch.OutOfMemoryError:
-                # Somebody else's memory is no fault of the operator.
-                found.forget(name)
+                # Other processes may hold the memory.
+                outcome.forget(name)
                 torch.cuda.empty_cache()
-    return found
+    return outcome
 
 
 @contextlib.contextmanager
-def surveying(device: str) -> t.Iterator[None]:
-    """Compute without TensorFloat-32, and have ``torch.manual_seed`` seed the CPU and the device alone.
+def survey_settings(device: str) -> t.Iterator[None]:
+    """Compute without TensorFloat-32, and let ``torch.manual_seed`` seed only the CPU and the device.
 
-    For each other kind that was not used yet, torch keeps the call for later with the stack that it came from. The
-    catalogue seeds for each input, so that this was half of a survey's time (2.13). And it looks through the stack for
-    a test that asked for its inputs, where there is none.
+    For each other kind of device torch queues the call with a stack trace. The catalogue seeds for each input, so that
+    this took half of a survey's time (2.13). It also searches the stack for a test that asked for its inputs.
     """
     import torch
 
@@ -213,88 +212,89 @@ def surveying(device: str) -> t.Iterator[None]:
         if hasattr(tests, "extract_test_fn"):
             stack.enter_context(mock.patch.object(tests, "extract_test_fn", lambda: None))
         stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
-        # After the catalogue's import cuDNN's flags are changed by its own context alone.
+        # After the catalogue's import only this context can change cuDNN's flags.
         stack.enter_context(torch.backends.cudnn.flags(allow_tf32=False))
         yield
 
 
-def _surveyed(context: Context, form: str) -> Measured:
+def _survey_format(context: Context, form: str) -> Measured:
     """Compare every operator in one format.
 
-    :raises Failed: one is off by more than it may.
+    :raises Failed: an operator exceeds its bound.
     """
     seed = context.seed
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seconds = float(context.limits["survey"])
-        # Where a GPU is proven, it has the time.
+        # If a GPU is proven, the GPU's survey gets the time.
         broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
-        found = survey(
+        outcome = survey(
             context.device,
             form,
             int(context.limits["samples"]),
             seed,
-            only=None if broad or context.full else _third(seed),
+            only=None if broad or context.full else _operators_of_today(seed),
             seconds=seconds * (LONGER if broad else PART_LONGER),
             passed_over=context.passed_over,
             step=context.step,
         )
-    return judged(context, found, {name: operator_bounds.bounds(name, form) for name in found.units}, form, seed)
+    return judge(context, outcome, {name: operator_bounds.bounds(name, form) for name in outcome.units}, form, seed)
 
 
-def _third(seed: int) -> set[str]:
-    """Return the operators whose turn it is."""
+def _operators_of_today(seed: int) -> set[str]:
+    """Return the names of the operators whose turn it is today."""
     names = sorted({name_of(operator) for operator in catalogue()})
     return set(names[seed % PARTS :: PARTS])
 
 
-def judged(
-    context: Context, found: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str, seed: int
+def judge(
+    context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str, seed: int
 ) -> Measured:
-    """Compare what was found with its bounds.
+    """Compare the errors of a run with their bounds.
 
-    :param allowed: for each name how many units results and gradients may be off; infinite: not compared.
-    :raises Failed: one is off by more than it may, or ended the process that computed it.
+    :param allowed: by name, the bounds of the results and of the gradients, in units; infinity: not compared.
+    :raises Failed: an operator exceeds its bound.
+    :raises Unanswered: an operator raised an error or killed its process, or nothing was computed.
     """
     off: dict[str, tuple[bool, float, str]] = {}
     known: dict[str, str] = {}
     worst, worst_name = 0.0, "none"
     wrong: list[float] = []
-    for name, both in found.units.items():
-        for value, most, what in zip(both, allowed[name], ("", ", backward")):
+    for name, both in outcome.units.items():
+        for value, most, direction in zip(both, allowed[name], ("", ", backward")):
             if math.isinf(most):
                 continue
             ratio = value / most
             if ratio >= worst:
-                worst, worst_name = ratio, f"{name}{what}"
-            if ratio > 1 and (why := operator_bounds.known_defect(f"{name}{what}", context.device)):
-                known[f"{name}{what}"] = why
+                worst, worst_name = ratio, f"{name}{direction}"
+            if ratio > 1 and (why := operator_bounds.known_defect(f"{name}{direction}", context.device)):
+                known[f"{name}{direction}"] = why
             elif ratio > 1:
                 plain = name.partition(",")[0]
                 wrong.append(ratio)
-                one = (plain == name, ratio, _off(f"{name}{what}", value, most))
-                # Of the ways to call an operator the plain one is named, where it is off as well.
-                off[f"{plain}{what}"] = max(one, off.get(f"{plain}{what}", one))
+                entry = (plain == name, ratio, _describe(f"{name}{direction}", value, most))
+                # The plain call is named if it is wrong too, rather than another way to call the operator.
+                off[f"{plain}{direction}"] = max(entry, off.get(f"{plain}{direction}", entry))
     bound = "four times the error of known good stacks"
     measured = (
-        f"{found.coverage} operators with {found.samples} inputs, {len(found.units) - found.operators} called in other"
-        f" ways, at worst {worst:.2g} of the bound ({worst_name}); {len(found.refused)} not supported, "
-        f"{len(found.left_out)} excluded, {found.waiting} for another day; seed {seed}"
+        f"{outcome.coverage} operators with {outcome.samples} inputs, {len(outcome.units) - outcome.operators} called"
+        f" in other ways, at worst {worst:.2g} of the bound ({worst_name}); {len(outcome.refused)} not supported, "
+        f"{len(outcome.left_out)} excluded, {outcome.waiting} for another day; seed {seed}"
     )
-    ended = [f"{name} {how}" for name, how in {**context.passed_over, **found.ended}.items()]
-    said = f" Ended: {'; '.join(ended)}. The others still ran." if ended else ""
+    ended = [f"{name} {how}" for name, how in {**context.passed_over, **outcome.ended}.items()]
+    endings = f" Ended: {'; '.join(ended)}. The others still ran." if ended else ""
     if off:
-        ordered = sorted(off.values(), key=lambda one: -one[1])
+        ordered = sorted(off.values(), key=lambda entry: -entry[1])
         listed = "; ".join(text for _plain, _ratio, text in ordered[:NAMED])
         more = f"; and {len(off) - NAMED} more" if len(off) > NAMED else ""
-        cause = f"Off in {form}: {listed}{more}.{said}"
-        misfits = max((one for one in wrong if isinstance(one, Misfits)), default=Misfits(0, 0))
-        worst = max(one.rest if isinstance(one, Misfits) else one for one in wrong)
+        cause = f"Off in {form}: {listed}{more}.{endings}"
+        misfits = max((entry for entry in wrong if isinstance(entry, Misfits)), default=Misfits(0, 0))
+        worst = max(entry.rest if isinstance(entry, Misfits) else entry for entry in wrong)
         exact = any(operator_bounds.is_elementary(name.partition(",")[0]) for name in off)
         raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, exact)
     if ended:
-        raise Unanswered(CRASH, f"In {form}:{said}", REMEDY, measured, bound)
-    if not found.units:
+        raise Unanswered(CRASH, f"In {form}:{endings}", REMEDY, measured, bound)
+    if not outcome.units:
         raise Unanswered(ABSENT, "No operator was computed.", REMEDY, measured, bound)
     warning = None
     if known:
@@ -302,11 +302,15 @@ def judged(
         warning = Failed(f"Wrong in {form}, as is known of this torch: {listed}.", KNOWN_REMEDY, measured, bound, worst)
         warning.reason = KNOWN
     return Measured(
-        measured, bound, worst, warning=warning, covered=tuple(sorted({name.partition(",")[0] for name in found.units}))
+        measured,
+        bound,
+        worst,
+        warning=warning,
+        covered=tuple(sorted({name.partition(",")[0] for name in outcome.units})),
     )
 
 
-def _off(name: str, value: float, most: float) -> str:
+def _describe(name: str, value: float, most: float) -> str:
     if math.isfinite(value):
         return f"{name} by {value:.3g} units (bound {most:g})"
     if variants.WITH_NAN in name:
@@ -317,28 +321,28 @@ def _off(name: str, value: float, most: float) -> str:
 @check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=SURVEYED)
 def float64(context: Context) -> Measured:
     """Each operator in float64: another algorithm than the CPU's, the same numbers."""
-    return _surveyed(context, "float64")
+    return _survey_format(context, "float64")
 
 
 @check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def float32(context: Context) -> Measured:
     """Each operator in float32, without TensorFloat-32."""
-    return _surveyed(context, "float32")
+    return _survey_format(context, "float32")
 
 
 @check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def bfloat16(context: Context) -> Measured:
     """Each operator in bfloat16."""
-    return _surveyed(context, "bfloat16")
+    return _survey_format(context, "bfloat16")
 
 
 @check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def float16(context: Context) -> Measured:
     """Each operator in float16."""
-    return _surveyed(context, "float16")
+    return _survey_format(context, "float16")
 
 
 @check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=LAST)
 def complex64(context: Context) -> Measured:
     """Each operator in complex64, forward and backward."""
-    return _surveyed(context, "complex64")
+    return _survey_format(context, "complex64")

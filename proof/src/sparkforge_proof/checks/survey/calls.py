@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Calls an operator under the conditions of a row, and compares it with float64 on the CPU in plain layout."""
+"""Calls an operator under the conditions of a row and compares it with float64 on the CPU in plain layout."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ import typing as t
 
 from ..bounds import on_the_host
 from . import variants
-from .conditions import PLAIN, RETURNS_PLACES, Exact, Operator, numbers_of, sized
+from .conditions import PLAIN, RETURNS_PLACES, Exact, Operator, numbers_of, resized_samples
 from .rounding import (
     VANISHING,
     Computed,
-    Moved,
-    apart,
-    away,
-    beside,
-    computed,
-    exact_of,
+    Shifted,
+    compute,
+    copy_changed,
+    in_float64,
     inputs,
     leaves,
-    short,
+    one_line,
+    shifted_reference,
     tensors,
+    worst_errors,
 )
 from .table import AXES
 
 if t.TYPE_CHECKING:
     import torch
 
-#: How many times as far off subnormal numbers may be, and how many times as large numbers show whether results grow.
+#: Factor on the bound of subnormal results, and factor on the inputs that shows whether results are proportional.
 FLUSHED, GROWN = 16.0, 2.0**20
-#: Axes whose values are no words of how an operator was called.
-UNSAID = ("format", "option", "direction")
-#: What a library or a device may answer with where numbers do not fit.
+#: Axes whose values do not appear in the label of a call.
+UNLABELED = ("format", "option", "direction")
+#: Errors by which a library or a device refuses inputs.
 REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError)
 
 
 def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[Computed | None, bool]:
-    """Return what the operator makes of a sample as a row asks, and whether it left alone what lies beside.
+    """Return the results of an operator, called as a row says, and whether it left the gaps of ``out=`` untouched.
 
-    None where there is no such way to call it.
+    The results are None if the operator cannot be called like that.
     """
     import torch
 
@@ -54,27 +54,27 @@ def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[C
     with _threads(operator.device, row["threads"]):
         if row["direction"] == "backward":
             with _autocast(operator.device, row["mode"]):
-                return computed(entry, sample, leaves(sample), dtype, seed), True
+                return compute(entry, sample, leaves(sample), dtype, seed), True
         with torch.no_grad(), _autocast(operator.device, row["mode"]):
             if row["mode"] == "in place":
-                return _only(_in_place(operator, sample)), True
-            plain = computed(entry, sample, [], dtype, seed)
+                return _forward_only(_in_place(operator, sample)), True
+            plain = compute(entry, sample, [], dtype, seed)
             if row["mode"] == "out=":
-                written = variants.into_given(entry, sample, plain.results)
-                return _only(written), all(map(_is_alone, written or []))
+                written = variants.with_out(entry, sample, plain.results)
+                return _forward_only(written), all(map(_gap_untouched, written or []))
             if row["threads"] == "3" and operator.gpu:
-                return _only(variants.in_a_graph(entry, sample, plain.results, operator.full)), True
+                return _forward_only(variants.in_a_graph(entry, sample, plain.results, operator.full)), True
             return plain, True
 
 
-def _only(results: list[torch.Tensor] | None) -> Computed | None:
-    """Return results without gradients; None for None."""
+def _forward_only(results: list[torch.Tensor] | None) -> Computed | None:
+    """Return results without gradients, or None for None."""
     return None if results is None else Computed(results, [], 0.0)
 
 
 @contextlib.contextmanager
 def _threads(device: str, count: str) -> t.Iterator[None]:
-    """Compute with so many threads; on a GPU, which has none, with one in another stream and with three in a graph."""
+    """Compute with so many threads; on a GPU "1" means another stream, and "3" a CUDA graph (see :func:`call`)."""
     import torch
 
     if device == "cuda":
@@ -95,93 +95,99 @@ def _autocast(device: str, mode: str) -> t.ContextManager[t.Any]:
     return torch.autocast(device, torch.bfloat16) if mode == "autocast" else contextlib.nullcontext()
 
 
-def _is_alone(written: torch.Tensor) -> bool:
-    """Say whether the elements between those that were written are as they were, see :func:`variants.into_given`."""
-    beside = written._base[..., 1]
-    return bool((beside.isnan() if variants.of_numbers(written) else beside == 1).all())
+def _gap_untouched(written: torch.Tensor) -> bool:
+    """Tell whether the elements between the written ones are unchanged; see :func:`variants.with_out`."""
+    gap = written._base[..., 1]
+    return bool((gap.isnan() if variants.is_float(written) else gap == 1).all())
 
 
 def _in_place(operator: Operator, sample: t.Any) -> list[torch.Tensor] | None:
-    """Return what the operator leaves in its first input; None where it cannot be called so."""
-    held, function = tensors([sample.input]), operator.entry.inplace_variant
+    """Return the first input after the operator's in-place variant, or None if it has none for this sample."""
+    targets, function = tensors([sample.input]), operator.entry.inplace_variant
     if function is None or sample.broadcasts_input:
         return None
     plain = tensors(operator.entry(sample.input, *sample.args, **sample.kwargs))
-    if [(one.shape, one.dtype, one.layout) for one in plain] != [(one.shape, one.dtype, one.layout) for one in held]:
+    if list(map(_form, plain)) != list(map(_form, targets)):
         return None
     function(sample.input, *sample.args, **sample.kwargs)
-    return held
+    return targets
 
 
-def _exactly(operator: Operator, sample: t.Any, step: float = 0.0) -> Computed:
-    """Return what an operator makes of a sample, moved by a step, in float64 on the CPU."""
-    return computed(operator.entry, *exact_of(sample, step), operator.dtype, operator.seed)
+def _form(tensor: torch.Tensor) -> tuple[t.Any, ...]:
+    return tensor.shape, tensor.dtype, tensor.layout
+
+
+def _reference(operator: Operator, sample: t.Any, step: float = 0.0) -> Computed:
+    """Return the results of an operator in float64 on the CPU, for a sample shifted by a step."""
+    return compute(operator.entry, *in_float64(sample, step), operator.dtype, operator.seed)
 
 
 def without_gradients(sample: t.Any) -> t.Any:
-    """Return the sample with nothing to differentiate for."""
+    """Return the sample with tensors that need no gradient."""
     import torch
 
     return sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
 
 
 def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
-    """Return what an operator makes of a sample in float64 on the CPU, and the sample.
+    """Return a sample, the results of an operator for it in float64 on the CPU, and the shifted reference.
 
-    Those of optimisers are given empty lists, truth values and scalars too, which are not differentiated for: there it
-    is the sample without gradients.
+    The lists of ``_foreach`` operators may be empty, or of truth values or scalars. Such a sample comes back without
+    gradients.
 
-    :param key: under which it is kept.
+    :param key: the key under which the answer is cached.
     """
     if key is not None and key in operator.exact:
         return operator.exact[key]
     try:
-        given, differentiated = exact_of(sample)
-        before = [one.detach().clone() for one in inputs(given)]
-        exact = computed(operator.entry, given, differentiated, operator.dtype, operator.seed)
-        sample = apart(sample, before, inputs(given))
+        wide_sample, differentiated = in_float64(sample)
+        before = [tensor.detach().clone() for tensor in inputs(wide_sample)]
+        exact = compute(operator.entry, wide_sample, differentiated, operator.dtype, operator.seed)
+        sample = copy_changed(sample, before, inputs(wide_sample))
     except (RuntimeError, TypeError, IndexError):
         if not operator.name.startswith("_foreach"):
             raise
         sample = without_gradients(sample)
-        exact = _exactly(operator, sample)
-    found = sample, exact, beside(functools.partial(_exactly, operator), exact, operator.dtype)
+        exact = _reference(operator, sample)
+    answer = sample, exact, shifted_reference(functools.partial(_reference, operator), exact, operator.dtype)
     if key is not None:
-        operator.exact[key] = found
-    return found
+        operator.exact[key] = answer
+    return answer
 
 
-def compare_single(found: t.Any, operator: Operator, sample: t.Any, row: dict[str, str]) -> None:
-    """Compare a row of one condition, if the operator takes it."""
+def compare_single(outcome: t.Any, operator: Operator, sample: t.Any, row: dict[str, str]) -> None:
+    """Compare a row of one condition, if the operator takes that condition."""
     if all(operator.takes(axis, value, sample) for axis, value in row.items()):
-        compare(found, operator, sample, row)
+        compare(outcome, operator, sample, row)
 
 
-def compare_row(found: t.Any, operator: Operator, row: dict[str, str], chance: random.Random) -> dict[str, str] | None:
-    """Compare a row of several conditions, without those that the operator does not take; see :func:`compare`."""
+def compare_row(
+    outcome: t.Any, operator: Operator, row: dict[str, str], chance: random.Random
+) -> dict[str, str] | None:
+    """Compare a row of several conditions, less those that the operator does not take; see :func:`compare`."""
     sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
-    others = sized(operator, row, chance) if row["size"] != PLAIN["size"] else ()
+    others = resized_samples(operator, row, chance) if row["size"] != PLAIN["size"] else ()
     if others and RETURNS_PLACES.match(operator.name):
         row["direction"] = "forward"
-    return compare(found, operator, sample, row, others, row["format"])
+    return compare(outcome, operator, sample, row, others, row["format"])
 
 
 def compare(
-    found: t.Any,
+    outcome: t.Any,
     operator: Operator,
     sample: t.Any,
     row: dict[str, str],
     others: t.Iterable[t.Any] = (),
     form: str = "",
 ) -> dict[str, str] | None:
-    """Compare what an operator makes of a sample under the conditions of a row with what is exact, and note it.
+    """Compare an operator's results under the conditions of a row with the reference, and note the errors.
 
-    Return the conditions that were computed; None where it takes no such input, or is not to be judged.
+    Return the conditions that were computed, or None if the operator refuses the input or has no single right answer.
 
-    :param found: the :class:`comparison.Survey` that is told.
-    :param others: the sample in another size; the first counts that is taken, and the sample itself if none is.
-    :param form: what follows the conditions in the name under which it is noted.
+    :param outcome: the :class:`comparison.Survey` that collects the errors.
+    :param others: resized samples; the first that the operator takes is used, or else the sample itself.
+    :param form: the format, which ends the label of the call.
     """
     import torch
 
@@ -195,131 +201,133 @@ def compare(
             key = (id(base), positive["values"], address, row["direction"]) if is_listed else None
             if row["direction"] == "forward" and key not in operator.exact:
                 numbers = without_gradients(numbers)
-            given, exact, moved = reference(operator, numbers, key)
+            changed_sample, exact, shifted = reference(operator, numbers, key)
             break
         except REFUSALS:
             continue
     else:
         return None
-    words = _words(operator, row, form)
+    label = _label(operator, row, form)
     try:
         if positive != row:
-            given = numbers_of(operator, base, row, -1.0)
+            changed_sample = numbers_of(operator, base, row, -1.0)
         if row["mode"] == "in place":
-            given = variants.changed(given, lambda value: value.detach().clone())
-        laid = variants.laid(given, row["layout"])
+            changed_sample = variants.map_tensors(changed_sample, lambda value: value.detach().clone())
+        laid = variants.with_layout(changed_sample, row["layout"])
         if laid is None:
             if not form:
                 return None
-            row["layout"], laid = PLAIN["layout"], given
-            words = _words(operator, row, form)
-        made, is_alone = call(operator, laid, row)
+            row["layout"], laid = PLAIN["layout"], changed_sample
+            label = _label(operator, row, form)
+        made, is_clean = call(operator, laid, row)
     except torch.OutOfMemoryError:
         raise
     except REFUSALS as error:
         if "CUDA error" in str(error):
-            raise RuntimeError(f"{words}: {short(error)}") from error
-        found.refused[words] = short(error)
+            raise RuntimeError(f"{label}: {one_line(error)}") from error
+        outcome.refused[label] = one_line(error)
         return None
-    if made is None or (errors := _errors(operator, row, made, exact, moved, base)) is None:
+    if made is None or (errors := _errors(operator, row, made, exact, shifted, base)) is None:
         return None
-    found.note(words, errors if is_alone else (math.inf, 0.0))
-    if any(one is not None for one in made.gradients):
-        found.backward.add(operator.name)
+    outcome.note(label, errors if is_clean else (math.inf, 0.0))
+    if any(gradient is not None for gradient in made.gradients):
+        outcome.backward.add(operator.name)
     operator.record(row, functools.partial(call, operator, laid, row))
     return row
 
 
 def _errors(
-    operator: Operator, row: t.Mapping[str, str], made: Computed, exact: Computed, moved: Moved, base: t.Any
+    operator: Operator, row: t.Mapping[str, str], made: Computed, exact: Computed, shifted: Shifted, base: t.Any
 ) -> t.Sequence[float] | None:
-    """Return how far off results and gradients are; None where nobody says what is right.
+    """Return the errors of results and gradients, or None if there is no single right answer.
 
-    :param base: the sample before it had the numbers of the row.
+    :param base: the sample before it got the numbers of the row.
     """
     import torch
 
     values, dtype = row["values"], operator.dtype
     if row["size"] != PLAIN["size"] and RETURNS_PLACES.match(operator.name):
-        # Of equal values any may be meant.
-        results = [one if variants.of_numbers(one) else other for one, other in zip(made.results, exact.results)]
+        # A resized input has equal values, and the index of any of them is right.
+        results = [
+            actual if variants.is_float(actual) else expected for actual, expected in zip(made.results, exact.results)
+        ]
         made = Computed(results, [], 0.0)
     if values.startswith(variants.SUBNORMAL):
         grown = functools.partial(numbers_of, operator, base, row, larger=GROWN)
-        return _off_of_subnormal(made, exact, lambda: _exactly(operator, grown()), dtype)
+        return _subnormal_errors(made, exact, lambda: _reference(operator, grown()), dtype)
     if values in ("NaN", "negative NaN", "infinite"):
-        compare = variants.infinite_elsewhere if values == "infinite" else variants.nan_elsewhere
+        measure = variants.misplaced_infinity if values == "infinite" else variants.misplaced_nan
         if operator.moves:
-            compare = variants.moved_otherwise
+            measure = variants.misplaced_values
         elif not operator.has_nan_in_place(variants.is_known(base, dtype)):
-            compare = variants.nan_gone
-        return compare(on_the_host(made.results), exact.results), 0.0
+            measure = variants.lost_nan
+        return measure(on_the_host(made.results), exact.results), 0.0
     if row["layout"] in variants.SAME_ADDRESS and _vanishes(exact, base):
         return None
     if row["mode"] == "autocast" and not dtype.is_complex:
         dtype = torch.bfloat16
-        moved = beside(functools.partial(_exactly, operator), exact, dtype)
-    errors = away(made, exact, moved, dtype)
+        shifted = shifted_reference(functools.partial(_reference, operator), exact, dtype)
+    errors = worst_errors(made, exact, shifted, dtype)
     if values == "zero":
-        errors[0] = max(errors[0], variants.infinite_elsewhere(on_the_host(made.results), exact.results))
+        errors[0] = max(errors[0], variants.misplaced_infinity(on_the_host(made.results), exact.results))
     return errors
 
 
 def _vanishes(exact: Computed, sample: t.Any) -> bool:
-    """Say whether a result is what is left of a cancellation, as the variance of equal numbers."""
+    """Tell whether the terms of a result cancel, as in the variance of equal numbers."""
     return _largest(exact.results, math.inf) <= VANISHING * _largest(tensors(sample.input), 0.0)
 
 
-def _off_of_subnormal(
+def _subnormal_errors(
     made: Computed, exact: Computed, grown: t.Callable[[], Computed], dtype: torch.dtype
 ) -> list[float] | None:
-    """Return how far off results are where all are subnormal and grow as the numbers do; else None.
+    """Return the errors of results that are all subnormal and proportional to the inputs, or None for other results.
 
-    :param grown: computes what is exact of numbers ``GROWN`` times as large.
+    :param grown: computes the reference for inputs ``GROWN`` times as large.
     """
     import torch
 
-    numbers = [
-        number
-        for number, one in enumerate(exact.results)
-        if one.is_floating_point() and one.layout is torch.strided and one.numel()
+    indices = [
+        index
+        for index, tensor in enumerate(exact.results)
+        if tensor.is_floating_point() and tensor.layout is torch.strided and tensor.numel()
     ]
-    small = [exact.results[number] for number in numbers]
-    if not small or any(float(one.abs().max()) >= torch.finfo(dtype).tiny for one in small):
+    small = [exact.results[index] for index in indices]
+    if not small or any(float(tensor.abs().max()) >= torch.finfo(dtype).tiny for tensor in small):
         return None
     try:
         larger = grown().results
-    except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError):
+    except REFUSALS:
         return None
-    if not all(torch.allclose(exact.results[one] * GROWN, larger[one], 1e-6, 0.0) for one in numbers):
+    if not all(torch.allclose(exact.results[index] * GROWN, larger[index], 1e-6, 0.0) for index in indices):
         return None
-    made, exact = Computed([made.results[one] for one in numbers], [], 0.0), Computed(small, [], 0.0)
-    # Flushed it is off by tens of thousands of units; in 16 bits by some fifty.
+    made, exact = Computed([made.results[index] for index in indices], [], 0.0), Computed(small, [], 0.0)
+    # A result flushed to zero is off by tens of thousands of units; in 16 bits by about fifty.
     part = FLUSHED if dtype is torch.float32 else 1.0
-    return [one / part for one in away(made, exact, lambda: exact, dtype)]
+    return [error / part for error in worst_errors(made, exact, lambda: exact, dtype)]
 
 
 def _largest(values: t.Sequence[torch.Tensor], otherwise: float) -> float:
-    """Return the largest number of dense tensors, or something else where there is none."""
-    dense = [one.detach() for one in values if variants.of_numbers(one) and one.numel()]
-    return max((float(one.abs().max()) for one in dense), default=otherwise)
+    """Return the largest number in the dense tensors, or ``otherwise`` if there are none."""
+    dense = [tensor.detach() for tensor in values if variants.is_float(tensor) and tensor.numel()]
+    return max((float(tensor.abs().max()) for tensor in dense), default=otherwise)
 
 
-def _words(operator: Operator, row: t.Mapping[str, str], form: str) -> str:
-    """Return how an operator was called: ``cumsum, transposed, tail, float32``."""
-    values = [value for axis, value in row.items() if axis not in UNSAID and value != PLAIN[axis]]
+def _label(operator: Operator, row: t.Mapping[str, str], form: str) -> str:
+    """Return the label of a call: ``cumsum, transposed, tail, float32``."""
+    values = [value for axis, value in row.items() if axis not in UNLABELED and value != PLAIN[axis]]
     on_gpu = {"1": "another stream", "3": variants.GRAPH}
     counts = on_gpu if operator.gpu else {"1": "1 thread", "3": "3 threads"}
-    said = [counts.get(value, value).replace(" twice", "") for value in values]
-    return ", ".join([operator.name, *said, *([form] if form else [])])
+    conditions = [counts.get(value, value).replace(" twice", "") for value in values]
+    return ", ".join([operator.name, *conditions, *([form] if form else [])])
 
 
 @contextlib.contextmanager
-def on_a_stream(wanted: bool) -> t.Iterator[None]:
-    """Compute on a stream of its own, for which this one waits afterwards."""
+def on_a_stream(is_side: bool) -> t.Iterator[None]:
+    """Compute on a stream of its own; the current stream waits for it afterwards."""
     import torch
 
-    if not wanted:
+    if not is_side:
         yield
         return
     here, side = torch.cuda.current_stream(), torch.cuda.Stream()

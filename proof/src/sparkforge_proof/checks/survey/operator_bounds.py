@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""By how many units each operator of the survey may be off, and which are not compared."""
+"""The bounds of the survey's operators, in units, and the operators that it does not compare."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import re
 
 from . import variants
 
-#: Of results and of gradients, where the table has no more.
+#: Bounds of results and of gradients of operators that are not in the table.
 DEFAULT = {"complex64": 32.0, "float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
 
-#: Operators that are not compared, by name or by the name without its variant, and why.
+#: Reasons why operators are not compared, by name or by name without the variant.
 LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         "bernoulli cauchy exponential geometric log_normal multinomial normal uniform rand_like randn"
@@ -44,7 +44,9 @@ LEFT_OUT: dict[str, str] = {
     "_softmax_backward_data": "one of its inputs mixes two formats, which GPUs cannot differentiate",
     "to": "it moves its result from one device to another",
     **dict.fromkeys(
-        tuple(f"as_strided{what}, {way}" for what in ("", "_copy", "_scatter") for way in ("strided", "transposed")),
+        tuple(
+            f"as_strided{suffix}, {way}" for suffix in ("", "_copy", "_scatter") for way in ("strided", "transposed")
+        ),
         "it sets its own strides, so it refers to other elements in another layout",
     ),
     "resize_, transposed": "it keeps what lies in memory, in another order in another layout",
@@ -62,11 +64,11 @@ LEFT_OUT: dict[str, str] = {
     "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
 }
 
-#: Operator, format, and by how many units its results and its gradients may be off: four times what they were at most.
-#: inf: not compared in that format. There a value is decided by the rounding of what goes in (an index, a truncation,
-#: the cell of a grid), it overflows on the way, or libraries decide by another rule: which pivot is the largest of
-#: complex numbers (``algebra.dense`` multiplies the factors). Where sound values come from: torch 2.13.0 (CPU,
-#: x86_64) and torch 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format, 2026-11-24; see
+#: Operator, format, and the bounds of its results and its gradients: four times the largest error on sound stacks.
+#: inf: not compared in that format, since the rounding of an input decides the value (an index, a truncation, a cell of
+#: a grid), since it overflows, or since libraries follow different rules, such as which pivot of complex numbers is the
+#: largest (``algebra.dense`` multiplies the factors instead). Sound stacks: torch 2.13.0 (CPU, x86_64) and torch
+#: 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format, 2026-11-24; see
 #: docs/evidence/survey.md.
 _TABLE = """
 __rmatmul__ float64 100 64
@@ -191,9 +193,9 @@ xlogy bfloat16 6 8.2
 xlogy float16 6 12
 """
 
-#: Of modules, which are some operators in a row.
+#: Bounds of modules, which are a few operators in sequence.
 DEFAULT_OF_MODULES = {"float32": 64.0, "bfloat16": 12.0}
-#: Modules that are not compared, and why.
+#: Reasons why modules are not compared.
 MODULES_LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         "nn.Dropout nn.Dropout1d nn.Dropout2d nn.Dropout3d nn.AlphaDropout nn.FeatureAlphaDropout nn.RReLU"
@@ -208,15 +210,15 @@ MODULES_LEFT_OUT: dict[str, str] = {
 }
 
 
-def _read(table: str) -> dict[tuple[str, str], tuple[float, float]]:
+def _parse(table: str) -> dict[tuple[str, str], tuple[float, float]]:
     rows = [line.split() for line in table.strip().splitlines()]
     return {(name, form): (float(result), float(gradient)) for name, form, result, gradient in rows}
 
 
-CALIBRATED = _read(_TABLE)
+CALIBRATED = _parse(_TABLE)
 
-#: As the table above. In bfloat16 a rounding decides on which side of zero what goes into a ReLU is, and what it lets
-#: pass back: so RNN, RNNCell and the transformers have a hundred units.
+#: The same table for modules. RNN, RNNCell and the transformers have about a hundred units, since a rounding to
+#: bfloat16 decides the sign of a ReLU's input, and with it the gradient.
 _MODULES = """
 nn.BatchNorm1d bfloat16 12 31
 nn.CTCLoss float32 64 1700
@@ -238,10 +240,10 @@ nn.TransformerDecoderLayer bfloat16 12 70
 nn.TransformerEncoder bfloat16 12 130
 nn.TransformerEncoderLayer bfloat16 12 72
 """
-CALIBRATED_MODULES = _read(_MODULES)
+CALIBRATED_MODULES = _parse(_MODULES)
 
 
-#: What is rounded once at most, and its forms for lists: no device may be off by a bound.
+#: Operators that round at most once, and their forms for lists, which every device can compute exactly.
 _ROUNDED_ONCE = re.compile(
     r"(_foreach_|__r|special\.)?(abs|add|sub|rsub|mul|div(\.no_rounding_mode)?|true_divide|neg|positive|sign|sqrt|reciprocal|square"
     r"|floor|ceil|trunc|frac|round|eq|ne|lt|le|gt|ge|isnan|isinf|isfinite|logical_\w+|bitwise_\w+|maximum|minimum|fmax|fmin"
@@ -250,20 +252,20 @@ _ROUNDED_ONCE = re.compile(
 
 
 def is_elementary(name: str) -> bool:
-    """Say whether an operator's results can be computed exactly: it moves, rounds once, or multiplies matrices."""
+    """Tell whether an operator's results are exact: it moves values, rounds once, or multiplies matrices."""
     products = variants.PRODUCTS.search(name) and not variants.LIBRARIES.match(name) and "conv" not in name
     return bool(variants.MOVES.match(name) or _ROUNDED_ONCE.match(name) or products)
 
 
 def bounds(name: str, form: str) -> tuple[float, float]:
-    """Return how many units the results and the gradients of an operator may be off in a format, however it is called.
+    """Return the bounds of the results and of the gradients of an operator in a format, in units.
 
     :param name: ``sort``, or ``sort, strided``.
     """
     return CALIBRATED.get((name.partition(",")[0], form), (DEFAULT[form], DEFAULT[form]))
 
 
-#: What is wrong in torch itself, by device and by how the operator is called; it warns.
+#: Known defects of torch itself, which only warn, by device and call.
 KNOWN_DEFECTS = {
     ("cuda", r"nn\.functional\.avg_pool[12]d, transposed(, .*)?, backward"): (
         "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
@@ -275,14 +277,16 @@ KNOWN_DEFECTS = {
 
 
 def known_defect(name: str, device: str) -> str:
-    """Return what is known to be wrong in torch of an operator that is called so; empty for nothing.
+    """Return the known defect of torch in a call of an operator, or an empty string.
 
-    :param name: ``nn.functional.avg_pool2d, transposed, backward``.
+    :param name: the call: ``nn.functional.avg_pool2d, transposed, backward``.
     """
-    return next((why for (where, one), why in KNOWN_DEFECTS.items() if where == device and re.fullmatch(one, name)), "")
+    return next(
+        (why for (where, pattern), why in KNOWN_DEFECTS.items() if where == device and re.fullmatch(pattern, name)), ""
+    )
 
 
-#: How the names of operators begin whose kernels torch compiles when a process first uses them on a GPU.
+#: Prefixes of the operators whose kernels torch compiles at their first use on a GPU.
 COMPILED = (
     *"special. polygamma mvlgamma masked.prod prod nanprod i0 erf lgamma sinc exp2 digamma gcd lcm".split(),
     *"_foreach_erf _foreach_lgamma signal.windows.kaiser".split(),
@@ -290,12 +294,12 @@ COMPILED = (
 
 
 def compiled(name: str) -> bool:
-    """Say whether an operator is one that takes seconds to compile at its first use."""
+    """Tell whether an operator takes seconds to compile at its first use."""
     return name.startswith(COMPILED)
 
 
 def of_module(name: str) -> tuple[float, float]:
-    """Return how many units the results and the gradients of a module may be off.
+    """Return the bounds of the results and of the gradients of a module, in units.
 
     :param name: ``nn.Linear trained (float32)``.
     """
@@ -305,6 +309,6 @@ def of_module(name: str) -> tuple[float, float]:
 
 
 def left_out(name: str) -> str:
-    """Return why an operator is not compared, by its name or by that of which it is a variant; empty where it is."""
+    """Return the reason why an operator or its variant is not compared, or an empty string if it is."""
     parts = name.split(".")
     return next((why for count in range(len(parts), 0, -1) if (why := LEFT_OUT.get(".".join(parts[:count])))), "")

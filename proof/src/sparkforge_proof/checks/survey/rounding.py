@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an operator makes of an input, on the device and in float64 on the CPU, and by how many units both differ.
+"""Computes an operator on the device and in float64 on the CPU, and measures the difference in units.
 
-An error is counted in units: how far a value is off, by the spacing of the format's numbers near the value and near the
-largest one of the result.
+One unit is the spacing of the format's numbers near the value plus the spacing near the largest value of the result.
 """
 
 from __future__ import annotations
@@ -22,23 +21,20 @@ from ..bounds import UNIT_ROUNDOFF, on_the_host
 if t.TYPE_CHECKING:
     import torch
 
-#: A gradient is nothing but rounding where it is smaller than this part of what went in, and then it may be so many
-#: times as far off.
+#: A gradient smaller than this part of the upstream gradient is only rounding, and may be so many times as far off.
 VANISHING, CANCELLED = 1e-6, 1e4
-#: So many units are below every bound.
+#: Every bound is at least this many units.
 SMALL = 2.0
-#: Computes what is exact of inputs one step beside; the same of one tensor.
-Moved = t.Callable[[], "Computed"]
-Near = t.Callable[[], "torch.Tensor | None"]
+#: Computes the reference for inputs shifted by one step of the format: all of it, or one of its tensors.
+Shifted = t.Callable[[], "Computed"]
+ShiftedTensor = t.Callable[[], "torch.Tensor | None"]
 
 
 class Misfits(float):
-    """An infinite error: of some elements, which are a NaN, an infinity or a whole number in the place of another.
+    """An infinite error: some elements have the wrong NaN, infinity or integer. More such elements are a larger error.
 
-    Of two such errors the one of more elements is the larger.
-
-    :ivar count: how many, of those ``compared``.
-    :ivar rest: how far off the others are.
+    :ivar count: the number of such elements among the ``compared``.
+    :ivar rest: the error of the other elements.
     """
 
     count: int
@@ -58,18 +54,18 @@ class Misfits(float):
 
 
 def misfits(wrong: torch.Tensor, rest: float = 0.0) -> float:
-    """Return the error of a result some of whose elements do not fit, or how far off it is where there are none."""
+    """Return an infinite error if any element is wrong, or else the error ``rest``."""
     count = int(wrong.sum())
     return Misfits(count, wrong.numel(), rest) if count else rest
 
 
 @dataclasses.dataclass
 class Computed:
-    """What an operator made of one input.
+    """The results of an operator for one input.
 
     :ivar results: its tensors, in order.
-    :ivar gradients: of each leaf, None where it has none.
-    :ivar scale: the largest value that went in backward.
+    :ivar gradients: the gradient of each leaf, or None.
+    :ivar scale: the largest value of the upstream gradients.
     :ivar sample: the input.
     """
 
@@ -79,39 +75,41 @@ class Computed:
     sample: t.Any = None
 
 
-def beside(compute: t.Callable[[t.Any, float], Computed], exact: Computed, dtype: torch.dtype) -> Moved:
-    """Return what computes, once, what is exact of inputs one step of a format beside.
+def shifted_reference(refer: t.Callable[[t.Any, float], Computed], exact: Computed, dtype: torch.dtype) -> Shifted:
+    """Return a function that computes, only once, the reference for inputs shifted by one step of a format.
 
-    :param compute: from a sample, moved by a step, what is exact of it. It is given that of ``exact``: an operator may
-        have changed its own.
+    :param refer: computes the reference for a sample shifted by a step. It receives the sample of ``exact``, since
+        an operator may have changed its own.
     """
 
     @functools.cache
-    def moved() -> Computed:
-        # A step may lead out of what an operator takes: a probability beyond 1.
+    def shifted() -> Computed:
+        # A step may leave the operator's domain, as a probability above 1 does.
         with contextlib.suppress(RuntimeError, ValueError):
-            return compute(exact.sample, spacing(dtype))
+            return refer(exact.sample, spacing(dtype))
         return exact
 
-    return moved
+    return shifted
 
 
-def away(made: Computed, exact: Computed, moved: Moved, dtype: torch.dtype, scale: float = 0.0) -> list[float]:
-    """Return the worst errors of results and of gradients, in units.
+def worst_errors(
+    made: Computed, exact: Computed, shifted: Shifted, dtype: torch.dtype, scale: float = 0.0
+) -> list[float]:
+    """Return the largest error of the results and of the gradients, in units.
 
-    :param moved: computes what is exact of inputs one step beside; called only where it matters.
-    :param scale: what an error of a result is measured by at least.
+    :param shifted: computes the reference for shifted inputs; called only if the result depends on it.
+    :param scale: the smallest magnitude that an error of a result is relative to.
     """
     worst = [0.0, 0.0]
-    there = on_the_host([*made.results, *made.gradients])
-    results, gradients = there[: len(made.results)], there[len(made.results) :]
-    for number, (one, other) in enumerate(zip(results, exact.results)):
-        near = functools.partial(_entry, lambda: moved().results, number)
-        worst[0] = max(worst[0], units(one, other, dtype, scale, moved=near))
-    for number, (leaf, wanted) in enumerate(zip(gradients, exact.gradients)):
-        if leaf is not None and wanted is not None:
-            near = functools.partial(_entry, lambda: moved().gradients, number)
-            worst[1] = max(worst[1], _gradient(leaf, wanted, near, dtype, exact.scale))
+    on_host = on_the_host([*made.results, *made.gradients])
+    results, gradients = on_host[: len(made.results)], on_host[len(made.results) :]
+    for number, (actual, expected) in enumerate(zip(results, exact.results)):
+        near = functools.partial(_entry, lambda: shifted().results, number)
+        worst[0] = max(worst[0], units(actual, expected, dtype, scale, shifted=near))
+    for number, (leaf, expected_gradient) in enumerate(zip(gradients, exact.gradients)):
+        if leaf is not None and expected_gradient is not None:
+            near = functools.partial(_entry, lambda: shifted().gradients, number)
+            worst[1] = max(worst[1], _gradient_error(leaf, expected_gradient, near, dtype, exact.scale))
     return worst
 
 
@@ -119,17 +117,17 @@ def _entry(values: t.Callable[[], t.Sequence[torch.Tensor | None]], number: int)
     return values()[number] if number < len(values()) else None
 
 
-def computed(
+def compute(
     operator: t.Any, sample: t.Any, leaves: t.Sequence[torch.Tensor], dtype: torch.dtype, seed: str
 ) -> Computed:
-    """Compute an operator forward and, for gradients of its results that are drawn by the seed, backward."""
+    """Compute an operator forward, and backward with upstream gradients that the seed draws."""
     import torch
 
     results = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
     through = [result for result in results if result.requires_grad]
     if not through or not leaves:
         return Computed([result.detach() for result in results], [], 0.0, sample)
-    generator = torch.Generator().manual_seed(number_of(seed))
+    generator = torch.Generator().manual_seed(seed_of(seed))
     upstream = [
         torch.randn(result.shape, generator=generator, dtype=wide).to(narrow).to(wide)
         for result in through
@@ -146,7 +144,7 @@ def computed(
 
 
 def _formats(result: torch.Tensor, dtype: torch.dtype) -> tuple[torch.dtype, torch.dtype]:
-    """Return in what the gradient of a result is drawn, and what it is rounded to: real of a real result."""
+    """Return the formats in which an upstream gradient is drawn, and to which it is rounded; real for real results."""
     import torch
 
     if not dtype.is_complex:
@@ -154,53 +152,57 @@ def _formats(result: torch.Tensor, dtype: torch.dtype) -> tuple[torch.dtype, tor
     return (torch.complex128, dtype) if result.is_complex() else (torch.float64, torch.empty(0, dtype=dtype).real.dtype)
 
 
-def _gradient(found: torch.Tensor, wanted: torch.Tensor, moved: Near, dtype: torch.dtype, scale: float) -> float:
-    """Return how far a gradient is off, in units."""
+def _gradient_error(
+    actual: torch.Tensor, expected: torch.Tensor, shifted: ShiftedTensor, dtype: torch.dtype, scale: float
+) -> float:
+    """Return the error of a gradient, in units."""
     import torch
 
-    if not wanted.numel():
+    if not expected.numel():
         return 0.0
-    found, wanted = found.to_dense(), wanted.to_dense()
-    value = units(found, wanted, dtype, scale, moved, overflows=dtype is torch.float16)
-    # A gradient that is zero but for rounding, as behind the normalisation of a single value, is what is left of a
-    # cancellation, and as far off as what was cancelled is large.
-    return value / CANCELLED if float(wanted.abs().max()) <= VANISHING * scale else value
+    actual, expected = actual.to_dense(), expected.to_dense()
+    value = units(actual, expected, dtype, scale, shifted, overflows=dtype is torch.float16)
+    # A gradient of zero, as after the normalisation of a single value, comes out as the rounding of the terms that
+    # cancel.
+    return value / CANCELLED if float(expected.abs().max()) <= VANISHING * scale else value
 
 
-def number_of(seed: str) -> int:
-    """Return what a generator of torch is seeded with."""
+def seed_of(seed: str) -> int:
+    """Return a number to seed one of torch's generators with."""
     return random.Random(seed).getrandbits(32)  # noqa: S311 - which inputs are tried is no secret
 
 
 def inputs(sample: t.Any) -> list[torch.Tensor]:
-    """Return the tensors of a sample, in the order of a transformation."""
+    """Return the tensors of a sample, in the order in which ``transform`` meets them."""
     import torch
 
-    found: list[torch.Tensor] = []
+    collected: list[torch.Tensor] = []
 
     def look(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
-            found.append(value)
+            collected.append(value)
         return value
 
     sample.transform(look)
-    return found
+    return collected
 
 
 def leaves(sample: t.Any) -> list[torch.Tensor]:
-    """Return what is differentiated for."""
-    return [one for one in inputs(sample) if one.requires_grad]
+    """Return the tensors of a sample that need a gradient."""
+    return [tensor for tensor in inputs(sample) if tensor.requires_grad]
 
 
-def apart(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Sequence[torch.Tensor]) -> t.Any:
-    """Return a sample with copies of what an operator changes, as running means, which others of its list share.
+def copy_changed(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Sequence[torch.Tensor]) -> t.Any:
+    """Return a sample with its own copies of the tensors that the operator changes, which other samples may share.
 
-    :param before: the tensors that it was given in float64, in the order of a transformation.
-    :param after: the same after it.
+    :param before: copies of the tensors in float64, made before the operator ran; see :func:`inputs`.
+    :param after: the same tensors after it.
     """
     import torch
 
-    same = iter([one.layout is not torch.strided or torch.equal(one, other) for one, other in zip(before, after)])
+    same = iter(
+        [tensor.layout is not torch.strided or torch.equal(tensor, other) for tensor, other in zip(before, after)]
+    )
 
     def change(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor) and not next(same):
@@ -210,14 +212,14 @@ def apart(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Sequence[tor
     return sample.transform(change)
 
 
-def exact_of(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
-    """Return the same inputs in float64 on the CPU, each value larger or smaller by a step, and what has a gradient."""
+def in_float64(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
+    """Return a sample in float64 on the CPU, each value moved by a step, and its tensors that need a gradient."""
     import torch
 
     def change(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
             exact = value.detach().to("cpu")
-            # A copy in any case: what is computed of the value may change it.
+            # Always a copy, since the operator may change it.
             exact = exact if value.is_cuda else exact.clone()
             if exact.is_complex():
                 exact = exact.to(torch.complex128)
@@ -233,21 +235,21 @@ def exact_of(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor
 
     changed = sample.transform(change)
     if changed.kwargs.get("device") is not None:
-        # Operators that create tensors have a device argument, which a transformation does not change.
+        # ``transform`` leaves the argument ``device`` of operators that create tensors.
         changed.kwargs["device"] = "cpu"
     return changed, leaves(changed)
 
 
 def tensors(value: t.Any) -> list[torch.Tensor]:
-    """Return the tensors of whatever an operator returns, in order."""
+    """Return the tensors in a value, in order, however they are nested."""
     import torch
 
     if isinstance(value, torch.Tensor):
         return [value]
-    return [one for item in value for one in tensors(item)] if isinstance(value, (tuple, list)) else []
+    return [tensor for item in value for tensor in tensors(item)] if isinstance(value, (tuple, list)) else []
 
 
-def short(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:160]
 
 
@@ -261,16 +263,16 @@ def units(
     expected: torch.Tensor,
     dtype: torch.dtype,
     scale: float = 0.0,
-    moved: Near = lambda: None,
+    shifted: ShiftedTensor = lambda: None,
     overflows: bool = False,
 ) -> float:
-    """Return how far a result is off at worst, in units of its format; infinity where it is of another kind.
+    """Return the largest error of a result, in units of its format; infinity if shapes, NaN or infinities differ.
 
-    :param expected: float64, complex128, or exact: of integers and truth values every one must be right.
-    :param scale: what an error is measured by at least, beside the largest value that is expected.
-    :param moved: computes what is expected of inputs that are one step of the format beside: where that is far away, so
-        may be what is computed. Called only where an error is not small without it.
-    :param overflows: whether a value may be infinite or none because something on the way to it was.
+    :param expected: the reference in float64 or complex128; integers and truth values must be equal.
+    :param scale: the smallest magnitude, beside the largest expected value, that an error is relative to.
+    :param shifted: computes the reference for shifted inputs: the result may be as far off as that is from
+        ``expected``. Called only if the error is not small without it.
+    :param overflows: whether a value may be infinite or NaN because an intermediate value overflowed.
     """
     import torch
 
@@ -283,43 +285,43 @@ def units(
         return 0.0
     if (small := _small(got, expected, dtype, scale)) is not None:
         return small
-    beside = moved()
-    near = expected if beside is None else beside.detach().to("cpu").to_dense()
+    neighbour = shifted()
+    near = expected if neighbour is None else neighbour.detach().to("cpu").to_dense()
     if near.shape != expected.shape:
         near = expected
     if expected.is_complex():
         got, expected, near = (
-            torch.view_as_real(one.to(torch.complex128).resolve_conj()) for one in (got, expected, near)
+            torch.view_as_real(tensor.to(torch.complex128).resolve_conj()) for tensor in (got, expected, near)
         )
     elif not expected.is_floating_point():
-        # A place that a step of the inputs decides, such as which of two equal values comes first, may be any.
+        # An index that one step of the inputs changes, such as the larger of two close values, is not compared.
         return misfits((got.to(expected.dtype) != expected) & (near == expected))
-    # A value beyond the format's range is infinite, and no other value is.
-    got, expected, near = (one.to(torch.float64) for one in (got, expected, near))
+    # A value beyond the format's range must be infinite, and no other value may be.
+    got, expected, near = (tensor.to(torch.float64) for tensor in (got, expected, near))
     largest = torch.finfo(dtype).max
-    away = (near - expected).abs()
-    away = float(away[torch.isfinite(away)].max()) if bool(torch.isfinite(away).any()) else 0.0
+    moves = (near - expected).abs()
+    largest_move = float(moves[torch.isfinite(moves)].max()) if bool(torch.isfinite(moves).any()) else 0.0
     finite = torch.isfinite(expected) & (expected.abs() < largest)
-    there = torch.isfinite(got)
-    wrong = ~finite & there & (got.abs() < largest / 2)
+    is_finite = torch.isfinite(got)
+    wrong = ~finite & is_finite & (got.abs() < largest / 2)
     if not overflows:
-        wrong |= finite & ~there
-    got, expected = got[finite & there], expected[finite & there]
+        wrong |= finite & ~is_finite
+    got, expected = got[finite & is_finite], expected[finite & is_finite]
     if expected.numel() == 0:
         return misfits(wrong)
-    around = expected.abs() + max(float(expected.abs().max()), scale) + away / spacing(dtype)
-    # Where all is zero, or smaller than any number of the format.
+    around = expected.abs() + max(float(expected.abs().max()), scale) + largest_move / spacing(dtype)
+    # All values may be zero, or smaller than any number of the format.
     around = around.clamp_min(torch.finfo(dtype).tiny)
     return misfits(wrong, float(((got - expected).abs() / (spacing(dtype) * around)).max()))
 
 
 def _small(got: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype, scale: float) -> float | None:
-    """Return how far a result is off at most, in units, where that is below every bound; None where it may be more."""
+    """Return an upper limit of a result's error, in units, if that is below every bound, or else None."""
     import torch
 
     if not expected.is_floating_point() and not expected.is_complex():
         return 0.0 if torch.equal(got.to(expected.dtype), expected) else None
     largest = max(float(expected.abs().max()), scale, torch.finfo(dtype).tiny)
     off = float((got.to(expected.dtype) - expected).abs().max()) / (spacing(dtype) * largest)
-    # False for a NaN, as one comes of two infinities.
+    # This is false for a NaN, such as the difference of two infinities.
     return off if off <= SMALL else None
