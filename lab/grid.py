@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The covering array of the survey's grid: `python -m lab.grid` writes it to proof/src, where the proof reads it.
+"""Writes the covering array of the survey's grid to proof/src, where the proof reads it: `python -m lab.grid`.
 
-Every allowed pair of values of every two axes stands in some row. Rows are drawn greedily: of many candidates the one
-with the most pairs that no row has yet. Those of a day follow each other.
+Every allowed pair of values of two axes occurs in some row. The rows are chosen greedily: each is the random candidate
+with the most pairs that no earlier row has. The rows of a day follow each other.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import random
 import textwrap
 from pathlib import Path
 
-PLACE = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/table.py"
+PATH = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/table.py"
 SEED, CANDIDATES = 4102, 400
-#: Rows that a default run takes of each operator.
+#: Rows of each operator in a default run.
 A_DAY = 5
-#: The first value of each is how an operator is called plainly.
+#: The first value of each axis is that of a plain call.
 AXES = {
     "format": ["float32", "bfloat16", "float16", "complex64"],
     "layout": ["plain", "strided", "transposed", "expanded", "size-one", "offset", "overlapping"],
@@ -31,8 +31,8 @@ AXES = {
     "direction": ["forward", "backward"],
     "threads": ["all", "1", "3"],
 }
-#: Values that are never together: a gradient where there is none, numbers that a format does not hold, and what is
-#: empty with given tensors, which torch 2.13's ``matmul`` leaves as they were.
+#: Values that never occur together: a gradient for calls that have none, numbers that a format cannot represent, and
+#: empty inputs with ``out=``, which torch 2.13's ``matmul`` does not write.
 EXCLUDED = {
     "backward": ["in place", "out=", "NaN", "negative NaN", "infinite", "subnormal", "zero"],
     "empty": ["out=", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large"],
@@ -46,7 +46,7 @@ HEAD = '''# Copyright (c) 2026 The sparkforge maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The survey's grid, written by lab/grid.py: each row has the numbers of its values; ``A_DAY`` are those of a day."""
+"""The survey's grid, written by lab/grid.py: a row has the index of each axis' value, a day ``A_DAY`` rows."""
 
 '''
 Row = dict[str, str]
@@ -62,7 +62,7 @@ def pairs_of(row: Row) -> set[Pair]:
 
 
 def all_pairs() -> set[Pair]:
-    """Return the pairs of values that may stand together."""
+    """Return the pairs of values that may occur together."""
     return {
         ((first, value), (second, partner))
         for first, second in itertools.combinations(AXES, 2)
@@ -72,29 +72,29 @@ def all_pairs() -> set[Pair]:
     }
 
 
-def drawn(chance: random.Random, missing: set[Pair]) -> Row | None:
-    """Return a row that has a pair which is missing, drawn by chance; None where a draw is not allowed."""
+def draw(chance: random.Random, missing: set[Pair]) -> Row | None:
+    """Return a random row with one of the missing pairs, or None if the row is not allowed."""
     row = {axis: chance.choice(values) for axis, values in AXES.items()}
     row.update(chance.choice(sorted(missing)))
     return row if is_allowed(list(row.values())) else None
 
 
 def array() -> list[Row]:
-    """Return rows in which every allowed pair stands."""
+    """Return rows that together have every allowed pair."""
     chance, missing = random.Random(SEED), all_pairs()  # noqa: S311 - no secret
     rows: list[Row] = []
     while missing or len(rows) % A_DAY:
-        candidates = [row for row in (drawn(chance, missing or all_pairs()) for _try in range(CANDIDATES)) if row]
+        candidates = [row for row in (draw(chance, missing or all_pairs()) for _try in range(CANDIDATES)) if row]
         best = max(candidates, key=lambda row: len(pairs_of(row) & missing))
         rows.append(best)
         missing -= pairs_of(best)
-    # The first rows have the most new pairs: each day gets some of them.
+    # The first rows have the most new pairs, so each day gets some of them.
     days = len(rows) // A_DAY
     return [row for day in range(days) for row in rows[day::days]]
 
 
 def content() -> str:
-    """Return the module that the proof imports, for nothing else is sent to a host."""
+    """Return the source of the module that the proof imports, since a host receives only modules."""
     rows = ["".join(str(AXES[axis].index(value)) for axis, value in row.items()) for row in array()]
     axes = "".join(f"    {json.dumps(axis)}: {json.dumps(tuple(values))},\n" for axis, values in AXES.items())
     axes = axes.replace("[", "(").replace("]", ")")
@@ -104,4 +104,4 @@ def content() -> str:
 
 
 if __name__ == "__main__":
-    PLACE.write_text(content())
+    PATH.write_text(content())

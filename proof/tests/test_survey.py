@@ -1,4 +1,4 @@
-"""The survey where torch's list of operators cannot be used, and a size that does not fit; each is said in one row."""
+"""The survey and its neighbours: faults of an operator that are named, and lists of operators that cannot be used."""
 
 import json
 import re
@@ -11,8 +11,8 @@ import pytest
 from proof.tests.environment import Environment
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
-#: Runs checks for each line that it reads, in a fork, for torch and its list of operators take seconds to read; prints
-#: what each said.
+#: Runs the checks of each line that it reads in a fork, since the import of torch and its list of operators takes
+#: seconds, and prints their answers.
 PROGRAM = """
 import json, os, sys, types
 sys.path.insert(0, {sources!r})
@@ -24,16 +24,16 @@ if not {before!r}:
     survey.catalogue()
 def answer(between, checks, limits):
     exec(between, globals())
-    found = {{}}
+    answers = {{}}
     for name in checks:
         context = check.Context("cpu", limits={{**settings.LIMITS, **limits}})
         try:
-            found[name] = ["pass", check.FUNCTIONS[name](context).measured]
+            answers[name] = ["pass", check.FUNCTIONS[name](context).measured]
         except check.Skipped as skipped:
-            found[name] = ["skip", str(skipped)]
+            answers[name] = ["skip", str(skipped)]
         except check.Failed as failed:
-            found[name] = ["fail", failed.cause]
-    return found
+            answers[name] = ["fail", failed.cause]
+    return answers
 for line in sys.stdin:
     process = os.fork()
     if not process:
@@ -48,13 +48,13 @@ for line in sys.stdin:
     if os.waitpid(process, 0)[1]:
         print("null", flush=True)
 """
-#: A list of one operator that lacks what the survey reads.
+#: A list of one operator without the attributes that the survey reads.
 STRANGER = """
 listed = types.ModuleType("listed")
 listed.op_db = [types.SimpleNamespace(name="add", variant_test_name="")]
 sys.modules["torch.testing._internal.common_methods_invocations"] = listed
 """
-#: The first three operators of torch's list, of which one refuses what it takes elsewhere.
+#: Three operators of torch's list, one of which works only in float64.
 BROKEN = """
 plain = survey.catalogue()
 chosen = [one for one in plain if one.name in ("sin", "cos", "exp")]
@@ -68,7 +68,7 @@ def refuses(x):
 sine.op = refuses
 survey.catalogue = lambda: chosen
 """
-#: The operator of optimisers that takes many roots, whose gradient is a twentieth too large.
+#: An operator on lists of tensors whose gradient is too large by a twentieth.
 GRADIENT_OFF = """
 import torch
 (chosen,) = [one for one in survey.catalogue() if one.name == "_foreach_sqrt"]
@@ -89,22 +89,22 @@ KNOWN = """
 from sparkforge_proof import check, settings, verdict
 from sparkforge_proof.checks.survey import all_operators as survey
 from sparkforge_proof.checks.survey import comparison as survey_operator
-found = survey_operator.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
+outcome = survey_operator.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
 context = check.Context("cuda", limits=dict(settings.LIMITS))
-judged = survey.judge(context, found, {name: (32.0, 32.0) for name in found.units}, "float32", 1)
-print(judged.warning.cause)
+warning = survey.judge(context, outcome, {name: (32.0, 32.0) for name in outcome.units}, "float32", 1).warning
+print(warning.cause)
 row = check.definitions("survey.float32", "survey")["survey.float32"].result(
-    check.WARN, cause=judged.warning.cause, reason=judged.warning.reason
+    check.WARN, cause=warning.cause, reason=warning.reason
 )
 print(verdict.remark({"checks": [check.Result.from_row(row.as_row()).as_row()]}))
 """
-#: An operator that is something else where a condition of its input holds.
+#: An operator with another result for inputs that meet a condition.
 OFF = """
 import torch
-(chosen,) = [one for one in survey.catalogue() if survey_operator.name_of(one) == {name!r}]
+(chosen,) = [entry for entry in survey.catalogue() if survey_operator.name_of(entry) == {name!r}]
 function = chosen.op
-def off(x, *given):
-    exact = function(x, *given)
+def off(x, *args):
+    exact = function(x, *args)
     if x.dtype is torch.float64 or x.dtype is torch.complex128 or not ({condition}):
         return exact
     return {result}
@@ -113,8 +113,8 @@ survey.catalogue = lambda: [chosen]
 """
 
 
-class Asked:
-    """Asks checks in one process, or in one of its own where something is done before it reads torch."""
+class Runner:
+    """Runs checks in a process that has read torch, or in one of its own if code must run before torch is read."""
 
     def __init__(self, python: Path) -> None:
         self._python = python
@@ -130,14 +130,14 @@ class Asked:
         line = process.stdout.readline()
         if before:
             self.end(process)
-        found = json.loads(line or "null")
-        assert found is not None, "it ended with an error, which is above"
-        return dict(found)
+        answers = json.loads(line or "null")
+        assert answers is not None, "it ended with an error, which is above"
+        return dict(answers)
 
     def end(self, process: subprocess.Popen[str] | None = None) -> None:
-        with process or self._process as one:
-            assert one.stdin
-            one.stdin.close()
+        with process or self._process as ending:
+            assert ending.stdin
+            ending.stdin.close()
 
     def _start(self, before: str) -> subprocess.Popen[str]:
         text = PROGRAM.format(sources=str(SOURCES), before=before)
@@ -145,10 +145,10 @@ class Asked:
 
 
 @pytest.fixture(scope="module")
-def said(healthy: Environment) -> Iterator[Asked]:
-    asked = Asked(healthy.python)
-    yield asked
-    asked.end()
+def run(healthy: Environment) -> Iterator[Runner]:
+    runner = Runner(healthy.python)
+    yield runner
+    runner.end()
 
 
 @pytest.mark.parametrize(
@@ -163,58 +163,74 @@ def said(healthy: Environment) -> Iterator[Asked]:
         pytest.param("", STRANGER, "has an interface unknown to the survey: .*supports_autograd", id="another"),
     ],
 )
-def test_a_list_of_operators_that_cannot_be_used_is_a_skip_with_the_reason(
-    said: Asked, before: str, between: str, reason: str
-) -> None:
-    found = said("cpu.survey.float32", "cpu.survey.modules", before=before, between=between)
-    for status, text in found.values():
+def test_unusable_list_of_operators_is_skipped_with_reason(run: Runner, before: str, between: str, reason: str) -> None:
+    for status, text in run("cpu.survey.float32", "cpu.survey.modules", before=before, between=between).values():
         assert status == "skip"
         assert re.search(reason, text), text
 
 
-def test_survey_needs_no_numpy(said: Asked) -> None:
+def test_survey_without_numpy_counts_operators_and_gradients(run: Runner) -> None:
     few = f"{BROKEN.replace('sine.op = refuses', '')}\nassert sys.modules.get('numpy') is None and len(plain) > 500"
-    status, measured = said("cpu.survey.float32", before="sys.modules['numpy'] = None", between=few)[
-        "cpu.survey.float32"
-    ]
-    assert status == "pass" and measured.startswith("3 of 3 (backward 3 of 3 differentiable"), measured
+    answers = run("cpu.survey.float32", before="sys.modules['numpy'] = None", between=few)
+    status, measured = answers["cpu.survey.float32"]
+    assert status == "pass"
+    assert measured.startswith("3 of 3 (backward 3 of 3 differentiable, 100.0%) operators with "), measured
 
 
-def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_computed(said: Asked) -> None:
-    found = said("cpu.survey.float32", between=BROKEN)
-    status, cause = found["cpu.survey.float32"]
+def test_error_of_one_operator_is_named_and_others_run(run: Runner) -> None:
+    status, cause = run("cpu.survey.float32", between=BROKEN)["cpu.survey.float32"]
     assert status == "fail"
     assert cause.startswith("In float32: Ended: sin failed with an error: no luck today. The others still ran.")
 
 
-def test_what_optimisers_compute_many_of_is_differentiated_too(said: Asked) -> None:
-    status, cause = said("cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
+def test_gradient_of_foreach_operator_is_compared(run: Runner) -> None:
+    status, cause = run("cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
     assert status == "fail" and cause.startswith("Off in float32: _foreach_sqrt, backward by "), cause
 
 
+#: Limits of checks; with this seed the first operator of a list has its turn in every format.
+LIMITS = {"survey.pairs": {"samples": 20}, "sizes.many": {}}
+SURVEY = {"samples": 9, "seed": 3}
+
+
 @pytest.mark.parametrize(
-    ("check", "condition", "result", "way"),
+    ("check", "operator", "condition", "result", "cause"),
     [
-        ("float32", "bool(x.isnan().any())", "exact.nan_to_num()", "sigmoid, NaN"),
-        ("float32", "x.dim() > 1 and x.stride(-1) > x.stride(-2) > 0", "exact * 1.1", "cumsum, transposed"),
-        ("float32", "0 in x.stride()", "exact * 1.1", "sigmoid, expanded"),
-        ("float32", "bool(x.isnan().any())", "exact.masked_fill(exact.abs() < 1e-38, 0)", "roll, NaN"),
-        ("float32", "0 in x.stride()", "exact * 1.1", "flipud, expanded"),
-        ("float32", "bool(x.isnan().any())", "exact.nan_to_num()", "addr, NaN"),
-        ("float32", "0 < float(x.abs().max()) < 1e-38", "exact * 0", "trace, subnormal"),
-        ("complex64", "True", "exact.conj()", "sigmoid"),
-        # It changes what it was given, of which its results are parts.
-        ("complex64", "True", "(exact[0].data.mul_(1.01), exact)[1]", "unsafe_chunk"),
+        ("survey.float32", "sigmoid", "bool(x.isnan().any())", "exact.nan_to_num()", "sigmoid, NaN"),
+        ("survey.float32", "cumsum", "x.dim() > 1 and x.stride(-1) > x.stride(-2) > 0", "exact * 1.1",
+         "cumsum, transposed"),
+        ("survey.float32", "sigmoid", "0 in x.stride()", "exact * 1.1", "sigmoid, expanded"),
+        ("survey.float32", "roll", "bool(x.isnan().any())", "exact.masked_fill(exact.abs() < 1e-38, 0)", "roll, NaN"),
+        ("survey.float32", "flipud", "0 in x.stride()", "exact * 1.1", "flipud, expanded"),
+        ("survey.float32", "addr", "bool(x.isnan().any())", "exact.nan_to_num()", "addr, NaN"),
+        ("survey.float32", "trace", "0 < float(x.abs().max()) < 1e-38", "exact * 0", "trace, subnormal"),
+        ("survey.complex64", "sigmoid", "True", "exact.conj()", "sigmoid"),
+        # The fault changes the input, and the results are views of it.
+        ("survey.complex64", "unsafe_chunk", "True", "(exact[0].data.mul_(1.01), exact)[1]", "unsafe_chunk"),
+        ("survey.pairs", "cumsum", "x.shape[-1:] > (8192,) and x.dtype is torch.bfloat16", "exact * 2",
+         "cumsum, .*(wide|long).*bfloat16"),
+        ("survey.pairs", "add", "x.storage_offset() == 3", "exact * 2", "add, .*offset"),
+        ("survey.pairs", "exp", "torch.get_num_threads() == 3", "exact * 2", "exp, .*3 threads"),
+        ("survey.pairs", "msort", "bool((x.isnan() & x.signbit()).any())", "exact.roll(1)", "msort, .*negative NaN"),
+        ("survey.pairs", "mm", "x.shape[1] % 4 and torch.is_autocast_enabled('cpu')", "exact * 2", "mm, .*autocast"),
+        ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
+        ("sizes.many", "cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])",
+         "row 1000"),
+        ("sizes.many", "fft.rfft", "x.numel() > 2**19", "exact.roll(1, -1)", "row 0"),
+        ("sizes.many", "special.hermite_polynomial_h", "x.numel() > 2**15", "exact + (x == x.max())", "row 0"),
+        # Two numbers make a complex one, but two negative ones are refused.
+        ("sizes.many", "complex", "x.numel() > 2**19", "exact + (x == x.max())", "row 0"),
+        ("sizes.many", "special.bessel_y0", "x.numel() > 2**15", "exact + (x == x.min())", "row 0"),
     ],
-)
-def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is_named(
-    said: Asked, check: str, condition: str, result: str, way: str
+)  # fmt: skip
+def test_fault_under_condition_is_named(
+    run: Runner, check: str, operator: str, condition: str, result: str, cause: str
 ) -> None:
-    between = OFF.format(name=way.partition(",")[0], condition=condition, result=result)
-    # A seed with which the first of a list has its turn in every format; by default the day decides.
-    limits = {"samples": 9, "seed": 3}
-    status, cause = said(f"cpu.survey.{check}", between=between, limits=limits)[f"cpu.survey.{check}"]
-    assert status == "fail" and cause.startswith(f"Off in {check}: {way}"), cause
+    between = OFF.format(name=operator, condition=condition, result=result)
+    status, text = run(f"cpu.{check}", between=between, limits=LIMITS.get(check, SURVEY))[f"cpu.{check}"]
+    patterns = {"survey.pairs": cause, "sizes.many": rf"\({operator}, float32, {cause}\)"}
+    pattern = patterns.get(check, f"^Off in {check.removeprefix('survey.')}: {cause}")
+    assert status == "fail" and re.search(pattern, text), text
 
 
 @pytest.mark.parametrize(
@@ -226,65 +242,22 @@ def test_an_operator_that_is_wrong_in_one_layout_or_format_or_for_a_nan_alone_is
         ("linalg.inv", "0 in x.stride()", "exact * 1.1", "expanded"),
     ],
 )
-def test_numbers_are_given_to_more_operators_where_everything_is_asked(
-    said: Asked, operator: str, condition: str, result: str, way: str
-) -> None:
+def test_full_run_tries_more_values(run: Runner, operator: str, condition: str, result: str, way: str) -> None:
     between = OFF.format(name=operator, condition=condition, result=result)
-    found = [said("cpu.survey.float32", between=between, limits={"samples": samples}) for samples in (9, 20)]
-    (status, _measured), (full, cause) = (one["cpu.survey.float32"] for one in found)
+    answers = [run("cpu.survey.float32", between=between, limits={"samples": samples}) for samples in (9, 20)]
+    (status, _measured), (full, cause) = (answer["cpu.survey.float32"] for answer in answers)
     assert status == "pass" and full == "fail" and cause.startswith(f"Off in float32: {operator}, {way} "), cause
 
 
-@pytest.mark.parametrize(
-    ("operator", "condition", "result", "words"),
-    [
-        (
-            "cumsum",
-            "x.shape[-1:] > (8192,) and x.dtype is torch.bfloat16",
-            "exact * 2",
-            "cumsum, .*(wide|long).*bfloat16",
-        ),
-        ("add", "x.storage_offset() == 3", "exact * 2", "add, .*offset"),
-        ("exp", "torch.get_num_threads() == 3", "exact * 2", "exp, .*3 threads"),
-        ("msort", "bool((x.isnan() & x.signbit()).any())", "exact.roll(1)", "msort, .*negative NaN"),
-        ("mm", "x.shape[1] % 4 and torch.is_autocast_enabled('cpu')", "exact * 2", "mm, .*autocast"),
-    ],
-)
-def test_operator_that_is_wrong_under_two_conditions_is_named(
-    said: Asked, operator: str, condition: str, result: str, words: str
-) -> None:
-    between = OFF.format(name=operator, condition=condition, result=result)
-    status, cause = said("cpu.survey.pairs", between=between, limits={"samples": 20})["cpu.survey.pairs"]
-    assert status == "fail" and re.search(words, cause), cause
-
-
-@pytest.mark.parametrize(
-    ("operator", "condition", "result", "where"),
-    [
-        ("gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
-        ("cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])", "row 1000"),
-        ("fft.rfft", "x.numel() > 2**19", "exact.roll(1, -1)", "row 0"),
-        ("special.hermite_polynomial_h", "x.numel() > 2**15", "exact + (x == x.max())", "row 0"),
-        # Of two numbers each makes one that is complex; of negative ones it makes none.
-        ("complex", "x.numel() > 2**19", "exact + (x == x.max())", "row 0"),
-        ("special.bessel_y0", "x.numel() > 2**15", "exact + (x == x.min())", "row 0"),
-    ],
-)
-def test_what_is_wrong_of_many_rows_alone_is_named(
-    said: Asked, operator: str, condition: str, result: str, where: str
-) -> None:
-    between = OFF.format(name=operator, condition=condition, result=result)
-    status, cause = said("cpu.sizes.many", between=between)["cpu.sizes.many"]
-    assert status == "fail" and f"({operator}, float32, {where})" in cause, cause
-
-
-def test_what_computes_no_row_by_itself_is_not_asked_of_many(said: Asked) -> None:
-    only = "survey.catalogue = lambda plain=survey.catalogue(): [one for one in plain if one.name in ('cov', 'sin')]"
-    status, measured = said("cpu.sizes.many", between=only)["cpu.sizes.many"]
+def test_operator_across_rows_is_not_compared_row_by_row(run: Runner) -> None:
+    only = (
+        "survey.catalogue = lambda plain=survey.catalogue(): [entry for entry in plain if entry.name in ('cov', 'sin')]"
+    )
+    status, measured = run("cpu.sizes.many", between=only)["cpu.sizes.many"]
     assert status == "pass" and measured.endswith("; 1 operators"), measured
 
 
-#: A triangle that is wrong of many matrices alone, asked of as on a GPU where everything is asked, but of fewer.
+#: A fault of ``triu`` for many matrices only, in the check that a full run makes on a GPU, with fewer matrices.
 TRIANGLE = """
 import torch
 from sparkforge_proof import check, settings
@@ -297,44 +270,41 @@ for number, name, operator in many._listed(context):
         right = operator.op
         operator.op = lambda x, *rest: right(x, *rest) * (1.01 if name == "triu" and x.numel() > 2**17 else 1)
         cases = bounds.Cases("a matrix", "Use another stack.")
-        taken = many._takes_matrices(operator, name)
-        offered = taken and many._equal_rows(cases, context, operator, name, torch.float32, 257, many.MATRIX)
+        takes_matrices = many._takes_matrices(operator, name)
+        offered = takes_matrices and many._equal_rows(cases, context, operator, name, torch.float32, 257, many.MATRIX)
         try:
-            said = cases.result().measured if offered else "not asked"
+            answer = cases.result().measured if offered else "not asked"
         except check.Failed as error:
-            said = error.cause
-        print(name, said)
+            answer = error.cause
+        print(name, answer)
         operator.op = right
 """
 
 
-def test_a_triangle_that_is_wrong_of_many_matrices_alone_is_named(healthy: Environment) -> None:
-    found = subprocess.run([healthy.python, "-c", TRIANGLE], capture_output=True, text=True, check=True, cwd=SOURCES)
-    cov, svd, triu = sorted(found.stdout.strip().splitlines())
+def printed(environment: Environment, program: str) -> list[str]:
+    process = subprocess.run(
+        [environment.python, "-c", program], capture_output=True, text=True, check=True, cwd=SOURCES
+    )
+    return process.stdout.strip().splitlines()
+
+
+def test_fault_of_many_matrices_only_is_named(healthy: Environment) -> None:
+    cov, svd, triu = sorted(printed(healthy, TRIANGLE))
     assert (cov, svd) == ("cov not asked", "svd not asked")
     assert "triu, float32, row 0" in triu and "times the bound" in triu, triu
 
 
-def test_a_defect_of_torch_that_is_known_warns_and_names_what_is_wrong(healthy: Environment) -> None:
-    found = subprocess.run([healthy.python, "-c", KNOWN], capture_output=True, text=True, check=True, cwd=SOURCES)
-    cause, remark = found.stdout.splitlines()
+def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
+    cause, remark = printed(healthy, KNOWN)
     assert cause == (
         "Wrong in float32, as is known of this torch: nn.functional.avg_pool2d, transposed, backward: of inputs whose"
         " channels are last, with padding, until pytorch#188345 (2026-07)."
     )
-    # It is in the verdict's own sentence, after "proven; ".
+    # The verdict's own sentence continues with it after "proven; ".
     assert remark == f"wrong{cause[len('Wrong') : -1]}"
 
 
-def test_how_many_of_the_differentiable_operators_were_computed_backward_is_in_the_row(said: Asked) -> None:
-    few = BROKEN.replace("sine.op = refuses", "")
-    status, measured = said("cpu.survey.float32", between=few)["cpu.survey.float32"]
-    assert status == "pass"
-    assert measured.startswith("3 of 3 (backward 3 of 3 differentiable, 100.0%) operators with "), measured
-
-
-def test_a_size_that_does_not_fit_is_a_skip_that_says_how_much_is_missing(said: Asked) -> None:
-    found = said("cpu.sizes.elements", limits={"memory_share": 1e-6})
-    status, reason = found["cpu.sizes.elements"]
+def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
+    status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"
     assert "takes 4.4 GiB, which is 4.4 GiB more than 1e-06 of the" in reason

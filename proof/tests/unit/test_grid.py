@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The grid's covering array has every pair of conditions, and what was covered of it is counted and said."""
+"""The grid's covering array and bounds, and the sentence about its coverage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from sparkforge_proof import coverage
-from sparkforge_proof.checks.survey import grid
+from sparkforge_proof.checks.survey import grid, operator_bounds
 
 from lab import grid as array
 
@@ -24,32 +24,50 @@ ROW: dict[str, Any] = {
 }
 
 
-def test_every_allowed_pair_of_conditions_is_in_the_array() -> None:
-    there = set().union(*map(array.pairs_of, grid.ROWS))
-    assert there == array.all_pairs()
+def test_array_has_every_allowed_pair() -> None:
+    pairs = set().union(*map(array.pairs_of, grid.ROWS))
+    assert pairs == array.all_pairs()
     assert all(array.is_allowed(list(row.values())) for row in grid.ROWS)
 
 
-def test_array_is_the_one_that_lab_writes() -> None:
-    assert array.PLACE.read_text() == array.content()
+def test_array_matches_generator() -> None:
+    assert array.PATH.read_text() == array.content()
 
 
-def test_a_default_run_has_a_sixth_of_the_pairs_of_each_operator() -> None:
+def test_rows_of_a_day_have_a_sixth_of_the_pairs() -> None:
     for day in range(grid.DAYS):
         rows = grid.rows_of("add", day, full=False)
         assert len(set().union(*map(array.pairs_of, rows))) >= len(array.all_pairs()) / 6
 
 
-def test_all_days_together_have_every_row() -> None:
+def test_rows_of_all_days_are_the_array() -> None:
     days = [grid.rows_of("add", day, full=False) for day in range(20261128, 20261128 + grid.DAYS)]
     assert sorted(str(row) for day in days for row in day) == sorted(map(str, grid.ROWS))
     assert grid.rows_of("add", 1, full=True) == grid.ROWS
 
 
-def test_coverage_counts_this_run_and_the_last_ones() -> None:
+@pytest.mark.parametrize(
+    ("call", "factor", "form"),
+    [
+        ("sin", 1, "float32"),
+        ("sin, strided, complex64", 1, "complex64"),
+        ("sin, tail, float32", 1, "float32"),
+        ("sin, long, bfloat16", 1, "bfloat16"),
+        # 8,260 and 65,604 terms in place of 64.
+        ("sin, wide, float32", 11.36, "float32"),
+        ("sin, batch, NaN, complex64", 32.02, "complex64"),
+        ("sin, expanded, batch, float32", 1025.06, "float32"),
+        ("sin, expanded, batch, autocast, float32", 2, "bfloat16"),
+    ],
+)
+def test_bounds_grow_with_the_terms_of_a_sum(call: str, factor: float, form: str) -> None:
+    assert grid.bounds(call)[0] == pytest.approx(factor * operator_bounds.DEFAULT[form], rel=1e-3)
+
+
+def test_coverage_sentence_counts_this_run_and_earlier_ones() -> None:
     before = {**ROW, "pairs": {"18": ["add"]}, "overloads": ["aten.mul.Tensor"]}
-    said = coverage.sentence("survey.pairs", ROW, [None, before, {**before, "table": "another"}, {"table": 1}])
-    assert said == (
+    sentence = coverage.sentence("survey.pairs", ROW, [None, before, {**before, "table": "another"}, {"table": 1}])
+    assert sentence == (
         "survey.pairs looked at 3 of 4 operators of torch's list, 1 of 9 overloads of torch's dispatcher, 5 of 40 pairs"
         " of conditions of all operators, of which none takes each. Over the last 2 runs: 3 operators, 2 overloads, 7"
         " pairs."
@@ -69,6 +87,6 @@ def test_coverage_counts_this_run_and_the_last_ones() -> None:
         {"table": None},
     ],
 )
-def test_coverage_of_another_form_is_refused(change: dict[str, Any]) -> None:
+def test_coverage_with_wrong_form_is_refused(change: dict[str, Any]) -> None:
     assert coverage.is_sound(ROW) and coverage.is_sound({})
     assert not coverage.is_sound({**ROW, **change})

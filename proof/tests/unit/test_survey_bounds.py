@@ -1,4 +1,4 @@
-"""By how many units each operator of the survey may be off, and what is said of one that is."""
+"""The bounds of the survey's operators, and the report of an operator that exceeds its bound."""
 
 import math
 
@@ -12,26 +12,26 @@ from sparkforge_proof.checks.survey import (
 from sparkforge_proof.checks.survey.rounding import Misfits
 
 
-def test_what_is_not_in_the_table_has_the_bound_of_its_format() -> None:
+def test_bounds_default_to_the_format() -> None:
     assert bounds.bounds("add", "float32") == (bounds.DEFAULT["float32"],) * 2
     assert bounds.bounds("pinverse", "float64") == (64.0, 93.0)
 
 
-def test_no_row_of_the_table_is_stricter_than_what_all_others_have() -> None:
+def test_calibrated_bounds_exceed_the_default() -> None:
     for (name, form), both in bounds.CALIBRATED.items():
         assert min(both) >= bounds.DEFAULT[form], name
         assert max(both) > bounds.DEFAULT[form], f"{name} {form} needs no row"
         assert not bounds.left_out(name), f"{name} is left out"
 
 
-def test_a_variant_is_left_out_with_its_operator_and_every_one_has_a_reason() -> None:
+def test_left_out_covers_variants_and_has_reasons() -> None:
     assert bounds.left_out("normal.in_place") == bounds.left_out("normal") != ""
     assert bounds.left_out("nn.functional.layer_norm") == bounds.left_out("normalize") == ""
     assert all(bounds.LEFT_OUT.values())
 
 
-def test_attention_of_the_cpu_is_left_out_where_torch_itself_never_calls_it_so() -> None:
-    """torch 2.14's list has the operator, whose result is what lay in memory if its inputs are transposed."""
+def test_left_out_cpu_attention_only_transposed() -> None:
+    """torch 2.14 lists the operator, which reads transposed inputs wrong, as torch itself never calls it."""
     name = "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu"
     assert bounds.left_out(f"{name}, transposed") and not bounds.left_out(name) + bounds.left_out(f"{name}, strided")
 
@@ -42,27 +42,27 @@ def test_attention_of_the_cpu_is_left_out_where_torch_itself_never_calls_it_so()
         ({"erf": [48.0, 0.0], "add": [1.0, 0.0]}, 1.5, 0, 0, False),
         ({"erf": [3.0, 96.0], "cat": [0.0, 33.0]}, 3.0, 0, 0, True),
         ({"erf, strided": [3.2e6, 0.0]}, 1e5, 0, 0, False),
-        # Of elements of another kind the operator that has most; of the others the worst.
+        # The operator with the most misfits counts, and the largest ratio of the others.
         ({"sort": [Misfits(1, 30, 64.0), 0.0], "erf": [0.0, Misfits(3, 9)], "i0": [48.0, 0.0]}, 2.0, 3, 9, False),
         ({"mm": [math.inf, 0.0]}, math.inf, 0, 0, True),
     ],
 )
-def test_how_far_operators_are_off_is_in_the_row_and_whether_one_can_be_computed_exactly(
+def test_failure_has_ratio_misfits_and_exactness(
     units: dict[str, list[float]], ratio: float, mismatched: int, compared: int, elementary: bool
 ) -> None:
     context = check.Context("cuda", limits=dict(settings.LIMITS))
     with pytest.raises(check.Failed) as failed:
         survey.judge(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32", 1)
-    found = failed.value
-    assert (found.ratio, found.mismatched, found.compared) == (ratio, mismatched, compared)
-    assert found.blocks is elementary
+    failure = failed.value
+    assert (failure.ratio, failure.mismatched, failure.compared) == (ratio, mismatched, compared)
+    assert failure.blocks is elementary
 
 
-def test_of_two_results_with_numbers_of_another_kind_the_one_with_more_is_kept() -> None:
-    found = survey_operator.Survey()
+def test_note_keeps_the_most_misfits() -> None:
+    outcome = survey_operator.Survey()
     for error in (3.0, Misfits(1, 9), Misfits(4, 9, 7.0), Misfits(2, 9), 8.0):
-        found.note("erf", (error, 0.0))
-    worst = found.units["erf"][0]
+        outcome.note("erf", (error, 0.0))
+    worst = outcome.units["erf"][0]
     assert isinstance(worst, Misfits) and (worst.count, worst.compared, worst.rest) == (4, 9, 7.0)
     assert worst > 1e300 and not worst > Misfits(5, 9)
 
@@ -74,24 +74,24 @@ def test_of_two_results_with_numbers_of_another_kind_the_one_with_more_is_kept()
         ("erf div.floor_rounding argmax sort softmax nn.functional.conv2d linalg.multi_dot matrix_exp copysign", False),
     ],
 )
-def test_what_moves_rounds_once_or_multiplies_matrices_is_elementary(names: str, expected: bool) -> None:
+def test_elementary_operators(names: str, expected: bool) -> None:
     assert {name for name in names.split() if bounds.is_elementary(name) is not expected} == set()
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "cause"),
     [
         ("mm, transposed", 4e6, "mm, transposed by 4e+06 units (bound 32)"),
         ("mm, NaN", math.inf, "mm, NaN of the input is lost, or comes out where none belongs"),
         ("mm", math.inf, "mm: a whole number, a NaN, an infinity or the shape differs"),
     ],
 )
-def test_what_is_off_says_how(name: str, value: float, said: str) -> None:
-    found = survey_operator.Survey(units={name: [value, 0.0]})
+def test_failure_describes_the_error(name: str, value: float, cause: str) -> None:
+    outcome = survey_operator.Survey(units={name: [value, 0.0]})
     context = check.Context("cuda", limits=dict(settings.LIMITS))
     with pytest.raises(check.Failed) as failed:
-        survey.judge(context, found, {name: (32.0, 32.0)}, "float32", 1)
-    assert failed.value.cause == f"Off in float32: {said}."
+        survey.judge(context, outcome, {name: (32.0, 32.0)}, "float32", 1)
+    assert failed.value.cause == f"Off in float32: {cause}."
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,5 @@ def test_what_is_off_says_how(name: str, value: float, said: str) -> None:
         ("special.shifted_chebyshev_polynomial_w", "cpu", False),
     ],
 )
-def test_what_is_known_to_be_wrong_in_torch_is_known_of_one_device_and_one_way(
-    name: str, device: str, known: bool
-) -> None:
+def test_known_defect_depends_on_device_and_call(name: str, device: str, known: bool) -> None:
     assert bool(bounds.known_defect(name, device)) is known

@@ -138,6 +138,21 @@ def _kind(sample: t.Any) -> str:
     return " ".join(types)
 
 
+def in_format(entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str, each: bool = False) -> Operator:
+    """Return an operator in a format with some of the catalogue's samples; see :func:`draw`."""
+    import torch
+
+    torch.manual_seed(seed_of(seed))
+    try:
+        gradients = is_differentiable(entry, dtype, device)
+        listed = draw(entry.sample_inputs(device, dtype, requires_grad=gradients), samples, seed, each)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise NotOffered(f"its inputs cannot be created: {one_line(error)}") from error
+    # Two devices drop different numbers.
+    listed = [sample for sample in listed if not (sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"))]
+    return Operator(entry, name_of(entry), device, dtype, seed, listed)
+
+
 def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
     """Compare an operator's results and gradients for some samples."""
     import torch
@@ -145,21 +160,13 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
     name = name_of(operator)
     # Each kind of list calls another overload.
     of_lists = name.startswith("_foreach")
-    gradients = is_differentiable(operator, dtype, device)
-    torch.manual_seed(seed_of(seed))
-    try:
-        inputs = draw(operator.sample_inputs(device, dtype, requires_grad=gradients), samples, seed, of_lists)
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise NotOffered(f"its inputs cannot be created: {one_line(error)}") from error
+    subject = in_format(operator, dtype, device, samples, seed, of_lists)
+    inputs, subject.full = subject.samples, is_full(samples)
     outcome.note(name, (0.0, 0.0))
-    subject = Operator(operator, name, device, dtype, seed, inputs, is_full(samples))
     compared: list[tuple[t.Any, t.Sequence[torch.Tensor]]] = []
     refused: list[BaseException] = []
     for number, listed in enumerate(inputs):
         outcome.samples += 1
-        # Two devices drop different numbers.
-        if listed.kwargs.get("dropout_p") or listed.kwargs.get("dropout"):
-            continue
         try:
             sample, exact, shifted = calls.reference(subject, listed)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:

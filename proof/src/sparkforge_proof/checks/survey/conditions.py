@@ -33,13 +33,14 @@ MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**18, 2**15, 2**23, 8
 BOTH_SUBNORMAL = f"{variants.SUBNORMAL} twice"
 #: Factor of the value ``large``.
 LARGER = 64.0
-#: Operators that have no single result for a resized input, or that read or write memory without a check of its size,
-#: as ``_batch_norm_with_update`` does (it corrupts the heap in torch 2.13). Of two writes to one place, as in
-#: ``max_unpool``, either may come last; ``searchsorted`` needs sorted input; ``mode`` takes any of equally many.
+#: Operators that read or write memory without a check of its size, as ``_batch_norm_with_update`` does (it corrupts the
+#: heap in torch 2.13), or that write in their own format to indices that may be equal.
 _UNSAFE = re.compile(
     r"unsafe|as_strided|segment_reduce|resize|set_|_(?!foreach|_r)|native_|torch\.ops|.*batch_norm|.*put$|.*scatter|index_(add|copy|reduce)|.*ctc|hist"
-    r"|.*max_unpool|searchsorted|bucketize|.*embedding_bag|mode"
 )
+#: Operators without a single result for a resized input: of two writes to an index either may come last, a search needs
+#: sorted numbers, bags need ascending offsets, and any of equally frequent numbers is the most frequent.
+_ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode")
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
 RETURNS_PLACES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose cost is at least the square of a row's length, or whose numbers must fit together.
@@ -101,7 +102,8 @@ class Operator:
         if axis == "layout":
             return self._takes_layout(value)
         if axis == "size":
-            if _UNSAFE.match(self.name) or (variants.LIBRARIES.match(self.name) and not self.name.startswith("fft.")):
+            is_solver = variants.LIBRARIES.match(self.name) and not self.name.startswith("fft.")
+            if is_solver or _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
                 return False
             is_short = value in ("tail", "broadcast")
             return is_short or self.any_number or self.moves or not _NOT_LONG.match(self.name)

@@ -24,9 +24,9 @@ import zlib
 
 from ...check import Context, Measured, check
 from . import all_operators, calls, comparison, operator_bounds, variants
-from .comparison import NotOffered, Survey, name_of
-from .conditions import PLAIN, SIZES, Operator, is_differentiable
-from .rounding import one_line, seed_of, tensors
+from .comparison import Survey, name_of
+from .conditions import PLAIN, SIZES, Operator
+from .rounding import tensors
 from .table import A_DAY, AXES, ROWS as _ROWS
 
 if t.TYPE_CHECKING:
@@ -71,16 +71,19 @@ class Day:
 
         name = name_of(entry)
         outcome.note(name, (0.0, 0.0))
-        of_format: dict[str, Operator | None] = {}
+        operators: dict[torch.dtype, Operator] = {}
         chance = random.Random(seed)  # noqa: S311 - which sizes are tried is no secret
         record = functools.partial(self._record, set())
         for row in rows_of(name, self.context.seed, self.context.full):
-            form = row["format"]
-            if form not in of_format:
-                of_format[form] = _operator_in_format(entry, name, device, getattr(torch, form), samples, seed)
-            if (operator := of_format[form]) is None:
+            dtype = getattr(torch, row["format"])
+            if dtype not in entry.supported_dtypes(device):
                 continue
-            operator.record = record
+            if dtype not in operators:
+                operator = operators[dtype] = comparison.in_format(entry, dtype, device, samples, seed)
+                operator.samples.sort(key=lambda sample: -sum(part.numel() for part in tensors(sample.input)))
+                operator.record = record
+            if not (operator := operators[dtype]).samples:
+                continue
             outcome.samples += 1
             if computed_row := calls.compare_row(outcome, operator, row, chance):
                 self.pairs[name] = self.pairs.get(name, 0) | pairs(computed_row)
@@ -123,25 +126,6 @@ class Day:
             "overloads": sorted(name for name in self.overloads if name.startswith("aten.")),
             "of_overloads": sum(name.startswith("aten::") for name in torch._C._dispatch_get_all_op_names()),
         }
-
-
-def _operator_in_format(
-    entry: t.Any, name: str, device: str, dtype: torch.dtype, samples: int, seed: str
-) -> Operator | None:
-    """Return an operator in a format with its samples, or None if it is not offered in that format."""
-    import torch
-
-    if dtype not in entry.supported_dtypes(device):
-        return None
-    torch.manual_seed(seed_of(seed))
-    gradients = is_differentiable(entry, dtype, device)
-    try:
-        samples_drawn = comparison.draw(entry.sample_inputs(device, dtype, requires_grad=gradients), samples, seed)
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise NotOffered(f"its inputs cannot be created: {one_line(error)}") from error
-    kept = [sample for sample in samples_drawn if not (sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"))]
-    kept.sort(key=lambda sample: -sum(part.numel() for part in tensors(sample.input)))
-    return Operator(entry, name, device, dtype, seed, kept) if kept else None
 
 
 def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
