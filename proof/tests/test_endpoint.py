@@ -1,4 +1,4 @@
-"""A served model, sound and with planted faults: lab/small_server.py computes, and the proof's one file asks it."""
+"""The endpoint proof, as a single file, of a model that lab/small_server.py serves, sound or with planted faults."""
 
 import ast
 import contextlib
@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import PROOF
 from sparkforge_proof.endpoint import cli
 
 from lab import tiny_model, torch
 
-# Each starts servers and computes a model, in an environment that takes two minutes to make.
+# Each test starts a server and computes a model, in an environment that takes two minutes to create.
 pytestmark = pytest.mark.long
 
 CHECKOUT = Path(__file__).parents[2]
 KEY = "a-key-that-nobody-may-see"
-#: By fault, the check that must fail, and words of its cause.
+#: By fault, the check that must fail, and a part of its cause.
 CAUGHT = {
     "rope_scaling": ("endpoint.prompt", "from 5 tokens on they are wrong"),
     "page_off_by_one": ("endpoint.completion", "The first wrong number is at position 32, at a multiple of 32"),
@@ -27,8 +26,8 @@ CAUGHT = {
     "swapped_tokens": ("endpoint.prompt", "Texts of up to 63 tokens are right; from 64 tokens on"),
     "logit_bias": ("endpoint.logit_bias", "the server ignores logit_bias"),
     "seed": ("endpoint.seed", "the server ignores the seed"),
-    # Weak: prompts and completions pass at 0.9 of their bound, and the draws alone show it clearly,
-    # at 9.5 standard deviations where 6 are allowed. See docs/evidence/endpoint.md.
+    # Weak: prompts and completions pass at 0.9 of their bound; only the draws show the fault clearly, with 9.5
+    # standard deviations where 6 are allowed. See docs/evidence/endpoint.md.
     "fp8_scale": ("endpoint.temperature", "draws tokens that are less likely than their distribution says"),
     "template": ("endpoint.template", "it has another template"),
     "context": ("endpoint.prompt", "the server read 200: it cuts texts"),
@@ -40,15 +39,8 @@ CAUGHT = {
     "drafts": ("endpoint.greedy", "its speculative decoding"),
     "tokenizer": ("endpoint.tokenizer", "The server makes"),
 }
-#: What needs longer texts, or another format.
+#: Arguments for faults that need longer texts or another format.
 MORE = {"context": ["--longest", "280"], "fp8_scale": ["--format", "fp8"]}
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("dist") / "sparkforge-proof.pyz"
-    PROOF.write(path)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +48,9 @@ def python() -> Path:
     return torch.with_transformers() / "bin/python"
 
 
-def run(python: Path, file: Path, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = [python, "-I", file, "endpoint", *map(str, words)]
-    return subprocess.run(command, cwd="/", env=variables, capture_output=True, text=True, check=False)
+def run(python: Path, file: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [python, "-I", file, "endpoint", *map(str, arguments)]
+    return subprocess.run(command, cwd="/", env={}, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +65,8 @@ def make(python: Path, family: str, path: Path, seed: int = 0) -> None:
 
 
 @contextlib.contextmanager
-def served(python: Path, model: Path, *words: str) -> Iterator[str]:
-    command = [python, "-m", "lab.small_server", model, *words]
+def served(python: Path, model: Path, *options: str) -> Iterator[str]:
+    command = [python, "-m", "lab.small_server", model, *options]
     with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         port = server.stdout.readline().strip()
@@ -83,65 +75,62 @@ def served(python: Path, model: Path, *words: str) -> Iterator[str]:
 
 
 def report(
-    python: Path, file: Path, model: Path, place: Path, url: str, *words: str
+    python: Path, file: Path, model: Path, directory: Path, url: str, *arguments: str
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    done = run(
-        python, file, url, "--model", model, "--seed", "5", "--longest", "130", "--json", place / "r.json", *words
-    )
+    """Prove a server; return the report and the finished command."""
+    path = directory / "r.json"
+    done = run(python, file, url, "--model", model, "--seed", 5, "--longest", 130, "--json", path, *arguments)
     assert done.returncode in (cli.PROVEN, cli.WRONG_NUMBER, cli.FAILED), done.stdout + done.stderr
-    return json.loads((place / "r.json").read_text()), done
+    return json.loads(path.read_text()), done
 
 
 @pytest.mark.parametrize("form", ["bf16", "fp8"])
-def test_a_sound_server_is_proven(python: Path, file: Path, model: Path, tmp_path: Path, form: str) -> None:
-    words = ["--fp8"] if form == "fp8" else []
-    with served(python, model, "--key", KEY, *words) as url:
+def test_sound_server_is_proven(python: Path, file: Path, model: Path, tmp_path: Path, form: str) -> None:
+    with served(python, model, "--key", KEY, *(["--fp8"] if form == "fp8" else [])) as url:
         refused = run(python, file, url, "--model", model)
         assert refused.returncode == cli.REFUSED and "needs a key" in refused.stderr
         key = tmp_path / "key"
         key.write_text(f"{KEY}\n")
-        found, done = report(python, file, model, tmp_path, url, "--key-file", str(key), "--format", form)
-    assert (found["verdict"], done.returncode) == ("proven", cli.PROVEN), done.stdout
-    assert {row["status"] for row in found["checks"]} == {"pass"}
-    assert KEY not in done.stdout + done.stderr + json.dumps(found)
+        results, done = report(python, file, model, tmp_path, url, "--key-file", str(key), "--format", form)
+    assert (results["verdict"], done.returncode) == ("proven", cli.PROVEN), done.stdout
+    assert {row["status"] for row in results["checks"]} == {"pass"}
+    assert KEY not in done.stdout + done.stderr + json.dumps(results)
 
 
 @pytest.mark.parametrize("fault", CAUGHT)
-def test_a_fault_is_caught_and_said_what_brings_it_about(
-    python: Path, file: Path, model: Path, tmp_path: Path, fault: str
-) -> None:
+def test_fault_is_caught_with_its_cause(python: Path, file: Path, model: Path, tmp_path: Path, fault: str) -> None:
     with served(python, model, "--fault", fault) as url:
-        found, done = report(python, file, model, tmp_path, url, *MORE.get(fault, []))
-    name, said = CAUGHT[fault]
-    rows = {row["name"]: row for row in found["checks"]}
-    assert rows[name]["status"] == "fail" and said in rows[name]["cause"] + rows[name]["remedy"], done.stdout
-    assert rows[name]["remedy"] and done.returncode in (cli.WRONG_NUMBER, cli.FAILED)
+        results, done = report(python, file, model, tmp_path, url, *MORE.get(fault, []))
+    name, cause = CAUGHT[fault]
+    row = next(row for row in results["checks"] if row["name"] == name)
+    assert row["status"] == "fail" and cause in row["cause"] + row["remedy"], done.stdout
+    assert row["remedy"] and done.returncode in (cli.WRONG_NUMBER, cli.FAILED)
 
 
 def test_every_fault_has_a_check() -> None:
-    # Not imported: no torch here.
+    # Parsed instead of imported, because torch is not installed here.
     module = ast.parse((CHECKOUT / "lab/small_server.py").read_text())
-    assigned = {ast.unparse(one.targets[0]): one.value for one in module.body if isinstance(one, ast.Assign)}
+    assigned = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
     assert set(CAUGHT) == set(ast.literal_eval(assigned["FAULTS"]))
 
 
 @pytest.mark.parametrize("family", [family for family in tiny_model.FAMILIES if family != "llama"])
-def test_every_family_is_made_and_computed(python: Path, file: Path, model: Path, tmp_path: Path, family: str) -> None:
-    """The server here knows Llama alone, whose numbers are not those of the others."""
+def test_every_family_is_computed(python: Path, file: Path, model: Path, tmp_path: Path, family: str) -> None:
+    """The server only serves Llama, whose numbers differ from every other family's."""
     other = tmp_path / "model"
     make(python, family, other)
     with served(python, model) as url:
-        found, _done = report(python, file, other, tmp_path, url)
-    assert "the server has other weights" in found["checks"][0]["cause"]
+        results, _done = report(python, file, other, tmp_path, url)
+    assert "the server has other weights" in results["checks"][0]["cause"]
 
 
-def test_other_weights_and_another_tokenizer_are_told(python: Path, file: Path, model: Path, tmp_path: Path) -> None:
+def test_other_weights_and_damaged_tokenizer(python: Path, file: Path, model: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     make(python, "llama", other, 9)
     with served(python, model) as url:
-        found, _done = report(python, file, other, tmp_path, url)
-        lied = next(row for row in found["checks"] if row["name"] == "endpoint.prompt")
-        assert "the server has other weights" in lied["cause"]
+        results, _done = report(python, file, other, tmp_path, url)
+        prompt = next(row for row in results["checks"] if row["name"] == "endpoint.prompt")
+        assert "the server has other weights" in prompt["cause"]
         (other / "tokenizer.json").write_text("{}")
         broken = run(python, file, url, "--model", other)
     assert broken.returncode == cli.REFUSED and "transformers cannot load the tokenizer" in broken.stderr

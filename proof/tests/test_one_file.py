@@ -1,4 +1,4 @@
-"""sparkforge-proof.pyz, run by an environment that knows nothing of this collection."""
+"""The single file sparkforge-proof.pyz, run by an environment without this collection."""
 
 import contextlib
 import json
@@ -19,21 +19,14 @@ from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from lab import torch
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("dist") / "sparkforge-proof.pyz"
-    PROOF.write(path)
-    return path
-
-
 def run(python: Path | str, file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # From elsewhere and without variables, so that nothing of the checkout is found.
+    # In another directory and without variables, so that nothing is imported from the checkout.
     return subprocess.run(
         [python, "-I", file, *arguments], cwd="/", env={}, capture_output=True, text=True, check=False
     )
 
 
-def test_the_report_is_that_of_the_module_with_a_page(file: Path, tmp_path: Path) -> None:
+def test_report_and_page(file: Path, tmp_path: Path) -> None:
     python = torch.environment() / "bin/python"
     files = ["--json", str(tmp_path / "report.json"), "--html", str(tmp_path / "report.html")]
     done = run(python, file, "--cpu", "--check", "cpu.matmul.float32", "--check", "identity.import", *files)
@@ -48,7 +41,7 @@ def test_the_report_is_that_of_the_module_with_a_page(file: Path, tmp_path: Path
     assert page == PROOF.module("page.draw").host_page(report)
 
 
-def test_page_without_jinja2_is_refused_before_anything_runs(file: Path, tmp_path: Path) -> None:
+def test_page_without_jinja2_is_refused(file: Path, tmp_path: Path) -> None:
     (tmp_path / "jinja2.py").write_text("raise ImportError(\"No module named 'jinja2'\", name='jinja2')")
     python, page = torch.environment() / "bin/python", tmp_path / "report.html"
     start = f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv[0] = {str(file)!r}"
@@ -65,7 +58,7 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("python", "arguments", "said"),
+    ("python", "arguments", "error"),
     [
         (sys.executable, [], "has no torch. Run this file with the interpreter of the environment"),
         (None, ["--family", "matmull"], "Unknown family matmull. Known are architectures, "),
@@ -82,18 +75,16 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
         (None, ["--accept", "nothing"], "'nothing' in --accept is not the name of a check."),
     ],
 )
-def test_what_cannot_be_done_ends_with_one_sentence(
-    file: Path, python: str | None, arguments: list[str], said: str
-) -> None:
+def test_invalid_arguments_are_refused(file: Path, python: str | None, arguments: list[str], error: str) -> None:
     done = run(python or torch.environment() / "bin/python", file, *arguments)
     assert (done.returncode, done.stdout) == (cli.REFUSED, "")
-    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert error in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, stop: signal.Signals) -> None:
     argv = [torch.environment() / "bin/python", "-I", file, "--cpu", "--check", "cpu.training.*"]
-    # A job in the background of a shell ignores Ctrl-C, and so would the command.
+    # A shell's background job ignores SIGINT, and its children inherit that.
     with subprocess.Popen(
         argv,
         cwd="/",
@@ -104,38 +95,33 @@ def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, s
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         assert process.stdout and process.stderr
-        told = [process.stderr.readline(), process.stderr.readline()]
+        progress = [process.stderr.readline(), process.stderr.readline()]
         assert processes_below(tmp_path)
         process.send_signal(stop)
         out, err = process.communicate(timeout=30)
-    assert told[0] == "Reading the GPU, its driver and the libraries of this host.\n"
-    assert re.fullmatch(r"0 of 5 checks done; running cpu\.training\.\w+\n", told[1])
+    assert progress[0] == "Reading the GPU, its driver and the libraries of this host.\n"
+    assert re.fullmatch(r"0 of 5 checks done; running cpu\.training\.\w+\n", progress[1])
     assert (process.returncode, out) == (128 + stop, "")
     assert err == f"Stopped by {stop.name}: all processes were ended and their files removed.\n"
     assert (list(tmp_path.iterdir()), processes_below(tmp_path)) == ([], [])
 
 
 def processes_below(directory: Path) -> list[str]:
-    """Return the processes whose working directory is below one."""
-    found = []
+    """Return the processes whose working directory is in this directory."""
+    processes = []
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with contextlib.suppress(OSError):
-            found += [link.parent.name] if os.readlink(link).startswith(str(directory)) else []
-    return found
+            processes += [link.parent.name] if os.readlink(link).startswith(str(directory)) else []
+    return processes
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
-def test_folder_on_a_full_disk_is_refused_with_its_remedy(file: Path, tmp_path: Path) -> None:
-    # What tempfile tries fits into it, and the sources of the checks do not.
+def test_full_disk_is_refused(file: Path, tmp_path: Path) -> None:
+    # The file system has room for tempfile's probe, but not for the sources of the checks.
     script = f"mount -t tmpfs -o size=64k none {tmp_path} && exec {torch.environment()}/bin/python -I {file} --cpu"
-    done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", f"{script} --check cpu.matmul.float32 --quiet"],
-        cwd="/",
-        env={"TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["unshare", "-m", "sh", "-c", f"{script} --check cpu.matmul.float32 --quiet"]
+    environment = {"TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (cli.REFUSED, "")
     assert done.stderr == (
         "The folder of the checks cannot be written: No space left on device. Free space there, or set TMPDIR to a"
@@ -146,7 +132,7 @@ def test_folder_on_a_full_disk_is_refused_with_its_remedy(file: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("limit", "home"), [("ulimit -v 4194304", "/root"), ("true", "/proc/1")], ids=["4-GiB", "read-only-home"]
 )
-def test_narrow_host_is_proven_all_the_same(file: Path, limit: str, home: str) -> None:
+def test_host_with_little_memory_or_no_home_is_proven(file: Path, limit: str, home: str) -> None:
     command = f"{limit}; exec {torch.environment()}/bin/python -I {file} --cpu --quiet"
     checks = "--check cpu.matmul.float32 --check cpu.algebra.dense --check identity.import"
     done = subprocess.run(
@@ -156,10 +142,10 @@ def test_narrow_host_is_proven_all_the_same(file: Path, limit: str, home: str) -
 
 
 @pytest.mark.parametrize("version", ["3.8", "3.6", "2.7"])
-def test_too_old_a_python_is_refused(file: Path, version: str) -> None:
+def test_old_python_is_refused(file: Path, version: str) -> None:
     python = shutil.which(f"python{version}")
     if not python or subprocess.run([python, "-V"], capture_output=True, check=False).returncode:
-        # Where this machine has none, its own Python plays one.
+        # Without such a Python, pretend that this Python has the old version.
         code = (
             f"import runpy, sys; sys.version_info = {tuple(map(int, version.split('.')))}; sys.argv[0] = {str(file)!r}"
         )
@@ -169,7 +155,7 @@ def test_too_old_a_python_is_refused(file: Path, version: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (cli.REFUSED, "", "Python 3.9 or newer is needed.\n")
 
 
-def test_files_to_write_are_left_alone_before_the_report(tmp_path: Path) -> None:
+def test_output_files_are_unchanged_before_the_report(tmp_path: Path) -> None:
     kept, new = tmp_path / "kept.json", tmp_path / "new.html"
     kept.write_text("the last report")
     files = cli.writers(cli.parser([]).parse_args(["--json", str(kept), "--html", str(new)]))
@@ -177,8 +163,8 @@ def test_files_to_write_are_left_alone_before_the_report(tmp_path: Path) -> None
     assert (kept.read_text(), new.exists()) == ("the last report", False)
 
 
-def test_a_file_that_its_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Root writes everywhere.
+def test_file_that_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The tests may run as root, who can write every file.
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(tmp_path))
     with pytest.raises(SparkforgeError, match=r"report.json cannot be written\."):
         cli.writers(cli.parser([]).parse_args(["--json", f"{tmp_path}/report.json"]))
@@ -190,26 +176,26 @@ def test_every_check_is_listed(file: Path) -> None:
     assert "matmul.float4  (matmul, GPU), seen to pass nowhere yet\n" in done.stdout
 
 
-def test_the_profile_is_that_of_the_device_unless_it_is_named() -> None:
+def test_profile_of_device() -> None:
     known = {"gb10": {"compute_capability": "12.1"}, "generic": {"compute_capability": None}}
     assert cli.chosen(known, "auto", ["12.1"]) == "gb10"
     assert cli.chosen(known, "auto", ["9.0"]) == cli.chosen(known, "auto", []) == "generic"
     assert cli.chosen(known, "gb10", ["9.0"]) == "gb10"
 
 
-def test_an_environment_of_the_role_is_known_by_its_place(tmp_path: Path) -> None:
-    place = tmp_path / "envs/torch/0123456789ab"
-    assert cli.of_the_role(str(place)) == cli.of_the_role("/usr") == {}
+def test_environment_of_role_is_recognized_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "envs/torch/0123456789ab"
+    assert cli.of_the_role(str(path)) == cli.of_the_role("/usr") == {}
     (tmp_path / "receipts").mkdir()
     (tmp_path / "receipts/env-torch.json").touch()
-    found = cli.of_the_role(str(place))
-    assert found == {"root": str(tmp_path), "environment": "torch", "environment_id": place.name}
+    expected = {"root": str(tmp_path), "environment": "torch", "environment_id": path.name}
+    assert cli.of_the_role(str(path)) == expected
 
 
-def test_families_and_patterns_add_up() -> None:
+def test_families_and_patterns_are_combined() -> None:
     assert cli.patterns([], []) == ["*"]
     assert cli.patterns([], ["cpu.*"]) == ["cpu.*"]
-    found = cli.patterns(["device"], ["cpu.*"])
-    assert "cpu.*" in found and len(found) > 1 and "*" not in found
+    patterns = cli.patterns(["device"], ["cpu.*"])
+    assert "cpu.*" in patterns and len(patterns) > 1 and "*" not in patterns
     with pytest.raises(SparkforgeError, match="Unknown family"):
         cli.patterns(["nothing"], [])

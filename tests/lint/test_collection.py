@@ -219,9 +219,7 @@ RUN_BY = {
     r"python3 sparkforge-record\.pyz.*": (
         "integration/test_record.py::test_an_account_without_sudo_records_its_machine_into_the_one_file"
     ),
-    r"python sparkforge-proof\.pyz .*": (
-        "../proof/tests/test_one_file.py::test_the_report_is_that_of_the_module_with_a_page"
-    ),
+    r"python sparkforge-proof\.pyz .*": "../proof/tests/test_one_file.py::test_report_and_page",
     r"ssh-keygen .*|sha256sum .*": "unit/lab/test_release.py::test_what_the_page_says_accepts_a_release_of_ours",
     r"ansible-builder .*": (
         "scale/test_execution_environment.py::test_everything_that_the_definition_names_is_in_the_context"

@@ -1,4 +1,4 @@
-"""What asks a served model, reads its answers and judges its numbers: all that needs no torch."""
+"""The parts of the endpoint proof that need no torch: requests, answers, texts, judgements, the command."""
 
 import contextlib
 import http.server
@@ -28,7 +28,7 @@ SOURCES = Path(__file__).parents[2] / "src"
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers every request with the same, and keeps what it was sent."""
+    """Answers every request with the same body, and keeps the headers that it receives."""
 
     status, body, headers = 200, b'{"data": [{"id": "tiny"}]}', {}
     pause = 0.0
@@ -66,11 +66,11 @@ class Server(http.server.ThreadingHTTPServer):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server()
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    http_server = Server()
+    threading.Thread(target=http_server.serve_forever, daemon=True).start()
+    yield http_server
+    http_server.shutdown()
+    http_server.server_close()
 
 
 def pipe(path: Path) -> None:
@@ -80,19 +80,19 @@ def pipe(path: Path) -> None:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    place = tmp_path / "model"
-    place.mkdir()
-    (place / "config.json").write_text(json.dumps({"vocab_size": 8, "dtype": "bfloat16"}))
-    (place / "model.safetensors").write_bytes(b"1234")
-    (place / "tokenizer.json").write_text("{}")
-    return place
+    directory = tmp_path / "model"
+    directory.mkdir()
+    (directory / "config.json").write_text(json.dumps({"vocab_size": 8, "dtype": "bfloat16"}))
+    (directory / "model.safetensors").write_bytes(b"1234")
+    (directory / "tokenizer.json").write_text("{}")
+    return directory
 
 
-# -- a server that cannot be asked
+# -- faulty servers
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "said"),
+    ("status", "body", "cause"),
     [
         (401, b"{}", "needs a key"),
         (404, b'{"error": {"message": "no such path"}}', "refused the request (HTTP 404): no such path."),
@@ -107,31 +107,31 @@ def model(tmp_path: Path) -> Path:
         (200, b'data: {"choices": []}\n\ndata: [DONE]\n', "streams its answer although no stream was asked for"),
     ],
 )
-def test_what_a_server_may_answer_instead_is_one_cause(server: Server, status: int, body: bytes, said: str) -> None:
+def test_unusable_answer_is_one_cause(server: Server, status: int, body: bytes, cause: str) -> None:
     server.status, server.body, server.headers = status, body, {"Location": "http://127.0.0.1:1/"}
     with pytest.raises(SparkforgeError) as error:
         client.Endpoint(server.url).get("/v1/models")
-    assert said in error.value.cause and error.value.remedy
+    assert cause in error.value.cause and error.value.remedy
 
 
-def test_answer_that_is_cut_off_is_one_cause(server: Server) -> None:
+def test_truncated_answer_is_one_cause(server: Server) -> None:
     server.body, server.headers = b'{"data": [', {"Content-Length": "300"}
     with pytest.raises(SparkforgeError, match="broke off its answer after 10 bytes, 290 before its end"):
         client.Endpoint(server.url).get("/v1/models")
 
 
-def test_a_server_that_is_down_slow_or_drips_is_told_apart(server: Server) -> None:
+def test_unreachable_and_slow_servers(server: Server) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         with pytest.raises(SparkforgeError, match="cannot be reached"):
             client.Endpoint(f"http://127.0.0.1:{free.getsockname()[1]}").get("/v1/models")
-    # Each byte comes within the socket's limit; the whole answer does not.
+    # Each byte arrives within the socket's timeout, but the complete answer does not.
     server.pause, server.body = 0.05, b" " * 1000
     with pytest.raises(SparkforgeError, match="did not answer within"):
         client.Endpoint(server.url, timeout=0.5).get("/v1/models")
 
 
-#: Where a server drips: what it sends at once, and what it sends again and again.
+#: Servers that drip: the bytes that each sends at once, and the bytes that it then repeats.
 DRIPS = {
     "status line": (b"", b"H"),
     "headers": (b"HTTP/1.1 200 OK\r\n", b"X"),
@@ -144,7 +144,7 @@ DRIPS = {
 
 
 @pytest.mark.parametrize("part", DRIPS)
-def test_timeout_holds_for_the_whole_exchange(part: str) -> None:
+def test_timeout_covers_complete_exchange(part: str) -> None:
     at_once, drip = DRIPS[part]
 
     def serve() -> None:
@@ -159,14 +159,14 @@ def test_timeout_holds_for_the_whole_exchange(part: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
         thread.start()
-        # The server drips for as long as its client waits.
+        # The server drips until the client gives up.
         with pytest.raises(SparkforgeError, match="did not answer within"):
             client.Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.3).get("/v1/models")
     given_up.set()
     thread.join()
 
 
-def test_the_key_is_sent_and_never_shown(server: Server) -> None:
+def test_key_is_sent_and_never_shown(server: Server) -> None:
     server.status, server.body = 500, f"bad key {KEY}".encode()
     with pytest.raises(SparkforgeError) as error:
         client.Endpoint(server.url + "/v1", KEY).get("/v1/models")
@@ -178,18 +178,18 @@ def test_the_key_is_sent_and_never_shown(server: Server) -> None:
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://host", "http://", "http://host:port", "http://host/v1?a=b"])
-def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
+def test_invalid_url_is_refused(url: str) -> None:
     with pytest.raises(SparkforgeError, match="is not the URL of a server"):
         client.Endpoint(url)
 
 
-def test_a_url_with_a_password_does_not_show_it() -> None:
+def test_password_in_url_is_not_shown() -> None:
     with pytest.raises(SparkforgeError) as error:
         client.Endpoint(f"http://me:{KEY}@host/")
     assert KEY not in str(error.value)
 
 
-def test_a_stream_has_an_end_and_no_garbage(server: Server) -> None:
+def test_unfinished_or_invalid_stream_is_refused(server: Server) -> None:
     endpoint = client.Endpoint(server.url)
     server.body = (
         b'data: {"choices": [{"text": "a"}]}\n\n: comment\ndata: {"choices": [{"text": "b"}]}\n\ndata: [DONE]\n'
@@ -208,7 +208,7 @@ def test_a_stream_has_an_end_and_no_garbage(server: Server) -> None:
 # -- answers
 
 
-def test_vllms_form_is_read() -> None:
+def test_completion_of_vllm() -> None:
     choice = {
         "text": "ab",
         "finish_reason": "length",
@@ -219,64 +219,60 @@ def test_vllms_form_is_read() -> None:
         },
         "prompt_token_ids": [7, 8],
     }
-    found = answers.completion({"choices": [choice], "usage": {"prompt_tokens": 2, "completion_tokens": 2}})
-    assert [one.id for one in found.tokens] == [5, 0] and found.tokens[0].top == {5: -1.5, 0: -3.0}
-    assert (found.prompt_ids, found.prompt_tokens) == ((7, 8), 2)
+    answer = answers.completion({"choices": [choice], "usage": {"prompt_tokens": 2, "completion_tokens": 2}})
+    assert [token.id for token in answer.tokens] == [5, 0] and answer.tokens[0].top == {5: -1.5, 0: -3.0}
+    assert (answer.prompt_ids, answer.prompt_tokens) == ((7, 8), 2)
 
 
-def test_llama_cpps_form_is_read() -> None:
+def test_completion_of_llama_cpp() -> None:
     content = [{"id": 3, "token": "c", "logprob": -0.5, "top_logprobs": [{"id": 3, "token": "c", "logprob": -0.5}]}]
-    found = answers.completion({"choices": [{"text": "c", "logprobs": {"content": content}}]})
-    assert (found.tokens[0].id, found.tokens[0].top, found.prompt_tokens) == (3, {3: -0.5}, None)
+    answer = answers.completion({"choices": [{"text": "c", "logprobs": {"content": content}}]})
+    assert (answer.tokens[0].id, answer.tokens[0].top, answer.prompt_tokens) == (3, {3: -0.5}, None)
 
 
-def test_sglangs_form_has_texts_alone_and_a_prompts_first_token_no_number() -> None:
+def test_completion_of_sglang_without_token_ids() -> None:
     logprobs = {"tokens": ["x", "y"], "token_logprobs": [None, -1], "top_logprobs": [None, {"y": -1}]}
-    found = answers.completion({"choices": [{"text": "xy", "logprobs": logprobs}]})
-    assert [(one.text, one.id) for one in found.tokens] == [("x", None), ("y", None)]
-    assert found.tokens[1].top == {"y": -1.0}
+    answer = answers.completion({"choices": [{"text": "xy", "logprobs": logprobs}]})
+    assert [(token.text, token.id) for token in answer.tokens] == [("x", None), ("y", None)]
+    assert answer.tokens[1].top == {"y": -1.0}
 
 
 @pytest.mark.parametrize("body", [None, [], {}, {"choices": []}, {"choices": [{"logprobs": 3}]}, {"choices": ["a"]}])
-def test_what_is_no_completion_is_one_cause(body: Any) -> None:
+def test_invalid_completion_is_refused(body: Any) -> None:
     with pytest.raises(SparkforgeError, match="not a completion"):
         answers.completion(body)
 
 
 @pytest.mark.parametrize(
-    "logprobs",
+    ("logprobs", "usage"),
     [
-        {"tokens": ["a"], "token_logprobs": [10**400]},
-        {"content": [{"token": "a", "id": math.inf, "logprob": 0}]},
-        {"content": {"a": 1}},
-        {"content": [3]},
+        ({"tokens": ["a"], "token_logprobs": [10**400]}, {}),
+        ({"content": [{"token": "a", "id": math.inf, "logprob": 0}]}, {}),
+        ({"content": {"a": 1}}, {}),
+        ({"content": [3]}, {}),
+        (None, {"prompt_tokens": math.inf}),
+        (None, {"prompt_tokens": math.nan}),
     ],
 )
-def test_completion_with_numbers_out_of_range_is_refused(logprobs: Any) -> None:
+def test_completion_with_huge_numbers_is_refused(logprobs: Any, usage: Any) -> None:
     with pytest.raises(SparkforgeError, match="is not a completion"):
-        answers.completion({"choices": [{"text": "", "logprobs": logprobs}]})
-
-
-@pytest.mark.parametrize("usage", [{"prompt_tokens": math.inf}, {"prompt_tokens": math.nan}])
-def test_completion_with_an_endless_usage_is_refused(usage: Any) -> None:
-    with pytest.raises(SparkforgeError, match="is not a completion"):
-        answers.completion({"choices": [{"text": ""}], "usage": usage})
+        answers.completion({"choices": [{"text": "", "logprobs": logprobs}], "usage": usage})
 
 
 @pytest.mark.parametrize(
     "listed", [{"max_model_len": 64}, {"meta": {"n_ctx_train": 64}}, {}, {"meta": [1]}, {"meta": 3}]
 )
-def test_context_is_what_a_server_lists(listed: Any) -> None:
+def test_context_length_from_list_of_models(listed: Any) -> None:
     assert answers.context(listed) == (64 if "64" in str(listed) else None)
 
 
 @pytest.mark.parametrize("value", [-5, "many", math.inf, {"a": 1}, 1 << 31, [[]]])
-def test_context_that_is_no_number_of_tokens_is_refused(value: Any) -> None:
+def test_invalid_context_length_is_refused(value: Any) -> None:
     with pytest.raises(SparkforgeError, match="The server says that its model takes"):
         answers.context({"max_model_len": value})
 
 
-def test_a_server_without_a_model_is_told() -> None:
+def test_server_without_model_is_refused() -> None:
     assert answers.models({"data": [{"id": "a"}]}) == [{"id": "a"}]
     for body in ({}, [], {"data": []}, {"data": [{"id": 3}]}, {"data": True}, {"data": 7}):
         with pytest.raises(SparkforgeError, match="lists no model"):
@@ -286,28 +282,28 @@ def test_a_server_without_a_model_is_told() -> None:
 # -- texts
 
 
-def test_texts_meet_the_boundaries_of_pages_and_follow_from_the_seed() -> None:
+def test_texts_have_lengths_near_page_sizes_and_follow_from_seed() -> None:
     drawn = texts.Texts(range(10, 50), [1], 2100, 3)
     lengths = drawn.lengths()
     assert {15, 16, 17, 32, 33, 512, 513, 2048, 2049} <= set(lengths) and max(lengths) == 2100 - texts.GENERATED
-    asked = drawn.alone()
-    assert all(one.ids[0] == 1 and len(one.ids) == length for one, length in zip(asked, lengths, strict=True))
-    assert texts.Texts(range(10, 50), [1], 2100, 3).alone() == asked
-    assert texts.Texts(range(10, 50), [1], 2100, 4).alone() != asked
+    prompts = drawn.alone()
+    assert all(text.ids[0] == 1 and len(text.ids) == length for text, length in zip(prompts, lengths, strict=True))
+    assert texts.Texts(range(10, 50), [1], 2100, 3).alone() == prompts
+    assert texts.Texts(range(10, 50), [1], 2100, 4).alone() != prompts
 
 
-def test_every_fourth_text_of_a_batch_is_asked_beside_others() -> None:
+def test_every_fourth_text_of_batch_gets_other_neighbours() -> None:
     first, second = texts.Texts(range(10, 50), [], 300, 0).batches()
     assert len(first) == len(second) == texts.BATCH
-    same = [one.ids == other.ids for one, other in zip(first, second, strict=True)]
+    same = [text.ids == other.ids for text, other in zip(first, second, strict=True)]
     assert same[::4] == [True] * 8 and not all(same)
 
 
-def test_a_page_stands_at_the_same_place_behind_two_beginnings() -> None:
+def test_page_is_shared_after_two_different_beginnings() -> None:
     pairs = [group for group in texts.Texts(range(10, 90), [], 300, 0).shared() if len(group) == 2]
-    for one, other in pairs:
-        size = judge.shared_beginning(one.ids[::-1], other.ids[::-1])
-        assert one.ids[0] != other.ids[0] and size >= 16 and len(one.ids) == len(other.ids)
+    for first, second in pairs:
+        size = judge.shared_beginning(first.ids[::-1], second.ids[::-1])
+        assert first.ids[0] != second.ids[0] and size >= 16 and len(first.ids) == len(second.ids)
 
 
 # -- judging
@@ -318,16 +314,16 @@ def seen(position: int, off: float, condition: str = texts.ALONE, length: int = 
     return Observation(texts.Text(ids, condition), position, -2.0 + off, -2.0, 0.1)
 
 
-def test_noise_of_the_format_is_right_and_more_is_wrong() -> None:
+def test_numbers_beyond_noise_of_format_are_wrong() -> None:
     right = [seen(at, 0.1 if at % 2 else -0.1) for at in range(1, 60)]
     assert not judge.judge(right).wrong
     assert judge.judge([*right, seen(60, 0.7)]).wrong == [seen(60, 0.7)]
-    # None is far off, but all together are more than the format explains.
+    # No single number is far off, but together they are off by more than the format explains.
     assert len(judge.judge([seen(at, 0.3 if at % 2 else -0.3) for at in range(1, 60)]).wrong) == 59
     assert judge.judge([seen(3, float("nan"))]).wrong and judge.judge([seen(3, float("-inf"))]).wrong
 
 
-def test_what_brings_it_about_is_told() -> None:
+def test_condition_of_wrong_numbers_is_named() -> None:
     right = [seen(at, 0.0) for at in range(1, 60)]
     assert "position 17, just behind a multiple of 16" in judge.where([seen(17, 1.0)], right, 17)
     assert "only in a batch" in judge.where([seen(17, 1.0, texts.BATCHED)], right, 17)
@@ -338,8 +334,8 @@ def test_what_brings_it_about_is_told() -> None:
 
 
 @pytest.mark.parametrize("first", [1, 48, 192, 200])
-def test_beginning_of_a_fault_is_where_numbers_become_noisier(first: int) -> None:
-    # Each is within its bound but for the last; before the fault the noise is a quarter of that behind it.
+def test_fault_begins_where_noise_grows(first: int) -> None:
+    # Only the last number exceeds its bound; the noise before the fault is a quarter of the noise after it.
     draw = random.Random(first)
     numbers = [
         seen(at, draw.gauss(0, 0.05 if at < first else 0.2), length=192, text=text)
@@ -350,35 +346,32 @@ def test_beginning_of_a_fault_is_where_numbers_become_noisier(first: int) -> Non
 
 
 class Trials:
-    """A reference in whose format every eighth computation takes another expert, ten times as far off as the others."""
+    """A reference in whose format every eighth computation takes another expert and is ten times as far off."""
 
-    def score(
-        self, asked: Any, trials: int = reference.TRIALS, drawn: float = 0
-    ) -> list[dict[int, reference.Position]]:
+    def score(self, asked: Any, trials: int = reference.TRIALS, drawn: float = 0) -> list[dict[int, Any]]:
         sigma = 0.1 if trials < 8 else math.sqrt(0.1**2 + 1.0 / 8)
         return [
-            {at: reference.Position(dict.fromkeys(tokens, -2.0), sigma, (0, 0, 0)) for at, tokens in wanted.items()}
-            for _ids, wanted in asked
+            {at: reference.Position(dict.fromkeys(ids, -2.0), sigma, (0, 0, 0)) for at, ids in positions.items()}
+            for _ids, positions in asked
         ]
 
 
 @pytest.mark.parametrize(("off", "texts_off", "wrong"), [(1.0, 1, 0), (1.0, 5, 5), (9.0, 1, 1), (0.1, 0, 0)])
-def test_where_few_texts_are_off_the_noise_is_computed_more_often(off: float, texts_off: int, wrong: int) -> None:
+def test_noise_of_few_wrong_texts_is_computed_again(off: float, texts_off: int, wrong: int) -> None:
     asked = []
     for number in range(8):
         logprobs = [-2.0] * 17 + [-2.0 - (off if number < texts_off else 0.0)]
-        tokens = tuple(answers.Token("", one, logprob) for one, logprob in enumerate(logprobs))
+        tokens = tuple(answers.Token("", token, logprob) for token, logprob in enumerate(logprobs))
         asked.append((texts.Text((5, 6, number), texts.BATCHED), answers.Answer("", "length", tokens), None))
-    made = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials()))
-    pairs = made.compared(asked)
+    pairs = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials())).compared(asked)
     assert len(pairs) == 8 and all(len(pair.completion) == 18 and not pair.prompt for pair in pairs)
-    assert len(judge.judge([one for pair in pairs for one in pair.completion]).wrong) == wrong
+    assert len(judge.judge([observation for pair in pairs for observation in pair.completion]).wrong) == wrong
 
 
 def test_draws_that_are_too_likely_deviate() -> None:
     fair = [(-1.0, -1.5, 0.25, -1.5), (-2.0, -1.5, 0.25, -1.5)] * 200
     assert abs(judge.deviation(fair)) < 1 and judge.deviation([(-1.0, -1.5, 0.25, -1.5)] * 400) > judge.DRAWS
-    # A coarse format draws less likely tokens than the exact scores would have it.
+    # A coarse format draws less likely tokens than the exact scores predict.
     assert judge.deviation([(-1.6, -1.5, 0.25, -1.7)] * 400) == 0 > judge.deviation([(-1.9, -1.5, 0.25, -1.7)] * 400)
     assert judge.deviation([]) == 0
 
@@ -387,33 +380,38 @@ def test_draws_that_are_too_likely_deviate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("config", "cause"),
     [
-        (lambda place: (place / "config.json").unlink(), "is no directory of a model"),
-        (lambda place: (place / "config.json").write_text("{"), "config.json is damaged"),
-        (lambda place: (place / "config.json").write_text("[]"), "config.json is damaged"),
-        (lambda place: (place / "config.json").write_text("[" * 100_000), "config.json is damaged"),
-        (
-            lambda place: (place / "config.json").write_text(" " * reference.LONGEST_CONFIG + "{}"),
-            "config.json is damaged",
-        ),
-        (lambda place: (place / "config.json").write_text('{"text_config": "x"}'), "config.json is damaged"),
-        (lambda place: (place / "config.json").write_text('{"quantization_config": [1]}'), "config.json is damaged"),
-        (lambda place: (place / "config.json").write_text('{"vocab_size": Infinity}'), "config.json is damaged"),
-        (lambda place: (place / "config.json").write_text('{"max_position_embeddings": -5}'), "has a size below 0"),
-        (lambda place: pipe(place / "config.json"), "not a regular file"),
-        (lambda place: (place / "model.safetensors").unlink(), "has no weights"),
-        (lambda place: (place / "model.safetensors").rename(place / "model.bin"), "only pickle files"),
-        (lambda place: (place / "tokenizer.json").unlink(), "has no tokenizer"),
-        (
-            lambda place: (place / "config.json").write_text('{"quantization_config": {"quant_method": "gptq"}}'),
-            r"not known here \(gptq\)",
-        ),
+        ("{", "config.json is damaged"),
+        ("[]", "config.json is damaged"),
+        ("[" * 100_000, "config.json is damaged"),
+        (" " * reference.LONGEST_CONFIG + "{}", "config.json is damaged"),
+        ('{"text_config": "x"}', "config.json is damaged"),
+        ('{"quantization_config": [1]}', "config.json is damaged"),
+        ('{"vocab_size": Infinity}', "config.json is damaged"),
+        ('{"max_position_embeddings": -5}', "has a size below 0"),
+        ('{"quantization_config": {"quant_method": "gptq"}}', r"not known here \(gptq\)"),
     ],
 )
-def test_a_directory_that_is_no_model_is_one_cause(model: Path, change: Any, said: str) -> None:
+def test_damaged_model_configuration_is_refused(model: Path, config: str, cause: str) -> None:
+    (model / "config.json").write_text(config)
+    with pytest.raises(SparkforgeError, match=cause):
+        reference.folder(str(model))
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (lambda model: (model / "config.json").unlink(), "is no directory of a model"),
+        (lambda model: pipe(model / "config.json"), "not a regular file"),
+        (lambda model: (model / "model.safetensors").unlink(), "has no weights"),
+        (lambda model: (model / "model.safetensors").rename(model / "model.bin"), "only pickle files"),
+        (lambda model: (model / "tokenizer.json").unlink(), "has no tokenizer"),
+    ],
+)
+def test_incomplete_model_directory_is_refused(model: Path, change: Any, cause: str) -> None:
     change(model)
-    with pytest.raises(SparkforgeError, match=said):
+    with pytest.raises(SparkforgeError, match=cause):
         reference.folder(str(model))
 
 
@@ -432,39 +430,30 @@ def test_a_directory_that_is_no_model_is_one_cause(model: Path, change: Any, sai
         ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"}}, "nvfp4", True),
     ],
 )
-def test_the_format_is_what_the_configuration_says(model: Path, config: Any, form: str, stored: bool) -> None:
+def test_format_from_model_configuration(model: Path, config: Any, form: str, stored: bool) -> None:
     (model / "config.json").write_text(json.dumps(config))
-    found = reference.folder(str(model))
-    assert (found.format, found.stored) == (form, stored)
+    folder = reference.folder(str(model))
+    assert (folder.format, folder.stored) == (form, stored)
 
 
-def test_a_model_of_the_hub_is_found_where_its_client_keeps_it(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = tmp_path / "home/hub/models--org--name"
-    (kept / "refs").mkdir(parents=True)
-    (kept / "refs/main").write_text("0123abc")
+def test_hub_model_in_client_cache(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cached = tmp_path / "home/hub/models--org--name"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs/main").write_text("0123abc")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
-    assert reference.place("org/name") == str(kept / "snapshots/0123abc")
+    assert reference.place("org/name") == str(cached / "snapshots/0123abc")
     assert reference.place("org/other") == "org/other" and reference.place(str(model)) == str(model)
 
 
 # -- the command
 
 
-def command(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "sparkforge_proof", "endpoint", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PYTHONPATH": str(SOURCES), "PATH": os.environ["PATH"], **variables},
-    )
+COMMAND = [sys.executable, "-m", "sparkforge_proof", "endpoint"]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "cause"),
     [
         (["--model", "/nowhere"], "No server is named."),
         (["http://127.0.0.1:1", "--model", "/nowhere"], "cannot be reached"),
@@ -480,20 +469,22 @@ def command(*words: object, **variables: str) -> subprocess.CompletedProcess[str
         (["{url}", "--against", "127.0.0.1"], "is not the URL of a server"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(server: Server, model: Path, words: list[str], said: str) -> None:
-    done = command(*(word.format(url=server.url, model=model) for word in words))
+def test_refusal_is_one_line(server: Server, model: Path, arguments: list[str], cause: str) -> None:
+    command = [*COMMAND, *(argument.format(url=server.url, model=model) for argument in arguments)]
+    environment = {"PYTHONPATH": str(SOURCES), "PATH": os.environ["PATH"]}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stdout) == (cli.REFUSED, "")
-    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert cause in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_an_interruption_is_one_line(server: Server, model: Path) -> None:
+def test_interruption_is_one_line(server: Server, model: Path) -> None:
     server.pause, server.body = 0.2, b" " * 10_000
-    words = [sys.executable, "-m", "sparkforge_proof", "endpoint", server.url, "--model", str(model)]
     for number in (signal.SIGINT, signal.SIGTERM):
         server.seen.clear()
         running = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(SOURCES)},
-            # Whatever runs the tests in the background may have it ignored.
+            [*COMMAND, server.url, "--model", str(model)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(SOURCES)},
+            # A background shell may run the tests with SIGINT ignored.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         while not server.seen:
@@ -505,8 +496,8 @@ def test_an_interruption_is_one_line(server: Server, model: Path) -> None:
         assert error.startswith("Interrupted: nothing is proven.")
 
 
-@pytest.mark.parametrize(("gone", "ran"), [(True, ["one", "two"]), (False, ["one", "two", "three"])])
-def test_a_server_that_goes_is_told_once(gone: bool, ran: list[str]) -> None:
+@pytest.mark.parametrize(("gone", "checks"), [(True, ["one", "two"]), (False, ["one", "two", "three"])])
+def test_server_that_disappears_fails_one_check(gone: bool, checks: list[str]) -> None:
     called = []
 
     def check(name: str) -> Any:
@@ -518,17 +509,17 @@ def test_a_server_that_goes_is_told_once(gone: bool, ran: list[str]) -> None:
 
         return name, True, function
 
-    def ask() -> None:
+    def ping() -> None:
         if gone:
             raise SparkforgeError("The server cannot be reached.", "Start it.")
 
-    found = list(cli.rows([check("one"), check("two"), check("three")], ask))
-    assert called == ran
-    assert [row.status for row in found] == ["pass", "fail", "skip" if gone else "pass"]
-    assert [row.cause for row in found][2] == ("Not run: the server no longer answers, see two." if gone else "")
+    rows = list(cli.rows([check("one"), check("two"), check("three")], ping))
+    assert called == checks
+    assert [row.status for row in rows] == ["pass", "fail", "skip" if gone else "pass"]
+    assert rows[2].cause == ("Not run: the server no longer answers, see two." if gone else "")
 
 
-def test_a_server_that_computes_no_numbers_is_wrong() -> None:
+def test_answer_of_nan_is_a_wrong_number() -> None:
     def check() -> Any:
         raise client.NotNumbers("It computes numbers that are none.", "Try another version.")
 
@@ -536,7 +527,7 @@ def test_a_server_that_computes_no_numbers_is_wrong() -> None:
     assert (row.status, row.reason, row.cause) == ("fail", "wrong", "It computes numbers that are none.")
 
 
-def test_the_verdict_decides_the_exit_status() -> None:
+def test_exit_status_follows_from_verdict() -> None:
     row = {"status": "fail", "reason": "wrong"}
     assert cli.status({"verdict": "fail", "checks": [row]}) == 1
     assert cli.status({"verdict": "fail", "checks": [{**row, "reason": "mismatch"}]}) == 4

@@ -12,21 +12,28 @@ from sparkforge_proof._shared.module_utils._core.redact import Anonymous
 from sparkforge_proof._shared.module_utils._diagnosis import scan
 
 FULL = "a\nb\nc\nd\nx.o: No space left on device\ne\nf\ng\nh\n"
+Capture = pytest.CaptureFixture[str]
 
 
-def answer(path: pathlib.Path | str, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, t.Any]]:
+@pytest.fixture
+def log(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A log of a build on a full disk."""
+    (tmp_path / "log").write_text(FULL)
+    return tmp_path / "log"
+
+
+def answer(path: pathlib.Path, capsys: Capture, text: str | None = None) -> tuple[int, dict[str, t.Any]]:
+    """Explain a log, with this text if one is given; return the exit status and the JSON answer."""
+    if text is not None:
+        path.write_text(text)
     status = explain.main(["--json", str(path)])
     return status, json.loads(capsys.readouterr().out)
 
 
-# -- what is answered
+# -- answers
 
 
-def test_a_known_error_is_shown_with_three_lines_around_it(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = tmp_path / "log"
-    log.write_text(FULL)
+def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Capture) -> None:
     assert explain.main([str(log)]) == explain.EXPLAINED
     text = capsys.readouterr().out
     assert text.splitlines()[0] == f"{log}, line 5: the failure is known"
@@ -39,49 +46,46 @@ def test_a_known_error_is_shown_with_three_lines_around_it(
 
 
 @pytest.mark.parametrize(
-    ("log", "status", "line", "words"),
+    ("text", "status", "line", "cause"),
     [
         ("", explain.NO_ERROR, 0, "The log is empty."),
         ("[1/2] src/error.c\n[2/2] test_error.cpp\n", explain.NO_ERROR, 2, "[2/2] test_error.cpp"),
         ("fine\nsomething.py: error: quota of widgets used up\n", explain.UNKNOWN, 2, "quota of widgets used up"),
     ],
 )
-def test_nothing_is_claimed_of_what_is_not_known(
-    log: str, status: int, line: int, words: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "log").write_text(log)
-    given, found = answer(tmp_path / "log", capsys)
-    (row,) = found["answers"]
-    assert (given, row["status"], row["line"], row["rule"]) == (status, status, line, None)
-    assert words in row["cause"]
-    assert not any(word in f"{row['cause']} {row['remedy']}" for word in ("shows no error", "host went down"))
+def test_unknown_error(text: str, status: int, line: int, cause: str, log: pathlib.Path, capsys: Capture) -> None:
+    exit_status, answers = answer(log, capsys, text)
+    (row,) = answers["answers"]
+    assert (exit_status, row["status"], row["line"], row["rule"]) == (status, status, line, None)
+    assert cause in row["cause"]
+    assert not any(claim in f"{row['cause']} {row['remedy']}" for claim in ("shows no error", "host went down"))
 
 
-def test_a_folder_is_answered_log_by_log(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folder_of_logs(tmp_path: pathlib.Path, capsys: Capture) -> None:
     (tmp_path / "rank0.log").write_text("all is well\n")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "rank1.log").write_text(FULL)
     (tmp_path / "core").write_bytes(b"\x7fELF\1\2\3\4" * 100)
     os.mkfifo(tmp_path / "pipe")
-    status, found = answer(tmp_path, capsys)
+    status, answers = answer(tmp_path, capsys)
     assert status == explain.EXPLAINED
-    assert [(row["file"][len(str(tmp_path)) :], row["status"]) for row in found["answers"]] == [
-        ("/rank0.log", explain.NO_ERROR),
-        ("/sub/rank1.log", explain.EXPLAINED),
-    ]
-    assert len(found["not_looked_at"]) == 2
+    assert {row["file"][len(str(tmp_path)) :]: row["status"] for row in answers["answers"]} == {
+        "/rank0.log": explain.NO_ERROR,
+        "/sub/rank1.log": explain.EXPLAINED,
+    }
+    assert len(answers["not_looked_at"]) == 2
     explain.main([str(tmp_path)])
     assert "1 more without an error that is seen." in capsys.readouterr().out
 
 
-def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FULL.encode()), encoding="utf-8"))
     monkeypatch.setattr(scan, "blocks", lambda stream: iter([stream.read()]))
     assert explain.main(["-"]) == explain.EXPLAINED
     assert "-, line 5" in capsys.readouterr().out
 
 
-def test_a_result_of_ansible_is_explained_where_it_names_no_cause() -> None:
+def test_ansible_result_without_cause_is_explained() -> None:
     result = {"msg": "non-zero return code", "stderr": "x.o: No space left on device"}
     (text,) = explain.of_result(result)
     assert text.startswith("A file system is full") and text.endswith("(docs/troubleshooting.md#no-space)")
@@ -89,51 +93,49 @@ def test_a_result_of_ansible_is_explained_where_it_names_no_cause() -> None:
     assert explain.of_result({"msg": "no such thing is known"}) == []
 
 
-# -- what is not shown
+# -- hidden texts
 
 
-def test_secrets_hosts_and_addresses_are_not_shown(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = tmp_path / "log"
+def test_secrets_hosts_and_addresses_are_hidden(log: pathlib.Path, capsys: Capture) -> None:
     log.write_text(
         "Nov 20 10:00:00 spark-7f2a vllm[31]: HF_TOKEN=hf_AbCdEfGhIjKlMnOp password=tulip /home/ada ada@spark-7f2a:~\n"
         "Nov 20 10:00:01 spark-7f2a vllm[31]: error: widget 10.4.0.35-1 of https://me:pw@mirror.corp.example/simple\n"
         "Nov 20 10:00:01 spark-7f2a vllm[31]: from 192.0.2.7 and fe80::1ff:fe23:4567:890a to spark-7f2a at 10:00:01\n"
         "Nov 20 10:00:02 spark-7f2a vllm[31]: std::vector<int> 13.0.88 https://docs.nvidia.com/cuda 127.0.0.1\n"
     )
-    status, found = answer(log, capsys)
-    text = json.dumps(found)
+    status, answers = answer(log, capsys)
+    text = json.dumps(answers)
     assert status == explain.UNKNOWN
     for secret in ("spark-7f2a", "hf_AbC", "tulip", "/home/ada", "mirror.corp", "me:pw", "192.0.2.7", "fe80::"):
-        assert secret not in text.replace(str(tmp_path), ""), secret
+        assert secret not in text.replace(str(log.parent), ""), secret
     for kept in ("10.4.0.35-1", "std::vector<int>", "13.0.88", "https://docs.nvidia.com/cuda", "127.0.0.1", "10:00:01"):
         assert kept in text
 
 
-def test_only_what_comes_from_the_log_is_hidden(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("main.c:5:10: fatal error: Python.h: No such file or directory\n", "headers of this Python"),
+        ("ERROR: HTTP error 502 while getting https://wheels.example.com/a.whl\n", "https://host-1/a.whl answers"),
+        ("fatal: [spark-a]: Could not resolve host: mirror.example.com\n", "cannot be resolved here: host-1."),
+    ],
+)
+def test_only_texts_from_log_are_hidden(
+    text: str, cause: str, log: pathlib.Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A host may be called as a word of the table is.
+    # The name of the host is also a word of a rule.
     monkeypatch.setattr("socket.gethostname", lambda: "headers")
-    log = tmp_path / "log"
-    log.write_text("main.c:5:10: fatal error: Python.h: No such file or directory\n")
-    (row,) = answer(log, capsys)[1]["answers"]
-    assert "headers of this Python" in row["cause"] and "a virtual environment has none" in row["remedy"]
-    log.write_text("ERROR: HTTP error 502 while getting https://wheels.example.com/a.whl\n")
-    (row,) = answer(log, capsys)[1]["answers"]
-    assert row["cause"] == "https://host-1/a.whl answers HTTP 502."
-    log.write_text("fatal: [spark-a]: Could not resolve host: mirror.example.com\n")
-    (row,) = answer(log, capsys)[1]["answers"]
-    assert row["cause"] == "A server's name cannot be resolved here: host-1."
+    (row,) = answer(log, capsys, text)[1]["answers"]
+    assert cause in row["cause"]
 
 
-def test_a_host_that_the_rules_name_stays_readable(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = tmp_path / "log"
-    log.write_text(
+def test_hosts_in_rules_are_not_hidden(log: pathlib.Path, capsys: Capture) -> None:
+    text = (
         "W: https://mirror.corp.example/ubuntu noble InRelease is old\n"
         "E: Conflicting values set for option Signed-By regarding source "
         "https://nvidia.github.io/libnvidia-container/stable/deb/arm64/ /: /usr/share/keyrings/a.gpg != \n"
     )
-    (row,) = answer(log, capsys)[1]["answers"]
+    (row,) = answer(log, capsys, text)[1]["answers"]
     assert "https://nvidia.github.io/libnvidia-container" in row["cause"]
     assert [line["text"].split("://")[1].partition("/")[0] for line in row["lines"]] == ["host-1", "nvidia.github.io"]
     for name in ("github.com", "huggingface.co", "hf.co", "ubuntu.com", "docker.com", "debian.org", "nvidia.com"):
@@ -142,7 +144,7 @@ def test_a_host_that_the_rules_name_stays_readable(tmp_path: pathlib.Path, capsy
         assert name not in Anonymous((), scan.public_domains()).text(f"get https://{name}/y")
 
 
-def test_the_same_host_has_the_same_word_in_all_texts() -> None:
+def test_host_has_one_replacement_in_all_texts() -> None:
     hidden = Anonymous({"spark-a", "spark-b"})
     assert hidden.text("spark-b to 192.0.2.7") == "host-1 to address-1"
     assert hidden.text("192.0.2.8, 192.0.2.7, spark-a, spark-b, spark-big") == (
@@ -157,47 +159,39 @@ def test_the_same_host_has_the_same_word_in_all_texts() -> None:
     ("name", "data"),
     [("elf", b"\x7fELF\2\1\1\0\0\0" + bytes(range(256)) * 20), ("gzip", b"\x1f\x8b\x08" + bytes(range(1, 256)) * 20)],
 )
-def test_what_is_no_text_is_refused(
-    name: str, data: bytes, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_binary_file_is_refused(name: str, data: bytes, tmp_path: pathlib.Path, capsys: Capture) -> None:
     (tmp_path / name).write_bytes(data)
     assert explain.main([str(tmp_path / name)]) == explain.REFUSED
     assert "is no text, and so no log.\n  Unpack it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["none", "empty"])
-def test_what_cannot_be_read_is_refused(name: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_or_empty_log_is_refused(name: str, tmp_path: pathlib.Path, capsys: Capture) -> None:
     (tmp_path / "empty").mkdir()
     assert explain.main([str(tmp_path / name)]) == explain.REFUSED
     assert capsys.readouterr().err.startswith("sparkforge explain: ")
 
 
-def test_a_huge_hole_and_a_huge_line_are_read(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = tmp_path / "log"
+def test_huge_hole_and_huge_line(log: pathlib.Path, capsys: Capture) -> None:
     with log.open("wb") as stream:
         stream.write(b"first\n")
-        # What a file system leaves after a power loss; 2 GiB take 10 s.
+        # A file system leaves such a hole after a power loss. A hole of 2 GiB takes 10 s.
         stream.seek(100 << 20, os.SEEK_CUR)
         stream.write(b"\nx" * 10 + b"y" * (10 << 20) + b" No space left on device " + b"z" * (10 << 20))
-    status, found = answer(log, capsys)
-    assert (status, found["answers"][0]["line"]) == (explain.EXPLAINED, 12)
+    status, answers = answer(log, capsys)
+    assert (status, answers["answers"][0]["line"]) == (explain.EXPLAINED, 12)
 
 
-def test_colours_progress_bars_and_bad_utf_8_keep_the_number_of_the_line(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = tmp_path / "log"
+def test_line_number_after_colours_progress_bars_and_bad_utf_8(log: pathlib.Path, capsys: Capture) -> None:
     log.write_bytes(b"a\r\nb 1%\rb 2%\rb 3%\n\xff\xfe\n\x1b[31mx.o: \x1b[1mNo space left on device\x1b[0m\r\nend\n")
-    status, found = answer(log, capsys)
-    (row,) = found["answers"]
+    status, answers = answer(log, capsys)
+    (row,) = answers["answers"]
     assert (status, row["line"]) == (explain.EXPLAINED, 4)
     assert [line["number"] for line in row["lines"]] == [2, 2, 3, 4, 5]
     assert "\x1b" not in json.dumps(row)
 
 
-def test_a_log_that_grows_is_read_to_where_it_ended(tmp_path: pathlib.Path) -> None:
-    log = tmp_path / "log"
-    log.write_text(FULL)
+def test_growing_log_is_read_to_its_first_end(log: pathlib.Path) -> None:
     done = threading.Event()
 
     def grow() -> None:

@@ -1,4 +1,4 @@
-"""What findings follow from contents, and what contents are read from wheels and directories."""
+"""The findings for the contents of packages, and the contents read from wheels, directories and images."""
 
 import array
 import base64
@@ -32,31 +32,12 @@ SPARKS = [
 
 
 def library(
-    path: str,
-    cubins: str = "",
-    ptx: str = "",
-    *,
-    machine: str = "aarch64",
-    needed: str = "libc.so.6",
-    lacking: str = "",
-    undefined: t.Sequence[tuple[str, str]] = (),
-    versions: t.Mapping[str, str] | None = None,
-    guards: t.Sequence[str] = (),
-    release: str = "",
+    path: str, cubins: str = "", ptx: str = "", needed: str = "libc.so.6", lacking: str = "", **more: t.Any
 ) -> contents.Library:
-    return {
-        "path": path,
-        "machine": machine,
-        "soname": path.rpartition("/")[2],
-        "needed": needed.split(),
-        "cubins": cubins.split(),
-        "ptx": ptx.split(),
-        "lacking": lacking.split(),
-        "undefined": list(undefined),
-        "versions": dict(versions or {}),
-        "guards": list(guards),
-        "release": release,
-    }
+    lists: dict[str, t.Any] = {"needed": needed.split(), "lacking": lacking.split(), "undefined": [], "guards": []}
+    lists.update(cubins=cubins.split(), ptx=ptx.split(), versions={})
+    texts: dict[str, t.Any] = {"path": path, "machine": "aarch64", "soname": path.rpartition("/")[2], "release": ""}
+    return t.cast(contents.Library, {**texts, **lists, **more})
 
 
 def package(name: str, *libraries: contents.Library, version: str = "1.0", **more: t.Any) -> contents.Contents:
@@ -82,10 +63,10 @@ def package(name: str, *libraries: contents.Library, version: str = "1.0", **mor
 
 
 def answer(
-    *found: contents.Contents, asked: str = "", device: judge.Device = SPARK
+    *inspected: contents.Contents, asked: str = "", device: judge.Device = SPARK
 ) -> tuple[str, set[tuple[str, str]]]:
     """Return the verdict, and level and kind of each finding."""
-    result = judge.judge(found, device, asked.split())
+    result = judge.judge(inspected, device, asked.split())
     assert all(finding["what"][-1] in ".)" for finding in result["findings"]), result["findings"]
     return result["verdict"], {(finding["level"], finding["kind"]) for finding in result["findings"]}
 
@@ -107,12 +88,12 @@ def answer(
         ("", "", ("yes", set())),
     ],
 )
-def test_a_package_runs_where_its_code_does(cubins: str, ptx: str, expected: tuple[str, set[tuple[str, str]]]) -> None:
+def test_gpu_code_decides_verdict(cubins: str, ptx: str, expected: tuple[str, set[tuple[str, str]]]) -> None:
     assert answer(package("thing", library("thing/_C.so", cubins, ptx))) == expected
 
 
 @pytest.mark.parametrize("host", SPARKS, ids=[host["os"]["dgx"]["name"] or "?" for host in SPARKS])
-def test_a_package_is_judged_for_each_recorded_spark(host: dict[str, t.Any]) -> None:
+def test_gpu_code_on_each_recorded_spark(host: dict[str, t.Any]) -> None:
     device = judge.Device(
         host["kernel"]["machine"],
         host["gpu"]["devices"][0]["compute_capability"],
@@ -128,63 +109,54 @@ def test_a_package_is_judged_for_each_recorded_spark(host: dict[str, t.Any]) -> 
         assert answer(package("kernels", library("kernels/lib.so", cubins, ptx)), device=device)[0] == verdict, cubins
 
 
-def test_of_libraries_that_differ_in_numbers_alone_one_is_enough() -> None:
+def test_libraries_differing_only_in_numbers_need_one_match() -> None:
     old, new = library("b/libb_cuda118.so", "8.0", lacking="libcudart.so.11.0"), library("b/libb_cuda130.so", "12.0")
     assert answer(package("b", old, new)) == ("yes", set())
     assert answer(package("b", old)) == ("no", {("no", "gpu_code")})
     assert answer(package("k", library("k/sm90/ops.so", "9.0a"), library("k/sm120/ops.so", "12.0"))) == ("yes", set())
 
 
-def test_a_library_for_other_gpus_alone_is_a_note_beside_one_that_runs_and_else_a_doubt() -> None:
+def test_library_for_other_gpus_beside_one_that_runs() -> None:
     good = library("k/_C.so", "12.0")
     assert answer(package("k", good, library("k/_flashmla.so", "9.0a 10.0f"))) == ("yes", {("note", "gpu_code")})
     assert answer(package("k", good, library("k/_infllm.so", "9.0 12.0a"))) == ("perhaps", {("perhaps", "gpu_code")})
 
 
-def test_a_library_of_cuda_itself_is_no_doubt() -> None:
-    own = package("nvidia-cufft", library("nvidia/cu13/lib/libcufftw.so.12", "7.5"))
-    assert answer(own) == ("yes", {("note", "gpu_code")})
+# --- other findings ---
 
 
-def test_an_attention_that_is_empty_in_the_code_for_the_device_is_found_where_the_guard_is_not_lifted() -> None:
-    def torch(version: str, cubins: str) -> contents.Contents:
-        return package("torch", library("torch/lib/libtorch_cuda.so", cubins), version=version)
-
-    assert answer(torch("2.11.0", "12.0 12.1")) == ("no", {("no", "attention_guard")})
-    assert answer(torch("2.11.0", "12.0")) == ("yes", set())
-    assert answer(torch("2.12.0", "12.0 12.1")) == ("yes", set())
-
-
-# --- what else speaks against it ---
-
-
-def test_a_torch_without_cuda_is_a_build_for_the_cpu() -> None:
-    assert answer(package("torch", library("torch/lib/libtorch_cpu.so"))) == ("no", {("no", "cpu_only")})
-
-
-def test_a_wheel_for_any_machine_that_holds_another_ones_libraries_is_found() -> None:
-    found = package("b", library("b/libb.so", "12.0", machine="x86_64"), file="b-1.0-py3-none-any.whl")
-    assert answer(found) == ("no", {("no", "machine")})
-    assert answer(package("b", library("b/b.abi3.so", machine="x86_64"))) == ("no", {("no", "machine")})
-    # What debugpy has for the programs of another machine, in its wheel for any.
-    found = package("debugpy", library("debugpy/attach_linux_amd64.so", machine="x86_64"))
-    assert answer(found) == ("perhaps", {("perhaps", "machine")})
-    found = package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl")
-    assert answer(found) == ("no", {("no", "platform")})
+@pytest.mark.parametrize(
+    ("inspected", "verdict", "finding"),
+    [
+        (package("nvidia-cufft", library("nvidia/cu13/lib/libcufftw.so.12", "7.5")), "yes", ("note", "gpu_code")),
+        (package("torch", library("torch/lib/libtorch_cuda.so", "12.0 12.1"), version="2.11.0"), "no",
+         ("no", "attention_guard")),
+        (package("torch", library("torch/lib/libtorch_cuda.so", "12.0"), version="2.11.0"), "yes", None),
+        (package("torch", library("torch/lib/libtorch_cuda.so", "12.0 12.1"), version="2.12.0"), "yes", None),
+        (package("torch", library("torch/lib/libtorch_cpu.so")), "no", ("no", "cpu_only")),
+        (package("b", library("b/libb.so", "12.0", machine="x86_64"), file="b-1.0-py3-none-any.whl"), "no",
+         ("no", "machine")),
+        (package("b", library("b/b.abi3.so", machine="x86_64")), "no", ("no", "machine")),
+        # debugpy's wheel for any machine holds a library for processes on another machine.
+        (package("debugpy", library("debugpy/attach_linux_amd64.so", machine="x86_64")), "perhaps",
+         ("perhaps", "machine")),
+        (package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl"), "no",
+         ("no", "platform")),
+        (package("x", files=0), "no", ("no", "empty")),
+        (package("cuda-toolkit", files=0, requires=["nvidia-cuda-runtime; extra == 'cudart'"]), "yes", None),
+    ],
+)  # fmt: skip
+def test_finding_for_one_package(inspected: contents.Contents, verdict: str, finding: tuple[str, str] | None) -> None:
+    assert answer(inspected) == (verdict, {finding} if finding else set())
 
 
-def test_a_placeholder_has_neither_a_file_nor_a_requirement() -> None:
-    assert answer(package("x", files=0)) == ("no", {("no", "empty")})
-    assert answer(package("cuda-toolkit", files=0, requires=["nvidia-cuda-runtime; extra == 'cudart'"]))[0] == "yes"
-
-
-def test_what_a_dependency_lacks_makes_it_perhaps() -> None:
+def test_fault_in_dependency_is_a_doubt() -> None:
     bad = package("dep", library("dep/_C.so", "8.0"))
     assert answer(package("thing"), bad, asked="thing")[0] == "perhaps"
     assert answer(package("thing"), bad, asked="thing dep")[0] == "no"
 
 
-def test_cuda_versions_that_differ_are_named() -> None:
+def test_differing_cuda_versions() -> None:
     toolkit = package("cuda-toolkit", version="13.0.2")
     assert answer(toolkit, package("nvidia-nvjitlink", version="13.0.39"))[0] == "yes"
     assert answer(toolkit, package("nvidia-cuda-nvrtc", version="13.2.1")) == (
@@ -192,54 +164,50 @@ def test_cuda_versions_that_differ_are_named() -> None:
         {("perhaps", "cuda"), ("note", "cuda")},
     )
     assert answer(toolkit, package("torch", version="2.9.1+cu128"))[0] == "perhaps"
-    # nvJitLink takes what older minors made, and not what newer ones did.
+    # nvJitLink links objects from older CUDA minors, not from newer ones.
     assert answer(toolkit, package("nvidia-nvjitlink", version="13.5.37")) == ("yes", set())
     assert (
         answer(package("cuda-toolkit", version="13.2.2"), package("nvidia-nvjitlink", version="13.0.39"))[0]
         == "perhaps"
     )
     assert answer(package("cuda-toolkit", version="14.0.1")) == ("no", {("no", "cuda")})
-    one, other = (
+    for_12, for_13 = (
         package(name, library("x.so", needed=f"libcudart.so.{major}")) for name, major in (("a", 12), ("b", 13))
     )
-    assert answer(one, other) == ("perhaps", {("perhaps", "cuda")})
-    # A package whose name only begins as NVIDIA's does is not part of CUDA, and what it needs counts.
+    assert answer(for_12, for_13) == ("perhaps", {("perhaps", "cuda")})
+    # A package whose name only begins like NVIDIA's is not part of CUDA, so its requirements count.
     assert answer(toolkit, package("nvidia-nvtx-plugin", version="9.9"))[0] == "yes"
     assert answer(package("cuda-toolkit", version="13.2.2"), package("nvidia-nvjitlink-tools", version="13.0"))[1] == {
         ("note", "cuda")
     }
     plugin = package("nvidia-nvtx-plugin", library("x.so", needed="libcudart.so.12"))
-    assert answer(plugin, other) == ("perhaps", {("perhaps", "cuda")})
+    assert answer(plugin, for_13) == ("perhaps", {("perhaps", "cuda")})
 
 
-def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() -> None:
-    def found(needed: str, *others: contents.Contents) -> tuple[str, set[tuple[str, str]]]:
+def test_missing_soname() -> None:
+    def verdict_for(needed: str, *others: contents.Contents) -> tuple[str, set[tuple[str, str]]]:
         every = [package("thing", library("thing/_C.so", needed=needed)), *others]
         judge.find_lacking(every, SPARK)
         return answer(*every)
 
-    assert found("libc.so.6 libmvec.so.1 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13") == (
-        "yes",
-        set(),
-    )
-    assert found("libcudart.so.12") == ("no", {("no", "soname")})
-    assert found("libnobody.so.1")[0] == "no"
-    assert found("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
-    assert (
-        found("libtorch.so", package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so")))[0]
-        == "yes"
-    )
+    on_host = "libc.so.6 libmvec.so.1 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13"
+    assert verdict_for(on_host) == ("yes", set())
+    assert verdict_for("libcudart.so.12") == ("no", {("no", "soname")})
+    assert verdict_for("libnobody.so.1")[0] == "no"
+    assert verdict_for("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
+    torch = package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so"))
+    assert verdict_for("libtorch.so", torch)[0] == "yes"
 
 
-# --- what the files rule out: each row is a public report (docs/evidence/inspect.md) ---
+# --- faults visible in the files: each row is a public report (docs/evidence/inspect.md) ---
 
 CHECK = "_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_"
 
 
 def exporting(name: str, *exports: str, path: str, version: str = "1.0") -> contents.Contents:
-    """Return a package of one library that has these symbols."""
-    checksums = array.array("I", sorted(symbols.checksum(one) for one in exports)).tobytes()
-    families = sorted({symbols.family(one.encode()) for one in exports})
+    """Return a package with one library that exports these symbols."""
+    checksums = array.array("I", sorted(symbols.checksum(export) for export in exports)).tobytes()
+    families = sorted({symbols.family(export.encode()) for export in exports})
     exported = base64.b64encode(checksums).decode()
     return package(name, library(path), version=version, exports=exported, families=families)
 
@@ -260,18 +228,17 @@ def exporting(name: str, *exports: str, path: str, version: str = "1.0") -> cont
         ("12.0 12.1", "requires compute capability 12.0", "perhaps"),
         ("12.0 12.1", "requires compute capability 8.9 or higher", "yes"),
         ("12.0 12.1", "the only sum of 120", "yes"),
-        # What torch's functions say of themselves.
+        # Error messages of torch's own functions.
         ("12.0", "torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or 8.9", "yes"),
         ("12.0", "DeepSeek style scaling only supported in CUDA for SM90", "yes"),
     ],
 )
-def test_guard_that_the_device_s_code_fails_is_a_doubt(cubins: str, guard: str, expected: str) -> None:
-    found = package("kernels", library("kernels/_C.abi3.so", cubins, guards=[guard] if texts.ranges(guard) else []))
-    verdict, findings = answer(found)
-    assert (verdict, findings) == (expected, {("perhaps", "guard")} if expected == "perhaps" else set())
+def test_guard_that_device_fails(cubins: str, guard: str, expected: str) -> None:
+    kernels = package("kernels", library("kernels/_C.abi3.so", cubins, guards=[guard] if texts.ranges(guard) else []))
+    assert answer(kernels) == (expected, {("perhaps", "guard")} if expected == "perhaps" else set())
 
 
-def test_bare_cubins_for_other_gpus_are_a_doubt() -> None:
+def test_bare_cubins_for_other_gpus() -> None:
     def cubin(number: int, architecture: str) -> contents.Library:
         path = f"flashinfer_cubin/cubins/fmhaSm100aKernel_{number}.cubin"
         return library(path, architecture, machine=contents.CUBIN, needed="")
@@ -290,20 +257,19 @@ def test_bare_cubins_for_other_gpus_are_a_doubt() -> None:
         (("0.6.16", "0.6.16+cu130"), "yes"),
     ],
 )
-def test_packages_of_one_release_must_be_of_one_version(versions: tuple[str, str], expected: str) -> None:
-    python, cubin = versions
-    found = package("flashinfer-python", version=python), package("flashinfer-cubin", version=cubin)
-    assert answer(*found)[0] == expected
+def test_versions_of_one_release(versions: tuple[str, str], expected: str) -> None:
+    names = ("flashinfer-python", "flashinfer-cubin")
+    assert answer(*(package(name, version=version) for name, version in zip(names, versions)))[0] == expected
 
 
-def test_build_for_the_cpu_beside_torch_for_cuda_is_a_doubt() -> None:
+def test_cpu_build_beside_cuda_torch() -> None:
     torch = package("torch", library("torch/lib/libtorch_cuda.so", "12.0"), version="2.9.1+cu130")
     assert answer(torch, package("torchvision", version="0.24.1+cpu"))[0] == "perhaps"
     assert answer(torch, package("torchvision", version="0.24.1+cu130"))[0] == "yes"
     assert answer(torch, package("torchvision", version="0.24.1"))[0] == "yes"
 
 
-def test_packages_of_two_environments_are_not_compared() -> None:
+def test_versions_in_two_environments() -> None:
     def flashinfer(name: str, version: str, site: str) -> contents.Contents:
         return package(name, version=version, site=site)
 
@@ -325,14 +291,14 @@ def test_packages_of_two_environments_are_not_compared() -> None:
         ("torch==2.8.0; extra == 'x'", "2.9.1", "yes"),
     ],
 )
-def test_requirement_that_another_package_misses(line: str, version: str, expected: str) -> None:
+def test_unmet_requirement(line: str, version: str, expected: str) -> None:
     torch = package("torch", library("torch/lib/libtorch_cuda.so", "12.0"), version=version)
     vision = package("torchvision", library("torchvision/_C.so"), requires=[line])
     assert answer(torch, vision)[0] == expected
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("inspected", "expected"),
     [
         (package("nvidia-cuda-nvrtc-cu12", version="12.8.93"), "perhaps"),
         (package("nvidia-cuda-nvrtc", library("nvidia/lib/libnvrtc.so.13", release="13.0"), version="13.0.88"), "yes"),
@@ -348,14 +314,14 @@ def test_requirement_that_another_package_misses(line: str, version: str, expect
         (package("triton", library("triton/bin/ptxas", release="13.0"), version="3.5.1+sf"), "yes"),
     ],
 )  # fmt: skip
-def test_compiler_that_does_not_know_the_gpu_is_a_doubt(found: contents.Contents, expected: str) -> None:
-    verdict, findings = answer(found)
+def test_compiler_without_support_for_gpu(inspected: contents.Contents, expected: str) -> None:
+    verdict, findings = answer(inspected)
     assert verdict == expected
     assert ("compiler" in {kind for _level, kind in findings}) is (expected == "perhaps")
-    assert answer(found, device=judge.Device(capability="12.0"))[0] == "yes"
+    assert answer(inspected, device=judge.Device(capability="12.0"))[0] == "yes"
 
 
-def test_symbol_that_a_sister_does_not_have_is_found() -> None:
+def test_symbol_missing_from_other_package() -> None:
     torch = exporting("torch", f"{CHECK}jb", path="torch/lib/libc10_cuda.so")
     torch["libraries"].append(library("torch/lib/libtorch_cuda.so", "12.0"))
 
@@ -364,7 +330,7 @@ def test_symbol_that_a_sister_does_not_have_is_found() -> None:
 
     assert answer(torch, extension(f"{CHECK}ib", "libc10_cuda.so")) == ("no", {("no", "symbol")})
     assert answer(torch, extension(f"{CHECK}jb", "libc10_cuda.so")) == ("yes", set())
-    # Of a namespace that no package which it names has, and of the driver: nobody can tell.
+    # No package that it needs has this namespace, and the driver's symbols are unknown, so neither is a fault.
     assert answer(torch, extension("_ZN6others3runEv", "libc10_cuda.so"))[0] == "yes"
     assert answer(torch, extension(f"{CHECK}ib", "libother.so"))[0] == "no"
     assert answer(torch, extension("cudaMalloc", "libother.so"))[0] == "yes"
@@ -375,13 +341,13 @@ def test_symbol_that_a_sister_does_not_have_is_found() -> None:
     assert answer(torch, module)[0] == "no"
     nccl = exporting("nvidia-nccl-cu13", "ncclCommInitRank", path="nvidia/nccl/lib/libnccl.so.2")
     assert answer(nccl, extension("ncclCommShrink", "libnccl.so.2"))[0] == "no"
-    # Of libraries that differ in numbers alone one is enough.
+    # One match is enough for libraries that differ only in numbers.
     both = package("kernels", library("k/sm90/ops.so", needed="libc10_cuda.so", undefined=[(f"{CHECK}ib", "")]),
                    library("k/sm100/ops.so", needed="libc10_cuda.so"))  # fmt: skip
     assert answer(torch, both)[0] == "yes"
 
 
-def test_symbols_newer_than_the_host_s_are_found() -> None:
+def test_symbols_newer_than_host() -> None:
     def needing(**versions: str) -> contents.Contents:
         return package("kernels", library("kernels/_C.so", versions=versions))
 
@@ -394,13 +360,13 @@ def test_symbols_newer_than_the_host_s_are_found() -> None:
     assert answer(package("k", file="k-1-cp312-cp312-manylinux_2_17_aarch64.manylinux_2_41_aarch64.whl"))[0] == "yes"
 
 
-def test_nothing_is_never_a_yes() -> None:
+def test_no_package_is_not_a_yes() -> None:
     assert judge.judge([], SPARK)["verdict"] == "perhaps"
 
 
-def test_what_was_not_looked_at_is_listed() -> None:
-    found = package("thing", library("thing/_C.so", "12.0"), unread={"a": 2, "ptx": 1})
-    result = judge.judge([found], SPARK, unread=["git+https://example.com/x"])
+def test_unread_files_are_listed() -> None:
+    thing = package("thing", library("thing/_C.so", "12.0"), unread={"a": 2, "ptx": 1})
+    result = judge.judge([thing], SPARK, unread=["git+https://example.com/x"])
     assert result["not_looked_at"][0] == "git+https://example.com/x"
     assert {"2 files named .a", "1 file named .ptx"} <= set(result["not_looked_at"])
     assert "not looked at: git+https://example.com/x; " in judge.table(result)
@@ -411,12 +377,12 @@ def test_what_was_not_looked_at_is_listed() -> None:
     [{"capability": "12.1a"}, {"capability": "new"}, {"capability": "12.1f"}, {"cuda": "13"}, {"cuda": "13.0.2"},
      {"cuda": "13.0\n"}, {"python": "3"}, {"python": "3.12 "}],
 )  # fmt: skip
-def test_a_device_that_does_not_exist_is_refused(wrong: dict[str, t.Any]) -> None:
+def test_invalid_device_is_refused(wrong: dict[str, t.Any]) -> None:
     with pytest.raises(SparkforgeError):
         judge.Device(**wrong)
 
 
-def test_the_table_shows_what_was_asked_for_and_what_speaks_against_the_rest() -> None:
+def test_table_shows_requested_and_faulty_packages() -> None:
     result = judge.judge(
         [package("thing", sources=3), package("quiet", sources=3), package("dep", library("d.so", "8.0"))],
         SPARK,
@@ -432,33 +398,33 @@ def test_the_table_shows_what_was_asked_for_and_what_speaks_against_the_rest() -
 # --- reading ---
 
 
-def test_a_wheel_is_read_without_being_installed(tmp_path: Path) -> None:
+def test_wheel_is_read_without_installing_it(tmp_path: Path) -> None:
     code = gpu_library.write(tmp_path / "_C.so", "9.0", "12.0").read_bytes()
     linked = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"])
     files = {"thing/_C.so": code, "thing/libx.so.1": linked, "thing/k.cu": "", "d.so": b"\x7fELF"}
     wheel = write_wheel(tmp_path, "thing", "1.0", files, ["torch>=2"])
-    found = contents.of_wheel(str(wheel), str(tmp_path))
-    assert (found["name"], found["version"], found["requires"]) == ("thing", "1.0", ["torch>=2"])
-    assert (found["files"], found["sources"], found["file"]) == (4, 1, wheel.name)
-    assert "d.so is a damaged ELF file" in found["damaged"][0]
-    by_path = {one["path"]: one for one in found["libraries"]}
+    thing = contents.of_wheel(str(wheel), str(tmp_path))
+    assert (thing["name"], thing["version"], thing["requires"]) == ("thing", "1.0", ["torch>=2"])
+    assert (thing["files"], thing["sources"], thing["file"]) == (4, 1, wheel.name)
+    assert "d.so is a damaged ELF file" in thing["damaged"][0]
+    by_path = {library["path"]: library for library in thing["libraries"]}
     assert (by_path["thing/_C.so"]["cubins"], by_path["thing/_C.so"]["ptx"]) == (["9.0"], ["12.0"])
     assert (by_path["thing/libx.so.1"]["soname"], by_path["thing/libx.so.1"]["machine"]) == ("libx.so.1", "aarch64")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["_C.so", wheel.name], "nothing may be left"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_C.so", wheel.name], "temporary files are left"
 
 
-def test_containers_outside_of_nvccs_sections_count_as_well(tmp_path: Path) -> None:
+def test_containers_outside_nvcc_sections_are_read(tmp_path: Path) -> None:
     path = gpu_library.write(tmp_path / "libcufft.so.12", "7.5")
     near_miss = gpu_library.fatbin("13.0")[:4] + b"\xff" * 40
     path.write_bytes(
         path.read_bytes() + bytes(70_000) + near_miss + gpu_library.fatbin("12.0") + gpu_library.fatbin("", "9.0")
     )
     wheel = write_wheel(tmp_path, "thing", "1.0", {"libcufft.so.12": path.read_bytes()})
-    (found,) = contents.of_wheel(str(wheel), str(tmp_path))["libraries"]
-    assert (found["cubins"], found["ptx"]) == (["12.0", "7.5"], ["9.0"])
+    (cufft,) = contents.of_wheel(str(wheel), str(tmp_path))["libraries"]
+    assert (cufft["cubins"], cufft["ptx"]) == (["12.0", "7.5"], ["9.0"])
 
 
-def test_wheels_are_read_for_all_that_rules_them_out(tmp_path: Path) -> None:
+def test_findings_for_wheels_on_disk(tmp_path: Path) -> None:
     guard = b"\0This kernel only supports sm120.\n\0"
     ptxas = elf_writer.elf_bytes(kind=2, message=b"\0Cuda compilation tools, release 12.8, V12.8.93\0")
     extension = elf_writer.elf_bytes(
@@ -480,7 +446,7 @@ def test_wheels_are_read_for_all_that_rules_them_out(tmp_path: Path) -> None:
     }
     wheels = [str(write_wheel(tmp_path, name, "3.6", content)) for name, content in files.items()]
     result = judge.paths(wheels, SPARK)
-    kinds = {(one["package"], one["level"], one["kind"]) for one in result["findings"]}
+    kinds = {(finding["package"], finding["level"], finding["kind"]) for finding in result["findings"]}
     assert kinds == {
         ("guarded", "perhaps", "guard"), ("flashinfer-cubin", "perhaps", "gpu_code"), ("triton", "perhaps", "compiler"),
         ("kernels", "no", "symbol"), ("kernels", "no", "host"),
@@ -489,22 +455,22 @@ def test_wheels_are_read_for_all_that_rules_them_out(tmp_path: Path) -> None:
     assert any("what the wheels require" in row for row in result["not_looked_at"])
 
 
-def test_library_with_odd_tables_of_symbols_is_not_damaged(tmp_path: Path) -> None:
+def test_unknown_symbol_tables_are_not_damage(tmp_path: Path) -> None:
     odd = bytearray(elf_writer.elf_bytes(needed=["libc.so.6"], exports=["a_b"]))
-    place = next(at for at in range(64, 512, 8) if odd[at : at + 8] == (6).to_bytes(8, "little"))
-    odd[place + 8 : place + 16] = (1 << 40).to_bytes(8, "little")
+    entry = next(at for at in range(64, 512, 8) if odd[at : at + 8] == (6).to_bytes(8, "little"))
+    odd[entry + 8 : entry + 16] = (1 << 40).to_bytes(8, "little")
     result = judge.paths([str(wheel_with(tmp_path, "thing/x.so", bytes(odd)))], SPARK)
     assert result["verdict"] == "yes"
     assert "the symbols of 1 binary with unknown tables" in result["not_looked_at"]
 
 
-def test_texts_without_end_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.so"
     path.write_bytes(b"only " * 100_000 + b"".join(b"\0only sm%d" % (50 + number) for number in range(90)))
     guards = texts.read(str(path), deadline.Deadline(900, "It")).guards
     assert len(guards) == 50
     assert max(map(len, guards)) <= 2 * 240
-    # One that the end of a block cuts in two is found.
+    # A text split across two blocks is found.
     path.write_bytes(bytes((1 << 20) - 5) + b"only sm120\0" + bytes(1 << 20) + b"release 12.8, V\0")
     assert texts.read(str(path), deadline.Deadline(900, "It")) == (["only sm120"], "")
     clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
@@ -521,7 +487,7 @@ def test_texts_without_end_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
         ("rootfs/config.json", '{"config": {"Env": ["NVIDIA_REQUIRE_CUDA=cuda>=13.1"]}}'),
     ],
 )
-def test_image_for_a_newer_driver_is_a_no(tmp_path: Path, name: str, content: str) -> None:
+def test_image_for_newer_driver(tmp_path: Path, name: str, content: str) -> None:
     root = tmp_path / "rootfs"
     for path in ("usr", "etc"):
         (root / path).mkdir(parents=True)
@@ -536,15 +502,15 @@ def test_image_for_a_newer_driver_is_a_no(tmp_path: Path, name: str, content: st
         judge.paths([str(root)], judge.Device(cuda="13.1"))
 
 
-def test_mounted_image_with_a_newer_cuda_is_a_doubt(tmp_path: Path) -> None:
-    # podman image mount shows no variables.
+def test_mounted_image_with_newer_cuda(tmp_path: Path) -> None:
+    # `podman image mount` shows no environment variables.
     for path in ("usr/local/cuda-13.1", "usr/local/cuda-12.9", "etc"):
         (tmp_path / path).mkdir(parents=True)
     result = judge.paths([str(tmp_path)], SPARK)
     assert (result["verdict"], result["findings"][0]["kind"]) == ("perhaps", "image")
 
 
-def test_image_s_own_libc_counts(tmp_path: Path) -> None:
+def test_libc_of_image_counts(tmp_path: Path) -> None:
     root = tmp_path / "image"
     files = {"thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6"], versions={"libc.so.6": ["GLIBC_2.41"]})}
     unpack(write_wheel(tmp_path, "thing", "1.0", files), root / "opt/venv/lib/python3.12/site-packages")
@@ -558,31 +524,35 @@ def test_image_s_own_libc_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "cause"),
     [
         ("thing-1.0-py3-none-any.whl", b"text", "not a zip file"),
         ("thing-1.0-py3-none-any.whl", None, "No such file"),
         ("thing.whl", b"", "is not a wheel file name"),
     ],
 )
-def test_what_is_no_wheel_is_one_error(tmp_path: Path, name: str, content: bytes | None, words: str) -> None:
+def test_file_that_is_not_a_wheel(tmp_path: Path, name: str, content: bytes | None, cause: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(SparkforgeError, match=words):
+    with pytest.raises(SparkforgeError, match=cause):
         contents.of_wheel(str(tmp_path / name), str(tmp_path))
 
 
-def test_a_zip_without_metadata_is_no_wheel(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("members", "cause"),
+    [
+        ("thing.py", r"exactly one \.dist-info directory"),
+        ("thing-1.0.dist-info/WHEEL thing-1.0.dist-info/RECORD", r"it has no \.dist-info directory with METADATA"),
+        ("thing-1.0.dist-info/WHEEL thing-1.0.dist-info/RECORD thing-1.0.dist-info/METADATA.txt",
+         r"it has no \.dist-info directory with METADATA"),
+    ],
+)  # fmt: skip
+def test_zip_without_metadata_is_not_a_wheel(tmp_path: Path, members: str, cause: str) -> None:
     with zipfile.ZipFile(tmp_path / "thing-1.0-py3-none-any.whl", "w") as archive:
-        archive.writestr("thing.py", "")
-    with pytest.raises(SparkforgeError, match=r"exactly one \.dist-info directory"):
+        for member in members.split():
+            archive.writestr(member, "Name: thing\n")
+    with pytest.raises(SparkforgeError, match=cause):
         contents.of_wheel(str(tmp_path / "thing-1.0-py3-none-any.whl"), str(tmp_path))
-    for name in ("", "METADATA.txt"):
-        with zipfile.ZipFile(tmp_path / "thing-1.0-py3-none-any.whl", "w") as archive:
-            for one in filter(None, ("WHEEL", "RECORD", name)):
-                archive.writestr(f"thing-1.0.dist-info/{one}", "Name: thing\n")
-        with pytest.raises(SparkforgeError, match=r"it has no \.dist-info directory with METADATA"):
-            contents.of_wheel(str(tmp_path / "thing-1.0-py3-none-any.whl"), str(tmp_path))
 
 
 def unpack(wheel: Path, site: Path) -> None:
@@ -590,7 +560,7 @@ def unpack(wheel: Path, site: Path) -> None:
         archive.extractall(site)
 
 
-def test_a_file_system_is_judged_by_its_own_loader_and_environments(tmp_path: Path) -> None:
+def test_image_is_judged_by_its_own_loader_and_packages(tmp_path: Path) -> None:
     root = tmp_path / "image"
     libraries = {
         "thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6", "libtorch.so", "libgone.so.1"]),
@@ -609,52 +579,52 @@ def test_a_file_system_is_judged_by_its_own_loader_and_environments(tmp_path: Pa
     assert "libc.so" not in finding["what"]
 
 
-def test_an_environment_of_this_host_for_another_machine_is_judged_without_its_loader(tmp_path: Path) -> None:
+def test_foreign_environment_is_judged_without_host_loader(tmp_path: Path) -> None:
     site = tmp_path / "venv/lib/python3.12/site-packages"
     unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6"])}), site)
     result = run_module("inspect_info", target=str(tmp_path / "venv"))
     assert (result["verdict"], result["packages"][0]["libraries"]) == ("yes", 1)
 
 
-# --- made for its reader ---
+# --- hostile input ---
 
 
 def wheel_with(directory: Path, name: str, content: bytes) -> Path:
-    """Write the wheel ``thing``, one of whose members is this."""
+    """Write the wheel ``thing`` with this member."""
     path = write_wheel(directory, "thing", "1.0", {})
     with zipfile.ZipFile(path) as archive:
-        members = {one: archive.read(one) for one in archive.namelist()}
+        members = {member: archive.read(member) for member in archive.namelist()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for one, had in {**members, name: content}.items():
-            archive.writestr(one, content if one == name else had)
+        for member, data in {**members, name: content}.items():
+            archive.writestr(member, data)
     return path
 
 
-def test_metadata_without_end_is_refused(tmp_path: Path) -> None:
+def test_huge_metadata_is_refused(tmp_path: Path) -> None:
     path = wheel_with(tmp_path, "thing-1.0.dist-info/METADATA", b"Name: thing\n" + bytes(5 << 20))
     assert path.stat().st_size < 20_000
     with pytest.raises(SparkforgeError, match=r"METADATA has more than 4 MiB"):
         contents.of_wheel(str(path), str(tmp_path))
 
 
-def test_a_library_with_names_without_end_is_one_damaged_file(tmp_path: Path) -> None:
+def test_library_with_huge_names_is_damaged(tmp_path: Path) -> None:
     linked = elf_writer.elf_bytes(soname="n" * (2 << 20), needed=["n" * (1 << 20)])
-    found = contents.of_wheel(str(wheel_with(tmp_path, "thing/x.so", linked)), str(tmp_path))
-    assert found["libraries"] == []
-    assert "more than 4096 bytes" in found["damaged"][0]
+    thing = contents.of_wheel(str(wheel_with(tmp_path, "thing/x.so", linked)), str(tmp_path))
+    assert thing["libraries"] == []
+    assert "more than 4096 bytes" in thing["damaged"][0]
 
 
-def test_a_library_that_has_no_room_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_too_large_for_disk_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes(padding=2 << 20))
     room = types.SimpleNamespace(f_bavail=65, f_frsize=1 << 20)
     monkeypatch.setattr(os, "statvfs", lambda _path: room)
     with pytest.raises(SparkforgeError, match=r"'thing/x.so' in thing-1.0-py3-none-any.whl needs 2.1 MB, and"):
         contents.of_wheel(str(path), str(tmp_path))
-    assert [one.name for one in tmp_path.iterdir()] == [path.name], "nothing may be left"
+    assert [file.name for file in tmp_path.iterdir()] == [path.name], "temporary files are left"
 
 
-def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Each look at the clock is fifteen minutes and a second after the one before.
+def test_reading_stops_at_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The clock advances by fifteen minutes and a second at each call.
     clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
     monkeypatch.setattr(deadline, "time", clock)
     path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes())
@@ -674,7 +644,7 @@ def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """A file system with one package, beside a file of the host that is none of its business."""
+    """An image with one package, beside a host's file that the inspection must not read."""
     (tmp_path / "outside").write_text("Name: outside\nVersion: 66\nRequires-Dist: secret\n")
     elf_writer.write_elf(tmp_path / "outside.so", soname="outside.so")
     unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/x.so": elf_writer.elf_bytes()}), tmp_path / "image/site")
@@ -683,7 +653,7 @@ def image(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "climbing", "absolute", "through a directory", "loop", "large"])
 @pytest.mark.parametrize("name", ["METADATA", "RECORD"])
-def test_nothing_but_files_of_the_image_is_read(image: Path, name: str, kind: str) -> None:
+def test_only_files_of_image_are_read(image: Path, name: str, kind: str) -> None:
     info = image / "site/thing-1.0.dist-info"
     path = info / name
     path.unlink()
@@ -705,53 +675,53 @@ def test_nothing_but_files_of_the_image_is_read(image: Path, name: str, kind: st
     else:
         with path.open("wb") as stream:
             stream.truncate(1 << 40)
-    (found,) = contents.of_environments(str(image))
-    assert (found["name"], found["requires"]) == ("thing", [])
-    assert found["version"] == ("" if name == "METADATA" else "1.0")
-    assert found["damaged"] == [f"/site/thing-1.0.dist-info/{name} is no {name} of a package, or too large"]
-    assert len(found["libraries"]) == (name == "METADATA")
+    (thing,) = contents.of_environments(str(image))
+    assert (thing["name"], thing["requires"]) == ("thing", [])
+    assert thing["version"] == ("" if name == "METADATA" else "1.0")
+    assert thing["damaged"] == [f"/site/thing-1.0.dist-info/{name} is no {name} of a package, or too large"]
+    assert len(thing["libraries"]) == (name == "METADATA")
 
 
-def test_a_link_within_the_image_is_followed(image: Path) -> None:
+def test_link_within_image_is_followed(image: Path) -> None:
     info = image / "site/thing-1.0.dist-info"
     (image / "store").mkdir()
     for name in ("METADATA", "RECORD"):
         (info / name).rename(image / "store" / name)
     (info / "METADATA").symlink_to("/store/METADATA")
     (info / "RECORD").symlink_to("../../store/RECORD")
-    (found,) = contents.of_environments(str(image))
-    assert (found["version"], len(found["libraries"]), found["damaged"]) == ("1.0", 1, [])
+    (thing,) = contents.of_environments(str(image))
+    assert (thing["version"], len(thing["libraries"]), thing["damaged"]) == ("1.0", 1, [])
 
 
-def test_a_link_that_is_turned_round_meanwhile_leads_nowhere(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the look and the opening somebody puts a link in a directory's place."""
+def test_link_swapped_before_open_is_refused(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory is replaced by a link after its path is resolved and before the file is opened."""
     outside = FileSystem.outside
 
-    def turned(self: FileSystem, path: str) -> str:
-        found = outside(self, path)
-        if found.endswith("/RECORD"):
+    def swap_after_resolving(self: FileSystem, path: str) -> str:
+        resolved = outside(self, path)
+        if resolved.endswith("/RECORD"):
             (image / "site").rename(image / "was")
             (image / "site").symlink_to(image.parent / "elsewhere")
-        return found
+        return resolved
 
     unpack(image.parent / "thing-1.0-py3-none-any.whl", image.parent / "elsewhere")
-    monkeypatch.setattr(FileSystem, "outside", turned)
-    (one,) = packages.installed(["/site"], FileSystem(str(image))).values()
-    assert packages.record(one, FileSystem(str(image))) is None
+    monkeypatch.setattr(FileSystem, "outside", swap_after_resolving)
+    (thing,) = packages.installed(["/site"], FileSystem(str(image))).values()
+    assert packages.record(thing, FileSystem(str(image))) is None
 
 
 @pytest.mark.parametrize(
     "row", ["/outside.so", "../../outside.so", "../../../../../../../../dev/null", "thing/up/outside.so", "a\0b"]
 )
-def test_record_names_nothing_outside_the_image(image: Path, row: str) -> None:
+def test_record_reads_nothing_outside_image(image: Path, row: str) -> None:
     (image / "site/thing/up").symlink_to("../../..")
     with (image / "site/thing-1.0.dist-info/RECORD").open("a") as stream:
         stream.write(f"{row},sha256=YQ,\n")
-    (found,) = contents.of_environments(str(image))
-    assert [one["path"] for one in found["libraries"]] == ["/site/thing/x.so"]
+    (thing,) = contents.of_environments(str(image))
+    assert [library["path"] for library in thing["libraries"]] == ["/site/thing/x.so"]
 
 
-def test_no_name_of_a_package_reaches_the_terminal_as_it_is(image: Path) -> None:
+def test_control_characters_in_names_are_not_printed(image: Path) -> None:
     attack = "\x1b]0;title\x07\x1b[2J\u202e"
     info = image / "site/thing-1.0.dist-info"
     (info / "METADATA").write_text(f"Name: thing{attack}\nVersion: 1{attack}\n")
@@ -761,20 +731,19 @@ def test_no_name_of_a_package_reaches_the_terminal_as_it_is(image: Path) -> None
     with (info / "RECORD").open("a") as stream:
         stream.write(f"thing/{attack}.so,sha256=YQ,\nthing/{attack}damaged.so,sha256=YQ,\n")
     result = judge.judge(contents.of_environments(str(image)), SPARK)
-    said = f"{result}{judge.table(result)}"
+    printed = f"{result}{judge.table(result)}"
     assert {finding["kind"] for finding in result["findings"]} >= {"damaged", "soname"}
-    assert not re.search(r"\\x1b|\\x07|\\u202e|[\x1b\x07\u202e]", said)
+    assert not re.search(r"\\x1b|\\x07|\\u202e|[\x1b\x07\u202e]", printed)
 
 
-def test_of_many_damaged_files_some_are_named(image: Path) -> None:
-    found = package("thing", damaged=[f"{number} is damaged" for number in range(100)])
-    what = [finding["what"] for finding in judge.judge([found], SPARK)["findings"]]
-    assert (len(what), what[-1]) == (21, "80 more of its files are damaged.")
-    found = package("thing", damaged=[f"{number} is damaged" for number in range(20)])
-    assert len(judge.judge([found], SPARK)["findings"]) == 20
+@pytest.mark.parametrize(("count", "last"), [(100, "80 more of its files are damaged."), (20, "19 is damaged")])
+def test_twenty_damaged_files_are_listed(count: int, last: str) -> None:
+    thing = package("thing", damaged=[f"{number} is damaged" for number in range(count)])
+    findings = judge.judge([thing], SPARK)["findings"]
+    assert (len(findings), findings[-1]["what"]) == (min(count, 21), last)
 
 
-def test_directories_without_end_are_refused(image: Path) -> None:
+def test_endless_directories_are_refused(image: Path) -> None:
     try:
         path = str(image)
         for _depth in range(1200):
@@ -787,7 +756,7 @@ def test_directories_without_end_are_refused(image: Path) -> None:
         disk.remove(str(image / "d"))
 
 
-def test_names_without_end_in_one_directory_are_refused(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_names_in_directory_are_refused(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filesystem, "NAMES_LIMIT", 50)
     (image / "many").mkdir()
     for number in range(51):
@@ -797,7 +766,7 @@ def test_names_without_end_in_one_directory_are_refused(image: Path, monkeypatch
 
 
 @pytest.mark.parametrize("kind", ["pipe", "large", "a circle of includes", "includes without end"])
-def test_a_loader_s_configuration_that_has_no_end_is_none(image: Path, kind: str) -> None:
+def test_endless_loader_configuration_is_ignored(image: Path, kind: str) -> None:
     (image / "etc").mkdir()
     if kind == "pipe":
         os.mkfifo(image / "etc/ld.so.cache")
@@ -811,19 +780,19 @@ def test_a_loader_s_configuration_that_has_no_end_is_none(image: Path, kind: str
             following = 0 if kind == "a circle of includes" and number == 5 else number + 1
             (image / f"etc/{number}.conf").write_text(f"include {following}.conf\n/lib{number}\n")
         (image / "etc/0.conf").rename(image / "etc/ld.so.conf")
-    (found,) = contents.of_environments(str(image))
-    assert len(found["libraries"]) == 1
+    (thing,) = contents.of_environments(str(image))
+    assert len(thing["libraries"]) == 1
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"),
+    ("kind", "cause"),
     [
         ("nothing", "does not exist"),
         ("a file", "is neither a directory nor a wheel"),
         ("an empty directory", "There is no Python package below"),
     ],
 )
-def test_a_target_without_packages_is_one_error(tmp_path: Path, kind: str, words: str) -> None:
+def test_target_without_packages_is_refused(tmp_path: Path, kind: str, cause: str) -> None:
     path = tmp_path / "target"
     if kind == "a file":
         path.write_text("")
@@ -831,5 +800,5 @@ def test_a_target_without_packages_is_one_error(tmp_path: Path, kind: str, words
         path.mkdir()
     result = run_module("inspect_info", target=str(path))
     assert result["failed"]
-    assert str(path) in result["cause"] and words in result["cause"]
+    assert str(path) in result["cause"] and cause in result["cause"]
     assert result["remedy"]

@@ -18,21 +18,17 @@ def profile(**floors: t.Any) -> dict[str, t.Any]:
     return {"name": "gb10", "floors": floors}
 
 
-def test_speed_proves_nothing_about_numbers():
-    checks = [definition for definition in REGISTERED.values() if definition.family == "speed"]
-    assert sorted(definition.name for definition in checks) == [
-        "speed.clocks",
-        "speed.copy",
-        "speed.matmul_bfloat16",
-        "speed.matmul_float16",
-    ]
-    assert all(not definition.numeric and definition.device == "cuda" for definition in checks)
+def test_speed_checks_are_not_numeric():
+    checks = {name: definition for name, definition in REGISTERED.items() if definition.family == "speed"}
+    assert set(checks) == {"speed.clocks", "speed.copy", "speed.matmul_bfloat16", "speed.matmul_float16"}
+    assert all(not definition.numeric and definition.device == "cuda" for definition in checks.values())
+    assert {check for check, _rate in speed.RATES.values()} <= set(checks)
 
 
 # -- floors
 
 
-def test_the_profile_sets_the_floor_whatever_is_known_of_the_device():
+def test_floor_of_profile():
     floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}), "NVIDIA GB10")
     assert floor is not None
     assert floor.least == 125
@@ -40,21 +36,21 @@ def test_the_profile_sets_the_floor_whatever_is_known_of_the_device():
 
 
 @pytest.mark.parametrize("floors", [{}, {"copy_gb_per_s": None}])
-def test_without_a_floor_in_the_profile_what_is_known_of_the_device_counts(floors: dict[str, None]):
+def test_floor_of_known_device(floors: dict[str, None]):
     floor = speed.floor_of("copy_gb_per_s", profile(**floors), "NVIDIA H200")
     assert floor is not None
     assert (floor.nominal, floor.ratio) == (4800.0, speed.DEFAULT_RATIO)
 
 
 @pytest.mark.parametrize("device", ["NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX A4000", "NVIDIA H100 80GB HBM3"])
-def test_of_other_devices_nothing_is_known_and_the_rate_is_told_without_judgement(device: str):
+def test_unknown_device_has_no_floor(device: str):
     assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}, device) is None
     bound, failure = speed.judged("the copy", 12.0, "GB/s", None, device)
     assert failure is None
     assert bound == f"no floor of the copy is known for {device}, and the profile has none"
 
 
-def test_a_rate_below_its_floor_fails_and_one_at_it_passes():
+def test_rate_below_floor_fails():
     assert speed.judged("the copy", 1440.0, "MHz", FLOOR, "NVIDIA GB10")[1] is None
     bound, failure = speed.judged("the copy", 1439.0, "MHz", FLOOR, "NVIDIA GB10")
     assert failure is not None
@@ -66,7 +62,7 @@ def test_a_rate_below_its_floor_fails_and_one_at_it_passes():
     ("evidence", "blocks"),
     [("", True), ("measured on a GB10", True), ("from the data sheet", False), ("unknown: a guess", False)],
 )
-def test_only_a_floor_that_was_measured_or_that_the_site_means_blocks(evidence: str, blocks: bool):
+def test_only_measured_floor_blocks(evidence: str, blocks: bool):
     floor = dataclasses.replace(FLOOR, evidence=evidence)
     bound, problem = speed.judged("the copy", 12.0, "GB/s", floor, "NVIDIA GB10")
     assert problem is not None
@@ -77,7 +73,7 @@ def test_only_a_floor_that_was_measured_or_that_the_site_means_blocks(evidence: 
     assert clock.blocks is blocks
 
 
-def test_a_floor_of_the_hosts_own_blocks_beside_one_that_only_warns():
+def test_own_floor_of_host_blocks():
     own = speed.own_floor("copy_gb_per_s", {"own_floors": {"copy_gb_per_s": {"nominal": 200.0, "since": "2026-11-22"}}})
     assert own is not None
     sheet = speed.Floor(273.0, 0.6, "of the profile gb10", "from the data sheet")
@@ -91,26 +87,9 @@ def test_a_floor_of_the_hosts_own_blocks_beside_one_that_only_warns():
     assert speed.judged("the copy", 199.0, "GB/s", sheet, "NVIDIA GB10", own)[1] is None
 
 
-def test_a_slow_device_blocks_only_below_a_floor_that_was_measured_on_its_kind_or_set_by_the_site():
-    stuck = [dataclasses.replace(HEALTHY, sm_clock_mhz=611.0)] * 5
-    for evidence, blocks in (("unknown: reported", False), ("", True), ("measured on NVIDIA GB10", True)):
-        found = speed.clock_fault(stuck, dataclasses.replace(FLOOR, evidence=evidence), "NVIDIA GB10")[2]
-        assert found is not None
-        assert (found.reason, found.blocks) == ("slow", blocks)
-
-
-def test_a_cap_that_the_owner_set_is_no_fault():
-    capped = dataclasses.replace(HEALTHY, sm_clock_mhz=1200.0, reasons=frozenset({speed.CAPPED}))
-    assert speed.clock_fault([capped] * 5, FLOOR, "NVIDIA GB10")[2] is None
-
-
-def test_each_rate_that_becomes_a_floor_is_one_of_a_check():
-    assert {check for check, _rate in speed.RATES.values()} <= set(REGISTERED)
-
-
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
-    """A device with torch that reaches the rate or the clock that it is given, and does nothing else."""
+    """Return a function that makes a device which reaches the rate and the clock in its arguments."""
 
     def make(
         rate: float = 1.0, clock: float = 2405.0, reasons: frozenset[str] = frozenset(), **profile: t.Any
@@ -129,38 +108,38 @@ def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
     return make
 
 
-def test_a_product_that_is_slower_than_nobody_measured_warns_with_its_rate(device: t.Callable[..., Context]):
+def test_slow_product_below_unmeasured_floor_warns(device: t.Callable[..., Context]):
     floors = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"}}
-    found = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors))
-    assert found.rates == {"tflops": 40.0}
-    assert found.warning is not None
-    assert "runs at 40 TFLOP/s, below its floor" in found.warning.cause
+    measured = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors))
+    assert measured.rates == {"tflops": 40.0}
+    assert measured.warning is not None
+    assert "runs at 40 TFLOP/s, below its floor" in measured.warning.cause
     own = {"matmul_bfloat16_tflops": {"nominal": 60.0, "since": "2026-11-22"}}
-    found = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors, own_floors=own))
-    assert "this host reached on 2026-11-22" in found.warning.cause and found.warning.blocks
+    measured = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors, own_floors=own))
+    assert "this host reached on 2026-11-22" in measured.warning.cause and measured.warning.blocks
     capped = device(rate=20e3, name="gb10", floors=floors, own_floors=own, reasons=frozenset({speed.CAPPED}))
     assert not speed.matmul_bfloat16(capped).warning.blocks
     assert speed.matmul_bfloat16(device(rate=30e3, name="gb10", floors=floors, own_floors=own)).warning is None
 
 
-def test_a_clock_below_a_floor_that_only_warns_is_told_with_its_rates(device: t.Callable[..., Context]):
+def test_clock_below_unmeasured_floor_warns(device: t.Callable[..., Context]):
     floors = {"sm_clock_mhz": {"nominal": 2400.0, "ratio": 0.6, "evidence": "from the data sheet"}}
-    found = speed.clocks(device(clock=1200.0, name="gb10", floors=floors))
-    assert (found.rates["sm_clock_mhz"], found.warning is not None) == (1200.0, True)
-    assert "at least 1440 MHz (0.6 of the 2400 of the profile gb10: from the data sheet)" in found.bound
+    measured = speed.clocks(device(clock=1200.0, name="gb10", floors=floors))
+    assert (measured.rates["sm_clock_mhz"], measured.warning is not None) == (1200.0, True)
+    assert "at least 1440 MHz (0.6 of the 2400 of the profile gb10: from the data sheet)" in measured.bound
     assert speed.clocks(device(name="gb10", floors=floors)).warning is None
-    held = speed.clocks(device(clock=611.0, name="gb10", floors=floors)).warning
-    assert "500 to 850 MHz" in held.cause and not held.blocks
+    stuck = speed.clocks(device(clock=611.0, name="gb10", floors=floors)).warning
+    assert "500 to 850 MHz" in stuck.cause and not stuck.blocks
 
 
-# -- what owners of GB10s measured, against the shipped floors
+# -- rates that owners of GB10s measured, against the floors of the profile
 
 CHECKOUT = Path(__file__).parents[3]
 GB10 = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]["gb10"]
 HWTEST = "E27-25/fusionxpark-gb10-hwtest, 448a6db"
 MINEFIELD = "Blackwellboy/model-serving-minefield, trap 124"
-#: Rates of sound machines by the names of floors. A copy is counted as read and written, so that owners who count one
-#: direction have half.
+#: Rates of sound machines by the name of their floor. A copy counts reads and writes, so the rate of an owner who
+#: counts one direction is doubled.
 SOUND = [
     ("matmul_bfloat16_tflops", 91.5, MINEFIELD),
     ("matmul_bfloat16_tflops", 99.8, "MAMF on a GB10, two repositories"),
@@ -174,13 +153,13 @@ SOUND = [
 
 
 @pytest.mark.parametrize(("name", "rate", "source"), SOUND, ids=[f"{name}-{rate:g}" for name, rate, _source in SOUND])
-def test_a_sound_gb10_reaches_every_shipped_floor(name: str, rate: float, source: str):
+def test_sound_gb10_reaches_every_floor(name: str, rate: float, source: str):
     floor = speed.floor_of(name, {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
     assert floor is not None and speed.short_of(rate, [floor]) is None, source
 
 
-def test_a_gb10_with_a_stack_for_another_gpu_is_below_its_floor_and_only_warns():
-    # HWTEST: wheels of cu128, which have no code for 12.x.
+def test_stack_for_other_gpu_warns():
+    # HWTEST: cu128 wheels, which have no code for 12.x.
     floor = speed.floor_of("matmul_bfloat16_tflops", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
     problem = speed.judged("the bfloat16 matrix product", 11.9, "TFLOP/s", floor, "NVIDIA GB10")[1]
     assert problem is not None and not problem.blocks and "speed.clocks" in problem.remedy
@@ -190,8 +169,8 @@ def test_a_gb10_with_a_stack_for_another_gpu_is_below_its_floor_and_only_warns()
     ("clock", "power", "fault"),
     [(799.0, 19.5, "draws 20 W"), (799.0, None, "limited to 799 MHz"), (2385.0, 92.5, ""), (2177.0, 88.0, "")],
 )
-def test_a_gb10_that_is_stuck_is_unplugged_and_not_rebooted(clock: float, power: float | None, fault: str):
-    # MINEFIELD for the first three, HWTEST for the last.
+def test_remedy_of_stuck_gb10(clock: float, power: float | None, fault: str):
+    # The first three figures are from MINEFIELD, the last is from HWTEST.
     floor = speed.floor_of("sm_clock_mhz", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
     seen = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, power_w=power)
     problem = speed.clock_fault([seen] * 5, floor, "NVIDIA GB10")[2]
@@ -204,13 +183,9 @@ def test_a_gb10_that_is_stuck_is_unplugged_and_not_rebooted(clock: float, power:
 # -- a device in use
 
 
-def test_who_uses_the_device_is_named():
+def test_busy_device():
     reason = speed.busy([Process(4242, "python train.py"), Process(7, "ollama")], [0.0])
-    assert reason is not None
-    assert "python train.py (process 4242), ollama (process 7)" in reason
-
-
-def test_a_device_that_does_not_come_to_rest_is_busy_and_one_that_does_is_not():
+    assert "python train.py (process 4242), ollama (process 7)" in (reason or "")
     assert "90 %" in (speed.busy([], [100.0, 95.0, 90.0]) or "")
     assert speed.busy([], [100.0, 95.0, 3.0]) is None
     assert speed.busy([], [None]) is None
@@ -220,49 +195,56 @@ def test_a_device_that_does_not_come_to_rest_is_busy_and_one_that_does_is_not():
 # -- clocks
 
 
-def test_a_healthy_device_keeps_its_clock():
+def sample(**changes: t.Any) -> Sample:
+    return dataclasses.replace(HEALTHY, **changes)
+
+
+def test_healthy_clock():
     assert speed.clock_fault([HEALTHY] * 4, FLOOR, "NVIDIA GB10") == (2405.0, 74.0, None)
 
 
-def test_one_slow_sample_of_many_is_no_fault():
-    slow = dataclasses.replace(HEALTHY, sm_clock_mhz=600.0)
-    assert speed.clock_fault([HEALTHY, slow, HEALTHY], FLOOR, "NVIDIA GB10")[2] is None
+@pytest.mark.parametrize(
+    ("samples", "caps"),
+    [
+        ([HEALTHY, sample(sm_clock_mhz=600.0), HEALTHY], Caps()),
+        # A cap lowers the power, too.
+        ([sample(power_w=29.0)], Caps()),
+        ([sample(sm_clock_mhz=1200.0, reasons=frozenset({speed.CAPPED}))] * 5, Caps()),
+        ([sample(sm_clock_mhz=800.0, power_w=30.0)] * 5, Caps(clock_mhz=800.0)),
+        ([sample(sm_clock_mhz=1000.0, power_w=58.0)] * 5, Caps(power_w=60.0)),
+    ],
+)
+def test_single_sample_or_cap_is_not_a_fault(samples: list[Sample], caps: Caps):
+    assert speed.clock_fault(samples, FLOOR, "NVIDIA GB10", caps=caps)[2] is None
+
+
+def test_cap_that_does_not_explain_the_clock():
+    slow = [sample(sm_clock_mhz=800.0, power_w=30.0)] * 5
+    assert speed.clock_fault(slow, FLOOR, "NVIDIA GB10", caps=Caps(power_w=100.0, clock_mhz=2000.0))[2] is not None
 
 
 def fault(device: str = "NVIDIA GB10", **changes: t.Any) -> Failed:
-    failure = speed.clock_fault([dataclasses.replace(HEALTHY, **changes)] * 5, FLOOR, device)[2]
+    failure = speed.clock_fault([sample(**changes)] * 5, FLOOR, device)[2]
     assert failure is not None
     return failure
 
 
-def test_the_fault_of_the_power_delivery_is_named():
-    found = fault(sm_clock_mhz=611.0, power_w=29.0)
-    assert "about 30 W" in found.cause
-    assert "RMA" in found.remedy
-    assert found.measured == "SM clock 611 MHz at 29 W"
-
-
-def test_few_watts_alone_are_no_fault_for_a_cap_lowers_them_too():
-    assert speed.clock_fault([dataclasses.replace(HEALTHY, power_w=29.0)], FLOOR, "NVIDIA GB10")[2] is None
+def test_fault_of_power_delivery():
+    failure = fault(sm_clock_mhz=611.0, power_w=29.0)
+    assert "about 30 W" in failure.cause
+    assert "RMA" in failure.remedy
+    assert failure.measured == "SM clock 611 MHz at 29 W"
     assert "about 30 W" not in fault("NVIDIA T4", sm_clock_mhz=611.0, power_w=29.0).cause
 
 
-def test_a_cap_that_the_owner_set_is_no_fault_and_nobody_is_told_to_reset_it():
-    slow = [dataclasses.replace(HEALTHY, sm_clock_mhz=800.0, power_w=30.0)] * 5
-    assert speed.clock_fault(slow, FLOOR, "NVIDIA GB10", caps=Caps(clock_mhz=800.0))[2] is None
-    weak = [dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0, power_w=58.0)] * 5
-    assert speed.clock_fault(weak, FLOOR, "NVIDIA GB10", caps=Caps(power_w=60.0))[2] is None
-    # What the cap does not explain is a fault as ever.
-    assert speed.clock_fault(slow, FLOOR, "NVIDIA GB10", caps=Caps(power_w=100.0, clock_mhz=2000.0))[2] is not None
-
-
 @pytest.mark.parametrize("clock", [500.0, 611.0, 850.0])
-def test_a_clock_held_low_is_named(clock: float):
-    found = fault(sm_clock_mhz=clock, reasons=frozenset({"software power cap"}), power_limit_w=700.0)
-    assert f"limited to {clock:.0f} MHz" in found.cause
-    assert "500 to 850 MHz" in found.cause
-    assert "60 seconds" in found.remedy
-    assert found.measured.endswith("software power cap")
+def test_clock_stuck_low(clock: float):
+    failure = fault(sm_clock_mhz=clock, reasons=frozenset({"software power cap"}), power_limit_w=700.0)
+    assert f"limited to {clock:.0f} MHz" in failure.cause
+    assert "500 to 850 MHz" in failure.cause
+    assert "60 seconds" in failure.remedy
+    assert failure.measured.endswith("software power cap")
+    assert (failure.reason, failure.blocks) == ("slow", True)
 
 
 @pytest.mark.parametrize(
@@ -274,12 +256,12 @@ def test_a_clock_held_low_is_named(clock: float):
         ("sync boost", "below its floor", "nvidia-smi -q"),
     ],
 )
-def test_what_holds_the_clock_back_is_named(reason: str, cause: str, remedy: str):
-    found = fault("NVIDIA H200", sm_clock_mhz=1000.0, power_limit_w=250.0, reasons=frozenset({reason}))
-    assert cause in found.cause
-    assert remedy in found.remedy
+def test_reason_of_low_clock(reason: str, cause: str, remedy: str):
+    failure = fault("NVIDIA H200", sm_clock_mhz=1000.0, power_limit_w=250.0, reasons=frozenset({reason}))
+    assert cause in failure.cause
+    assert remedy in failure.remedy
 
 
-def test_a_clock_without_a_floor_and_power_is_told():
+def test_clock_without_floor_and_power():
     quiet = Sample(611.0)
     assert speed.clock_fault([quiet], None, "NVIDIA X") == (611.0, None, None)

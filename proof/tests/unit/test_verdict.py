@@ -1,4 +1,4 @@
-"""What the checks mean together."""
+"""The verdict on a run of checks, the switch to an environment, and the drift since the last run."""
 
 from typing import Any
 
@@ -11,23 +11,23 @@ def number(name: str, status: str = PASS) -> Result:
     return Result(name, status, cause="" if status == PASS else "the reason.", numeric=True)
 
 
-def test_a_right_number_proves_and_says_where() -> None:
+def test_right_number_is_proof() -> None:
     assert verdict.verdict([number("matmul.float32")], []) == "proven"
     assert verdict.scope([number("matmul.float32"), number("cpu.matmul.float32")]) == "gpu"
     assert verdict.scope([number("cpu.matmul.float32"), number("matmul.float32", SKIP)]) == "cpu"
 
 
-def test_without_a_number_nothing_is_proven_however_much_passed() -> None:
+def test_without_a_number_nothing_is_proven() -> None:
     results = [Result("identity.import", PASS), Result("closure", PASS), number("matmul.float32", SKIP)]
     assert verdict.verdict(results, []) == "unproven"
     assert verdict.scope(results) == "none"
 
 
-def test_a_required_check_that_was_not_asked_for_leaves_it_unproven() -> None:
+def test_unselected_required_check_is_unproven() -> None:
     assert verdict.verdict([number("matmul.float32")], ["attention.math"]) == "unproven"
 
 
-def test_one_failure_outweighs_all() -> None:
+def test_one_failure_is_a_fail() -> None:
     assert verdict.verdict([number("matmul.float32"), Result("driver", FAIL)], []) == "fail"
 
 
@@ -45,7 +45,8 @@ CATALOGUE = {
 HERE, ELSEWHERE = ("9.0", "x86_64", "torch 2.14"), ("12.1", "aarch64", "torch 2.14")
 
 
-def judged(results: list[Result], kinds: tuple[str, ...] = HERE, **options: Any) -> list[str]:
+def judge(results: list[Result], kinds: tuple[str, ...] = HERE, **options: Any) -> list[str]:
+    """Judge the results; return their statuses."""
     verdict.judge(results, CATALOGUE, kinds, **{"required": [], **options})
     return [result.status for result in results]
 
@@ -54,72 +55,72 @@ def unanswered(name: str, reason: str) -> Result:
     return Result(name, FAIL, cause="No answer.", remedy="Mend it.", numeric=True, reason=reason)
 
 
-def test_a_required_check_that_is_skipped_fails_where_it_was_seen_to_pass_and_warns_elsewhere() -> None:
+def test_skipped_required_check_fails_only_with_evidence() -> None:
     for kinds, status in ((HERE, FAIL), (ELSEWHERE, WARN)):
         results = [number("attention.flash", SKIP), number("attention.math"), number("matmul.float4", SKIP)]
-        assert judged(results, kinds, required=["attention.*"]) == [status, PASS, SKIP]
+        assert judge(results, kinds, required=["attention.*"]) == [status, PASS, SKIP]
         assert results[0].cause.startswith("The profile requires attention.flash, but it was skipped: the reason.")
         assert [result.required for result in results] == [True, True, False]
 
 
-def test_what_needs_a_gpu_is_not_required_where_none_is() -> None:
+def test_gpu_checks_are_not_required_without_gpu() -> None:
     results = [number("attention.flash", SKIP), number("cpu.algebra.dense", SKIP)]
-    assert judged(results, required=["*"], gpu=False) == [SKIP, FAIL]
+    assert judge(results, required=["*"], gpu=False) == [SKIP, FAIL]
 
 
-def test_what_another_failure_kept_from_running_is_not_counted_as_one_more() -> None:
+def test_blocked_check_is_not_a_second_failure() -> None:
     blocked = Result("matmul.float32", SKIP, cause="Not run, see python.", blocked=True)
-    assert judged([blocked], required=["*"]) == [SKIP]
+    assert judge([blocked], required=["*"]) == [SKIP]
     assert blocked.required
 
 
 @pytest.mark.parametrize("reason", sorted(UNANSWERED))
 @pytest.mark.parametrize("required", [[], ["*"]])
-def test_without_an_answer_a_check_warns_unless_this_kind_of_device_gave_one(reason: str, required: list[str]) -> None:
-    rows = ["matmul.float8_rowwise", "matmul.float4", "cpu.algebra.dense"]
-    elsewhere = [unanswered(name, reason) for name in rows]
-    assert judged(elsewhere, ELSEWHERE, required=required) == [WARN, WARN, WARN]
+def test_missing_answer_fails_only_with_evidence(reason: str, required: list[str]) -> None:
+    names = ["matmul.float8_rowwise", "matmul.float4", "cpu.algebra.dense"]
+    elsewhere = [unanswered(name, reason) for name in names]
+    assert judge(elsewhere, ELSEWHERE, required=required) == [WARN, WARN, WARN]
     here = FAIL if reason not in ("busy", "slow") else WARN
-    assert judged([unanswered(name, reason) for name in rows], required=required) == [here, WARN, here]
+    assert judge([unanswered(name, reason) for name in names], required=required) == [here, WARN, here]
     if reason != "busy":
         assert "it was measured on NVIDIA H200 (9.0)" in elsewhere[0].cause
         assert "it was run on no such device yet" in elsewhere[1].cause
     assert verdict.verdict([*elsewhere, number("matmul.float32")], [], ["matmul"]) == "proven"
 
 
-def test_a_wrong_number_fails_on_every_device_but_from_a_check_that_passed_nowhere_yet() -> None:
+def test_wrong_number_warns_only_without_any_evidence() -> None:
     for kinds in (HERE, ELSEWHERE):
         results = [unanswered(name, "wrong") for name in ("matmul.float8_rowwise", "matmul.float4")]
-        assert judged(results, kinds) == [FAIL, WARN]
+        assert judge(results, kinds) == [FAIL, WARN]
         assert verdict.verdict([*results, number("matmul.float32")], []) == "fail"
 
 
-def test_what_the_site_requires_must_have_an_answer_on_any_device() -> None:
+def test_check_required_by_site_fails_without_evidence() -> None:
     results = [unanswered("matmul.float4", "refused"), number("attention.flash", SKIP)]
-    assert judged(results, ELSEWHERE, required=["*"], by_site=True) == [FAIL, FAIL]
+    assert judge(results, ELSEWHERE, required=["*"], by_site=True) == [FAIL, FAIL]
 
 
-def test_a_failure_that_the_site_accepts_warns_and_says_so() -> None:
+def test_accepted_failure_warns() -> None:
     results = [unanswered("matmul.float32", "wrong"), number("attention.math")]
-    assert judged(results, accepted=["matmul.float32"]) == [WARN, PASS]
+    assert judge(results, accepted=["matmul.float32"]) == [WARN, PASS]
     assert results[0].accepted and results[0].cause.endswith("This site accepts it (verify_accept).")
     assert verdict.verdict(results, []) == "proven"
 
 
-def test_a_required_family_without_one_right_number_leaves_it_unproven() -> None:
+def test_required_family_without_number_is_unproven() -> None:
     results = [number("matmul.float32"), unanswered("attention.flash", "refused"), number("attention.math", SKIP)]
-    judged(results, ELSEWHERE)
+    judge(results, ELSEWHERE)
     assert verdict.verdict(results, [], ["matmul", "attention"]) == "unproven"
     assert verdict.missing(results, ["matmul", "attention"]) == ["attention"]
-    # One check alone decides nothing.
+    # A family needs more than one check.
     names = ["cpu.matmul.float32", "matmul.float32", "cpu.matmul.shapes", "companions.one", "companions.other"]
     assert verdict.families(names) == ["cpu.matmul"]
-    said = verdict.explained(results, "attention")
-    assert said.startswith("No number of attention was computed. No answer. ") and said.endswith(" Mend it.")
+    notice = verdict.explained(results, "attention")
+    assert notice.startswith("No number of attention was computed. No answer. ") and notice.endswith(" Mend it.")
     assert verdict.explained(results, "not.selected") == "No number of not.selected was computed."
 
 
-def test_a_gpu_that_refused_all_that_was_asked_of_it_is_not_proven_by_the_cpu() -> None:
+def test_cpu_does_not_prove_a_gpu_without_numbers() -> None:
     for row in (Result("matmul.float32", WARN, numeric=True), Result("a.b", SKIP, numeric=True, blocked=True)):
         assert verdict.verdict([row, number("cpu.matmul.float32")], []) == "unproven"
 
@@ -130,7 +131,7 @@ def proof_of(verdict: str, reason: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("staged", "current", "words"),
+    ("staged", "current", "reason"),
     [
         (proof_of("fail", "wrong"), None, "wrong numbers: attention.math"),
         (proof_of("fail", "wrong"), proof_of("fail", "wrong"), "wrong numbers: attention.math"),
@@ -144,14 +145,12 @@ def proof_of(verdict: str, reason: str = "") -> dict[str, Any]:
         (proof_of("proven"), {}, ""),
     ],
 )
-def test_a_wrong_number_keeps_an_environment_from_every_host_and_a_proven_one_stays(
-    staged: dict[str, Any], current: dict[str, Any] | None, words: str
-) -> None:
-    said = verdict.hindrance(staged, current or None, current is None, "proven")
-    assert words in said and bool(said) == bool(words)
+def test_switch_to_environment(staged: dict[str, Any], current: dict[str, Any] | None, reason: str) -> None:
+    hindrance = verdict.hindrance(staged, current or None, current is None, "proven")
+    assert reason in hindrance and bool(hindrance) == bool(reason)
 
 
-def test_a_site_may_take_what_is_unproven_for_a_proven_environment() -> None:
+def test_site_may_replace_proven_with_unproven() -> None:
     assert verdict.hindrance(proof_of("unproven"), proof_of("proven"), False, "unproven") == ""
     assert verdict.hindrance(proof_of("fail", "crash"), proof_of("proven"), False, "unproven")
 
@@ -159,7 +158,7 @@ def test_a_site_may_take_what_is_unproven_for_a_proven_environment() -> None:
 RATES = {"copy_gb_per_s": ("speed.copy", "gb_per_s"), "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz")}
 
 
-def test_the_rates_of_a_proven_run_are_the_hosts_own_floors() -> None:
+def test_rates_of_proven_run_are_own_floors() -> None:
     first = report(scope="gpu", devices=[{"name": "NVIDIA GB10"}])
     assert verdict.is_baseline(first, ["NVIDIA GB10"])
     assert verdict.own_floors(first, RATES) == {"copy_gb_per_s": {"nominal": 240.0, "since": "2026-11-20"}}
@@ -169,34 +168,31 @@ def test_the_rates_of_a_proven_run_are_the_hosts_own_floors() -> None:
 @pytest.mark.parametrize(
     "changed", [{"verdict": "fail"}, {"scope": "cpu"}, {"devices": [{"name": "NVIDIA H200"}]}, {"checks": []}]
 )
-def test_other_runs_set_no_floor(changed: dict[str, Any]) -> None:
+def test_other_runs_set_no_floors(changed: dict[str, Any]) -> None:
     first = {**report(scope="gpu", devices=[{"name": "NVIDIA GB10"}]), **changed}
     assert not verdict.is_baseline(first, ["NVIDIA GB10"])
 
 
 def report(**changed: Any) -> dict[str, Any]:
-    rows = [{"name": "speed.copy", "status": PASS, "rates": {"gb_per_s": 240.0}}]
-    base = {
+    return {
         "verdict": "proven",
         "started": "2026-11-20T10:00:00Z",
         "driver": "580.95.05",
         "kernel": "6.17.0-1008",
         "software": {"torch": "2.15.0"},
         "packages": {"cuda-nvcc-13-0": "13.0.88-1"},
-        "checks": rows,
+        "checks": [{"name": "speed.copy", "status": PASS, "rates": {"gb_per_s": 240.0}}],
+        **changed,
     }
-    return {**base, **changed}
 
 
-def test_the_first_report_has_nothing_to_differ_from() -> None:
+def test_equal_reports_have_no_drift() -> None:
     assert verdict.drift(None, report()) == {"since": None, "changes": []}
-
-
-def test_the_same_again_is_no_drift() -> None:
-    assert verdict.drift(report(), report(started="2026-11-21T10:00:00Z")) == {
-        "since": "2026-11-20T10:00:00Z",
-        "changes": [],
-    }
+    second = verdict.drift(report(), report(started="2026-11-21T10:00:00Z"))
+    assert second == {"since": "2026-11-20T10:00:00Z", "changes": []}
+    # A rate may move by a few per cent.
+    row = {"name": "speed.copy", "status": PASS, "rates": {"gb_per_s": 252.0}}
+    assert verdict.drift(report(), report(checks=[row]))["changes"] == []
 
 
 @pytest.mark.parametrize(
@@ -216,10 +212,5 @@ def test_the_same_again_is_no_drift() -> None:
     ],
     ids=["driver", "torch", "package", "status", "rate"],
 )
-def test_what_differs_is_named_with_before_and_now(changed: dict[str, Any], expected: dict[str, str]) -> None:
+def test_drift_names_change(changed: dict[str, Any], expected: dict[str, str]) -> None:
     assert verdict.drift(report(), report(**changed))["changes"] == [expected]
-
-
-def test_a_rate_that_moves_by_a_few_per_cent_is_the_same() -> None:
-    row = {"name": "speed.copy", "status": PASS, "rates": {"gb_per_s": 252.0}}
-    assert verdict.drift(report(), report(checks=[row]))["changes"] == []
