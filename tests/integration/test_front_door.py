@@ -65,7 +65,8 @@ def passwords(started: "pexpect.spawn[str]", *words: str) -> None:
         started.sendline(word)
 
 
-def test_ctrl_c_where_the_password_is_asked_for_again_writes_nothing(person: Person, announced: Host) -> None:
+@pytest.mark.long
+def test_password_prompt_ctrl_c_writes_nothing(person: Person, announced: Host) -> None:
     started = person.starts()
     answer(started, ANSWERS)
     passwords(started, "wrong")

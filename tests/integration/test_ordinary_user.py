@@ -117,16 +117,11 @@ def containers(name: str) -> dict[str, str]:
     return {one: image.podman("exec", one, "cat", "/whose", quiet=True).stdout for one in found}
 
 
-def test_the_readmes_first_block_word_for_word(account: Account, set_up: str) -> None:
-    """Without the emulation of ARM64; two runs of the whole site, and the test tools that a few of the tests need."""
+def test_readme_first_command_word_for_word(account: Account, set_up: str) -> None:
+    """Run it without emulating ARM64: two runs of the whole site. `make test` itself is the README's other command."""
     assert len(first_block()) == 2
     assert "sets up a simulated Spark" in set_up and "The second run changed nothing." in set_up
     assert (account.checkout / "reports/spark01.json").is_file()
-    assert account.not_its_own() == []
-    tools = [line for line in (CHECKOUT / "requirements-dev.txt").read_text().split() if line.startswith("pytest")]
-    account.run(f".venv/bin/pip install -q {' '.join(tools)} && touch .venv/.ready")
-    tested = account.run(first_block()[1], PYTEST_ADDOPTS=FEW_TESTS, **account.make)
-    assert re.search(r"\d\d passed", tested)
     assert account.not_its_own() == []
     assert (account.home / ".ansible").is_dir()
 

@@ -3,7 +3,6 @@
 import contextlib
 import getpass
 import json
-import os
 import socket
 import sys
 import types
@@ -21,7 +20,7 @@ from tests.unit.run_module import run_module
 TOKEN = "hf_s3cretOfTheTests"
 NAME = "Org/Tiny"
 #: Weights of more than two of the client's chunks of 10 MB.
-WEIGHTS = os.urandom(1000) * 25_000
+WEIGHTS = bytes(range(250)) * 100_000
 FILES = {
     "config.json": b"{}",
     "README.md": b"---\nlicense: apache-2.0\n---\n",
