@@ -7,7 +7,7 @@
       text: digest == pin                                # stands there once, or the list is refused
       becomes: digest[:8] == pin[:8]
       tests:
-        - tests/unit/…/test_http.py::test_a_pin_is_compared_from_its_first_digit_to_its_last
+        - tests/unit/…/test_http.py::test_all_digits_of_pin_are_compared
       survives: why no test can notice                   # only of one that does survive
 """
 

@@ -1,4 +1,4 @@
-"""What is observed of an upgrade, from files of a host and from what apt and fwupd printed."""
+"""The observation of the next upgrade, from files of a host and recorded output of apt and fwupd."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.next_upg
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import State
 
-# As apt 2.8 of Ubuntu 24.04 prints it with LC_ALL=C.UTF-8.
+# Output of apt 2.8 of Ubuntu 24.04 with LC_ALL=C.UTF-8.
 SIMULATED = """\
 Reading package lists...
 Building dependency tree...
@@ -51,7 +51,7 @@ Unattended-Upgrade::Package-Blacklist:: "linux-";
 
 
 class Machine:
-    """A host below a directory, whose commands answer by a part of one of their words."""
+    """A host's root directory with recorded answers, selected by an argument of the command."""
 
     def __init__(self, root: Path, **answers: tuple[int, str, str]) -> None:
         self.root, self.ran = root, []  # type: tuple[Path, list[list[str]]]
@@ -76,14 +76,11 @@ class Machine:
         return UpdateInfo(self.host, **options).observe({"curl": "8.5.0-2ubuntu10.6"})
 
 
-def test_apts_plan_is_read_with_what_it_lists_beside_it(tmp_path: Path) -> None:
+def test_plan_with_kept_phased_and_unused_packages(tmp_path: Path) -> None:
     plan = Machine(tmp_path).observe()["plan"]
-    assert plan["install"][0] == {
-        "name": "curl",
-        "previous": "8.5.0-2ubuntu10.6",
-        "version": "8.5.0-2ubuntu10.7",
-        "origin": "Ubuntu:24.04/noble-updates, Ubuntu:24.04/noble-security",
-    }
+    origin = "Ubuntu:24.04/noble-updates, Ubuntu:24.04/noble-security"
+    versions = {"previous": "8.5.0-2ubuntu10.6", "version": "8.5.0-2ubuntu10.7"}
+    assert plan["install"][0] == {"name": "curl", **versions, "origin": origin}
     assert plan["install"][1]["previous"] is None and plan["remove"][0]["name"] == "libfoo1"
     assert plan["kept"] == ["linux-image-nvidia"] and plan["phased"] == ["libnss-systemd", "systemd"]
     assert plan["autoremove"] == ["linux-headers-6.17.0-1014-nvidia", "nvidia-spark-repo"]
@@ -91,37 +88,38 @@ def test_apts_plan_is_read_with_what_it_lists_beside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("mode", "word"), [("full", "dist-upgrade"), ("safe", "upgrade")])
-def test_apt_is_only_asked(tmp_path: Path, mode: str, word: str) -> None:
+def test_apt_only_simulates(tmp_path: Path, mode: str, word: str) -> None:
     machine = Machine(tmp_path)
     machine.observe(mode=mode)
-    asked = [argv for argv in machine.ran if argv[0] == "apt-get"]
-    assert [argv[-1] for argv in asked] == [word, word]
-    assert all("Debug::NoLocking=1" in argv and {"--simulate", "--print-uris"} & set(argv) for argv in asked)
+    commands = [argv for argv in machine.ran if argv[0] == "apt-get"]
+    assert [argv[-1] for argv in commands] == [word, word]
+    assert all("Debug::NoLocking=1" in argv and {"--simulate", "--print-uris"} & set(argv) for argv in commands)
 
 
-def test_lists_are_fetched_into_a_temporary_directory_alone(tmp_path: Path) -> None:
+def test_lists_are_fetched_into_temporary_directory(tmp_path: Path) -> None:
     machine = Machine(tmp_path, update=(0, "", ""))
     machine.observe(refresh=True)
-    places = {word.partition("=")[2] for argv in machine.ran for word in argv if word.startswith("Dir::State::lists=")}
-    (place,) = places
-    assert not os.path.exists(place)
-    asked = [argv for argv in machine.ran if argv[0] == "apt-get"]
-    assert all(f"Dir::State::lists={place}" in argv for argv in asked) and len(asked) == 3
+    (option,) = {word for argv in machine.ran for word in argv if word.startswith("Dir::State::lists=")}
+    assert not os.path.exists(option.partition("=")[2])
+    commands = [argv for argv in machine.ran if argv[0] == "apt-get"]
+    assert all(option in argv for argv in commands) and len(commands) == 3
 
 
-def test_a_source_that_does_not_answer_is_one_problem_and_no_plan(tmp_path: Path) -> None:
-    said = "E: Failed to fetch http://repo/Release  Could not connect to repo:80 (192.0.2.1). - connect (111: Refused)"
-    plan = Machine(tmp_path, update=(100, "", said)).observe(refresh=True)["plan"]
+def test_unreachable_source_is_a_problem_without_plan(tmp_path: Path) -> None:
+    stderr = (
+        "E: Failed to fetch http://repo/Release  Could not connect to repo:80 (192.0.2.1). - connect (111: Refused)"
+    )
+    plan = Machine(tmp_path, update=(100, "", stderr)).observe(refresh=True)["plan"]
     assert "repo" in plan["problem"]["cause"] and plan["problem"]["remedy"] and "install" not in plan
 
 
-def test_unmet_dependencies_are_one_problem(tmp_path: Path) -> None:
-    said = "E: Unmet dependencies. Try 'apt --fix-broken install' with no packages (or specify a solution)."
-    plan = Machine(tmp_path, **{"--simulate": (100, "", said)}).observe()["plan"]
+def test_unmet_dependencies_are_a_problem(tmp_path: Path) -> None:
+    stderr = "E: Unmet dependencies. Try 'apt --fix-broken install' with no packages (or specify a solution)."
+    plan = Machine(tmp_path, **{"--simulate": (100, "", stderr)}).observe()["plan"]
     assert plan["problem"]["cause"] and plan["problem"]["remedy"]
 
 
-def test_kernels_are_told_with_their_driver_headers_and_size(tmp_path: Path) -> None:
+def test_kernels_have_driver_headers_and_size(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.write("proc/sys/kernel/osrelease", "6.17.0-1021-nvidia\n")
     machine.write("boot/vmlinuz-6.17.0-1021-nvidia", b"x" * 3 * 2**20)
@@ -131,26 +129,25 @@ def test_kernels_are_told_with_their_driver_headers_and_size(tmp_path: Path) -> 
     machine.write("boot/vmlinuz-7.0.0-1019-nvidia")
     machine.write("lib/modules/7.0.0-1019-nvidia/modules.dep", "kernel/drivers/nvme/nvidiafb.ko: x\n")
     first, second = machine.observe()["kernels"]
-    assert first == {
-        "release": "6.17.0-1021-nvidia", "running": True, "image": True, "driver": True, "headers": True, "mib": 8,
-    }  # fmt: skip
+    parts = {"image": True, "driver": True, "headers": True}
+    assert first == {"release": "6.17.0-1021-nvidia", "running": True, **parts, "mib": 8}
     assert (second["running"], second["driver"], second["headers"]) == (False, False, False)
 
 
-def test_secure_boot_and_dkms_are_read_from_their_files(tmp_path: Path) -> None:
+def test_secure_boot_and_dkms(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.write(next_upgrade.SECURE_BOOT[1:], b"\x06\0\0\0\x01")
     machine.write("var/lib/dkms/nvidia-fs/2.26.6/source/dkms.conf")
     machine.write("var/lib/dkms/mok.pub")
     machine.write("boot/vmlinuz-6.17.0-1021-nvidia")
-    found = machine.observe()
-    assert found["secure_boot"] == {"on": True, "key": False}
-    assert found["dkms"] == [{"name": "nvidia-fs", "version": "2.26.6"}]
-    assert found["boot"]["total_mib"] > 0
+    observed = machine.observe()
+    assert observed["secure_boot"] == {"on": True, "key": False}
+    assert observed["dkms"] == [{"name": "nvidia-fs", "version": "2.26.6"}]
+    assert observed["boot"]["total_mib"] > 0
 
 
 @pytest.mark.parametrize("masked", [False, True])
-def test_what_would_happen_by_itself_is_read_from_apts_configuration(tmp_path: Path, masked: bool) -> None:
+def test_unattended_upgrades_are_read_from_configuration(tmp_path: Path, masked: bool) -> None:
     machine = Machine(tmp_path)
     machine.write("usr/bin/unattended-upgrade")
     machine.write(f"usr/lib/systemd/system/{next_upgrade.ONCE}")
@@ -158,16 +155,16 @@ def test_what_would_happen_by_itself_is_read_from_apts_configuration(tmp_path: P
         (tmp_path / "etc/systemd/system").mkdir(parents=True)
         for unit in ("apt-daily-upgrade.timer", next_upgrade.ONCE):
             (tmp_path / "etc/systemd/system" / unit).symlink_to("/dev/null")
-    found = machine.observe()["unattended"]
-    assert found["enabled"] is not masked and found["vendor_once"] is not masked
-    assert found["origins"] == ["${distro_id}:${distro_codename}-security"] and found["blacklist"] == ["linux-"]
+    observed = machine.observe()["unattended"]
+    assert observed["enabled"] is not masked and observed["vendor_once"] is not masked
+    assert observed["origins"] == ["${distro_id}:${distro_codename}-security"] and observed["blacklist"] == ["linux-"]
 
 
 def devices(**fields: t.Any) -> tuple[int, str, str]:
     return 0, json.dumps({"Devices": [{"DeviceId": "1dff", "Name": "System Firmware", "Version": "1", **fields}]}), ""
 
 
-def test_firmware_that_failed_is_known_from_the_history(tmp_path: Path) -> None:
+def test_failed_firmware_update_is_read_from_history(tmp_path: Path) -> None:
     machine = Machine(
         tmp_path,
         get_devices=devices(UpdateState=2),
@@ -176,63 +173,52 @@ def test_firmware_that_failed_is_known_from_the_history(tmp_path: Path) -> None:
     )
     machine.write("usr/bin/fwupdmgr")
     (row,) = machine.observe()["firmware"]
-    assert row == {
-        "name": "System Firmware", "version": "1", "state": "failed", "error": "expected 2 and got 1", "update": "2",
-    }  # fmt: skip
-    asked = {word for argv in machine.ran for word in argv if argv[0] == "env"}
-    assert {"get-devices", "get-history", "get-updates"} <= asked
-    assert not asked & {"update", "install", "refresh", "upgrade", "activate"}
+    failure = {"state": "failed", "error": "expected 2 and got 1", "update": "2"}
+    assert row == {"name": "System Firmware", "version": "1", **failure}
+    arguments = {word for argv in machine.ran for word in argv if argv[0] == "env"}
+    assert {"get-devices", "get-history", "get-updates"} <= arguments
+    assert not arguments & {"update", "install", "refresh", "upgrade", "activate"}
 
 
-def test_the_devices_of_a_founders_edition_wait_for_nothing_and_fail_nothing(tmp_path: Path) -> None:
-    # fwupd 2.0.20 of a Spark and a GX10 (anakronox/spark-fleet-updates, 69129d40): a flag says that an update would
-    # need a reboot, certificates of the maker have an UpdateError, and a part of the ConnectX-7 has its version.
-    waits = {"Flags": ["internal", "updatable", "require-ac", "supported", "needs-reboot"]}
+def test_founders_edition_firmware_has_no_pending_update(tmp_path: Path) -> None:
+    # fwupd 2.0.20 on a Spark and a GX10 (anakronox/spark-fleet-updates, 69129d40): the flag needs-reboot only says that
+    # an update would need a reboot, a vendor certificate has an UpdateError, and one part of the ConnectX-7 a version.
+    flags = {"Flags": ["internal", "updatable", "require-ac", "supported", "needs-reboot"]}
+    certificate = {"Name": "ASUS KEK Certificate", "DeviceId": "bac0", "Version": "2020"}
     rows = [
-        {"Name": "Embedded Controller", "DeviceId": "8c94", "Version": "0x03000508", "UpdateState": 2, **waits},
-        {"Name": "UEFI Device Firmware", "DeviceId": "0681", "Version": "0x02009b0b", "UpdateState": 2, **waits},
-        {
-            "Name": "ASUS KEK Certificate",
-            "DeviceId": "bac0",
-            "Version": "2020",
-            "UpdateError": "No vendor ID set",
-            **waits,
-        },
+        {"Name": "Embedded Controller", "DeviceId": "8c94", "Version": "0x03000508", "UpdateState": 2, **flags},
+        {"Name": "UEFI Device Firmware", "DeviceId": "0681", "Version": "0x02009b0b", "UpdateState": 2, **flags},
+        {**certificate, "UpdateError": "No vendor ID set", **flags},
         {"Name": "MT2910 Family (ConnectX-7)", "DeviceId": "dd18"},
         {"Name": "MT2910 Family (ConnectX-7) (Composite)", "DeviceId": "5e4e", "Version": "28.45.4028"},
     ]
     answer = (0, json.dumps({"Devices": rows}), "")
     machine = Machine(tmp_path, get_devices=answer, get_history=(2, "", ""), get_updates=(2, "", ""))
     machine.write("usr/bin/fwupdmgr")
-    found = machine.observe()["firmware"]
-    assert [(row["version"], row["state"], row["update"]) for row in found] == [
-        ("0x03000508", "success", None),
-        ("0x02009b0b", "success", None),
-        ("2020", None, None),
-        ("", None, None),
-        ("28.45.4028", None, None),
-    ]
-    facts = State({}, {"firmware": found}).facts
+    observed = machine.observe()["firmware"]
+    states = [("0x03000508", "success"), ("0x02009b0b", "success"), ("2020", None), ("", None), ("28.45.4028", None)]
+    assert [(row["version"], row["state"]) for row in observed] == states
+    assert {row["update"] for row in observed} == {None}
+    facts = State({}, {"firmware": observed}).facts
     assert [facts[name] for name in ("firmware_failed", "firmware_pending", "firmware_offered")] == [[], [], []]
 
 
-def test_a_state_that_waits_for_a_reboot_and_nothing_to_say(tmp_path: Path) -> None:
+def test_firmware_that_needs_a_reboot(tmp_path: Path) -> None:
     machine = Machine(tmp_path, get_devices=devices(UpdateState="needs-reboot"), get_history=(2, "", "No history"))
     machine.write("usr/bin/fwupdmgr")
     (row,) = machine.observe()["firmware"]
     assert (row["state"], row["update"]) == ("needs-reboot", None)
-    assert "fwupdmgr get-updates" in [one["probe"] for one in machine.host.unread]
+    assert "fwupdmgr get-updates" in [row["probe"] for row in machine.host.unread]
 
 
-def test_the_cdi_specification_is_read(tmp_path: Path) -> None:
+def test_cdi_specification_is_read(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.write("etc/cdi/nvidia.yaml", "- hostPath: /usr/lib/aarch64-linux-gnu/libcuda.so.580.173.02\n")
-    found = machine.observe()
-    assert found["cdi"] == {"static_driver": "580.173.02", "refresh": False}
+    assert machine.observe()["cdi"] == {"static_driver": "580.173.02", "refresh": False}
 
 
-def test_a_machine_that_has_nothing_of_it_is_observed_too(tmp_path: Path) -> None:
+def test_empty_machine_is_observed(tmp_path: Path) -> None:
     machine = Machine(tmp_path, **{"--simulate": (127, "", "apt-get: not found"), "dump": (127, "", "not found")})
-    found = machine.observe()
-    assert found["kernels"] == [] and found["firmware"] is None and found["boot"] is None
+    observed = machine.observe()
+    assert observed["kernels"] == [] and observed["firmware"] is None and observed["boot"] is None
     assert {row["probe"] for row in machine.host.unread} >= {"unattended"}

@@ -1,4 +1,4 @@
-"""apt's plan, its complaints and the receipt, on recorded output of apt 2.6.1 and dpkg 1.21."""
+"""Package sets: apt's plan, its errors and the receipt, with recorded output of apt 2.6.1 and dpkg 1.21."""
 
 import itertools
 import json
@@ -80,14 +80,14 @@ Conf conflicter (1 T [amd64])
 """
 
 
-# -- what is asked for -----------------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "-x", "libfoo-", "a b", "foo=", "foo|", "Foo", "foo=1 2", "foo>=", "foo>1", "--allow-downgrades", "../x"],
 )
-def test_what_could_be_an_option_or_a_removal_is_no_package(text: str):
+def test_option_or_removal_is_not_a_package_name(text: str):
     with pytest.raises(SparkforgeError, match="does not name a package"):
         _wanted.parse_wanted(text)
 
@@ -111,56 +111,35 @@ def test_what_could_be_an_option_or_a_removal_is_no_package(text: str):
         ("libnccl2=*+cuda13.*>=2.27.7", {"libnccl2": "2.27.3-1+cuda13.0"}, False),
     ],
 )
-def test_a_package_is_satisfied_by_name_glob_or_alternative(text: str, installed: dict, expected: bool):
+def test_request_is_satisfied_by_name_glob_or_alternative(text: str, installed: dict, expected: bool):
     assert _wanted.satisfied(text, installed) is expected
     assert _wanted.missing([text, text], installed) == ([] if expected else [text])
 
 
-VERSIONS = [
-    "0",
-    "1",
-    "1.0",
-    "1.0-1",
-    "1.0-1ubuntu1",
-    "1.0-1~bpo12+1",
-    "1.0~rc1",
-    "1.0~",
-    "1.0~~",
-    "1.0+b1",
-    "1:0.1",
-    "2.28.3-1+cuda12.9",
-    "2.27.7-1+cuda13.0",
-    "0.8.10",
-    "0.8.9",
-    "0.8.1.1-1",
-    "0.8.1-1",
-    "1.0a",
-    "1.0.a",
-    "13.1.0.3-1",
-    "1:20.1.2-0ubuntu1~24.04.3",
-    "1.0-01",
-]
+VERSIONS = (
+    "0 1 1.0 1.0-1 1.0-1ubuntu1 1.0-1~bpo12+1 1.0~rc1 1.0~ 1.0~~ 1.0+b1 1:0.1 2.28.3-1+cuda12.9 2.27.7-1+cuda13.0 "
+    "0.8.10 0.8.9 0.8.1.1-1 0.8.1-1 1.0a 1.0.a 13.1.0.3-1 1:20.1.2-0ubuntu1~24.04.3 1.0-01"
+).split()
 
 
-def test_versions_are_ordered_as_dpkg_orders_them():
+def test_versions_are_ordered_as_by_dpkg():
     if shutil.which("dpkg") is None:
         pytest.skip("dpkg is not installed on this machine")
-    pairs = list(itertools.combinations(VERSIONS, 2))
-    # One shell-free call for each relation would be 462 processes: ask only whether `left lt right`.
-    for left, right in pairs:
+    # Both relations of each pair would take 462 processes, so dpkg is only asked whether `left lt right`.
+    for left, right in itertools.combinations(VERSIONS, 2):
         less = subprocess.run(["dpkg", "--compare-versions", left, "lt", right], check=False).returncode == 0
         assert (_deb_version.compare_versions(left, right) < 0) is less, (left, right)
         assert _deb_version.compare_versions(left, right) == -_deb_version.compare_versions(right, left)
 
 
-def test_a_version_equals_itself_and_leading_zeros_do_not_count():
+def test_version_ignores_leading_zeros():
     assert _deb_version.compare_versions("1.0-01", "1.0-1") == 0
     assert _deb_version.compare_versions("0:1", "1") == 0
-    # No epochs, and no numbers that int() takes.
+    # Neither prefix is an epoch: int() refuses both.
     assert _deb_version.compare_versions("\u00b2:1", f"{'1' * 5000}:1") != 0
 
 
-# -- what apt offers -------------------------------------------------------------------------------------
+# -- apt's offers ----------------------------------------------------------------------------------------
 
 
 def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _policy.Choice:
@@ -180,7 +159,7 @@ def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _policy.Choice
         ("phased=1.*", "phased=1.0-1"),
     ],
 )
-def test_the_version_is_the_one_that_apt_would_prefer_among_those_asked_for(text: str, argument: str):
+def test_choice_is_the_version_that_apt_prefers(text: str, argument: str):
     assert choose(text) == _policy.Choice(argument, "")
 
 
@@ -198,14 +177,14 @@ def test_the_version_is_the_one_that_apt_would_prefer_among_those_asked_for(text
         ("nope|pinned", "nope is in no enabled apt source; pinned is blocked by a pin"),
     ],
 )
-def test_what_cannot_be_had_says_why(text: str, reason: str):
+def test_choice_names_reason_of_missing_package(text: str, reason: str):
     choice = choose(text)
     assert choice.argument is None
     assert choice.reason.startswith(reason)
 
 
 @pytest.mark.parametrize("package", ["pinned", "other pin*", "/^pin/"])
-def test_the_pin_that_forbids_a_package_is_named(package: str):
+def test_choice_names_the_blocking_pin(package: str):
     pins = [
         {"file": "/etc/apt/preferences.d/a", "package": "pinned", "pin": "release *", "priority": 600},
         {"file": "/etc/apt/preferences.d/b", "package": "/(/ other", "pin": "release *", "priority": -1},
@@ -218,7 +197,7 @@ def test_the_pin_that_forbids_a_package_is_named(package: str):
 # -- the plan --------------------------------------------------------------------------------------------
 
 
-def test_the_plan_is_read_from_the_simulation():
+def test_plan_is_parsed_from_simulation():
     plan = _plan.parse_simulation(SIMULATION)
     assert plan.remove == [
         _plan.Step("libcublas-dev-13-0", "13.1.0.3-1", None),
@@ -231,11 +210,11 @@ def test_the_plan_is_read_from_the_simulation():
     ]
 
 
-def test_a_purge_is_read_as_a_removal():
+def test_plan_counts_purge_as_removal():
     assert _plan.parse_simulation("Purg libfoo [1.0-1]\n").remove == [_plan.Step("libfoo", "1.0-1", None)]
 
 
-def test_a_plan_that_removes_is_refused_with_the_names():
+def test_plan_that_removes_is_refused_with_names():
     with pytest.raises(SparkforgeError, match="would remove libcublas-dev-13-0, libcublas-13-0"):
         _plan.check_plan(_plan.parse_simulation(SIMULATION))
 
@@ -244,60 +223,39 @@ def plan_of(*names: str) -> _plan.Plan:
     return _plan.Plan([_plan.Step(name, None, "1") for name in names], [])
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "nvidia-driver-580-open",
-        "nvidia-kernel-common-580",
-        "nvidia-dkms-580",
-        "libnvidia-compute-580",
-        "nvidia-fs-dkms",
-        "linux-image-6.17.0-1008-nvidia",
-        "linux-headers-generic",
-        "linux-modules-nvidia-580",
-        "dgx-release",
-        "nvidia-spark-repo",
-        "cuda-drivers",
-        "nvidia-utils-580",
-        "cuda-compute-repo-lowpri",
-    ],
-)
-def test_the_vendor_s_packages_are_protected(name: str):
+PROTECTED = (
+    "nvidia-driver-580-open nvidia-kernel-common-580 nvidia-dkms-580 libnvidia-compute-580 nvidia-fs-dkms "
+    "linux-image-6.17.0-1008-nvidia linux-headers-generic linux-modules-nvidia-580 dgx-release nvidia-spark-repo "
+    "cuda-drivers nvidia-utils-580 cuda-compute-repo-lowpri"
+).split()
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_vendor_packages_are_protected(name: str):
     with pytest.raises(SparkforgeError, match=name):
         _plan.check_plan(plan_of(name))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "linux-libc-dev",
-        "cuda-driver-dev-13-0",
-        "cuda-nvcc-13-0",
-        "libcublas-13-0",
-        "nvidia-gds-13-0",
-        "libcudnn9-cuda-13",
-        "libnccl2",
-    ],
-)
-def test_a_library_and_the_kernel_s_header_package_are_not_protected(name: str):
-    _plan.check_plan(plan_of(name))
+def test_libraries_and_kernel_headers_are_not_protected():
+    libraries = ["cuda-driver-dev-13-0", "libcublas-13-0", "nvidia-gds-13-0", "libcudnn9-cuda-13", "libnccl2"]
+    _plan.check_plan(plan_of("linux-libc-dev", "cuda-nvcc-13-0", *libraries))
 
 
-def test_what_is_asked_for_by_name_can_be_allowed():
+def test_protected_package_can_be_allowed():
     _plan.check_plan(plan_of("nvidia-fs-dkms", "nvidia-fs"), [r"^nvidia-fs"])
     with pytest.raises(SparkforgeError, match="dgx-release"):
         _plan.check_plan(plan_of("nvidia-fs-dkms", "dgx-release"), [r"^nvidia-fs"])
 
 
-def test_a_downgrade_is_refused():
+def test_plan_with_downgrade_is_refused():
     plan = _plan.Plan([_plan.Step("libnccl2", "2.28.3-1", "2.27.7-1")], [])
     with pytest.raises(SparkforgeError, match=r"downgrade libnccl2 from 2.28.3-1 to 2.27.7-1"):
         _plan.check_plan(plan)
 
 
-# -- complaints ------------------------------------------------------------------------------------------
+# -- errors of apt and dpkg ------------------------------------------------------------------------------
 
-COMPLAINTS = [
+ERRORS = [
     (
         "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 15302 (python3)\n"
         "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n",
@@ -378,32 +336,29 @@ COMPLAINTS = [
 ]
 
 
-@pytest.mark.parametrize(("stderr", "cause", "remedy"), COMPLAINTS)
-def test_each_complaint_of_apt_has_one_cause_and_one_remedy(stderr: str, cause: str, remedy: str):
+@pytest.mark.parametrize(("stderr", "cause", "remedy"), ERRORS)
+def test_apt_error_has_cause_and_remedy(stderr: str, cause: str, remedy: str):
     error = _apt_get.diagnose("install libfoo", "", stderr)
     assert re.search(cause, error.cause), error.cause
     assert remedy in error.remedy
     assert error.details["stderr"] == stderr
 
 
-def test_the_lock_s_holder_is_named_with_its_command():
+def test_lock_error_names_the_holder_s_command():
     holder = {"pid": 42, "command": "/usr/bin/unattended-upgrade", "file": "/var/lib/dpkg/lock-frontend"}
-    error = _apt_get.diagnose("install", "", COMPLAINTS[0][0], holder)
+    error = _apt_get.diagnose("install", "", ERRORS[0][0], holder)
     assert "process 42 (/usr/bin/unattended-upgrade)" in error.cause
     assert error.details["holder"] == holder
 
 
-def test_unmet_dependencies_are_named():
-    stdout = (
-        "The following packages have unmet dependencies:\n broken-dep : Depends: missing but it is not installable\n"
-    )
-    error = _apt_get.diagnose(
-        "install broken-dep", stdout, "E: Unable to correct problems, you have held broken packages.\n"
-    )
-    assert "broken-dep : Depends: missing but it is not installable" in error.cause
+def test_dependency_error_names_the_package():
+    dependency = "broken-dep : Depends: missing but it is not installable"
+    stdout = f"The following packages have unmet dependencies:\n {dependency}\n"
+    stderr = "E: Unable to correct problems, you have held broken packages.\n"
+    assert dependency in _apt_get.diagnose("install broken-dep", stdout, stderr).cause
 
 
-# -- what may leave --------------------------------------------------------------------------------------
+# -- removable packages ----------------------------------------------------------------------------------
 
 
 def status(*rows: tuple[str, str]) -> str:
@@ -413,7 +368,7 @@ def status(*rows: tuple[str, str]) -> str:
     )
 
 
-INSTALLED = _removal.parse_dependencies(
+DEPENDENCIES = _removal.parse_dependencies(
     status(
         ("dev", "Depends: lib (= 1), base\n"),
         ("lib", "Pre-Depends: base (>= 1)\n"),
@@ -426,7 +381,7 @@ INSTALLED = _removal.parse_dependencies(
 
 
 @pytest.mark.parametrize(
-    ("brought", "expected"),
+    ("installed", "expected"),
     [
         ({"dev"}, {"dev"}),
         ({"dev", "lib"}, {"dev"}),
@@ -438,44 +393,41 @@ INSTALLED = _removal.parse_dependencies(
         ({"gone", "dev"}, {"dev"}),
     ],
 )
-def test_only_what_nothing_else_needs_may_leave(brought: set, expected: set):
-    assert _removal.removable(brought, INSTALLED) == expected
+def test_removable_packages_are_needed_by_nothing_else(installed: set, expected: set):
+    assert _removal.removable(installed, DEPENDENCIES) == expected
 
 
-def test_a_half_configured_package_counts_as_there_and_a_removed_one_does_not():
-    text = (
-        status(("a", "")).replace("ok installed", "ok half-configured")
-        + "\n"
-        + status(("b", "")).replace("install ok installed", "deinstall ok config-files")
-    )
-    assert set(_removal.parse_dependencies(text)) == {"a"}
+def test_half_configured_package_counts_as_installed():
+    configuring = status(("a", "")).replace("ok installed", "ok half-configured")
+    removed = status(("b", "")).replace("install ok installed", "deinstall ok config-files")
+    assert set(_removal.parse_dependencies(f"{configuring}\n{removed}")) == {"a"}
 
 
-def test_packages_that_apt_chose_itself_are_read_from_extended_states():
+def test_automatic_packages_are_read_from_extended_states():
     text = "Package: a\nArchitecture: amd64\nAuto-Installed: 1\n\nPackage: b\nArchitecture: amd64\nAuto-Installed: 0\n"
     assert _removal.parse_extended_states(text) == {"a"}
 
 
-def test_a_lock_is_waited_for_as_long_as_was_asked_for_and_no_longer(monkeypatch: pytest.MonkeyPatch):
+def test_lock_is_waited_for_until_the_timeout(monkeypatch: pytest.MonkeyPatch):
     clock = [100.0]
 
     def sleep(seconds: float) -> None:
-        assert clock[0] < 106, "it waits on"
+        assert clock[0] < 106, "the wait is longer than lock_timeout"
         clock[0] += seconds
 
     monkeypatch.setattr(_apt_get, "time", types.SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
     calls: list[float] = []
-    apt = _apt_get.Apt(lambda *_asked: (calls.append(clock[0]) or 100, "", COMPLAINTS[0][0]), lock_timeout=6, poll=2)
+    apt = _apt_get.Apt(lambda *_asked: (calls.append(clock[0]) or 100, "", ERRORS[0][0]), lock_timeout=6, poll=2)
     with pytest.raises(SparkforgeError) as raised:
         apt.run(["apt-get", "update"], "update")
     assert (calls, raised.value.details["waited"]) == ([100, 102, 104, 106], 6)
 
 
-# -- the whole, on a recorded host -----------------------------------------------------------------------
+# -- package sets on a simulated host --------------------------------------------------------------------
 
 
 class FakeApt(_apt_get.Apt):
-    """A host of two directories' worth of files, on which install and purge edit dpkg's status file."""
+    """A host with the state files of dpkg and apt, on which install and purge edit dpkg's status file."""
 
     def __init__(self, root: Path) -> None:
         self.calls: list[list[str]] = []
@@ -528,9 +480,9 @@ def apt(tmp_path: Path) -> FakeApt:
     return FakeApt(tmp_path)
 
 
-def package_set(apt: FakeApt, tmp_path: Path, *wanted: str, name: str = "x", **more: t.Any) -> _packages.PackageSet:
+def package_set(apt: FakeApt, tmp_path: Path, *packages: str, name: str = "x", **more: t.Any) -> _packages.PackageSet:
     check_mode, warn = more.pop("check_mode", False), more.pop("warn", lambda _text: None)
-    options = {"name": name, "packages": wanted, "root": str(tmp_path / "root")}
+    options = {"name": name, "packages": packages, "root": str(tmp_path / "root")}
     return _packages.PackageSet(apt, {**options, "allow": [], "update_cache": False, **more}, check_mode, warn)
 
 
@@ -538,7 +490,7 @@ def receipt(tmp_path: Path, name: str = "x") -> dict:
     return json.loads((tmp_path / f"root/receipts/apt-{name}.json").read_text())
 
 
-def test_a_second_run_changes_nothing_and_starts_no_process(apt: FakeApt, tmp_path: Path):
+def test_second_run_starts_no_process(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     apt.calls.clear()
     result = package_set(apt, tmp_path, "dev", update_cache=True).present()
@@ -547,7 +499,7 @@ def test_a_second_run_changes_nothing_and_starts_no_process(apt: FakeApt, tmp_pa
     assert apt.calls == []
 
 
-def test_check_mode_says_the_same_and_changes_nothing(apt: FakeApt, tmp_path: Path):
+def test_check_mode_reports_diff_and_changes_nothing(apt: FakeApt, tmp_path: Path):
     checked = package_set(apt, tmp_path, "dev", check_mode=True, update_cache=True).present()
     assert checked["changed"]
     assert not apt.ran("install")
@@ -556,7 +508,7 @@ def test_check_mode_says_the_same_and_changes_nothing(apt: FakeApt, tmp_path: Pa
     assert package_set(apt, tmp_path, "dev").present()["diff"] == checked["diff"]
 
 
-def test_all_unknown_packages_are_named_at_once_and_nothing_is_installed(apt: FakeApt, tmp_path: Path):
+def test_all_unknown_packages_are_named_at_once(apt: FakeApt, tmp_path: Path):
     with pytest.raises(
         SparkforgeError, match=r"2 package\(s\).*nope1 is in no enabled.*nope2 is in no enabled"
     ) as raised:
@@ -569,7 +521,7 @@ def test_all_unknown_packages_are_named_at_once_and_nothing_is_installed(apt: Fa
 @pytest.mark.parametrize(
     "extra", ["Remv lib [1]\n", "Inst nvidia-driver-580 (580.1 T [amd64])\n", "Inst lib [2] (1 T [amd64])\n"]
 )
-def test_a_plan_that_is_refused_leaves_the_host_as_it_was(apt: FakeApt, tmp_path: Path, extra: str):
+def test_refused_plan_leaves_the_host_unchanged(apt: FakeApt, tmp_path: Path, extra: str):
     apt.plan_extra = extra
     before = (apt.files / "var/lib/dpkg/status").read_text()
     with pytest.raises(SparkforgeError):
@@ -579,7 +531,7 @@ def test_a_plan_that_is_refused_leaves_the_host_as_it_was(apt: FakeApt, tmp_path
     assert not (tmp_path / "root").exists()
 
 
-def test_what_arrived_before_a_failure_is_in_the_receipt_and_can_be_taken_back(apt: FakeApt, tmp_path: Path):
+def test_failed_install_records_packages_that_arrived(apt: FakeApt, tmp_path: Path):
     apt.fail_with = "dpkg: error processing package dev (--configure):\n"
     with pytest.raises(SparkforgeError, match="dpkg could not finish dev"):
         package_set(apt, tmp_path, "dev").present()
@@ -589,7 +541,7 @@ def test_what_arrived_before_a_failure_is_in_the_receipt_and_can_be_taken_back(a
     assert apt.have == {}
 
 
-def test_the_receipt_is_there_before_the_packages_are(apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_receipt_is_written_before_the_installation(apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     apt.write({"third": ""})
     before: list[dict] = []
 
@@ -600,15 +552,14 @@ def test_the_receipt_is_there_before_the_packages_are(apt: FakeApt, tmp_path: Pa
     monkeypatch.setattr(apt, "apply", apply)
     with pytest.raises(SparkforgeError, match="no network"):
         package_set(apt, tmp_path, "dev", "third").present()
-    # Nothing arrived, and nothing is said to have.
-    assert not (tmp_path / "root/receipts").exists()
+    assert not (tmp_path / "root/receipts").exists(), "nothing was installed, so nothing is recorded"
     monkeypatch.undo()
     package_set(apt, tmp_path, "dev", "third").present()
-    # A run that is killed in between leaves just what one leaves that ends.
+    # A run killed during the installation leaves the same receipt as a complete run.
     assert before == [receipt(tmp_path)]
 
 
-def test_absent_keeps_what_another_package_has_come_to_need(apt: FakeApt, tmp_path: Path):
+def test_absent_keeps_packages_that_others_need(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     apt.write({**apt.have, "user": "Depends: lib\n"})
     result = package_set(apt, tmp_path).absent()
@@ -616,7 +567,7 @@ def test_absent_keeps_what_another_package_has_come_to_need(apt: FakeApt, tmp_pa
     assert result["kept"] == [{"name": "lib", "reason": "another installed package needs it"}]
 
 
-def test_absent_keeps_a_dependency_that_somebody_has_marked_since(apt: FakeApt, tmp_path: Path):
+def test_absent_keeps_packages_marked_manual(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     (apt.files / "var/lib/apt/extended_states").write_text("")
     result = package_set(apt, tmp_path).absent()
@@ -624,7 +575,7 @@ def test_absent_keeps_a_dependency_that_somebody_has_marked_since(apt: FakeApt, 
     assert "apt-mark manual" in result["kept"][0]["reason"]
 
 
-def test_a_package_that_a_second_set_asks_for_passes_to_that_set(apt: FakeApt, tmp_path: Path):
+def test_package_requested_by_second_set_passes_to_it(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev", name="a").present()
     package_set(apt, tmp_path, "lib", "third", name="b").present()
     result = package_set(apt, tmp_path, name="a").absent()
@@ -634,7 +585,7 @@ def test_a_package_that_a_second_set_asks_for_passes_to_that_set(apt: FakeApt, t
     assert apt.have == {}
 
 
-def test_what_another_set_s_package_needs_leaves_with_that_set(apt: FakeApt, tmp_path: Path):
+def test_dependency_of_second_set_passes_to_it(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "lib", name="a").present()
     package_set(apt, tmp_path, "dev", name="b").present()
     result = package_set(apt, tmp_path, name="a").absent()
@@ -644,7 +595,7 @@ def test_what_another_set_s_package_needs_leaves_with_that_set(apt: FakeApt, tmp
     assert apt.have == {}
 
 
-def test_a_purge_that_would_take_more_is_refused(apt: FakeApt, tmp_path: Path):
+def test_purge_of_further_packages_is_refused(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     apt.plan_extra = "Remv ubuntu-desktop [1]\n"
     with pytest.raises(SparkforgeError, match="would also change ubuntu-desktop"):
@@ -652,8 +603,8 @@ def test_a_purge_that_would_take_more_is_refused(apt: FakeApt, tmp_path: Path):
     assert set(apt.have) == {"dev", "lib"}
 
 
-def test_a_broken_source_elsewhere_is_a_warning(apt: FakeApt, tmp_path: Path):
-    said: list[str] = []
+def test_broken_source_is_a_warning(apt: FakeApt, tmp_path: Path):
+    warnings: list[str] = []
     original = apt._run
 
     def run(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
@@ -662,35 +613,37 @@ def test_a_broken_source_elsewhere_is_a_warning(apt: FakeApt, tmp_path: Path):
         return original(argv, environment)
 
     apt._run = run
-    assert package_set(apt, tmp_path, "dev", update_cache=True, warn=said.append).present()["changed"]
-    assert "AAAA" in said[0]
+    assert package_set(apt, tmp_path, "dev", update_cache=True, warn=warnings.append).present()["changed"]
+    assert "AAAA" in warnings[0]
 
 
-def test_a_lock_that_only_root_may_take_is_not_waited_for():
-    said = (
+def test_lock_denied_to_user_is_not_waited_for():
+    stderr = (
         "E: Could not open lock file /var/lib/dpkg/lock-frontend - open (13: Permission denied)\n"
         "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?\n"
     )
     calls: list[list[str]] = []
-    apt = _apt_get.Apt(lambda argv, _environment: (calls.append(argv) or 100, "", said), lock_timeout=60)
+    apt = _apt_get.Apt(lambda argv, _environment: (calls.append(argv) or 100, "", stderr), lock_timeout=60)
     with pytest.raises(SparkforgeError, match="not run as root"):
         apt.run(["apt-get", "update"], "update")
     assert len(calls) == 1
 
 
-def test_a_faulty_expression_is_refused(apt: FakeApt, tmp_path: Path):
+def test_invalid_expression_is_refused(apt: FakeApt, tmp_path: Path):
     with pytest.raises(SparkforgeError, match="not a regular expression"):
         package_set(apt, tmp_path, "dev", allow=["("])
 
 
-def test_apt_get_is_told_to_remove_nothing(apt: FakeApt, tmp_path: Path):
+def test_apt_get_must_not_remove_packages(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
-    [done] = [call for call in apt.calls if "install" in call and "--simulate" not in call]
-    # Nor what nobody needs any more: it may be the vendor's.
-    assert {"--no-remove", "APT::Get::AutomaticRemove=0", "--no-install-recommends"} <= set(done)
+    [install] = [call for call in apt.calls if "install" in call and "--simulate" not in call]
+    # apt must not remove unused packages either, which may be the vendor's.
+    assert {"--no-remove", "APT::Get::AutomaticRemove=0", "--no-install-recommends"} <= set(install)
 
 
-def test_a_success_of_apt_s_is_looked_at(apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_package_after_successful_apt_get_is_reported(
+    apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(apt, "apply", lambda *_arguments: None)
     with pytest.raises(SparkforgeError, match="apt-get succeeded, but dev is not installed as requested") as raised:
         package_set(apt, tmp_path, "dev").present()
@@ -698,18 +651,18 @@ def test_a_success_of_apt_s_is_looked_at(apt: FakeApt, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize(("details", "goes_on"), [({}, True), ({"holder": {"pid": 1}}, False), ({"waited": 5}, False)])
-def test_lists_that_another_process_keeps_end_the_run_and_a_broken_source_does_not(
+def test_locked_lists_fail_but_broken_source_only_warns(
     apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, details: dict[str, t.Any], goes_on: bool
 ):
     def update() -> None:
         raise SparkforgeError("No lists.", "Wait.", **details)
 
-    said: list[str] = []
+    warnings: list[str] = []
     monkeypatch.setattr(apt, "update", update)
-    wanted = package_set(apt, tmp_path, "dev", update_cache=True, warn=said.append)
+    dev = package_set(apt, tmp_path, "dev", update_cache=True, warn=warnings.append)
     if goes_on:
-        assert wanted.present()["changed"] and said == ["No lists. Wait."]
+        assert dev.present()["changed"] and warnings == ["No lists. Wait."]
         return
     with pytest.raises(SparkforgeError, match="No lists"):
-        wanted.present()
-    assert said == [] and not apt.ran("install")
+        dev.present()
+    assert warnings == [] and not apt.ran("install")

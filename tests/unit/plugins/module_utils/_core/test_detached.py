@@ -1,6 +1,7 @@
-"""Detached work: how it starts, is found again, and ends whole. That it goes on: modules/test_source_build.py."""
+"""Start, lock and end of detached work; modules/test_source_build.py shows that it continues."""
 
 import os
+import pwd
 import subprocess
 import sys
 import time
@@ -27,35 +28,33 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def me() -> str:
-    import pwd
-
+def current_user() -> str:
     return pwd.getpwuid(os.geteuid()).pw_name
 
 
-def test_a_program_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+def test_missing_program_is_reported_at_once(tmp_path: Path) -> None:
     starter = f"""
 import sys; sys.path.insert(0, {PATH!r})
 {MODULE}
 try:
-    account = accounts.Account({me()!r})
+    account = accounts.Account({current_user()!r})
     detached._start_session(["/no/such/program"], account, "test", {str(tmp_path / "log")!r}, {str(tmp_path)!r})
 except Exception as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
-    assert "The build cannot be started" in done.stdout
-    assert "No such file" in done.stdout
+    result = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
+    assert "The build cannot be started" in result.stdout
+    assert "No such file" in result.stdout
 
 
-def test_without_systemd_the_log_says_that_the_host_may_suspend(tmp_path: Path) -> None:
+def test_log_warns_of_suspend_without_systemd(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.touch()
     starter = f"""
 import sys; sys.path.insert(0, {PATH!r})
 {MODULE}
 detached.systemd_runs = lambda: False
-detached.start(["/bin/echo", "built"], account=accounts.Account({me()!r}), service="x.service", marker="test",
+detached.start(["/bin/echo", "built"], account=accounts.Account({current_user()!r}), service="x.service", marker="test",
               log={str(log)!r}, directory={str(tmp_path)!r}, writable=[])
 """
     subprocess.run([sys.executable, "-c", starter], check=True)
@@ -65,47 +64,42 @@ detached.start(["/bin/echo", "built"], account=accounts.Account({me()!r}), servi
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts units of systemd")
-def test_where_systemd_cannot_confine_a_build_it_is_started_all_the_same_and_the_log_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_build_starts_unconfined_if_systemd_cannot_confine_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "log"
     log.touch()
     for name in ("systemctl", "systemd-inhibit"):
         (tmp_path / name).write_text("#!/bin/sh\n")
-    said = "Job failed. See journalctl"
-    (tmp_path / "systemd-run").write_text(
-        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$*" in *ProtectSystem*) echo "{said}" >&2; exit 1;; esac\n'
-    )
+    failure = "Job failed. See journalctl"
+    script = f'echo "$@" >> {tmp_path}/calls\ncase "$*" in *ProtectSystem*) echo "{failure}" >&2; exit 1;; esac\n'
+    (tmp_path / "systemd-run").write_text(f"#!/bin/sh\n{script}")
     for name in ("systemctl", "systemd-inhibit", "systemd-run"):
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(detached, "systemd_runs", lambda: True)
-    how = detached.start(
+    method = detached.start(
         ["/bin/true"], account=accounts.Account("nobody"), service="x.service", marker="test", log=str(log),
         directory=str(tmp_path), writable=["/opt/a b"], memory_mib=100,
     )  # fmt: skip
-    first, second = (tmp_path / "asked").read_text().splitlines()[:2]
+    first, second = (tmp_path / "calls").read_text().splitlines()[:2]
     assert 'ReadWritePaths="/tmp" "/var/tmp" "/opt/a b"' in first and "Protect" not in second
     for setting in ("ProtectSystem=strict", "ProtectHome=read-only", "RestrictSUIDSGID=yes", "TasksMax=32768"):
         assert f"--property={setting} " in first
     for setting in ("--uid=nobody", "--property=NoNewPrivileges=yes", "--property=KillMode=control-group"):
-        assert all(f"{setting} " in asked for asked in (first, second))
-    assert how == "systemd" and all("--property=MemoryMax=100M " in asked for asked in (first, second))
-    assert said in log.read_text()
+        assert all(f"{setting} " in call for call in (first, second))
+    assert method == "systemd" and all("--property=MemoryMax=100M " in call for call in (first, second))
+    assert failure in log.read_text()
 
 
-def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Not the library of the interpreter that runs the tests, which may lie in root's home itself.
+def test_interpreter_in_closed_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The standard library of the interpreter that runs the tests may be in root's home directory.
     monkeypatch.setattr(os, "__file__", "/etc/passwd")
     closed = tmp_path / "closed"
     (closed / "bin").mkdir(parents=True)
     python = closed / "bin/python"
     python.touch(0o755)
-    # Nothing is closed to root, who builds as another.
+    # root may enter any directory, so root's build runs under another account.
     root = os.geteuid() == 0
-    account = build_account.BuildAccount("nobody" if root else me())
+    account = build_account.BuildAccount("nobody" if root else current_user())
     account.check_interpreter("/usr/bin/python3")
     closed.chmod(0o700 if root else 0)
     try:
@@ -113,14 +107,14 @@ def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
             account.check_interpreter(str(python))
     finally:
         closed.chmod(0o700)
-    place = error.value.cause.rpartition("may not enter ")[2].rstrip(".")
-    assert str(closed).startswith(place)
+    refused = error.value.cause.rpartition("may not enter ")[2].rstrip(".")
+    assert str(closed).startswith(refused)
     assert account.name in error.value.cause
     assert str(python) in error.value.cause
     assert "ansible_python_interpreter" in error.value.remedy
 
 
-def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
+def test_lock_is_released_with_its_holder(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     holder = subprocess.Popen(
         [sys.executable, "-c", f"import sys, time; sys.path.insert(0, {PATH!r}); {MODULE}; "
@@ -137,13 +131,12 @@ def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
     assert detached.Lock(path).take()
 
 
-def test_orphans_are_found_by_their_marker_and_ended() -> None:
+def test_orphans_are_killed_by_their_marker() -> None:
     marker = f"test_unit/{os.getpid():016x}"
     environment = {"PATH": os.environ["PATH"], processes.MARKER: marker}
-    # A child of a child whose parent is killed: as a compiler is that ninja started.
-    parent = subprocess.Popen(
-        ["/bin/sh", "-c", "sleep 600 & echo $!; wait"], env=environment, stdout=subprocess.PIPE, text=True
-    )
+    # A grandchild whose parent is killed, like a compiler that ninja started.
+    command = ["/bin/sh", "-c", "sleep 600 & echo $!; wait"]
+    parent = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     orphan = int(parent.stdout.readline())
     parent.kill()
@@ -158,13 +151,13 @@ def test_orphans_are_found_by_their_marker_and_ended() -> None:
         other.wait()
 
 
-def test_who_is_not_root_builds_as_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ordinary_user_cannot_build_under_another_account(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 65534)
     with pytest.raises(SparkforgeError, match="nobody cannot start a build as root"):
         accounts.Account("root")
 
 
-def test_no_link_is_locked_or_written_through(tmp_path: Path) -> None:
+def test_links_are_not_locked_or_written_through(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("kept")
     (tmp_path / "link").symlink_to("victim")
     with pytest.raises(OSError):
@@ -173,9 +166,9 @@ def test_no_link_is_locked_or_written_through(tmp_path: Path) -> None:
     assert (tmp_path / "victim").read_text() == "kept"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_build_is_ended_with_its_account_s_rights_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What says that it belongs to the build, and is another account's, is left alone."""
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change to another account")
+def test_build_is_killed_with_rights_of_its_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of another account that carries the build's marker is left alone."""
     monkeypatch.setattr(detached, "systemd_runs", lambda: False)
     marker = f"test_rights/{os.getpid():016x}"
     environment = {"PATH": os.environ["PATH"], processes.MARKER: marker}

@@ -1,4 +1,4 @@
-"""As whom root runs an environment's interpreter, what that cannot do, and which directories it may enter."""
+"""The account under which root runs an environment's interpreter, its lack of rights, and the directories it enters."""
 
 import errno
 import json
@@ -15,14 +15,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.sandbox
 
 from tests.unit import interpreter
 
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs something as somebody else")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change to another account")
 
 STATUS = """
 import json
 rows = (line.split(":", 1) for line in open("/proc/self/status"))
 print(json.dumps({key: value.split() for key, value in rows}))
 """
-#: Prints the number of a daemon, whose parents are gone, and who it is.
+#: Starts a daemon, which prints its process id and user id.
 DAEMON = """
 import os, time
 if os.fork():
@@ -51,18 +51,18 @@ def is_gone(pid: int) -> bool:
 
 
 @as_root
-def test_what_runs_has_an_account_of_its_own_and_no_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_has_its_own_account_without_rights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "of the module")
-    said = json.loads(run(STATUS)[1])
-    [uid] = set(said["Uid"])
-    assert said["Gid"] == [uid] * 4 and int(uid) in unprivileged.ACCOUNTS
-    assert (said["Groups"], said["NoNewPrivs"]) == ([uid], ["1"])
-    assert {int(said[key][0], 16) for key in ("CapEff", "CapPrm", "CapInh")} == {0}
+    process = json.loads(run(STATUS)[1])
+    [uid] = set(process["Uid"])
+    assert process["Gid"] == [uid] * 4 and int(uid) in unprivileged.ACCOUNTS
+    assert (process["Groups"], process["NoNewPrivs"]) == ([uid], ["1"])
+    assert {int(process[key][0], 16) for key in ("CapEff", "CapPrm", "CapInh")} == {0}
     assert "SECRET" not in run("import os; print(dict(os.environ))")[1]
 
 
 @as_root
-def test_an_account_that_somebody_has_or_uses_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_account_in_use_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import os; print(os.getuid())"
     first = int(run(code)[1])
     with receipts.lock("/run", f"sparkforge-{first}", 0):
@@ -77,34 +77,33 @@ def test_an_account_that_somebody_has_or_uses_is_not_taken(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("then", ["", "raise SystemExit(3)"])
-def test_a_daemon_is_gone_whether_its_parent_succeeds_or_fails(then: str) -> None:
+def test_daemon_is_killed_after_success_and_failure(then: str) -> None:
     status, out, _err = run(DAEMON.format(then=then, drops=""))
     assert status == (3 if then else 0)
     assert is_gone(int(out.split()[0]))
 
 
 @as_root
-@pytest.mark.parametrize("acts", ["if os.fork(): os._exit(0)", "os.kill(-1, 9)"])
-def test_a_daemon_that_hides_and_resists_is_gone(acts: str) -> None:
-    """It has dropped the variable, and forks without end or kills whatever it may."""
-    code = (
-        f"import os\nprint(0, os.getuid(), flush=True)\nwhile True:\n    try:\n        {acts}\n    except OSError: pass"
-    )
+@pytest.mark.parametrize("action", ["if os.fork(): os._exit(0)", "os.kill(-1, 9)"])
+def test_daemon_that_hides_and_resists_is_killed(action: str) -> None:
+    """The daemon has removed its marker variable, and forks forever or kills every process that it can."""
+    loop = f"while True:\n    try:\n        {action}\n    except OSError: pass"
+    code = f"import os\nprint(0, os.getuid(), flush=True)\n{loop}"
     drops = f"os.execve({interpreter.PYTHON!r}, ['python', '-I', '-c', {code!r}], {{}})"
     _status, out, _err = run(DAEMON.format(then="", drops=drops))
     assert processes._of(int(out.split()[1])) == []
 
 
 @as_root
-def test_the_account_s_processes_cannot_kill_what_ends_them() -> None:
+def test_processes_of_account_cannot_kill_their_killer() -> None:
     uid, (reading, writing) = unprivileged.ACCOUNTS[-1], os.pipe()
 
     def attacked() -> None:
-        by = os.getpid()
+        victim = os.getpid()
         if not os.fork():
             os.setresuid(uid, uid, uid)
             try:
-                os.kill(by, signal.SIGKILL)
+                os.kill(victim, signal.SIGKILL)
             except OSError as error:
                 os.write(writing, str(error.errno).encode())
             os._exit(0)
@@ -117,69 +116,69 @@ def test_the_account_s_processes_cannot_kill_what_ends_them() -> None:
 
 
 @as_root
-def test_what_a_killed_run_left_is_ended_before_its_account_is_used_again() -> None:
+def test_leftover_processes_are_killed_before_reuse_of_account() -> None:
     uid = int(run("import os; print(os.getuid())")[1])
-    left = os.fork()
-    if not left:
+    leftover = os.fork()
+    if not leftover:
         os.setresuid(uid, uid, uid)
         time.sleep(600)
         os._exit(0)
-    assert run(f"print(open('/proc/{left}/stat').read().rpartition(')')[2].split()[0])")[1] == "Z\n"
-    assert os.waitstatus_to_exitcode(os.waitpid(left, 0)[1]) == -signal.SIGKILL
+    assert run(f"print(open('/proc/{leftover}/stat').read().rpartition(')')[2].split()[0])")[1] == "Z\n"
+    assert os.waitstatus_to_exitcode(os.waitpid(leftover, 0)[1]) == -signal.SIGKILL
 
 
 @as_root
-def test_nothing_that_the_account_wrote_remains(tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    kept.write_text("root's")
+def test_files_of_account_are_removed(tmp_path: Path) -> None:
+    target = tmp_path / "kept"
+    target.write_text("root's")
     code = f"""
 import os, tempfile
-for place in ("/tmp", "/var/tmp", "/dev/shm"):
-    made = tempfile.mkdtemp(dir=place)
+for directory in ("/tmp", "/var/tmp", "/dev/shm"):
+    made = tempfile.mkdtemp(dir=directory)
     for link in (made + "/link", made + "-link"):
-        os.symlink({str(kept)!r}, link)
+        os.symlink({str(target)!r}, link)
     os.chmod(made, 0)
     print(made, made + "-link")
 """
-    made = run(code)[1].split()
-    assert len(made) == 6 and not any(map(os.path.lexists, made)) and kept.exists()
+    created = run(code)[1].split()
+    assert len(created) == 6 and not any(map(os.path.lexists, created)) and target.exists()
 
 
-def test_a_flood_ends_with_one_message() -> None:
+def test_flood_of_output_is_stopped() -> None:
     code = "import sys\nfor _ in range(1000): sys.stdout.write('x' * 65536)"
     with pytest.raises(SparkforgeError, match=r"^The test printed more than 1048576 bytes and was killed"):
         run(code, limit=1 << 20)
 
 
 @pytest.mark.parametrize("closes", ["", "import os; os.closerange(0, 3); "])
-def test_what_does_not_end_is_killed(closes: str) -> None:
+def test_process_is_killed_after_its_time(closes: str) -> None:
     with pytest.raises(SparkforgeError, match=r"^The test did not end within 0.5 s and was killed"):
         run(f"{closes}import time; time.sleep(30)", seconds=0.5)
 
 
 @as_root
-def test_who_ends_one_account_leaves_who_ends_another_alone() -> None:
-    one, two = unprivileged.ACCOUNTS[:2]
+def test_killing_one_account_leaves_killer_of_another_alive() -> None:
+    account, other_account = unprivileged.ACCOUNTS[:2]
     reading, writing = os.pipe()
 
-    def undisturbed() -> None:
+    def wait_for_killer() -> None:
         killer = os.fork()
         if not killer:
-            # Its saved id is root's, as that of whoever ends a second account.
+            # Its saved user id is root's, as in a process that kills the other account's processes.
             os.setresuid(0, 0, 0)
-            processes.end_account(two, two + unprivileged._BESIDE)
+            processes.end_account(other_account, other_account + unprivileged._BESIDE)
             os._exit(0)
         os.waitpid(killer, 0)
         os.write(writing, b"alive")
 
-    processes.acting(one, one + unprivileged._BESIDE, undisturbed)
+    processes.acting(account, account + unprivileged._BESIDE, wait_for_killer)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         assert stream.read() == b"alive"
 
 
 @as_root
-def test_the_code_of_one_environment_cannot_reach_that_of_another() -> None:
+def test_environments_cannot_kill_each_other() -> None:
     with unprivileged.account("/nonexistent/other") as uid:
         assert uid is not None
         other = os.fork()
@@ -188,14 +187,14 @@ def test_the_code_of_one_environment_cannot_reach_that_of_another() -> None:
             time.sleep(600)
             os._exit(0)
         code = "import os\ntry: os.kill(%d, 9)\nexcept OSError as error: print(error.errno, os.getuid())"
-        said, who = map(int, run(code % other)[1].split())
-        assert (said, who != uid) == (errno.EPERM, True)
+        error, attacker = map(int, run(code % other)[1].split())
+        assert (error, attacker != uid) == (errno.EPERM, True)
         assert os.waitpid(other, os.WNOHANG) == (0, 0)
     assert os.waitstatus_to_exitcode(os.waitpid(other, 0)[1]) == -signal.SIGKILL
 
 
 @as_root
-def test_root_s_group_is_given_to_nobody(open_path: Path) -> None:
+def test_group_of_root_is_never_granted(open_path: Path) -> None:
     closed = open_path / "closed"
     closed.mkdir()
     closed.chmod(0o750)
@@ -209,7 +208,7 @@ def test_root_s_group_is_given_to_nobody(open_path: Path) -> None:
 
 
 @as_root
-def test_the_account_that_a_container_uses_is_not_taken() -> None:
+def test_account_used_by_container_is_not_taken() -> None:
     with unprivileged.account("/nonexistent/torch") as first:
         assert first is not None
     own_pids = ["unshare", "--pid", "--fork", "--kill-child"]
@@ -218,19 +217,19 @@ def test_the_account_that_a_container_uses_is_not_taken() -> None:
     command = [*own_pids, "setpriv", "--reuid", str(first), "--clear-groups", "sleep", "60"]
     with subprocess.Popen(command, start_new_session=True) as container:
         try:
-            patience = time.monotonic() + 20
-            while not processes.runs_in_container(first, first + unprivileged._BESIDE) and time.monotonic() < patience:
+            deadline = time.monotonic() + 20
+            while not processes.runs_in_container(first, first + unprivileged._BESIDE) and time.monotonic() < deadline:
                 time.sleep(0.05)
             with unprivileged.account("/nonexistent/torch") as other:
                 assert other not in (None, first)
             assert processes.runs_in_container(first, first + unprivileged._BESIDE)
         finally:
-            # The change of accounts took away what --kill-child asks the kernel for.
+            # The change of account cleared the death signal that --kill-child requests.
             os.killpg(container.pid, signal.SIGKILL)
 
 
 @as_root
-def test_the_account_s_own_processes_are_no_container_s() -> None:
+def test_own_processes_of_account_are_not_a_container() -> None:
     with unprivileged.account("/nonexistent/torch") as uid:
         assert uid is not None
         command = unprivileged.dropped(["/bin/sleep", "60"], uid, {uid})
@@ -240,7 +239,7 @@ def test_the_account_s_own_processes_are_no_container_s() -> None:
             unprivileged.end(uid)
 
 
-#: A daemon that has left its parent, and a process of a container that has the account's group too.
+#: Starts a daemon and, in a process namespace, a process with the same user and group.
 HIDDEN = r"""
 import os, signal, subprocess, sys, time
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes, sandbox, unprivileged
@@ -263,14 +262,14 @@ with subprocess.Popen([*own, "sleep", "60"], start_new_session=True) as containe
 
 
 @as_root
-def test_what_proc_hides_from_root_is_ended_and_a_container_is_seen() -> None:
+def test_hidden_processes_are_killed_and_container_is_seen() -> None:
     hiding = "mount -t proc -o hidepid=2 proc /proc && exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace"
-    alone = ["unshare", "--mount", "sh", "-c", f'{hiding} "$@"', "sh"]
-    if subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
+    namespace = ["unshare", "--mount", "sh", "-c", f'{hiding} "$@"', "sh"]
+    if subprocess.run([*namespace, "true"], check=False, capture_output=True).returncode:
         pytest.skip("no file system can be mounted here")
-    collections = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[5] / ".collections")}
-    command = [*alone, interpreter.PYTHON, "-c", HIDDEN]
-    done = subprocess.run(command, env=collections, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    first, second = map(int, done.stdout.split())
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[5] / ".collections")}
+    command = [*namespace, interpreter.PYTHON, "-c", HIDDEN]
+    result = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    first, second = map(int, result.stdout.split())
     assert first != second and processes._of(first) == []

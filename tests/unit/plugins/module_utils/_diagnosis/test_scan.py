@@ -18,15 +18,15 @@ def fragment(name: str) -> str:
 
 
 def names(log: str) -> set[str | None]:
-    found = diagnose(log)
-    return {found.rule} if found.rule else {notice.rule for notice in found.notices}
+    diagnosis = diagnose(log)
+    return {diagnosis.rule} if diagnosis.rule else {notice.rule for notice in diagnosis.notices}
 
 
-# -- what is recognised
+# -- values in the messages
 
 
 @pytest.mark.parametrize(
-    ("log", "words"),
+    ("log", "message"),
     [
         ("library-not-found.nvpl", "role math_libraries, package libnvpl-lapack0"),
         ("cudss-soname", "libcudss.so.1"),
@@ -38,61 +38,58 @@ def names(log: str) -> set[str | None]:
         ("certificate.python", "(self-signed certificate)"),
         ("python-version", "3.12.1 not in '<3.12,>=3.10'"),
         ("install-into-system.cmake", "(/usr/local/lib/python3.12/dist-packages/caffe2)"),
-        (
-            "input-missing.install",
-            "needs the file /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/third_party/sleef",
-        ),
+        ("input-missing.install", "the file /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/third_party/sleef"),
         ("cuda-too-old", "needs CUDA 12.1 or newer"),
         ("cuda-too-old.toolkit", "needs CUDA 13.0 or newer"),
         ("cmake-too-new", "cmake<4"),
     ],
 )
-def test_the_message_names_what_the_log_names(log: str, words: str) -> None:
-    found = diagnose(fragment(log))
-    assert words in f"{found.cause} {found.remedy}"
+def test_message_contains_values_of_the_log(log: str, message: str) -> None:
+    diagnosis = diagnose(fragment(log))
+    assert message in f"{diagnosis.cause} {diagnosis.remedy}"
 
 
 # -- which rule wins
 
 
-def test_the_rule_decides_and_not_the_place_in_the_log() -> None:
+def test_rule_order_outweighs_position_in_log() -> None:
     killed, crashed = fragment("compiler-killed.gcc"), fragment("compile-error.gcc")
     for log in (killed + crashed, crashed + killed):
-        found = diagnose(log)
-        assert found.rule == "compiler-killed"
-        assert found.others == ["compile-error"]
+        diagnosis = diagnose(log)
+        assert diagnosis.rule == "compiler-killed"
+        assert diagnosis.others == ["compile-error"]
     assert diagnose(killed).lines[-1] == "ninja: build stopped: subcommand failed."
 
 
-def test_kill_after_a_reported_error_is_its_consequence() -> None:
+def test_kill_after_error_is_not_the_cause() -> None:
     reported = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\nValueError: bad rope_scaling\n"
-    found = scan.diagnose(f"{reported}\nReceived sigquit from a child process.\nKilled\n")
-    assert (found.rule, found.first_error) == (None, "ValueError: bad rope_scaling")
+    diagnosis = scan.diagnose(f"{reported}\nReceived sigquit from a child process.\nKilled\n")
+    assert (diagnosis.rule, diagnosis.first_error) == (None, "ValueError: bad rope_scaling")
     assert scan.diagnose("[12/40] nvcc a.cu\nKilled\n").rule == "process-killed"
 
 
-def test_ptxas_that_fails_for_another_reason_is_not_called_too_old() -> None:
+def test_other_ptxas_failure_is_not_an_old_ptxas() -> None:
     command = "['/opt/triton/ptxas', '-v', '--gpu-name=sm_121a', '/tmp/a.ptx']"
     log = f"subprocess.CalledProcessError: Command '{command}' returned non-zero exit status 255.\n"
     assert scan.diagnose(log + "ptxas error   : Entry function 'kernel' uses too much shared data\n").rule is None
 
 
-def test_a_harmless_answer_of_some_tool_does_not_hide_the_compiler_s_error() -> None:
+def test_harmless_tool_output_does_not_hide_compiler_error() -> None:
     log = "/bin/sh: 1: hipconfig: not found\n/bin/sh: 1: ./x: Permission denied\n" + fragment("compile-error.gcc")
     assert diagnose(log).rule == "compile-error"
 
 
-def test_a_retry_that_succeeded_is_no_cause_and_one_that_did_not_is() -> None:
+def test_only_failed_retry_is_the_cause() -> None:
     retry = fragment("index-unreachable.name").splitlines()[1] + "\n"
     assert diagnose(retry + fragment("compile-error.gcc")).rule == "compile-error"
     assert diagnose(retry).rule is None
     assert diagnose(fragment("index-unreachable.name")).rule == "index-unreachable"
 
 
-def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
-    found = diagnose(fragment("option-dropped") * 2 + fragment("compile-error.gcc"))
-    assert found.rule == "compile-error"
-    dropped = [notice.cause for notice in found.notices if notice.rule == "option-dropped"]
+def test_dropped_cmake_options_are_noticed_once() -> None:
+    diagnosis = diagnose(fragment("option-dropped") * 2 + fragment("compile-error.gcc"))
+    assert diagnosis.rule == "compile-error"
+    dropped = [notice.cause for notice in diagnosis.notices if notice.rule == "option-dropped"]
     assert [re.sub(r".*not find (\w+),.*", r"\1", cause) for cause in dropped] == ["cuDNN", "cuSPARSELt", "CUDSS"]
 
 
@@ -119,7 +116,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "CMake Error at CMakeLists.txt:3 (message): USE_A needs USE_B.",
         ),
         ("warning: error: no\nW: some error: no\nall is well\n", None),
-        # What PyTorch's FindMKL.cmake prints of each library that it tries, indented by pip; what others try.
+        # PyTorch's FindMKL.cmake prints such a line for each library that it tries, and pip indents it.
         (
             "-- Checking for [mkl_intel_lp64 - mkl_gnu_thread - mkl_core - gomp - pthread - m - dl]\n"
             "--   Library mkl_intel_lp64: not found\n  --   Library mkl_intel_lp64: not found\n"
@@ -130,7 +127,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "CMake Error at cmake/Dependencies.cmake:212 (message): Preferred BLAS (OpenBLAS) cannot be had.",
         ),
         ("checking for mkl.h: not found\nmake: *** [all] Error 1\n", "checking for mkl.h: not found"),
-        # Of chained exceptions the first, whatever it is called.
+        # The first of chained exceptions counts, even if its name does not end in Error.
         (
             'Traceback (most recent call last):\n  File "a.py", line 1\nacme.QuotaGone: none left\n\n'
             "The above exception was the direct cause of the following exception:\n\n"
@@ -138,7 +135,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "RuntimeError: could not go on\n",
             "acme.QuotaGone: none left",
         ),
-        # Of several processes one; a server's own words before and after a traceback are no cause.
+        # A server's messages before and after a traceback are not the cause.
         (
             "(W0 pid=1) ERROR 11-20 10:00:00 [a.py:1] Worker failed to start.\n"
             "(W0 pid=1) ERROR 11-20 10:00:00 [a.py:1] Traceback (most recent call last):\n"
@@ -148,7 +145,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "(API pid=3) RuntimeError: Engine core initialization failed. See root cause above.\n",
             "acme.Broken: the thing broke",
         ),
-        # Of nested tools the innermost.
+        # The error of the innermost tool counts.
         (
             "error[E0433]: failed to resolve: use of `bar`\n --> src/lib.rs:3:5\nerror: could not compile `foo` (lib)\n"
             "maturin failed\n  Caused by: Failed to build a native library through cargo\n",
@@ -161,7 +158,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "      acme.NoWidget: there is none\n",
             "acme.NoWidget: there is none",
         ),
-        # What stands before the words, by its form.
+        # Prefixes before the message are recognized by their form.
         (
             '[rank0]: Traceback (most recent call last):\n[rank0]:   File "x"\n[rank0]: acme.Odd: what\n',
             "acme.Odd: what",
@@ -175,7 +172,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "load: error loading model: no widget",
         ),
         ('{"log":"RuntimeError: no widget\\n","stream":"stderr"}\n', "RuntimeError: no widget"),
-        # A field of a line tells an error, whatever level the line has.
+        # A line with an error field counts at any log level.
         (
             'Nov 20 10:00:00 spark x[3]: time=2026-11-20T10:00:00Z level=INFO msg="load failed" id=7 '
             'error="the \\"widget\\" is gone"\ntime=2026-11-20T10:00:01Z level=INFO msg=going on\n' + "GET / 200\n" * 9,
@@ -187,7 +184,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
         ('time=1 level=INFO msg="starting" error=<nil> err="" error=null\n', None),
         ('time=1 level=INFO msg="skip loading plugin aufs" error="aufs is not supported: skip plugin"\n', None),
         ('time=1 level=DEBUG msg="no such cgroup" error="not found"\n', None),
-        # Of chained exceptions the innermost whose words tell something; the last where none do.
+        # The innermost of chained exceptions with a useful message counts, otherwise the last one.
         (
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'qwen9'\n\n"
             "During handling of the above exception, another exception occurred:\n\n"
@@ -212,7 +209,7 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "Traceback (most recent call last):\n  File \"b.py\", line 2\nKeyError: 'b'\n",
             "KeyError: 'b'",
         ),
-        # Pydantic says in the lines below what is wrong.
+        # Pydantic prints the reason in the lines that follow.
         (
             'Traceback (most recent call last):\n  File "a.py", line 1\n'
             "pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
@@ -223,18 +220,18 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
         ("thread 'main' panicked at src/a.rs:1:5:\nno widget\n", "thread 'main' panicked at src/a.rs:1:5: no widget"),
     ],
 )
-def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -> None:
-    found = diagnose(log)
-    assert found.rule is None
-    assert found.first_error == first
+def test_unknown_failure_shows_first_error(log: str, first: str | None) -> None:
+    diagnosis = diagnose(log)
+    assert diagnosis.rule is None
+    assert diagnosis.first_error == first
     if first:
-        assert first in found.cause
+        assert first in diagnosis.cause
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        # Of GB10s, as their owners published them.
+        # Kernel messages that owners of GB10 machines published.
         "NVRM: Xid (PCI:000f:01:00): 119, pid=3849, name=KMS thread, Timeout after 45s of waiting for RPC response "
         "from GPU0 GSP!",
         "NVRM: Xid 119, Timeout after 6s waiting for GSP_INIT_DONE (function 4097)",
@@ -245,41 +242,40 @@ def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -
         "pcieport 0000:00:00.0: AER: Uncorrectable (Fatal)",
     ],
 )
-def test_a_line_of_the_kernel_of_a_real_spark_is_what_failed(line: str) -> None:
+def test_kernel_message_of_real_spark_is_the_error(line: str) -> None:
     log = f"[  100.1] usb 1-1: new high-speed USB device\n[  101.2] {line}\n[  102.3] systemd[1]: Started Session 4.\n"
-    found = diagnose(log)
-    assert found.first_error and line[:60] in found.first_error
-    assert found.rule in (None, "gpu-firmware-timeout", "gpu-page-fault", "gpu-xid", "driver-module-proprietary")
+    diagnosis = diagnose(log)
+    assert diagnosis.first_error and line[:60] in diagnosis.first_error
+    assert diagnosis.rule in (None, "gpu-firmware-timeout", "gpu-page-fault", "gpu-xid", "driver-module-proprietary")
 
 
-def test_a_log_without_any_error_says_so() -> None:
-    found = diagnose("[1/2] a\n[2/2] b\n")
-    assert (found.rule, found.first_error, found.lines) == (None, None, ["[1/2] a", "[2/2] b"])
+def test_log_without_error() -> None:
+    diagnosis = diagnose("[1/2] a\n[2/2] b\n")
+    assert (diagnosis.rule, diagnosis.first_error, diagnosis.lines) == (None, None, ["[1/2] a", "[2/2] b"])
     assert diagnose("").lines == []
 
 
-# -- how a log is read
+# -- reading a log
 
 
-def test_a_match_shows_the_lines_around_it_but_no_blank_one() -> None:
-    log = "".join(f"before {n}\n\n" for n in range(20)) + "x.h: No space left on device\n" + "after\n\n" * 20
-    assert (
-        diagnose(log).lines == [f"before {n}" for n in (17, 18, 19)] + ["x.h: No space left on device"] + ["after"] * 6
-    )
+def test_match_is_shown_with_nonblank_context() -> None:
+    error = "x.h: No space left on device"
+    log = "".join(f"before {n}\n\n" for n in range(20)) + f"{error}\n" + "after\n\n" * 20
+    assert diagnose(log).lines == [*(f"before {n}" for n in (17, 18, 19)), error, *["after"] * 6]
 
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
-def test_chunks_of_any_size_give_the_same(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The pieces of a log of some kilobytes are then searched one after another, as those of a large one are.
+def test_diagnosis_does_not_depend_on_chunk_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # With this chunk size a log of a few kilobytes is searched in pieces, like a large one.
     monkeypatch.setattr(scan, "_CHUNK", 50)
     for name in ("compiler-killed.gcc", "option-dropped", "submodule-missing", "install-into-system.cmake"):
         data = ("fill\n" * 30 + fragment(name) + "fill\n" * 30).encode()
-        whole = diagnose(data)
-        assert diagnose(data[at : at + size] for at in range(0, len(data), size)) == whole
-        assert diagnose(data.decode().splitlines(keepends=True)) == whole
+        expected = diagnose(data)
+        assert diagnose(data[at : at + size] for at in range(0, len(data), size)) == expected
+        assert diagnose(data.decode().splitlines(keepends=True)) == expected
 
 
-def test_a_file_is_read_from_where_the_attempt_began(tmp_path: pathlib.Path) -> None:
+def test_file_is_read_from_start_offset(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "log"
     first = fragment("no-space.git")
     path.write_text(first + fragment("compile-error.gcc"), encoding="utf-8")
@@ -289,25 +285,25 @@ def test_a_file_is_read_from_where_the_attempt_began(tmp_path: pathlib.Path) -> 
         diagnose_file(str(tmp_path / "none"))
 
 
-def test_colours_carriage_returns_and_broken_utf_8_do_not_hide_an_error() -> None:
+def test_colors_and_invalid_utf_8_do_not_hide_error() -> None:
     log = b"\r[1/2] a\r[2/2] b\xff\r\n\x1b[1mx.cpp:1:1:\x1b[m \x1b[31mfatal error: \x1b[mPython.h: No such file\n"
     assert diagnose(log).rule == "missing-python-headers"
 
 
-def test_line_is_seen_after_a_thousand_that_differ_in_digits_alone() -> None:
+def test_line_is_seen_after_many_similar_lines() -> None:
     line = "Found GPU0 NVIDIA GB10 which is of cuda capability {}.\n"
     log = line.format("8.6") * 1000 + line.format("12.1")
     assert [notice.rule for notice in diagnose(log).notices] == ["capability-warning"]
 
 
-def test_each_key_can_be_found_by_a_word_that_is_looked_at() -> None:
-    # Words without digits are what a log is searched for first, and of those not what may be a number in base 16.
+def test_anchors_cover_their_keys() -> None:
+    # A log is first searched for the anchors: words without digits that cannot be hexadecimal numbers.
     for anchor, keys in scan._anchors().items():
         assert anchor.strip(scan._HEXADECIMAL) and not set(anchor) & set(scan._DIGITS)
         assert all(anchor in key for key, _without_digits in keys)
 
 
-def test_memory_stays_bounded_whatever_the_lines_are() -> None:
+def test_memory_is_bounded() -> None:
     def pieces(line: bytes) -> t.Iterator[bytes]:
         for _piece in range(6):
             yield line * ((1 << 20) // len(line))
@@ -321,30 +317,30 @@ def test_memory_stays_bounded_whatever_the_lines_are() -> None:
         assert peak < 5 << 20
 
 
-def test_no_password_of_a_url_is_shown() -> None:
+def test_passwords_of_urls_are_hidden() -> None:
     log = (
         "fatal: unable to access 'https://user:secret@mirror.example.com/a.git/': returned error: 403\n"
         "fatal: clone of 'https://user:secret@mirror.example.com/b.git' into submodule path 'x/y' failed\n"
         "error: https://secret@mirror.example.com/c\n"
     )
-    found = diagnose(log)
-    assert found.rule == "submodule-failed"
-    assert "https://mirror.example.com/b.git" in found.cause
-    assert "secret" not in repr(found)
+    diagnosis = diagnose(log)
+    assert diagnosis.rule == "submodule-failed"
+    assert "https://mirror.example.com/b.git" in diagnosis.cause
+    assert "secret" not in repr(diagnosis)
     assert "secret" not in repr(diagnose("error: https://a:secret@b/c\n"))
 
 
-# -- programs that really fail here
+# -- real failures on this machine
 
 
-def test_a_compiler_that_fails_on_this_machine_is_diagnosed(tmp_path: pathlib.Path) -> None:
+def test_real_compiler_failure_is_diagnosed(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a.c").write_text("#include <cudnn.h>\n")
     log = subprocess.run(["gcc", "-c", "a.c"], cwd=tmp_path, capture_output=True, text=True, check=False).stderr
-    found = diagnose(log)
-    assert (found.rule, found.first_error) == ("missing-header", log.splitlines()[0])
+    diagnosis = diagnose(log)
+    assert (diagnosis.rule, diagnosis.first_error) == ("missing-header", log.splitlines()[0])
 
 
-def test_an_import_that_fails_on_this_machine_is_diagnosed(tmp_path: pathlib.Path) -> None:
+def test_real_import_failure_is_diagnosed(tmp_path: pathlib.Path) -> None:
     (tmp_path / "lib.c").write_text("int f(void) { return 1; }\n")
     (tmp_path / "ext.c").write_text("int f(void);\nint g(void) { return f(); }\n")
     library = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcusparseLt.so.0", "lib.c", "-o", "libx.so"]
@@ -353,6 +349,6 @@ def test_an_import_that_fails_on_this_machine_is_diagnosed(tmp_path: pathlib.Pat
     subprocess.run(extension, cwd=tmp_path, check=True)
     program = "import ctypes; ctypes.CDLL('./ext.so')"
     log = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
-    found = diagnose(log.stderr)
-    assert found.rule == "library-not-found"
-    assert "role cusparselt, package libcusparselt0-cuda-" in found.remedy
+    diagnosis = diagnose(log.stderr)
+    assert diagnosis.rule == "library-not-found"
+    assert "role cusparselt, package libcusparselt0-cuda-" in diagnosis.remedy

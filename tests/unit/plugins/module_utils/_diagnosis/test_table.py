@@ -1,4 +1,4 @@
-"""How a data file of rules is read, and how a short text is looked up."""
+"""Tests of the reader of rule files, and of explain(), which finds the rule for a short text."""
 
 import types
 
@@ -6,7 +6,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Rule, explain, load
 
 TEXT = r"""
-# A comment is no field.
+# A comment is not a field.
 [no-lamp]
 keys =
     lamp
@@ -34,7 +34,7 @@ def rules(text: str = TEXT) -> tuple[Rule, ...]:
     return load(topic)
 
 
-def test_a_file_is_read_as_it_is_written() -> None:
+def test_rule_file_is_parsed() -> None:
     lamp, door = rules()
     assert (lamp.name, lamp.keys, lamp.remedy) == ("no-lamp", ("lamp", "bulb"), "Put in a bulb.")
     assert lamp.pattern.endswith(r"|'(?P<where2>\w+)' has lost its bulb(?: to (?P<thief>\w+))?")
@@ -50,31 +50,31 @@ def test_a_file_is_read_as_it_is_written() -> None:
         ("WARNING: no lamp in hall\nno lamp in cellar", "The room cellar is dark."),
     ],
 )
-def test_a_text_is_explained_by_the_first_rule_that_matches(text: str, cause: str) -> None:
-    known = explain(text, rules())
-    assert known and known.cause == cause
+def test_explain_uses_first_matching_rule(text: str, cause: str) -> None:
+    match = explain(text, rules())
+    assert match and match.cause == cause
 
 
-def test_what_the_caller_knows_takes_the_place_of_a_group() -> None:
-    known = explain("no lamp in hall", rules(), thief="magpie")
-    assert known and (known.rule, known.cause) == ("no-lamp", "The room hall is dark: magpie was there.")
-    assert known.groups == {"found": "hall", "where": "hall", "thief": "magpie"}
+def test_explain_takes_values_from_the_caller() -> None:
+    match = explain("no lamp in hall", rules(), thief="magpie")
+    assert match and (match.rule, match.cause) == ("no-lamp", "The room hall is dark: magpie was there.")
+    assert match.groups == {"found": "hall", "where": "hall", "thief": "magpie"}
     assert explain("all is bright", rules()) is None
     assert explain("WARNING: no lamp in hall", rules()) is None
 
 
-def test_a_rule_that_goes_with_another_one_counts_only_beside_it() -> None:
+def test_rule_with_condition_needs_the_other_rule() -> None:
     text = "[draught]\nkeys = wind\npattern = wind\nwhen = no-door\ncause = It draws.\nremedy = Wait.\n"
     both = rules(text + TEXT)
     assert explain("wind", both) is None
-    known = explain("wind\nno door b", both)
-    assert known and known.rule == "draught"
+    match = explain("wind\nno door b", both)
+    assert match and match.rule == "draught"
 
 
-def test_no_password_of_a_url_is_told() -> None:
+def test_passwords_of_urls_are_hidden() -> None:
     (rule,) = rules("[x]\nkeys = u\npattern = at (\\S+)\ncause = {found}\nremedy = .\n")
-    known = explain("at https://me:p@ss@house/x", [rule])
-    assert known and known.cause == "https://house/x"
+    match = explain("at https://me:p@ss@house/x", [rule])
+    assert match and match.cause == "https://house/x"
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,6 @@ def test_no_password_of_a_url_is_told() -> None:
         ("keys = x\n", r"(?s)no section headers.*house', line: 1"),
     ],
 )
-def test_a_mistake_in_a_file_is_named_with_its_place(text: str, reason: str) -> None:
+def test_mistake_in_rule_file_is_named_with_position(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         rules(text)

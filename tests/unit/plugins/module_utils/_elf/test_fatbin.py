@@ -26,7 +26,7 @@ CALLED = "__device__ float twice(float x) { return 2 * x; }\n"
 MAIN = "void launch(float *);\nint main() { launch(nullptr); }\n"
 
 
-def found(cubins: str = "", ptx: str = "") -> fatbin.Embedded:
+def embedded(cubins: str = "", ptx: str = "") -> fatbin.Embedded:
     return fatbin.Embedded(frozenset(cubins.split()), frozenset(ptx.split()))
 
 
@@ -34,109 +34,106 @@ def found(cubins: str = "", ptx: str = "") -> fatbin.Embedded:
 
 
 @functools.cache
-def why_not_nvcc() -> str:
+def nvcc_fault() -> str:
+    """Return why this machine's nvcc cannot be used, or an empty string."""
     if shutil.which("nvcc") is None:
         return "nvcc is not on PATH: only the recorded library is read"
-    said = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout
-    release = re.search(r"release (\d+)\.(\d+)", said)
+    version = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout
+    release = re.search(r"release (\d+)\.(\d+)", version)
     if release is None or (int(release[1]), int(release[2])) < (13, 0):
         return f"nvcc is {release[0] if release else 'of an unknown version'}; the targets of these tests need 13.0"
     return ""
 
 
 def target(name: str) -> list[str]:
-    """``121a`` machine code for it, ``ptx 120`` PTX of it."""
+    """Return nvcc's options for a target: ``121a`` is machine code, ``ptx 120`` is PTX."""
     kind, _, number = name.rpartition(" ")
     return ["-gencode", f"arch=compute_{number},code={'compute' if kind else 'sm'}_{number}"]
 
 
 def nvcc(directory: Path, *arguments: str, targets: str) -> None:
-    if why_not_nvcc():
-        pytest.skip(why_not_nvcc())
+    if nvcc_fault():
+        pytest.skip(nvcc_fault())
     sources = {"kernel.cu": KERNEL, "caller.cu": CALLER, "called.cu": CALLED, "main.cpp": MAIN}
     for name, text in sources.items():
         (directory / name).write_text(text)
     gencodes = [word for name in targets.split(",") for word in target(name.strip())]
-    subprocess.run(
-        ["nvcc", "--threads", "0", "-O1", "-Xcompiler", "-fPIC", *gencodes, *arguments], cwd=directory, check=True
-    )
+    command = ["nvcc", "--threads", "0", "-O1", "-Xcompiler", "-fPIC", *gencodes, *arguments]
+    subprocess.run(command, cwd=directory, check=True)
 
 
-def agrees_with_cuobjdump(path: Path) -> None:
-    """Compare with NVIDIA's own tool where it is: it shows the number, not the letter behind it."""
+def check_with_cuobjdump(path: Path) -> None:
+    """Compare with NVIDIA's own tool if it is installed; it prints the number without the letter."""
     tool = shutil.which("cuobjdump")
     if tool is None:
-        print("cuobjdump is not on PATH: compared with the targets that nvcc was given alone")
+        print("cuobjdump is not on PATH: compared only with the targets passed to nvcc")
         return
-    said = subprocess.run([tool, "-all", "--list-elf", "--list-ptx", path], capture_output=True, text=True, check=False)
-
-    def shown(names: t.Iterable[str]) -> set[str]:
-        return {name.rstrip("af").replace(".", "") for name in names}
-
-    ours = fatbin.architectures(str(path))
-    assert set(re.findall(r"\.sm_(\d+)[af]?\.cubin", said.stdout)) == shown(ours.cubins)
-    assert set(re.findall(r"\.sm_(\d+)[af]?\.ptx", said.stdout)) == shown(ours.ptx)
+    command = [tool, "-all", "--list-elf", "--list-ptx", path]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    architectures = fatbin.architectures(str(path))
+    for kind, names in (("cubin", architectures.cubins), ("ptx", architectures.ptx)):
+        numbers = {name.rstrip("af").replace(".", "") for name in names}
+        assert set(re.findall(rf"\.sm_(\d+)[af]?\.{kind}", output)) == numbers
 
 
 @pytest.mark.parametrize(
     ("targets", "expected"),
     [
-        ("90, 90a, 100f, 120, 120a, 121, 121a, ptx 120", found("9.0 9.0a 10.0f 12.0 12.0a 12.1 12.1a", "12.0")),
-        ("120f, 121f, ptx 121a", found("12.0f 12.1f", "12.1a")),
-        ("ptx 120f", found("", "12.0f")),
+        ("90, 90a, 100f, 120, 120a, 121, 121a, ptx 120", embedded("9.0 9.0a 10.0f 12.0 12.0a 12.1 12.1a", "12.0")),
+        ("120f, 121f, ptx 121a", embedded("12.0f 12.1f", "12.1a")),
+        ("ptx 120f", embedded("", "12.0f")),
     ],
 )
-def test_a_shared_library_has_the_targets_that_nvcc_was_given(
-    tmp_path: Path, targets: str, expected: fatbin.Embedded
-) -> None:
+def test_shared_library_has_the_targets_of_nvcc(tmp_path: Path, targets: str, expected: fatbin.Embedded) -> None:
     nvcc(tmp_path, "-shared", "-cudart", "none", "kernel.cu", "-o", "lib.so", targets=targets)
     assert fatbin.architectures(str(tmp_path / "lib.so")) == expected
-    agrees_with_cuobjdump(tmp_path / "lib.so")
+    check_with_cuobjdump(tmp_path / "lib.so")
 
 
 @pytest.mark.parametrize(
     "options", ["--compress-mode none", "--compress-mode speed", "--compress-mode size", "-Xfatbin -compress-all"]
 )
-def test_compressed_code_is_told_as_well(tmp_path: Path, options: str) -> None:
+def test_compressed_code_is_read(tmp_path: Path, options: str) -> None:
     arguments = ["-shared", "-cudart", "none", *options.split(), "kernel.cu", "-o", "lib.so"]
     nvcc(tmp_path, *arguments, targets="90, ptx 120")
-    assert fatbin.architectures(str(tmp_path / "lib.so")) == found("9.0", "12.0")
-    agrees_with_cuobjdump(tmp_path / "lib.so")
+    assert fatbin.architectures(str(tmp_path / "lib.so")) == embedded("9.0", "12.0")
+    check_with_cuobjdump(tmp_path / "lib.so")
 
 
-def test_an_executable_of_relocatable_device_code_is_read(tmp_path: Path) -> None:
+def test_executable_with_relocatable_device_code(tmp_path: Path) -> None:
     nvcc(tmp_path, "-rdc=true", "caller.cu", "called.cu", "main.cpp", "-o", "program", targets="121, ptx 120")
-    assert fatbin.architectures(str(tmp_path / "program")) == found("12.1", "12.0")
-    agrees_with_cuobjdump(tmp_path / "program")
+    assert fatbin.architectures(str(tmp_path / "program")) == embedded("12.1", "12.0")
+    check_with_cuobjdump(tmp_path / "program")
 
 
-def test_objects_are_read(tmp_path: Path) -> None:
+def test_object_file(tmp_path: Path) -> None:
     nvcc(tmp_path, "-dc", "caller.cu", "called.cu", targets="90, ptx 120")
-    assert fatbin.architectures(str(tmp_path / "caller.o")) == found("9.0", "12.0")
+    assert fatbin.architectures(str(tmp_path / "caller.o")) == embedded("9.0", "12.0")
 
 
-def test_the_intermediate_code_of_link_time_optimisation_is_no_code_that_runs(tmp_path: Path) -> None:
-    if why_not_nvcc():
-        pytest.skip(why_not_nvcc())
+def test_link_time_intermediate_code_does_not_count(tmp_path: Path) -> None:
+    if nvcc_fault():
+        pytest.skip(nvcc_fault())
     (tmp_path / "called.cu").write_text(CALLED)
     command = ["nvcc", "-dc", "-gencode", "arch=compute_120,code=lto_120", "called.cu"]
     subprocess.run(command, cwd=tmp_path, check=True)
     assert not fatbin.architectures(str(tmp_path / "called.o"))
 
 
-# --- everywhere ----------------------------------------------------------------------------------------------------
+# --- without nvcc --------------------------------------------------------------------------------------------------
 
 
 def device_code() -> bytes:
-    """Return the section of the recorded library that holds the GPU code."""
+    """Return the GPU code section of the recorded library."""
     with RECORDED.open("rb") as stream:
         section: t.Any = ELFFile(stream).get_section_by_name(".nv_fatbin")
         return t.cast("bytes", section.data())
 
 
 def library(path: Path, sections: t.Mapping[str, bytes], *, at: int = 4096, bits: int = 2, hole: int = 0) -> Path:
-    """Write an ELF file with these sections; neither what lies before the byte ``at`` nor a hole takes any disk.
+    """Write a sparse ELF file with these sections.
 
+    :param at: offset of the first section; the bytes before it take no disk space.
     :param hole: bytes by which every section is longer than its content.
     """
     names = b"\0" + b"".join(name.encode() + b"\0" for name in [*sections, ".shstrtab"])
@@ -148,8 +145,8 @@ def library(path: Path, sections: t.Mapping[str, bytes], *, at: int = 4096, bits
             stream.write(content)
             kind = 3 if name == ".shstrtab" else 1
             size = len(content) + (hole if kind == 1 else 0)
-            place = names.index(b"\0" + name.encode() + b"\0") + 1
-            headers.append(struct.pack("<IIQQQQIIQQ", place, kind, 0, 0, position, size, 0, 0, 1, 0))
+            name_offset = names.index(b"\0" + name.encode() + b"\0") + 1
+            headers.append(struct.pack("<IIQQQQIIQQ", name_offset, kind, 0, 0, position, size, 0, 0, 1, 0))
             position += size + -size % 8
         stream.seek(position)
         stream.write(b"".join(headers))
@@ -160,47 +157,47 @@ def library(path: Path, sections: t.Mapping[str, bytes], *, at: int = 4096, bits
     return path
 
 
-def test_the_recorded_library_has_what_it_was_compiled_for() -> None:
-    assert fatbin.architectures(str(RECORDED)) == found("9.0a 10.0f 12.0 12.1a", "12.0")
-    agrees_with_cuobjdump(RECORDED)
+def test_recorded_library_architectures() -> None:
+    assert fatbin.architectures(str(RECORDED)) == embedded("9.0a 10.0f 12.0 12.1a", "12.0")
+    check_with_cuobjdump(RECORDED)
 
 
-def test_containers_of_several_objects_are_read_across_the_padding_between_them(tmp_path: Path) -> None:
+def test_containers_separated_by_padding(tmp_path: Path) -> None:
     code = device_code()
     path = library(tmp_path / "lib.so", {".nv_fatbin": code + bytes(1000) + code, "__nv_relfatbin": code})
-    assert fatbin.architectures(str(path)) == found("9.0a 10.0f 12.0 12.1a", "12.0")
+    assert fatbin.architectures(str(path)) == embedded("9.0a 10.0f 12.0 12.1a", "12.0")
 
 
-def test_a_bare_fatbin_is_read(tmp_path: Path) -> None:
+def test_bare_fatbin_is_read(tmp_path: Path) -> None:
     (tmp_path / "kernels.fatbin").write_bytes(device_code())
     assert str(fatbin.architectures(str(tmp_path / "kernels.fatbin"))) == "9.0a, 10.0f, 12.0, 12.1a and PTX of 12.0"
 
 
-def test_a_file_of_a_gigabyte_is_read_sparsely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gigabyte_file_is_read_sparsely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = device_code()
     _magic, _version, _header, size = struct.unpack_from("<4sHHQ", code)
-    # One more entry, of an sm_90 cubin of 600 MB, behind those that are there.
+    # Append the entry of an sm_90 cubin of 600 MB.
     body = 600 << 20
     entry = struct.pack("<HHIQIIHHIIIQQQ", 2, 0x101, 64, body, 0, 0, 8, 1, 90, 0, 0, 0x11, 0, 0)
     container = struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, size + 64 + body) + code[16 : 16 + size] + entry
     path = library(tmp_path / "libtorch_cuda.so", {".nv_fatbin": container}, at=1 << 30, hole=body)
     assert path.stat().st_size > 1600 << 20
-    assert path.stat().st_blocks * 512 < 1 << 20, "the file must take no room itself"
+    assert path.stat().st_blocks * 512 < 1 << 20, "the file must be sparse"
 
-    read = 0
+    bytes_read = 0
     pread = os.pread
 
-    def counted(descriptor: int, length: int, offset: int) -> bytes:
-        nonlocal read
-        read += length
+    def counting_pread(descriptor: int, length: int, offset: int) -> bytes:
+        nonlocal bytes_read
+        bytes_read += length
         return pread(descriptor, length, offset)
 
-    monkeypatch.setattr(os, "pread", counted)
-    assert fatbin.architectures(str(path)) == found("9.0 9.0a 10.0f 12.0 12.1a", "12.0")
-    assert read < 4096
+    monkeypatch.setattr(os, "pread", counting_pread)
+    assert fatbin.architectures(str(path)) == embedded("9.0 9.0a 10.0f 12.0 12.1a", "12.0")
+    assert bytes_read < 4096
 
 
-def test_more_sections_than_sixteen_bits_count_are_read(tmp_path: Path) -> None:
+def test_section_count_above_16_bits(tmp_path: Path) -> None:
     path = library(tmp_path / "kernels.o", {".nv_fatbin": device_code()})
     data = bytearray(path.read_bytes())
     table = struct.unpack_from("<Q", data, 40)[0]
@@ -208,20 +205,20 @@ def test_more_sections_than_sixteen_bits_count_are_read(tmp_path: Path) -> None:
     struct.pack_into("<Q", data, table + 32, 3)
     struct.pack_into("<I", data, table + 40, 2)
     path.write_bytes(data)
-    assert fatbin.architectures(str(path)) == found("9.0a 10.0f 12.0 12.1a", "12.0")
+    assert fatbin.architectures(str(path)) == embedded("9.0a 10.0f 12.0 12.1a", "12.0")
 
 
-def test_a_file_without_gpu_code_has_none(tmp_path: Path) -> None:
+def test_file_without_gpu_code(tmp_path: Path) -> None:
     for path in (
         library(tmp_path / "plain.so", {".text": b"code"}),
         library(tmp_path / "narrow.so", {".nv_fatbin": device_code()}, bits=1),
         Path(shutil.which("sh") or "/bin/sh").resolve(),
     ):
         assert not fatbin.architectures(str(path))
-    assert str(found()) == "no GPU code"
+    assert str(embedded()) == "no GPU code"
 
 
-def test_a_debug_file_whose_sections_are_empty_has_none(tmp_path: Path) -> None:
+def test_debug_file_with_empty_sections(tmp_path: Path) -> None:
     path = library(tmp_path / "lib.so.debug", {".nv_fatbin": device_code()})
     data = bytearray(path.read_bytes())
     struct.pack_into("<I", data, struct.unpack_from("<Q", data, 40)[0] + 64 + 4, 8)
@@ -230,43 +227,40 @@ def test_a_debug_file_whose_sections_are_empty_has_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"), [(b"hello, world\n", "it is text"), (b"", "it is empty"), (b"PK\x03\x04zip", "it begins with")]
+    ("content", "message"),
+    [(b"hello, world\n", "it is text"), (b"", "it is empty"), (b"PK\x03\x04zip", "it begins with")],
 )
-def test_what_cannot_hold_gpu_code_is_named_for_what_it_is(tmp_path: Path, content: bytes, says: str) -> None:
+def test_kind_of_file_without_gpu_code_is_named(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(reader.NotElfError, match=says):
+    with pytest.raises(reader.NotElfError, match=message):
         fatbin.architectures(str(tmp_path / "x"))
 
 
-def test_what_cannot_be_opened_is_a_clear_error(tmp_path: Path) -> None:
+def test_unreadable_path_is_refused(tmp_path: Path) -> None:
     with pytest.raises(reader.UnreadableFileError, match="does not exist"):
         fatbin.architectures(str(tmp_path / "gone"))
     with pytest.raises(reader.UnreadableFileError, match="is a directory"):
         fatbin.architectures(str(tmp_path))
 
 
-# --- made to be slow ---
+# --- hostile input ---
 
 
-def false_starts(tmp_path: Path, number: int) -> Path:
-    """Write a library with some GPU code, and so many places that look like more."""
+def library_with_false_containers(tmp_path: Path, number: int) -> Path:
+    """Write a library with GPU code and this number of magic numbers without a container."""
     return library(tmp_path / "slow.so", {".nv_fatbin": device_code(), ".text": fatbin.MAGIC * number})
 
 
-def test_of_what_only_looks_like_gpu_code_each_block_is_read_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, blocks, pread = false_starts(tmp_path, 100_000), [], os.pread
-    monkeypatch.setattr(os, "pread", lambda *given: (blocks.append(given[1] > 1024), pread(*given))[1])
+def test_false_containers_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, is_block, pread = library_with_false_containers(tmp_path, 100_000), [], os.pread
+    monkeypatch.setattr(os, "pread", lambda *arguments: (is_block.append(arguments[1] > 1024), pread(*arguments))[1])
     assert str(fatbin.architectures(str(path), everywhere=True)).startswith("9.0a, 10.0f")
-    assert sum(blocks) < 20
+    assert sum(is_block) < 20
 
 
 @pytest.mark.parametrize("section", [".text", ".nv_fatbin"])
-def test_more_entries_than_any_library_has_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str
-) -> None:
-    path = false_starts(tmp_path, 200)
+def test_too_many_entries_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str) -> None:
+    path = library_with_false_containers(tmp_path, 200)
     if section == ".nv_fatbin":
         path = library(path, {section: device_code() + struct.pack("<4sHHQ", fatbin.MAGIC, 1, 16, 0) * 200})
     assert fatbin.architectures(str(path), everywhere=True)
@@ -275,7 +269,7 @@ def test_more_entries_than_any_library_has_are_refused(
         fatbin.architectures(str(path), everywhere=True)
 
 
-def test_sections_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_sections_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = library(tmp_path / "x.so", {f".text.{number}": b"x" for number in range(50)})
     assert not fatbin.architectures(str(path))
     monkeypatch.setattr(fatbin, "_HEADERS_LIMIT", 40 * 64)
@@ -283,37 +277,36 @@ def test_sections_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
         fatbin.architectures(str(path))
 
 
-def test_the_time_is_asked_for_with_every_piece(tmp_path: Path) -> None:
-    path = false_starts(tmp_path, 100)
+def test_deadline_is_checked(tmp_path: Path) -> None:
+    path = library_with_false_containers(tmp_path, 100)
     with pytest.raises(TooSlowError, match=r"slow\.so could not be read within -1 s"):
         fatbin.architectures(str(path), everywhere=True, deadline=Deadline(-1, "slow.so"))
 
 
-def test_a_container_of_another_kind_is_refused_rather_than_passed_over(tmp_path: Path) -> None:
+def test_unknown_container_version_is_refused(tmp_path: Path) -> None:
     code = bytearray(device_code())
     code[4] = 2
     path = library(tmp_path / "lib.so", {".nv_fatbin": bytes(code)})
-    with pytest.raises(
-        reader.CorruptElfError, match=r"shown\.so is damaged: byte 4096 does not start a known container"
-    ):
+    message = r"shown\.so is damaged: byte 4096 does not start a known container"
+    with pytest.raises(reader.CorruptElfError, match=message):
         fatbin.architectures(str(path), "shown.so")
 
 
-def test_no_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error(tmp_path: Path) -> None:
+def test_damaged_bytes_are_read_or_refused(tmp_path: Path) -> None:
     code = device_code()
-    whole = library(tmp_path / "whole.so", {".nv_fatbin": code}, at=64).read_bytes()
-    table = struct.unpack_from("<Q", whole, 40)[0]
+    complete = library(tmp_path / "whole.so", {".nv_fatbin": code}, at=64).read_bytes()
+    table = struct.unpack_from("<Q", complete, 40)[0]
     path = tmp_path / "x.so"
     refused = 0
-    for position in [*range(4, 220), *range(table, len(whole))]:
+    for position in [*range(4, 220), *range(table, len(complete))]:
         for value in (0x00, 0x39, 0x7F, 0xFF):
-            path.write_bytes(whole[:position] + bytes([value]) + whole[position + 1 :])
+            path.write_bytes(complete[:position] + bytes([value]) + complete[position + 1 :])
             try:
                 fatbin.architectures(str(path))
             except reader.CorruptElfError:
                 refused += 1
-    for size in range(4, len(whole), 97):
-        path.write_bytes(whole[:size])
+    for size in range(4, len(complete), 97):
+        path.write_bytes(complete[:size])
         with pytest.raises(reader.CorruptElfError):
             fatbin.architectures(str(path))
     assert refused > 100
@@ -337,12 +330,12 @@ def test_no_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error(tmp_pa
         ("", "", "12.1", False),
     ],
 )
-def test_what_runs_on_a_gpu(cubins: str, ptx: str, capability: str, runs: bool) -> None:
-    assert found(cubins, ptx).runs_on(capability) is runs
+def test_embedded_code_runs_on_capability(cubins: str, ptx: str, capability: str, runs: bool) -> None:
+    assert embedded(cubins, ptx).runs_on(capability) is runs
 
 
 @pytest.mark.parametrize(
-    ("capability", "architectures", "fits"),
+    ("capability", "architectures", "runs"),
     [
         ("12.1", "12.0", True),
         ("12.0", "12.1", False),
@@ -354,22 +347,22 @@ def test_what_runs_on_a_gpu(cubins: str, ptx: str, capability: str, runs: bool) 
         ("12.1", "8.0 9.0 12.0+PTX", True),
         ("12.1", "11.0", False),
         ("13.0", "12.0+PTX", True),
-        # PTX of a family is for that family.
+        # The PTX of a family only runs on that family.
         ("13.0", "12.0f+PTX", False),
         ("12.1", "12.0f+PTX", True),
         ("12.1", "", False),
     ],
 )
-def test_a_list_of_architectures_is_judged_by_the_same_rule(capability: str, architectures: str, fits: bool) -> None:
-    assert fatbin.listed(architectures).runs_on(capability) is fits
+def test_architecture_list_runs_on_capability(capability: str, architectures: str, runs: bool) -> None:
+    assert fatbin.listed(architectures).runs_on(capability) is runs
 
 
-def test_architectures_are_told_in_the_order_of_their_numbers() -> None:
-    assert str(found("12.0 9.0 10.0a", "8.0 12.0")) == "9.0, 10.0a, 12.0 and PTX of 8.0, 12.0"
-    assert str(found("", "12.0")) == "PTX of 12.0"
-    assert str(found("12.0") | found("12.1a")) == "12.0, 12.1a"
+def test_architectures_are_printed_in_numeric_order() -> None:
+    assert str(embedded("12.0 9.0 10.0a", "8.0 12.0")) == "9.0, 10.0a, 12.0 and PTX of 8.0, 12.0"
+    assert str(embedded("", "12.0")) == "PTX of 12.0"
+    assert str(embedded("12.0") | embedded("12.1a")) == "12.0, 12.1a"
 
 
-def test_only_compute_capabilities_name_an_architecture() -> None:
+def test_architecture_names() -> None:
     assert all(map(fatbin.is_architecture, ["9.0", "12.1a", "10.0f"]))
     assert not any(map(fatbin.is_architecture, ["121", "sm_121", "12.1b", "12", "12.0+PTX", ""]))

@@ -44,11 +44,11 @@ def sonames(entries: list[dict[str, t.Any]]) -> list[str]:
     return [entry["soname"] for entry in entries]
 
 
-# -- the story of the seeds
+# -- missing libraries
 
 
-def test_one_pass_names_every_library_that_three_attempts_found_one_at_a_time(root: pathlib.Path) -> None:
-    """First nvpl_lapack, then nvpl_blas, then cudss: each came out when the one before was installed."""
+def test_closure_names_all_missing_libraries_at_once(root: pathlib.Path) -> None:
+    """The loader itself stops at the first missing library: nvpl_lapack, then nvpl_blas, then cudss."""
     torch = root / "usr/lib/python3/dist-packages/torch/lib"
     write_elf(torch / "libc10.so", soname="libc10.so", needed=["libc.so.6"])
     write_elf(
@@ -65,60 +65,60 @@ def test_one_pass_names_every_library_that_three_attempts_found_one_at_a_time(ro
     )
     write_elf(root / "usr/lib/aarch64-linux-gnu/libcublas.so.13", soname="libcublas.so.13", needed=["libc.so.6"])
     path = "/usr/lib/python3/dist-packages/torch/lib/libtorch_cuda.so"
-    found = closure(root, path, driver=True, cuda_version="13.0")
-    assert {entry["soname"]: entry["provided_by"]["role"] for entry in found["missing"]} == {
+    result = closure(root, path, driver=True, cuda_version="13.0")
+    assert {entry["soname"]: entry["provided_by"]["role"] for entry in result["missing"]} == {
         "libcudss.so.0": "math_libraries",
         "libgomp.so.1": "build_toolchain",
         "libnvpl_blas_lp64_gomp.so.0": "math_libraries",
         "libnvpl_lapack_lp64_gomp.so.0": "math_libraries",
     }
-    cudss = found["missing"][0]
+    cudss = result["missing"][0]
     assert cudss["needed_by"] == [path]
     assert cudss["provided_by"]["package"] == "libcudss0-cuda-13"
     assert cudss["machine"] == "aarch64"
-    assert found["driver_provided"] == ["libcuda.so.1"]
-    assert found["resolved"]["libcublas.so.13"] == "/usr/lib/aarch64-linux-gnu/libcublas.so.13"
+    assert result["driver_provided"] == ["libcuda.so.1"]
+    assert result["resolved"]["libcublas.so.13"] == "/usr/lib/aarch64-linux-gnu/libcublas.so.13"
 
 
-def test_the_driver_is_missing_like_any_other_library_unless_it_may_be_absent(root: pathlib.Path) -> None:
+def test_driver_libraries_may_be_absent_on_request(root: pathlib.Path) -> None:
     write_elf(root / "a.so", needed=["libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-nvvm.so.4"])
     assert sonames(closure(root, "/a.so")["missing"]) == ["libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-nvvm.so.4"]
-    lenient = closure(root, "/a.so", driver=True)
-    assert sonames(lenient["missing"]) == ["libnvidia-nvvm.so.4"]
-    assert lenient["driver_provided"] == ["libcuda.so.1", "libnvidia-ml.so.1"]
+    without_driver = closure(root, "/a.so", driver=True)
+    assert sonames(without_driver["missing"]) == ["libnvidia-nvvm.so.4"]
+    assert without_driver["driver_provided"] == ["libcuda.so.1", "libnvidia-ml.so.1"]
 
 
-def test_cudss_1_in_place_of_cudss_0_is_named_with_its_path(root: pathlib.Path) -> None:
+def test_library_of_wrong_version_is_named_with_path(root: pathlib.Path) -> None:
     write_elf(root / "a.so", needed=["libcudss.so.0"])
     write_elf(root / "usr/lib/aarch64-linux-gnu/libcudss.so.1.0.0", soname="libcudss.so.1")
     (root / "usr/lib/aarch64-linux-gnu/libcudss.so.1").symlink_to("libcudss.so.1.0.0")
-    found = closure(root, "/a.so")
-    assert sonames(found["missing"]) == ["libcudss.so.0"]
-    (note,) = found["wrong_version"]
+    result = closure(root, "/a.so")
+    assert sonames(result["missing"]) == ["libcudss.so.0"]
+    (note,) = result["wrong_version"]
     assert (note["soname"], note["found"]) == ("libcudss.so.0", "libcudss.so.1")
     assert note["path"] == "/usr/lib/aarch64-linux-gnu/libcudss.so.1"
     assert note["path"] in note["note"]
 
 
-def test_a_library_that_is_installed_where_the_loader_does_not_look_is_pointed_out(root: pathlib.Path) -> None:
+def test_library_outside_search_path_is_named(root: pathlib.Path) -> None:
     write_elf(root / "a.so", needed=["libcudss.so.0"])
-    place = "/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"
-    write_elf(root / place[1:], soname="libcudss.so.0")
+    directory = "/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"
+    write_elf(root / directory[1:], soname="libcudss.so.0")
     (missing,) = closure(root, "/a.so")["missing"]
-    assert missing["off_path"] == [place]
+    assert missing["off_path"] == [directory]
 
 
-def test_a_library_whose_link_ldconfig_never_made_is_pointed_out(root: pathlib.Path) -> None:
+def test_library_without_soname_link_is_named(root: pathlib.Path) -> None:
     write_elf(root / "a.so", needed=["libx.so.1"])
     write_elf(root / "usr/lib/libx.so.1.4.2", soname="libx.so.1")
     (missing,) = closure(root, "/a.so")["missing"]
     assert missing["off_path"] == ["/usr/lib/libx.so.1.4.2"]
 
 
-# -- the order of the search
+# -- search order
 
 
-def test_what_is_already_loaded_by_its_soname_satisfies_a_later_need_from_anywhere(root: pathlib.Path) -> None:
+def test_loaded_soname_satisfies_later_needs(root: pathlib.Path) -> None:
     write_elf(root / "hidden/libx.so.1", soname="libx.so.1")
     write_elf(root / "usr/lib/liby.so", soname="liby.so", needed=["libx.so.1"])
     write_elf(root / "first.so", needed=["libx.so.1", "liby.so"], runpath="/hidden")
@@ -127,26 +127,26 @@ def test_what_is_already_loaded_by_its_soname_satisfies_a_later_need_from_anywhe
     assert sonames(closure(root, "/later.so")["missing"]) == ["libx.so.1"]
 
 
-def test_a_file_that_is_opened_by_another_name_lends_its_soname(root: pathlib.Path) -> None:
+def test_file_opened_through_alias_provides_its_soname(root: pathlib.Path) -> None:
     write_elf(root / "usr/lib/libreal.so.7", soname="libreal.so.7")
     (root / "usr/lib/libalias.so").symlink_to("libreal.so.7")
     write_elf(root / "a.so", needed=["libalias.so", "libreal.so.7"])
-    found = closure(root, "/a.so")
-    assert found["missing"] == []
-    assert found["resolved"]["libreal.so.7"] == "/usr/lib/libalias.so"
+    result = closure(root, "/a.so")
+    assert result["missing"] == []
+    assert result["resolved"]["libreal.so.7"] == "/usr/lib/libalias.so"
 
 
 @pytest.mark.parametrize(
     "token", ["$ORIGIN/../deep", "${ORIGIN}/../deep", "/$LIB/deep", "/p/$PLATFORM", "/${LIB}/deep/"]
 )
-def test_the_tokens_of_a_search_path_are_replaced(root: pathlib.Path, token: str) -> None:
+def test_search_path_tokens_are_expanded(root: pathlib.Path, token: str) -> None:
     for directory in ("deep", "lib/aarch64-linux-gnu/deep", "p/aarch64"):
         write_elf(root / directory / "libx.so.1", soname="libx.so.1")
     write_elf(root / "bin/a.so", needed=["libx.so.1"], runpath=token)
     assert closure(root, "/bin/a.so")["missing"] == []
 
 
-def test_origin_of_a_library_is_where_it_was_opened_and_of_a_program_where_it_lies(root: pathlib.Path) -> None:
+def test_origin_of_linked_library_and_program(root: pathlib.Path) -> None:
     write_elf(root / "real/lib/liba.so", soname="liba.so", needed=["libx.so.1"], runpath="$ORIGIN")
     write_elf(root / "real/lib/libx.so.1", soname="libx.so.1")
     write_elf(root / "real/bin/tool", needed=["libx.so.1"], runpath="$ORIGIN/../lib", interpreter="/lib/ld.so")
@@ -157,7 +157,7 @@ def test_origin_of_a_library_is_where_it_was_opened_and_of_a_program_where_it_li
     assert closure(root, "/link/tool")["missing"] == []
 
 
-def test_a_candidate_for_another_machine_or_class_is_passed_over_as_the_loader_does(root: pathlib.Path) -> None:
+def test_candidate_for_another_machine_is_skipped(root: pathlib.Path) -> None:
     write_elf(root / "one/libx.so.1", soname="libx.so.1", machine=X86_64)
     write_elf(root / "two/libx.so.1", soname="libx.so.1", machine=40, bits=32)
     write_elf(root / "three/libx.so.1", soname="libx.so.1")
@@ -171,7 +171,7 @@ def test_a_candidate_for_another_machine_or_class_is_passed_over_as_the_loader_d
     ]
 
 
-def test_a_candidate_that_is_text_or_damaged_ends_the_search_with_the_reason(root: pathlib.Path) -> None:
+def test_unreadable_candidate_stops_the_search(root: pathlib.Path) -> None:
     (root / "one").mkdir()
     (root / "one/libx.so.1").write_text("a git-lfs pointer\n")
     write_elf(root / "two/libx.so.1", soname="libx.so.1")
@@ -180,19 +180,19 @@ def test_a_candidate_that_is_text_or_damaged_ends_the_search_with_the_reason(roo
     assert missing["rejected"][0]["reason"] == "/one/libx.so.1 is not an ELF file: it is text."
 
 
-def test_a_need_with_a_slash_is_a_path_and_not_searched(root: pathlib.Path) -> None:
+def test_need_with_slash_is_a_path(root: pathlib.Path) -> None:
     write_elf(root / "opt/libx.so", soname="libx.so")
     write_elf(root / "a.so", needed=["/opt/libx.so", "$ORIGIN/opt/libx.so", "/gone/liby.so"])
-    found = closure(root, "/a.so")
-    assert sonames(found["missing"]) == ["/gone/liby.so"]
+    result = closure(root, "/a.so")
+    assert sonames(result["missing"]) == ["/gone/liby.so"]
 
 
-def test_libraries_that_need_each_other_end_the_search_too(root: pathlib.Path) -> None:
+def test_circular_needs_end(root: pathlib.Path) -> None:
     write_elf(root / "d/liba.so", soname="liba.so", needed=["libb.so"], runpath="$ORIGIN")
     write_elf(root / "d/libb.so", soname="libb.so", needed=["liba.so", "libgone.so"], runpath="$ORIGIN")
-    found = closure(root, "/d")
-    assert sonames(found["missing"]) == ["libgone.so"]
-    assert found["missing"][0]["needed_by"] == ["/d/libb.so"]
+    result = closure(root, "/d")
+    assert sonames(result["missing"]) == ["libgone.so"]
+    assert result["missing"][0]["needed_by"] == ["/d/libb.so"]
 
 
 # -- the cache and its configuration
@@ -204,37 +204,37 @@ CACHE = [
 ]
 
 
-def test_the_cache_is_read_without_what_is_for_some_processors_alone() -> None:
+def test_cache_entries_for_special_processors_are_skipped() -> None:
     cache = elf_writer.new_cache([*CACHE, ("liby.so", "/v/liby.so", X86_64_CACHE_FLAGS, "x86-64-v3")])
     assert ldcache.parse_cache(cache) == [ldcache.CacheEntry(name, path, flags) for name, path, flags, _hwcaps in CACHE]
 
 
-def test_a_cache_of_an_old_glibc_is_one_clear_error() -> None:
+def test_cache_of_old_glibc_is_refused() -> None:
     with pytest.raises(SparkforgeError, match=r"unknown format: it begins with b'ld\.so-1\.7\.0") as failure:
         ldcache.parse_cache(b"ld.so-1.7.0\0" + bytes(40))
     assert "ldconfig" in failure.value.remedy
 
 
 @pytest.mark.parametrize("size", [0, 10, 30, 47, 60, 90])
-def test_a_damaged_cache_is_one_clear_error(size: int) -> None:
+def test_damaged_cache_is_refused(size: int) -> None:
     with pytest.raises(SparkforgeError, match=r"ld\.so\.cache is damaged") as failure:
         ldcache.parse_cache(elf_writer.new_cache(CACHE)[:size])
     assert "ldconfig" in failure.value.remedy
 
 
-def test_the_cache_gives_the_entry_of_the_right_machine(root: pathlib.Path) -> None:
+def test_cache_entry_matches_the_machine(root: pathlib.Path) -> None:
     write_elf(root / "opt/x/libx.so.1", soname="libx.so.1")
     write_elf(root / "opt/x86/libx.so.1", soname="libx.so.1", machine=X86_64)
     write_elf(root / "a.so", needed=["libx.so.1"])
     write_elf(root / "b.so", needed=["libx.so.1"], machine=X86_64)
     (root / "etc").mkdir()
     (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache(list(reversed(CACHE))))
-    found = closure(root, "/a.so")
-    assert found["resolved"]["libx.so.1"] == "/opt/x/libx.so.1"
+    result = closure(root, "/a.so")
+    assert result["resolved"]["libx.so.1"] == "/opt/x/libx.so.1"
     assert closure(root, "/b.so")["resolved"]["libx.so.1"] == "/opt/x86/libx.so.1"
 
 
-def test_a_cache_entry_whose_file_is_gone_does_not_hide_the_default_directories(root: pathlib.Path) -> None:
+def test_stale_cache_entry_does_not_hide_default_directories(root: pathlib.Path) -> None:
     write_elf(root / "usr/lib/libx.so.1", soname="libx.so.1")
     write_elf(root / "a.so", needed=["libx.so.1"])
     (root / "etc").mkdir()
@@ -242,7 +242,7 @@ def test_a_cache_entry_whose_file_is_gone_does_not_hide_the_default_directories(
     assert closure(root, "/a.so")["resolved"]["libx.so.1"] == "/usr/lib/libx.so.1"
 
 
-def test_an_entry_of_ld_so_conf_without_ldconfig_is_pointed_out(root: pathlib.Path) -> None:
+def test_directory_missing_from_cache_is_named(root: pathlib.Path) -> None:
     write_elf(root / "opt/new/libx.so.1", soname="libx.so.1")
     write_elf(root / "a.so", needed=["libx.so.1"])
     (root / "etc").mkdir()
@@ -252,7 +252,7 @@ def test_an_entry_of_ld_so_conf_without_ldconfig_is_pointed_out(root: pathlib.Pa
     assert missing["off_path"] == ["/opt/new/libx.so.1"]
 
 
-def test_without_a_cache_the_directories_of_ld_so_conf_are_asked(root: pathlib.Path) -> None:
+def test_ld_so_conf_is_used_without_cache(root: pathlib.Path) -> None:
     write_elf(root / "opt/sparkforge/redist/libcudss/current/lib/libcudss.so.0", soname="libcudss.so.0")
     write_elf(root / "a.so", needed=["libcudss.so.0"])
     (root / "etc/ld.so.conf.d").mkdir(parents=True)
@@ -261,11 +261,11 @@ def test_without_a_cache_the_directories_of_ld_so_conf_are_asked(root: pathlib.P
     (root / "etc/ld.so.conf.d/a.conf").write_text("/usr/local/lib\ninclude /etc/ld.so.conf\n")
     files = FileSystem(str(root))
     assert configured_directories(files) == ["/usr/local/lib", "/opt/sparkforge/redist/libcudss/current/lib", "/opt/y"]
-    found = closure(root, "/a.so")
-    assert found["missing"] == []
+    result = closure(root, "/a.so")
+    assert result["missing"] == []
 
 
-def test_the_cache_of_this_host_is_read_as_ldconfig_reads_it() -> None:
+def test_cache_of_this_host_matches_ldconfig() -> None:
     ldconfig = shutil.which("ldconfig") or "/usr/sbin/ldconfig"
     if not (os.path.exists(ldconfig) and os.path.exists("/etc/ld.so.cache")):
         pytest.skip("this host has no ldconfig or no /etc/ld.so.cache to compare with")
@@ -279,72 +279,58 @@ def test_the_cache_of_this_host_is_read_as_ldconfig_reads_it() -> None:
         assert ("AArch64" in kind) == (entry.flags & 0xFF00 == 0x0A00)
 
 
-# -- the real loader agrees
+# -- comparison with the real loader
 
 
 def by_the_real_loader(path: str, **environment: str) -> dict[str, str | None]:
-    """Return what the real loader says of a file of this host: SONAME to path, None for what is not found.
+    """Run this host's loader on a file, and return SONAME -> path, or None for a missing library.
 
-    LD_TRACE_LOADED_OBJECTS is what ldd sets; unlike --list it goes on after the first that is missing.
+    ldd sets LD_TRACE_LOADED_OBJECTS too; unlike --list it goes on after the first missing library.
     """
-    output = subprocess.run(
-        [SYSTEM_LOADER, path],
-        capture_output=True,
-        text=True,
-        env={"LC_ALL": "C", "LD_TRACE_LOADED_OBJECTS": "1", **environment},
-    ).stdout
-    found: dict[str, str | None] = {}
-    for line in output.splitlines():
-        match = re.match(r"\t(\S+) => (not found|\S+)", line)
-        if match:
-            found[match.group(1)] = None if match.group(2) == "not found" else match.group(2)
-    return found
+    variables = {"LC_ALL": "C", "LD_TRACE_LOADED_OBJECTS": "1", **environment}
+    output = subprocess.run([SYSTEM_LOADER, path], capture_output=True, text=True, env=variables).stdout
+    matches = re.findall(r"^\t(\S+) => (not found|\S+)", output, re.MULTILINE)
+    return {soname: None if target == "not found" else target for soname, target in matches}
 
 
-def by_us(path: str, search: t.Sequence[str] = ()) -> dict[str, str | None]:
+def by_our_loader(path: str, search: t.Sequence[str] = ()) -> dict[str, str | None]:
     load = loader.Loader(search=search).load(path)
     return {need.soname: need.path for need in reversed(load.needs)}
 
 
 def system_files() -> list[str]:
-    named = [
+    programs = [
         os.path.realpath(sys.executable),
         "/bin/ls",
-        "/usr/bin/python3",
-        "/usr/bin/git",
-        "/usr/bin/ssh",
-        "/usr/bin/gdb",
+        *(f"/usr/bin/{name}" for name in ("python3", "git", "ssh", "gdb")),
     ]
     libraries: list[str] = []
     for triplet in loader.TRIPLETS.values():
-        directory = pathlib.Path("/usr/lib") / triplet
-        if directory.is_dir():
-            libraries += sorted(str(path) for path in directory.glob("lib*.so.?"))
-    return [path for path in named if os.path.exists(path)] + libraries[::12][:20]
+        libraries += sorted(str(path) for path in (pathlib.Path("/usr/lib") / triplet).glob("lib*.so.?"))
+    return [path for path in programs if os.path.exists(path)] + libraries[::12][:20]
 
 
 @pytest.mark.skipif(not SYSTEM_LOADER, reason="no glibc loader to compare with on this host")
 @pytest.mark.parametrize("path", system_files())
-def test_the_real_loader_finds_the_same_files(path: str) -> None:
-    real = {name: found for name, found in by_the_real_loader(path).items() if "ld-linux" not in name}
-    ours = {name: found for name, found in by_us(path).items() if "ld-linux" not in name}
-    assert ours == real
+def test_real_loader_finds_the_same_files(path: str) -> None:
+    expected = {name: target for name, target in by_the_real_loader(path).items() if "ld-linux" not in name}
+    assert {name: target for name, target in by_our_loader(path).items() if "ld-linux" not in name} == expected
 
 
 @pytest.fixture
-def compiled(tmp_path: pathlib.Path) -> t.Callable[..., str]:
-    """Return a function that builds a shared library with gcc."""
+def compile_library(tmp_path: pathlib.Path) -> t.Callable[..., str]:
+    """Provide a function that compiles a shared library with gcc."""
     if not shutil.which("gcc") or not SYSTEM_LOADER:
         pytest.skip("NO COMPILER: gcc is missing, so the comparison with the real loader's search paths DID NOT RUN")
 
-    def build(name: str, *needs: str, flags: t.Sequence[str] = ()) -> str:
+    def build(name: str, *libraries: str, flags: t.Sequence[str] = ()) -> str:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         source = tmp_path / "empty.c"
         source.write_text("int unused_by_all;\n")
         subprocess.run(
             ["gcc", "-shared", "-fPIC", "-nostdlib", "-o", str(path), f"-Wl,-soname,{path.name}", "-Wl,--no-as-needed"]
-            + ["-Wl,--allow-shlib-undefined", *flags, str(source), *needs],
+            + ["-Wl,--allow-shlib-undefined", *flags, str(source), *libraries],
             check=True,
         )
         return str(path)
@@ -358,26 +344,26 @@ OLD, NEW = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
 @pytest.mark.parametrize("tags", [OLD, NEW], ids=["rpath", "runpath"])
 @pytest.mark.parametrize("middle_tags", [None, OLD, NEW], ids=["plain", "rpath", "runpath"])
 @pytest.mark.parametrize("environment", [False, True], ids=["no-environment", "LD_LIBRARY_PATH"])
-def test_the_real_loader_searches_in_the_same_order(
-    compiled: t.Callable[..., str], tmp_path: pathlib.Path, tags: str, middle_tags: str | None, environment: bool
+def test_real_loader_searches_in_the_same_order(
+    compile_library: t.Callable[..., str], tmp_path: pathlib.Path, tags: str, middle_tags: str | None, environment: bool
 ) -> None:
-    deep = compiled("deep/libdeep.so")
-    compiled("other/libdeep.so")
-    compiled("other/libmiddle.so", deep)
+    deep = compile_library("deep/libdeep.so")
+    compile_library("other/libdeep.so")
+    compile_library("other/libmiddle.so", deep)
     flags = [] if middle_tags is None else [middle_tags, f"-Wl,-rpath,{tmp_path}/other"]
-    middle = compiled("deep/libmiddle.so", deep, flags=flags)
-    top = compiled("top/libtop.so", middle, deep, flags=[tags, "-Wl,-rpath,$ORIGIN/../deep"])
-    lonely = compiled("top/liblonely.so", middle, flags=[tags, "-Wl,-rpath,$ORIGIN/../deep"])
+    middle = compile_library("deep/libmiddle.so", deep, flags=flags)
+    top = compile_library("top/libtop.so", middle, deep, flags=[tags, "-Wl,-rpath,$ORIGIN/../deep"])
+    without_deep = compile_library("top/liblonely.so", middle, flags=[tags, "-Wl,-rpath,$ORIGIN/../deep"])
     search = [f"{tmp_path}/other"] if environment else []
     variables = {"LD_LIBRARY_PATH": ":".join(search)} if environment else {}
-    for path in (top, lonely):
-        assert by_us(path, search) == by_the_real_loader(path, **variables)
+    for path in (top, without_deep):
+        assert by_our_loader(path, search) == by_the_real_loader(path, **variables)
 
 
 # -- paths and directories
 
 
-def test_a_directory_is_examined_and_what_is_no_elf_file_in_it_is_passed_over(root: pathlib.Path) -> None:
+def test_directory_is_examined_without_other_files(root: pathlib.Path) -> None:
     write_elf(root / "d/liba.so", soname="liba.so", needed=["libgone.so.1"])
     write_elf(root / "d/sub/module.cpython-312.so", needed=["libgone.so.2"])
     write_elf(root / "d/object.o", kind=1, dynamic=False)
@@ -385,13 +371,13 @@ def test_a_directory_is_examined_and_what_is_no_elf_file_in_it_is_passed_over(ro
     (root / "d/readme").write_text("text")
     (root / "d/lib.a").write_bytes(b"!<arch>\n")
     os.mkfifo(root / "d/pipe")
-    found = closure(root, "/d")
-    assert sonames(found["missing"]) == ["libgone.so.1", "libgone.so.2"]
-    assert found["unreadable"] == []
+    result = closure(root, "/d")
+    assert sonames(result["missing"]) == ["libgone.so.1", "libgone.so.2"]
+    assert result["unreadable"] == []
 
 
-def test_a_library_that_another_of_the_directory_loads_inherits_its_rpath(root: pathlib.Path) -> None:
-    """libtorch.so has an RPATH, what it loads has none: on its own libtorch_cpu.so would not load."""
+def test_library_inherits_rpath_within_directory(root: pathlib.Path) -> None:
+    """Only libtorch.so has an RPATH, so libtorch_cpu.so cannot be loaded by itself."""
     write_elf(root / "torch/lib/libc10.so", soname="libc10.so", needed=["libc.so.6"])
     write_elf(root / "torch/lib/libtorch_cpu.so", soname="libtorch_cpu.so", needed=["libc10.so"])
     write_elf(root / "torch/lib/libtorch.so", soname="libtorch.so", needed=["libtorch_cpu.so"], rpath="$ORIGIN")
@@ -399,30 +385,30 @@ def test_a_library_that_another_of_the_directory_loads_inherits_its_rpath(root: 
     assert sonames(closure(root, "/torch/lib/libtorch_cpu.so")["missing"]) == ["libc10.so"]
 
 
-def test_what_only_an_optional_plug_in_lacks_is_told_apart(root: pathlib.Path) -> None:
+def test_needs_of_optional_plugins_are_separate(root: pathlib.Path) -> None:
     write_elf(root / "d/libcudss.so.0", soname="libcudss.so.0", needed=["libc.so.6"])
     write_elf(root / "d/libcudss_commlayer_openmpi.so.0", needed=["libmpi.so.40", "libboth.so"])
     write_elf(root / "d/libother.so", needed=["libboth.so"])
-    found = closure(root, "/d")
-    assert sonames(found["missing"]) == ["libboth.so"]
-    assert sonames(found["missing_optional"]) == ["libmpi.so.40"]
-    assert "multi-node" in found["missing_optional"][0]["reason"]
+    result = closure(root, "/d")
+    assert sonames(result["missing"]) == ["libboth.so"]
+    assert sonames(result["missing_optional"]) == ["libmpi.so.40"]
+    assert "multi-node" in result["missing_optional"][0]["reason"]
     named = closure(root, "/d/libcudss_commlayer_openmpi.so.0")
     assert sonames(named["missing"]) == ["libboth.so", "libmpi.so.40"]
 
 
-def test_links_of_one_library_are_one_library_and_loops_end(root: pathlib.Path) -> None:
+def test_links_to_library_count_once(root: pathlib.Path) -> None:
     write_elf(root / "d/libx.so.1.2", soname="libx.so.1", needed=["libgone.so"])
     (root / "d/libx.so.1").symlink_to("libx.so.1.2")
     (root / "d/libx.so").symlink_to("libx.so.1")
     (root / "d/loop").symlink_to("loop")
     (root / "d/up").symlink_to("..")
     (root / "d/dangling.so").symlink_to("nothing.so")
-    found = closure(root, "/d")
-    assert found["missing"][0]["needed_by"] == ["/d/libx.so.1.2"]
+    result = closure(root, "/d")
+    assert result["missing"][0]["needed_by"] == ["/d/libx.so.1.2"]
 
 
-def test_a_link_that_goes_in_a_circle_is_a_clear_error(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_circular_link_is_refused(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (root / "loop").symlink_to("/loop")
     with pytest.raises(SparkforgeError, match="form a loop"):
         closure(root, "/loop")
@@ -431,7 +417,7 @@ def test_a_link_that_goes_in_a_circle_is_a_clear_error(root: pathlib.Path, tmp_p
         Closure([str(tmp_path / "again")]).result()
 
 
-def test_absolute_links_of_another_root_stay_inside_it(root: pathlib.Path) -> None:
+def test_absolute_links_stay_inside_the_root(root: pathlib.Path) -> None:
     write_elf(root / "opt/v1/liba.so", soname="liba.so", needed=["libgone.so"])
     (root / "opt/current").symlink_to("/opt/v1")
     (root / "outside").symlink_to("../../../../../../../opt/v1")
@@ -439,17 +425,17 @@ def test_absolute_links_of_another_root_stay_inside_it(root: pathlib.Path) -> No
     assert closure(root, "/outside/liba.so")["missing"][0]["soname"] == "libgone.so"
 
 
-def test_a_damaged_file_of_a_directory_is_reported_and_does_not_hide_the_others(root: pathlib.Path) -> None:
+def test_damaged_file_does_not_hide_others(root: pathlib.Path) -> None:
     write_elf(root / "d/liba.so", needed=["libgone.so"])
     (root / "d/libcut.so").write_bytes(elf_writer.elf_bytes(needed=["libc.so.6"], padding=99)[:-50])
-    found = closure(root, "/d")
-    assert sonames(found["missing"]) == ["libgone.so"]
-    assert [entry["path"] for entry in found["unreadable"]] == ["/d/libcut.so"]
-    assert "truncated" in found["unreadable"][0]["cause"]
+    result = closure(root, "/d")
+    assert sonames(result["missing"]) == ["libgone.so"]
+    assert [entry["path"] for entry in result["unreadable"]] == ["/d/libcut.so"]
+    assert "truncated" in result["unreadable"][0]["cause"]
 
 
 @pytest.mark.parametrize(
-    ("description", "says"),
+    ("description", "message"),
     [
         ({"dynamic": False, "kind": 2}, "statically linked"),
         ({"kind": 1}, "an object file"),
@@ -458,30 +444,30 @@ def test_a_damaged_file_of_a_directory_is_reported_and_does_not_hide_the_others(
         ({"machine": 22, "little_endian": False}, "is for s390x, 64 bits"),
     ],
 )
-def test_what_the_loader_never_loads_is_refused_when_it_is_named(
-    root: pathlib.Path, description: dict[str, t.Any], says: str
+def test_named_file_that_cannot_be_loaded_is_refused(
+    root: pathlib.Path, description: dict[str, t.Any], message: str
 ) -> None:
     write_elf(root / "x", **description)
-    with pytest.raises(SparkforgeError, match=says):
+    with pytest.raises(SparkforgeError, match=message):
         closure(root, "/x")
 
 
-def test_a_path_that_does_not_exist_fails_unless_it_may_be_absent(root: pathlib.Path) -> None:
+def test_missing_path_is_refused_unless_ignored(root: pathlib.Path) -> None:
     for path in ("/gone.so", "/gone/*.so"):
         with pytest.raises(SparkforgeError, match=re.escape(f"{path} does not exist")):
             closure(root, path)
-        found = closure(root, path, ignore_absent=True)
-        assert (found["absent"], found["missing"], found["examined"]) == ([path], [], 0)
+        result = closure(root, path, ignore_absent=True)
+        assert (result["absent"], result["missing"], result["examined"]) == ([path], [], 0)
 
 
-def test_a_pattern_stands_for_what_it_matches(root: pathlib.Path) -> None:
+def test_pattern_is_expanded(root: pathlib.Path) -> None:
     for name in ("libcudss", "nvpl_blas"):
         write_elf(root / f"opt/redist/{name}/current/lib/{name}.so", needed=[f"{name}.gone"])
     assert sonames(closure(root, "/opt/redist/*/current/lib")["missing"]) == ["libcudss.gone", "nvpl_blas.gone"]
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"paths": []}, "No path is given"),
         ({"paths": ["lib/x.so"]}, "'lib/x.so' is relative"),
@@ -489,19 +475,16 @@ def test_a_pattern_stands_for_what_it_matches(root: pathlib.Path) -> None:
         ({"paths": ["/bin"], "root": "/no/such/directory"}, "is not a directory"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(options: dict[str, t.Any], says: str) -> None:
-    with pytest.raises(SparkforgeError, match=says):
+def test_invalid_arguments_are_refused(options: dict[str, t.Any], message: str) -> None:
+    with pytest.raises(SparkforgeError, match=message):
         Closure(**options).result()
 
 
-def test_each_file_is_read_once_however_many_libraries_need_it(
-    root: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(30):
-        needs = [f"lib{other}.so" for other in range(30) if other != number] + ["libc.so.6"]
-        write_elf(
-            root / f"d/lib{number}.so", soname=f"lib{number}.so", needed=needs, runpath="$ORIGIN", padding=1 << 16
-        )
+def test_each_file_is_read_once(root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"lib{number}.so" for number in range(30)]
+    for name in names:
+        needs = [other for other in names if other != name] + ["libc.so.6"]
+        write_elf(root / "d" / name, soname=name, needed=needs, runpath="$ORIGIN", padding=1 << 16)
     read: list[str] = []
     read_elf = reader.read_elf
 
@@ -510,12 +493,12 @@ def test_each_file_is_read_once_however_many_libraries_need_it(
         return read_elf(path, shown)
 
     monkeypatch.setattr(reader, "read_elf", counted)
-    found = closure(root, "/d")
-    assert found["missing"] == []
-    assert len(read) == len(set(read)) == found["examined"] == 32
+    result = closure(root, "/d")
+    assert result["missing"] == []
+    assert len(read) == len(set(read)) == result["examined"] == 32
 
 
-def test_machines_of_both_kinds_below_one_directory_are_each_judged_by_their_own(root: pathlib.Path) -> None:
+def test_directory_with_two_machines(root: pathlib.Path) -> None:
     write_elf(root / "d/arm.so", needed=["libc.so.6"], machine=AARCH64)
     write_elf(root / "d/intel.so", needed=["libc.so.6"], machine=X86_64)
     (missing,) = closure(root, "/d")["missing"]

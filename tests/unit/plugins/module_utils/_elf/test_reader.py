@@ -17,15 +17,10 @@ SYSTEM = [
 
 
 def system_libraries() -> list[str]:
-    """Return some real libraries of this host, whichever machine it is."""
-    found: dict[str, None] = {}
-    for directory in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"):
-        if os.path.isdir(directory):
-            for name in sorted(os.listdir(directory)):
-                path = os.path.realpath(os.path.join(directory, name))
-                if ".so." in name and reader.is_elf(path):
-                    found[path] = None
-    return list(found)[::7][:60]
+    """Return up to 60 of this host's own libraries."""
+    directories = [pathlib.Path("/usr", name) for name in ("lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64")]
+    paths = [os.path.realpath(path) for directory in directories for path in sorted(directory.glob("*.so.*"))]
+    return [path for path in dict.fromkeys(paths) if reader.is_elf(path)][::7][:60]
 
 
 def by_pyelftools(path: str) -> dict[str, t.Any]:
@@ -34,38 +29,38 @@ def by_pyelftools(path: str) -> dict[str, t.Any]:
         segments: list[t.Any] = list(elf.iter_segments())
         tags = [tag for segment in segments if segment.header.p_type == "PT_DYNAMIC" for tag in segment.iter_tags()]
 
-        def one(name: str, attribute: str) -> str | None:
+        def first_value(name: str, attribute: str) -> str | None:
             return next((getattr(tag, attribute) for tag in tags if tag.entry.d_tag == name), None)
 
-        runpath = one("DT_RUNPATH", "runpath")
+        runpath = first_value("DT_RUNPATH", "runpath")
         return {
             "bits": elf.elfclass,
             "little_endian": elf.little_endian,
             "machine": struct.unpack_from("<H" if elf.little_endian else ">H", pathlib.Path(path).read_bytes(), 18)[0],
-            "soname": one("DT_SONAME", "soname"),
+            "soname": first_value("DT_SONAME", "soname"),
             "needed": tuple(tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"),
-            "rpath": one("DT_RPATH", "rpath") if runpath is None else None,
+            "rpath": first_value("DT_RPATH", "rpath") if runpath is None else None,
             "runpath": runpath,
             "interpreter": next((s.get_interp_name() for s in segments if s.header.p_type == "PT_INTERP"), None),
         }
 
 
 @pytest.mark.parametrize("path", SYSTEM)
-def test_a_real_program_is_read_as_pyelftools_reads_it(path: str) -> None:
-    ours = reader.read_elf(path)
-    assert {key: getattr(ours, key) for key in by_pyelftools(path)} == by_pyelftools(path)
+def test_real_program_matches_pyelftools(path: str) -> None:
+    elf = reader.read_elf(path)
+    assert {key: getattr(elf, key) for key in by_pyelftools(path)} == by_pyelftools(path)
 
 
-def test_real_libraries_are_read_as_pyelftools_reads_them() -> None:
+def test_real_libraries_match_pyelftools() -> None:
     libraries = system_libraries()
     assert len(libraries) > 20
     for path in libraries:
-        ours = reader.read_elf(path)
+        elf = reader.read_elf(path)
         expected = by_pyelftools(path)
-        assert {key: getattr(ours, key) for key in expected} == expected, path
+        assert {key: getattr(elf, key) for key in expected} == expected, path
 
 
-def test_a_library_is_read_with_where_it_looks_for_others(tmp_path: pathlib.Path) -> None:
+def test_library_search_paths(tmp_path: pathlib.Path) -> None:
     needed, runpath = ["libc.so.6", "libm.so.6"], "$ORIGIN/../lib"
     path = elf_writer.write_elf(
         tmp_path / "x.so", soname="x.so", needed=needed, runpath=runpath, rpath="/ignored", interpreter="/lib/ld.so.1"
@@ -76,23 +71,21 @@ def test_a_library_is_read_with_where_it_looks_for_others(tmp_path: pathlib.Path
 
 
 @pytest.mark.parametrize(("bits", "machine", "little_endian"), [(32, 3, True), (32, 40, False), (64, 22, False)])
-def test_a_file_of_another_class_or_byte_order_is_named_and_not_read(
+def test_other_class_or_byte_order_is_not_read(
     tmp_path: pathlib.Path, bits: int, machine: int, little_endian: bool
 ) -> None:
-    path = elf_writer.write_elf(
-        tmp_path / "x.so", needed=["libc.so.6"], machine=machine, bits=bits, little_endian=little_endian
-    )
-    elf = reader.read_elf(str(path))
+    header = {"machine": machine, "bits": bits, "little_endian": little_endian}
+    elf = reader.read_elf(str(elf_writer.write_elf(tmp_path / "x.so", needed=["libc.so.6"], **header)))
     assert (elf.bits, elf.little_endian, elf.machine, elf.needed) == (bits, little_endian, machine, ())
 
 
-def test_the_writer_writes_what_pyelftools_can_read(tmp_path: pathlib.Path) -> None:
+def test_elf_writer_output_matches_pyelftools(tmp_path: pathlib.Path) -> None:
     path = elf_writer.write_elf(tmp_path / "a.so", soname="a.so", needed=["b.so"], rpath="/x:/y")
     assert by_pyelftools(str(path))["needed"] == ("b.so",)
     assert by_pyelftools(str(path))["rpath"] == "/x:/y"
 
 
-def test_a_file_without_section_headers_is_read(tmp_path: pathlib.Path) -> None:
+def test_file_without_section_headers(tmp_path: pathlib.Path) -> None:
     data = bytearray(pathlib.Path(sys.executable).resolve().read_bytes())
     data[40:48] = bytes(8)  # e_shoff
     data[58:64] = bytes(6)  # e_shentsize, e_shnum, e_shstrndx
@@ -100,19 +93,19 @@ def test_a_file_without_section_headers_is_read(tmp_path: pathlib.Path) -> None:
     assert reader.read_elf(str(tmp_path / "stripped")).needed == reader.read_elf(sys.executable).needed
 
 
-def test_a_name_longer_than_one_piece_is_read_whole(tmp_path: pathlib.Path) -> None:
+def test_long_name_is_read_completely(tmp_path: pathlib.Path) -> None:
     name = "lib" + "x" * 700 + ".so"
     path = elf_writer.write_elf(tmp_path / "a.so", needed=[name, "libc.so.6"])
     assert reader.read_elf(str(path)).needed == (name, "libc.so.6")
 
 
-def test_a_static_program_has_no_dynamic_section(tmp_path: pathlib.Path) -> None:
+def test_static_program_is_not_dynamic(tmp_path: pathlib.Path) -> None:
     path = elf_writer.write_elf(tmp_path / "static", dynamic=False, kind=2)
     assert not reader.read_elf(str(path)).dynamic
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"", "it is empty"),
         (b"#!/bin/sh\nexit 0\n", "it is a script"),
@@ -123,14 +116,14 @@ def test_a_static_program_has_no_dynamic_section(tmp_path: pathlib.Path) -> None
         (b"\x7fEL", "it begins with 7f 45 4c"),
     ],
 )
-def test_what_is_no_elf_file_is_named_for_what_it_is(tmp_path: pathlib.Path, content: bytes, says: str) -> None:
+def test_kind_of_other_file_is_named(tmp_path: pathlib.Path, content: bytes, message: str) -> None:
     (tmp_path / "x.so").write_bytes(content)
-    with pytest.raises(reader.NotElfError, match=says):
+    with pytest.raises(reader.NotElfError, match=message):
         reader.read_elf(str(tmp_path / "x.so"))
 
 
 @pytest.mark.parametrize("size", [4, 15, 16, 40, 63, 64, 100, 200, 250])
-def test_a_cut_off_file_is_one_clear_error(tmp_path: pathlib.Path, size: int) -> None:
+def test_truncated_file_is_refused(tmp_path: pathlib.Path, size: int) -> None:
     data = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"], padding=4096)
     (tmp_path / "x.so").write_bytes(data[:size])
     with pytest.raises(reader.CorruptElfError, match="damaged ELF file") as failure:
@@ -138,14 +131,14 @@ def test_a_cut_off_file_is_one_clear_error(tmp_path: pathlib.Path, size: int) ->
     assert "sha256" in failure.value.remedy
 
 
-def test_a_file_that_lacks_only_its_end_is_called_cut_off(tmp_path: pathlib.Path) -> None:
+def test_file_without_last_byte_is_truncated(tmp_path: pathlib.Path) -> None:
     data = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"], padding=4096)
     (tmp_path / "x.so").write_bytes(data[:-1])
     with pytest.raises(reader.CorruptElfError, match=f"truncated: its program headers cover {len(data)} bytes"):
         reader.read_elf(str(tmp_path / "x.so"))
 
 
-def test_no_single_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error(tmp_path: pathlib.Path) -> None:
+def test_damaged_bytes_are_read_or_refused(tmp_path: pathlib.Path) -> None:
     data = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"], runpath="$ORIGIN", interpreter="/ld")
     path = tmp_path / "x.so"
     refused = 0
@@ -159,12 +152,12 @@ def test_no_single_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error
     assert refused > 100
 
 
-def test_a_path_that_does_not_exist_is_a_clear_error(tmp_path: pathlib.Path) -> None:
+def test_missing_path_is_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(reader.UnreadableFileError, match="does not exist"):
         reader.read_elf(str(tmp_path / "gone.so"))
 
 
-def test_a_directory_and_a_pipe_are_refused_without_waiting(tmp_path: pathlib.Path) -> None:
+def test_directory_and_pipe_are_refused(tmp_path: pathlib.Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(reader.UnreadableFileError, match="not a regular file"):
         reader.read_elf(str(tmp_path / "pipe"))
@@ -173,7 +166,7 @@ def test_a_directory_and_a_pipe_are_refused_without_waiting(tmp_path: pathlib.Pa
 
 
 @pytest.mark.parametrize(
-    ("description", "says"),
+    ("description", "message"),
     [
         ({"needed": ["n" * 5000]}, "a name in its dynamic section has more than 4096 bytes"),
         ({"soname": "n" * (1 << 20)}, "a name in its dynamic section has more than 4096 bytes"),
@@ -181,38 +174,36 @@ def test_a_directory_and_a_pipe_are_refused_without_waiting(tmp_path: pathlib.Pa
         ({"needed": ["n"] * 5000}, "its dynamic section claims 80048 bytes"),
     ],
 )
-def test_names_without_end_are_refused_and_not_read(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, description: dict[str, t.Any], says: str
+def test_endless_names_are_refused_and_not_read(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, description: dict[str, t.Any], message: str
 ) -> None:
     elf_writer.write_elf(tmp_path / "x.so", **description)
-    read: list[int] = []
+    sizes: list[int] = []
     pread = os.pread
-    monkeypatch.setattr(os, "pread", lambda *given: (read.append(given[1]), pread(*given))[1])
-    with pytest.raises(reader.CorruptElfError, match=says):
+    monkeypatch.setattr(os, "pread", lambda *arguments: (sizes.append(arguments[1]), pread(*arguments))[1])
+    with pytest.raises(reader.CorruptElfError, match=message):
         reader.read_elf(str(tmp_path / "x.so"))
-    assert sum(read) < 3 * reader.SEARCH_LIMIT
+    assert sum(sizes) < 3 * reader.SEARCH_LIMIT
 
 
-def test_a_search_path_of_many_directories_is_read(tmp_path: pathlib.Path) -> None:
+def test_search_path_with_many_directories(tmp_path: pathlib.Path) -> None:
     path = ":".join(f"$ORIGIN/../../nvidia/{number}/lib" for number in range(500))
     elf_writer.write_elf(tmp_path / "x.so", runpath=path)
     assert reader.read_elf(str(tmp_path / "x.so")).runpath == path
 
 
 @pytest.mark.parametrize(
-    ("size", "count", "says"), [(57, 1, "claim 57 bytes each"), (56, 2000, "2000 program headers")]
+    ("size", "count", "message"), [(57, 1, "claim 57 bytes each"), (56, 2000, "2000 program headers")]
 )
-def test_a_table_of_headers_that_linux_does_not_take_is_not_read(
-    tmp_path: pathlib.Path, size: int, count: int, says: str
-) -> None:
+def test_header_table_refused_by_linux_is_not_read(tmp_path: pathlib.Path, size: int, count: int, message: str) -> None:
     data = bytearray(elf_writer.elf_bytes(padding=1 << 20))
     struct.pack_into("<HH", data, 54, size, count)
     (tmp_path / "x.so").write_bytes(data)
-    with pytest.raises(reader.CorruptElfError, match=says):
+    with pytest.raises(reader.CorruptElfError, match=message):
         reader.read_elf(str(tmp_path / "x.so"))
 
 
-def test_the_magic_alone_decides_whether_a_file_is_elf(tmp_path: pathlib.Path) -> None:
+def test_is_elf_checks_the_magic_number(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("x")
     assert not reader.is_elf(str(tmp_path / "text"))
     assert not reader.is_elf(str(tmp_path / "gone"))

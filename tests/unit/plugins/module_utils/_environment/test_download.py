@@ -1,4 +1,4 @@
-"""How wheels are found by their hashes and fetched once, whatever the network does."""
+"""Tests of the wheel download: wheels are chosen by hash and fetched once, even over a bad network."""
 
 import collections
 import hashlib
@@ -23,9 +23,9 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module")
 def pip(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The interpreter's wheel of pip."""
-    place = tmp_path_factory.mktemp("venv") / "place"
-    command = [interpreter.PYTHON, "-I", "-c", installer._VENV, "x", str(place)]
+    """Return the path of the interpreter's bundled pip wheel."""
+    directory = tmp_path_factory.mktemp("venv") / "venv"
+    command = [interpreter.PYTHON, "-I", "-c", installer._VENV, "x", str(directory)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -38,21 +38,21 @@ class Bench:
         os.makedirs(self.paths.directory)
         self.rows: dict[str, list[dict[str, t.Any]]] = {}
 
-    def add(self, file: str, content: bytes, **told: t.Any) -> str:
-        """Serve a wheel and list it; return its requirement."""
+    def add(self, file: str, content: bytes, **row_fields: t.Any) -> str:
+        """Serve a wheel, list it in the index and return its requirement."""
         name, version = file.split("-")[:2]
         sha256 = hashlib.sha256(content).hexdigest()
         self.server.files[f"/files/{file}"] = content
-        row = {"url": f"../../files/{file}", "hashes": {"sha256": sha256}, "size": len(content), **told}
+        row = {"url": f"../../files/{file}", "hashes": {"sha256": sha256}, "size": len(content), **row_fields}
         self.rows.setdefault(name, []).append(row)
         self.server.files[f"/simple/{name}/"] = json.dumps({"files": self.rows[name]}).encode()
         return f"{name}=={version} --hash=sha256:{sha256}"
 
     def fetch(self, *lines: str, **options: t.Any) -> tuple[list[str], dict[str, t.Any]]:
-        given: dict[str, t.Any] = {"index_url": f"{self.server.url}/simple", **options}
+        options.setdefault("index_url", f"{self.server.url}/simple")
         requirements = [requirement.parse_requirement(line) for line in lines]
-        asked = model.Options(self.paths, "x86_64", False, requirements=requirements, **given)
-        return download.Download(asked, self.run, interpreter.PYTHON, self.pip).fetch(())
+        environment = model.Options(self.paths, "x86_64", False, requirements=requirements, **options)
+        return download.Download(environment, self.run, interpreter.PYTHON, self.pip).fetch(())
 
     @staticmethod
     def run(argv: t.Sequence[str], data: str = "", environ_update: t.Any = None) -> tuple[int, str, str]:
@@ -72,112 +72,112 @@ def bench(tmp_path: Path, pip: str, monkeypatch: pytest.MonkeyPatch) -> t.Iterat
     for name in [name for name in os.environ if name.startswith("PIP_") or name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    # Of that module alone: what waits in another thread of this process has to wait.
+    # Replace only this module's `time`, because other threads of this process must really sleep.
     monkeypatch.setattr(http, "time", types.SimpleNamespace(monotonic=time.monotonic, sleep=lambda _seconds: None))
     server = web_server.Server()
     yield Bench(tmp_path, server, pip)
     server.close()
 
 
-def wheel(name: str, tag: str = "py3-none-any", version: str = "1.0") -> str:
+def wheel_name(name: str, tag: str = "py3-none-any", version: str = "1.0") -> str:
     return f"{name}-{version}-{tag}.whl"
 
 
 @pytest.mark.parametrize("size", [5 * MIB, pytest.param(600 * MIB, marks=pytest.mark.long)])
-def test_a_connection_that_is_cut_three_times_costs_no_byte_twice(bench: Bench, size: int) -> None:
-    line = bench.add(wheel("big"), bytes(size))
-    bench.server.cuts[f"/files/{wheel('big')}"] = [size // 5, size // 3, size // 4]
-    paths, told = bench.fetch(line)
-    assert bench.files(paths) == [wheel("big")]
-    assert bench.server.sent[f"/files/{wheel('big')}"] == size
+def test_interrupted_download_resumes(bench: Bench, size: int) -> None:
+    line = bench.add(wheel_name("big"), bytes(size))
+    bench.server.cuts[f"/files/{wheel_name('big')}"] = [size // 5, size // 3, size // 4]
+    paths, progress = bench.fetch(line)
+    assert bench.files(paths) == [wheel_name("big")]
+    assert bench.server.sent[f"/files/{wheel_name('big')}"] == size
     assert len([path for path in bench.server.paths if path.startswith("/files/")]) == 4
-    assert told["finished"] == [{"file": wheel("big"), "size": size}]
+    assert progress["finished"] == [{"file": wheel_name("big"), "size": size}]
 
 
-def test_a_call_ends_between_two_wheels_and_the_next_one_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_call_continues_with_next_wheel(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "SLICE", -1.0)
     monkeypatch.setattr(download, "DOWNLOADS", 1)
-    lines = [bench.add(wheel(name), name.encode() * 1000) for name in ("aaa", "b", "cc")]
-    told = []
+    lines = [bench.add(wheel_name(name), name.encode() * 1000) for name in ("aaa", "b", "cc")]
+    reports = []
     for _number in range(2):
         with pytest.raises(download.UnfinishedError) as unfinished:
             bench.fetch(*lines)
-        told.append(unfinished.value.progress)
+        reports.append(unfinished.value.progress)
     paths, last = bench.fetch(*lines)
-    assert bench.files(paths) == [wheel("aaa"), wheel("b"), wheel("cc")]
-    assert [one["finished"] for one in [*told, last]] == [
-        [{"file": wheel(name), "size": size}] for name, size in (("b", 1000), ("cc", 2000), ("aaa", 3000))
-    ]
-    assert [(one["files"], one["of_files"], one["bytes"], one["of_bytes"]) for one in [*told, last]] == [
-        (1, 3, 1000, 6000), (2, 3, 3000, 6000), (3, 3, 6000, 6000),
-    ]  # fmt: skip
-    assert [one["next"] for one in [*told, last]] == [[wheel("cc")], [wheel("aaa")], []]
-    # Where a wheel is that has arrived is not asked again either.
-    asked = collections.Counter(bench.server.paths)
-    assert [asked[f"/simple/{name}/"] for name in ("b", "cc", "aaa")] == [1, 2, 3]
-    assert [asked[f"/files/{wheel(name)}"] for name in ("b", "cc", "aaa")] == [1, 1, 1]
+    reports.append(last)
+    assert bench.files(paths) == [wheel_name("aaa"), wheel_name("b"), wheel_name("cc")]
+    finished = [[{"file": wheel_name(name), "size": size}] for name, size in (("b", 1000), ("cc", 2000), ("aaa", 3000))]
+    assert [progress["finished"] for progress in reports] == finished
+    keys = ("files", "of_files", "bytes", "of_bytes")
+    counts = [tuple(progress[key] for key in keys) for progress in reports]
+    assert counts == [(1, 3, 1000, 6000), (2, 3, 3000, 6000), (3, 3, 6000, 6000)]
+    assert [progress["next"] for progress in reports] == [[wheel_name("cc")], [wheel_name("aaa")], []]
+    # The index page of a wheel that has arrived is not fetched again.
+    requests = collections.Counter(bench.server.paths)
+    assert [requests[f"/simple/{name}/"] for name in ("b", "cc", "aaa")] == [1, 2, 3]
+    assert [requests[f"/files/{wheel_name(name)}"] for name in ("b", "cc", "aaa")] == [1, 1, 1]
 
 
-def test_the_best_wheel_of_the_locks_is_fetched_and_no_other(bench: Bench) -> None:
+def test_best_wheel_of_the_lock_is_fetched(bench: Bench) -> None:
     python = f"cp{''.join(map(str, interpreter.version()))}"
     linux = os.uname().machine
     tags = ["py3-none-any", f"{python}-{python}-linux_{linux}", f"{python}-{python}-manylinux_9_99_{linux}"]
     tags += ["cp27-cp27m-win32", f"{python}-{python}-macosx_11_0_arm64"]
-    lines = [bench.add(wheel("tiny", tag), tag.encode()) for tag in tags]
-    bench.add(wheel("tiny", version="2.0"), b"another version")
+    lines = [bench.add(wheel_name("tiny", tag), tag.encode()) for tag in tags]
+    bench.add(wheel_name("tiny", version="2.0"), b"another version")
     hashes = " ".join(line.split()[1] for line in lines)
-    paths, _told = bench.fetch(f"tiny==1.0 {hashes}")
-    assert bench.files(paths) == [wheel("tiny", tags[1])]
+    paths, _progress = bench.fetch(f"tiny==1.0 {hashes}")
+    assert bench.files(paths) == [wheel_name("tiny", tags[1])]
     assert len(bench.server.sent) == 2  # the page and the wheel
 
 
-def test_a_wheel_is_chosen_as_pip_compares_names_and_versions(bench: Bench) -> None:
-    first = bench.add(wheel("tiny_name", version="1.0+cu130"), b"local")
+def test_names_and_versions_compare_as_in_pip(bench: Bench) -> None:
+    first = bench.add(wheel_name("tiny_name", version="1.0+cu130"), b"local")
     bench.server.files["/simple/tiny-name/"] = bench.server.files.pop("/simple/tiny_name/")
     line = f"Tiny.Name==1 {first.split()[1]}"
-    assert bench.files(bench.fetch(line)[0]) == [wheel("tiny_name", version="1.0+cu130")]
+    assert bench.files(bench.fetch(line)[0]) == [wheel_name("tiny_name", version="1.0+cu130")]
 
 
-def test_a_requirement_of_other_hosts_is_left_out_and_need_not_exist(bench: Bench) -> None:
-    line = bench.add(wheel("tiny"), b"x")
+def test_requirement_for_other_hosts_is_skipped(bench: Bench) -> None:
+    line = bench.add(wheel_name("tiny"), b"x")
     other = f"nothing==1.0 ; sys_platform == 'win32' --hash=sha256:{'0' * 64}"
-    assert bench.files(bench.fetch(line, other)[0]) == [wheel("tiny")]
+    assert bench.files(bench.fetch(line, other)[0]) == [wheel_name("tiny")]
 
 
-def test_a_requirement_with_a_url_is_fetched_from_there(bench: Bench) -> None:
-    digest = bench.add(wheel("tiny"), b"x").split()[1]
+def test_requirement_with_url(bench: Bench) -> None:
+    digest = bench.add(wheel_name("tiny"), b"x").split()[1]
     bench.server.files.pop("/simple/tiny/")
-    line = f"tiny @ {bench.server.url}/files/{wheel('tiny')} {digest}"
-    assert bench.files(bench.fetch(line, index_url="none")[0]) == [wheel("tiny")]
+    line = f"tiny @ {bench.server.url}/files/{wheel_name('tiny')} {digest}"
+    assert bench.files(bench.fetch(line, index_url="none")[0]) == [wheel_name("tiny")]
 
 
-def test_of_a_page_without_hashes_only_the_file_of_the_lock_is_taken(bench: Bench) -> None:
-    line = bench.add(wheel("tiny"), b"x", hashes={})
-    assert bench.files(bench.fetch(line)[0]) == [wheel("tiny")]
+def test_page_without_hashes_needs_hash_of_the_lock(bench: Bench) -> None:
+    line = bench.add(wheel_name("tiny"), b"x", hashes={})
+    assert bench.files(bench.fetch(line)[0]) == [wheel_name("tiny")]
     with pytest.raises(SparkforgeError, match=f"The sha256 of tiny==1.0 is {line[-64:]}, but the lock says 0+"):
         bench.fetch(f"tiny==1.0 --hash=sha256:{'0' * 64}")
     several = f"{line} --hash=sha256:{'0' * 64}"
-    assert bench.files(bench.fetch(several)[0]) == [wheel("tiny")]
+    assert bench.files(bench.fetch(several)[0]) == [wheel_name("tiny")]
     wrong = f"tiny==1.0 --hash=sha256:{'0' * 64} --hash=sha256:{'1' * 64}"
     with pytest.raises(SparkforgeError, match=f"The sha256 of tiny==1.0 is {line[-64:]}, but the lock says 0+ or 1+"):
         bench.fetch(wrong)
 
 
-def test_a_wheel_of_a_directory_is_taken_before_the_index_is_asked(bench: Bench, tmp_path: Path) -> None:
-    line = bench.add(wheel("tiny"), b"x")
+def test_find_links_come_before_the_index(bench: Bench, tmp_path: Path) -> None:
+    line = bench.add(wheel_name("tiny"), b"x")
     (tmp_path / "links").mkdir()
-    (tmp_path / "links" / wheel("tiny")).write_bytes(b"x")
-    assert bench.files(bench.fetch(line, find_links=[str(tmp_path / "links")])[0]) == [wheel("tiny")]
+    (tmp_path / "links" / wheel_name("tiny")).write_bytes(b"x")
+    assert bench.files(bench.fetch(line, find_links=[str(tmp_path / "links")])[0]) == [wheel_name("tiny")]
     assert bench.server.requests == []
 
 
-def test_a_wheel_of_a_directory_with_another_sha256_is_passed_over(bench: Bench, tmp_path: Path) -> None:
-    line = bench.add(wheel("tiny"), b"x")
-    (tmp_path / wheel("tiny")).write_bytes(b"stale")
+def test_find_links_wheel_with_other_sha256_is_skipped(bench: Bench, tmp_path: Path) -> None:
+    line = bench.add(wheel_name("tiny"), b"x")
+    (tmp_path / wheel_name("tiny")).write_bytes(b"stale")
     with pytest.raises(SparkforgeError, match="but the lock says") as failure:
         bench.fetch(line, find_links=[str(tmp_path)], index_url="none")
     assert hashlib.sha256(b"stale").hexdigest() in failure.value.cause
-    assert bench.files(bench.fetch(line, find_links=[str(tmp_path)])[0]) == [wheel("tiny")]
+    assert bench.files(bench.fetch(line, find_links=[str(tmp_path)])[0]) == [wheel_name("tiny")]
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_a_wheel_of_a_directory_with_another_sha256_is_passed_over(bench: Bench,
         (404, r"No wheel of tiny==1\.0 for this interpreter and machine was found \(.*/simple; offered: none\)"),
     ],
 )
-def test_what_an_index_answers_instead_of_a_page_is_said(bench: Bench, answer: t.Any, cause: str) -> None:
-    line = bench.add(wheel("tiny"), b"x")
+def test_index_error_is_reported(bench: Bench, answer: t.Any, cause: str) -> None:
+    line = bench.add(wheel_name("tiny"), b"x")
     if isinstance(answer, bytes):
         bench.server.files["/simple/tiny/"] = answer
     else:
@@ -202,40 +202,36 @@ def test_what_an_index_answers_instead_of_a_page_is_said(bench: Bench, answer: t
     assert http.is_transient(failure.value) == (answer == 503)
 
 
-def test_what_an_index_offers_instead_is_said(bench: Bench) -> None:
+def test_versions_offered_by_index_are_named(bench: Bench) -> None:
     for version in ("1.0", "2.0"):
-        bench.add(wheel("tiny", version=version), version.encode())
+        bench.add(wheel_name("tiny", version=version), version.encode())
     with pytest.raises(SparkforgeError, match=r"offered: 1\.0, 2\.0"):
         bench.fetch(f"tiny==3.0 --hash=sha256:{'0' * 64}")
     assert not any(path.startswith("/files/") for path in bench.server.paths)
 
 
-def test_an_interpreter_that_cannot_choose_is_named_with_what_it_says(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = bench.add(wheel("tiny"), b"x")
-    # As where a distribution has taken parts of pip out.
+def test_interpreter_without_working_pip_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = bench.add(wheel_name("tiny"), b"x")
+    # Some distributions remove parts of pip.
     monkeypatch.setattr(download, "_CHOOSE", "import pip._internal.nothing")
     with pytest.raises(SparkforgeError, match=r"cannot tell which wheels fit it, with .*: ModuleNotFoundError"):
         bench.fetch(line)
     assert not any(path.startswith("/files/") for path in bench.server.paths)
 
 
-def test_an_index_that_does_not_answer_is_asked_for_one_page_and_named(bench: Bench) -> None:
+def test_unreachable_index_is_named(bench: Bench) -> None:
     lines = [f"{name}==1.0 --hash=sha256:{'0' * 64}" for name in "abcdefghijklmnop"]
     with pytest.raises(UnreachableError, match=r"No connection to http://127\.0\.0\.1:9/simple/[a-p]/"):
         bench.fetch(*lines, index_url="http://127.0.0.1:9/simple")
 
 
-def test_a_place_that_does_not_answer_is_no_reason_to_fail_where_another_has_the_wheel(bench: Bench) -> None:
-    line = bench.add(wheel("tiny"), b"x")
-    assert bench.files(bench.fetch(line, find_links=["http://127.0.0.1:9/wheels/"])[0]) == [wheel("tiny")]
+def test_unreachable_find_links_are_skipped(bench: Bench) -> None:
+    line = bench.add(wheel_name("tiny"), b"x")
+    assert bench.files(bench.fetch(line, find_links=["http://127.0.0.1:9/wheels/"])[0]) == [wheel_name("tiny")]
 
 
-def test_without_an_index_url_pip_s_own_configuration_says_where_to_look(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = bench.add(wheel("tiny"), b"x")
+def test_pip_configuration_names_the_index(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = bench.add(wheel_name("tiny"), b"x")
     settings = tmp_path / "pip.conf"
     settings.write_text(
         f"[global]\nindex-url = http://127.0.0.1:9/simple\n[install]\nextra-index-url =\n"
@@ -243,57 +239,56 @@ def test_without_an_index_url_pip_s_own_configuration_says_where_to_look(
     )
     monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
     monkeypatch.setenv("PIP_INDEX_URL", f"{bench.server.url}/empty")
-    assert bench.files(bench.fetch(line, index_url=None)[0]) == [wheel("tiny")]
-    assert [path for path in bench.server.paths if path.endswith("/")] == [
-        "/empty/tiny/", "/none/tiny/", "/simple/tiny/",
-    ]  # fmt: skip
+    assert bench.files(bench.fetch(line, index_url=None)[0]) == [wheel_name("tiny")]
+    pages = [path for path in bench.server.paths if path.endswith("/")]
+    assert pages == ["/empty/tiny/", "/none/tiny/", "/simple/tiny/"]
     settings.write_text("[global]\nno-index = true\n")
     with pytest.raises(SparkforgeError, match="no index and no find_links are set"):
         bench.fetch(f"other==1.0 --hash=sha256:{'0' * 64}", index_url=None)
 
 
-def test_wheels_that_do_not_fit_on_the_disk_are_not_begun(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [bench.add(wheel(name), bytes(2 * MIB)) for name in ("one", "two")]
+def test_wheels_larger_than_the_disk_are_not_fetched(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [bench.add(wheel_name(name), bytes(2 * MIB)) for name in ("one", "two")]
     real = os.statvfs
 
-    def nearly_full(place: t.Any) -> t.Any:
-        found = real(place)
-        names = ("f_bavail", "f_frsize")
-        return collections.namedtuple("Numbers", names)(3 * MIB // found.f_frsize, found.f_frsize)
+    def nearly_full(path: t.Any) -> t.Any:
+        size = real(path).f_frsize
+        return types.SimpleNamespace(f_bavail=3 * MIB // size, f_frsize=size)
 
     monkeypatch.setattr(os, "statvfs", nearly_full)
-    with pytest.raises(
-        SparkforgeError, match=r"download of the environment torch needs 4\.2 MB, and .* has 3\.1 MB free"
-    ) as full:
+    message = r"download of the environment torch needs 4\.2 MB, and .* has 3\.1 MB free"
+    with pytest.raises(SparkforgeError, match=message) as full:
         bench.fetch(*lines)
     assert "Free some space" in full.value.remedy
     assert not any(path.startswith("/files/") for path in bench.server.paths)
 
 
-def test_what_is_fetched_is_its_owner_s_alone(bench: Bench) -> None:
-    [path], _told = bench.fetch(bench.add(wheel("tiny"), b"x"))
-    modes = [os.stat(one).st_mode & 0o777 for one in (bench.paths.of(".download"), os.path.dirname(path), path)]
+def test_fetched_wheel_is_readable_by_owner_only(bench: Bench) -> None:
+    [path], _progress = bench.fetch(bench.add(wheel_name("tiny"), b"x"))
+    modes = [os.stat(file).st_mode & 0o777 for file in (bench.paths.of(".download"), os.path.dirname(path), path)]
     assert modes == [0o700, 0o755, 0o600]
 
 
-def test_credentials_go_to_their_server_alone(bench: Bench) -> None:
+def test_credentials_are_sent_to_their_server_only(bench: Bench) -> None:
     other = web_server.Server()
     try:
         bench.server.authorization = "Basic dXNlcjpzZWNyZXQ="
         content = b"x"
-        other.files[f"/{wheel('tiny')}"] = content
-        line = bench.add(wheel("tiny"), content, url=f"{other.url.replace('127.0.0.1', 'localhost')}/{wheel('tiny')}")
+        other.files[f"/{wheel_name('tiny')}"] = content
+        line = bench.add(
+            wheel_name("tiny"), content, url=f"{other.url.replace('127.0.0.1', 'localhost')}/{wheel_name('tiny')}"
+        )
         entry = {"url": f"{bench.server.url}/x", "username": "user", "password": "secret"}
-        assert bench.files(bench.fetch(line, credentials=[entry])[0]) == [wheel("tiny")]
+        assert bench.files(bench.fetch(line, credentials=[entry])[0]) == [wheel_name("tiny")]
         assert other.credentials == []
     finally:
         other.close()
 
 
-def test_smaller_wheels_come_before_larger_ones(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smaller_wheels_are_fetched_first(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "DOWNLOADS", 1)
     sizes = [3, 1, 4, 5, 9, 2, 6]
-    lines = [bench.add(wheel(f"n{size}"), bytes(size)) for size in sizes]
+    lines = [bench.add(wheel_name(f"n{size}"), bytes(size)) for size in sizes]
     bench.fetch(*lines)
-    asked = [path for path in bench.server.paths if path.startswith("/files/")]
-    assert asked == [f"/files/{wheel(f'n{size}')}" for size in sorted(sizes)]
+    requested = [path for path in bench.server.paths if path.startswith("/files/")]
+    assert requested == [f"/files/{wheel_name(f'n{size}')}" for size in sorted(sizes)]

@@ -1,4 +1,4 @@
-"""What a host has of its stack, read from trees that these tests write; no virtual environment is made for it."""
+"""The status of a host's stack, read from directory trees written by these tests."""
 
 import fcntl
 import json
@@ -22,19 +22,19 @@ TORCH, RICH = "a" * 64, "b" * 64
 
 
 class Tree:
-    """A root as the roles leave it."""
+    """A root directory as the roles leave it."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.environments = root / "root", root / "root/envs/torch"
         self.history = root / "history"
 
     def environment(self, environment_id: str, sha256: str = TORCH, **receipt: t.Any) -> Path:
-        place = self.environments / environment_id
-        packages = place / "lib/python3.12/site-packages"
+        directory = self.environments / environment_id
+        packages = directory / "lib/python3.12/site-packages"
         for name in ("torch", "torch-2.9.1.dist-info"):
             (packages / name).mkdir(parents=True)
-        (place / "bin").mkdir()
-        (place / "bin/python").touch(0o755)
+        (directory / "bin").mkdir()
+        (directory / "bin/python").touch(0o755)
         content = {
             "schema": recorded.SCHEMA,
             "environment_id": environment_id,
@@ -50,8 +50,8 @@ class Tree:
             "environment": {},
             **receipt,
         }
-        (place / "receipt.json").write_text(json.dumps(content))
-        return place
+        (directory / "receipt.json").write_text(json.dumps(content))
+        return directory
 
     def link(self, **links: str) -> None:
         for name, target in links.items():
@@ -74,10 +74,10 @@ class Tree:
         return path
 
     def build(self, name: str, fingerprint: str, **state: t.Any) -> Path:
-        place = self.root / "builds" / name / fingerprint
-        place.mkdir(parents=True)
-        (place / "state.json").write_text(json.dumps({"format": 1, "name": name, "phase": "build", **state}))
-        return place
+        directory = self.root / "builds" / name / fingerprint
+        directory.mkdir(parents=True)
+        (directory / "state.json").write_text(json.dumps({"format": 1, "name": name, "phase": "build", **state}))
+        return directory
 
     def report(self, started: str, **content: t.Any) -> None:
         self.history.mkdir(exist_ok=True)
@@ -85,10 +85,10 @@ class Tree:
         (self.history / f"{started.replace(':', '')}.000000001.json").write_text(json.dumps(report))
 
     def look(self, **options: t.Any) -> dict[str, t.Any]:
-        given = {"root": str(self.root), "name": "torch", "history": str(self.history), **options}
+        defaults = {"root": str(self.root), "name": "torch", "history": str(self.history)}
         timer = mock.patch.object(status, "TIMER", str(self.root / "no.timer"))
         with timer, mock.patch.object(status.time, "time", lambda: 1795255200.0):
-            return StackStatus(given, refuse).observe()
+            return StackStatus({**defaults, **options}, refuse).observe()
 
 
 def refuse(*_arguments: t.Any, **_options: t.Any) -> t.NoReturn:
@@ -104,82 +104,75 @@ def snapshot(root: Path) -> list[tuple[str, int]]:
     return sorted((str(path), path.lstat().st_mtime_ns) for path in root.rglob("*"))
 
 
-def test_a_server_that_stays_off_is_told_with_its_reason(tree: Tree) -> None:
+def test_stopped_server_is_reported_with_reason(tree: Tree) -> None:
     for name in ("serving", "other"):
         (tree.root / "serving" / name).mkdir(parents=True)
-    (tree.root / "serving/serving/stopped").write_text(
-        "sparkforge-serving.service is off since then.\n  Its last lines: x\n"
-    )
+    stopped = tree.root / "serving/serving/stopped"
+    stopped.write_text("sparkforge-serving.service is off since then.\n  Its last lines: x\n")
     (tree.root / "serving/other/stopped").symlink_to("/etc/shadow")
     assert tree.look()["stopped"] == ["sparkforge-serving.service is off since then. Its last lines: x"]
 
 
-def test_environments_come_with_their_state_the_current_one_first(tree: Tree) -> None:
+def test_environments_have_states_current_first(tree: Tree) -> None:
     for environment_id in (OLD, NEW, NEXT, "ffffffffffff"):
         tree.environment(environment_id)
     (tree.environments / "debris").mkdir()
     (tree.environments / ".0123.partial").mkdir()
     tree.link(current=NEW, previous=OLD, staged=NEXT)
     before = snapshot(tree.root)
-    found = tree.look()
-    assert [(row["environment_id"], row["state"]) for row in found["environments"]] == [
-        (NEW, "current"),
-        (NEXT, "staged"),
-        (OLD, "previous"),
-        ("ffffffffffff", "older"),
-    ]
-    assert (found["current"], found["previous"], found["staged"]) == (NEW, OLD, NEXT)
-    assert found["environments"][0]["packages"] == {"torch": "2.9.1"}
-    assert snapshot(tree.root) == before, "a look changed something"
+    observed = tree.look()
+    states = {row["environment_id"]: row["state"] for row in observed["environments"]}
+    expected = {NEW: "current", NEXT: "staged", OLD: "previous", "ffffffffffff": "older"}
+    assert list(states.items()) == list(expected.items())
+    assert (observed["current"], observed["previous"], observed["staged"]) == (NEW, OLD, NEXT)
+    assert observed["environments"][0]["packages"] == {"torch": "2.9.1"}
+    assert snapshot(tree.root) == before, "the observation changed a file"
 
 
-def test_an_environment_says_what_it_lacks(tree: Tree) -> None:
-    place = tree.environment(NEW)
+def test_missing_parts_of_environment_are_named(tree: Tree) -> None:
+    directory = tree.environment(NEW)
     tree.link(current=NEW)
     assert tree.look()["environments"][0]["missing"] == []
-    (place / "lib/python3.12/site-packages/torch").rmdir()
+    (directory / "lib/python3.12/site-packages/torch").rmdir()
     assert tree.look()["environments"][0]["missing"] == ["torch"]
-    (place / "bin/python").unlink()
+    (directory / "bin/python").unlink()
     assert tree.look()["environments"][0]["missing"] == ["bin/python"]
 
 
-def test_an_environment_of_the_version_before_says_its_stack(tree: Tree) -> None:
+def test_environment_with_old_receipt_schema(tree: Tree) -> None:
     stack = {"name": "torch-2.9.1", "method": "wheel", "lock_id": "c1b8cad4e018"}
-    place = tree.environment(NEW, stack=stack)
+    directory = tree.environment(NEW, stack=stack)
     tree.link(current=NEW)
-    receipt = json.loads((place / "receipt.json").read_text())
-    # Schema 1 called the id as that of the lock is called.
+    receipt = json.loads((directory / "receipt.json").read_text())
+    # Schema 1 named the environment's id lock_id.
     old = {**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}
-    (place / "receipt.json").write_text(json.dumps(old))
+    (directory / "receipt.json").write_text(json.dumps(old))
     (row,) = tree.look()["environments"]
     assert (row["environment_id"], row["state"], row["python"], row["stack"]) == (NEW, "current", "3.12", stack)
 
 
-def test_a_receipt_that_was_changed_vouches_for_nothing(tree: Tree) -> None:
+def test_changed_receipt_is_reported(tree: Tree) -> None:
     path = tree.unit("pytorch", "1" * 16, TORCH)
     path.write_text(path.read_text().replace("c" * 40, "d" * 40))
-    found = tree.look()
-    assert found["changed_receipts"] == [str(path)]
+    assert tree.look()["changed_receipts"] == [str(path)]
 
 
-def test_builds_are_those_that_build_info_knows(tree: Tree) -> None:
+def test_builds_match_build_info(tree: Tree) -> None:
     tree.unit("triton", "1" * 16, TORCH)
     tree.build("triton", "1" * 16)
     tree.build("llvm", "2" * 16, error={"cause": "No space left.", "remedy": "Make room."})
     running = tree.build("pytorch", "3" * 16, done=1, total=4)
     with (running / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found, known = tree.look(), sealing.observe_all(str(tree.root))
-    assert found["running"] == [
-        {"name": "pytorch", "fingerprint": "3" * 16, "line": progress.describe(known["running"][0]["state"])}
-    ]
-    assert found["unfinished"] == [
-        {"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}
-    ]
-    assert [row["name"] for row in known["unfinished"]] == ["llvm"]
+        observed, builds = tree.look(), sealing.observe_all(str(tree.root))
+    line = progress.describe(builds["running"][0]["state"])
+    assert observed["running"] == [{"name": "pytorch", "fingerprint": "3" * 16, "line": line}]
+    llvm = {"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}
+    assert observed["unfinished"] == [llvm]
+    assert [row["name"] for row in builds["unfinished"]] == ["llvm"]
 
 
-def test_the_last_proof_is_that_of_the_current_environment(tree: Tree) -> None:
+def test_last_proof_belongs_to_current_environment(tree: Tree) -> None:
     tree.environment(NEW)
     tree.environment(NEXT)
     tree.link(current=NEW, staged=NEXT)
@@ -188,12 +181,12 @@ def test_the_last_proof_is_that_of_the_current_environment(tree: Tree) -> None:
     failed = [{"name": "matmul.float32", "status": "fail"}, {"name": "lu", "status": "pass"}]
     tree.report("2026-11-22T10:00:00Z", environment_id=NEXT, verdict="fail", checks=failed)
     (tree.history / "2026-11-23T100000Z.000000001.json").write_text("{")
-    found = tree.look()
-    assert (found["proof"]["verdict"], found["proof"]["started"]) == ("proven", "2026-11-21T10:00:00Z")
-    assert (found["staged_proof"]["verdict"], found["staged_proof"]["failed"]) == ("fail", ["matmul.float32"])
+    observed = tree.look()
+    assert (observed["proof"]["verdict"], observed["proof"]["started"]) == ("proven", "2026-11-21T10:00:00Z")
+    assert (observed["staged_proof"]["verdict"], observed["staged_proof"]["failed"]) == ("fail", ["matmul.float32"])
 
 
-def test_a_report_of_another_environment_is_better_than_none_and_of_another_format_is_none(tree: Tree) -> None:
+def test_proof_of_another_environment_or_format(tree: Tree) -> None:
     tree.environment(NEW)
     tree.link(current=NEW)
     tree.report("2026-11-21T10:00:00Z", format=1)
@@ -203,40 +196,39 @@ def test_a_report_of_another_environment_is_better_than_none_and_of_another_form
     assert tree.look(history=None)["proof"] is None
 
 
-def test_what_the_proof_writes_is_what_is_read(tree: Tree) -> None:
+def test_report_written_by_the_proof_is_read(tree: Tree) -> None:
     options = {"gpu_required": False, "profile": {}, "checks": ["cpu.matmul.float32"], "python": "/nowhere/python"}
     report = run.Proof({**options, "history": str(tree.history)}).run()
     proof = tree.look()["proof"]
-    assert {key: proof[key] for key in ("verdict", "started", "summary", "kernel", "packages", "drift")} == {
-        key: report[key] for key in ("verdict", "started", "summary", "kernel", "packages", "drift")
-    }
+    keys = ("verdict", "started", "summary", "kernel", "packages", "drift")
+    assert [proof[key] for key in keys] == [report[key] for key in keys]
     assert proof["failed"] == [check["name"] for check in report["checks"] if check["status"] == "fail"]
 
 
-def test_the_timer_is_the_one_that_the_role_verify_installs() -> None:
+def test_timer_is_installed_by_role_verify() -> None:
     tasks = (Path(__file__).parents[5] / "roles/verify/tasks/scheduled.yml").read_text()
     assert f"path: {status.TIMER}\n" in tasks
     assert status.TIMER == scheduled.TIMER
 
 
-def wanted(**changed: t.Any) -> dict[str, t.Any]:
+def requested_environment(**changed: t.Any) -> dict[str, t.Any]:
     line = f"torch==2.9.1 --hash=sha256:{TORCH}"
     return {"python": "/usr/bin/python3.12", "requirements": [line], "library_paths": [], "environment": {}, **changed}
 
 
-def test_a_plan_that_would_fail_says_cause_and_remedy(tree: Tree) -> None:
-    plan = tree.look(wanted=wanted(requirements=["torch==2.9.1"]))["plan"]
+def test_failing_plan_has_cause_and_remedy(tree: Tree) -> None:
+    plan = tree.look(wanted=requested_environment(requirements=["torch==2.9.1"]))["plan"]
     assert plan["cause"] == "The requirement 'torch==2.9.1' has no hash." and plan["remedy"]
     assert plan["actions"] == [] and plan["environment_id"] is None
 
 
-def test_a_name_that_is_no_directory_is_refused(tree: Tree) -> None:
+def test_invalid_environment_name_is_refused(tree: Tree) -> None:
     with pytest.raises(SparkforgeError) as refused:
         tree.look(name="../torch")
     assert "'../torch' is not a valid environment name." in refused.value.cause
 
 
-def test_a_boot_without_a_shutdown_before_it_is_told_for_a_week(tree: Tree, monkeypatch: pytest.MonkeyPatch):
+def test_missing_shutdown_is_reported_for_a_week(tree: Tree, monkeypatch: pytest.MonkeyPatch):
     path = tree.root / "down"
     monkeypatch.setattr(guarded, "DIRECTORY", str(path.parent))
     tree.root.mkdir(parents=True, exist_ok=True)
@@ -246,7 +238,7 @@ def test_a_boot_without_a_shutdown_before_it_is_told_for_a_week(tree: Tree, monk
     assert tree.look()["stopped"] == []
 
 
-def test_a_unit_that_the_guard_keeps_off_is_named(tree: Tree, monkeypatch: pytest.MonkeyPatch):
+def test_unit_stopped_by_the_guard_is_named(tree: Tree, monkeypatch: pytest.MonkeyPatch):
     state = tree.root / "guard"
     state.mkdir(parents=True)
     monkeypatch.setattr(guarded, "DIRECTORY", str(state))

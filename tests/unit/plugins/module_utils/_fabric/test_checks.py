@@ -1,4 +1,4 @@
-"""What the checks conclude; real packets are in tests/integration/test_fabric.py."""
+"""Conclusions of the fabric checks; tests/integration/test_fabric.py sends real packets."""
 
 import typing as t
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.unit.fabric_host import HALVES, Spark
 
 SUBNETS = [f"192.168.{number}.0/24" for number in range(200, 206)]
 
-# As dgx-spark-playbooks' performance_benchmarking_guide.md has the client's output.
+# The client's output according to performance_benchmarking_guide.md of dgx-spark-playbooks.
 OUTPUT = """
                     RDMA_Write BW Test
  Dual-port       : OFF            Device         : rocep1s0f0
@@ -30,13 +30,13 @@ OUTPUT = """
 
 @pytest.fixture
 def spark(tmp_path: Path) -> Spark:
-    """A Spark at one end of a cable, as the role leaves it."""
-    made = Spark(tmp_path)
+    """Provide a Spark at one end of a cable, configured by the role."""
+    spark = Spark(tmp_path)
     for name, address in (("enp1s0f0np0", "192.168.200.1/24"), ("enP2p1s0f0np0", "192.168.201.1/24")):
-        made.address(name, address)
-        made.write(f"sys/class/net/{name}/mtu", "9000\n")
-    made.write("usr/bin/ib_write_bw", "")
-    return made
+        spark.address(name, address)
+        spark.write(f"sys/class/net/{name}/mtu", "9000\n")
+    spark.write("usr/bin/ib_write_bw", "")
+    return spark
 
 
 def check(spark: Spark, probe: t.Any = None, **options: t.Any) -> dict[str, dict[str, t.Any]]:
@@ -46,53 +46,53 @@ def check(spark: Spark, probe: t.Any = None, **options: t.Any) -> dict[str, dict
         return {row["name"]: row for row in checks.FabricCheck(spark.host, rails, speed=200000).run()}
 
 
-def failed(rows: dict[str, dict[str, t.Any]]) -> set[str]:
+def failed_checks(rows: dict[str, dict[str, t.Any]]) -> set[str]:
     return {name for name, row in rows.items() if row["status"] == "fail"}
 
 
-def test_a_sound_end_passes_with_its_device_and_speed(spark: Spark) -> None:
+def test_sound_host_passes_with_device_and_speed(spark: Spark) -> None:
     rows = check(spark)
-    assert failed(rows) == set()
+    assert failed_checks(rows) == set()
     assert rows["rdma.cable1.1"]["measured"] == "roceP2p1s0f0"
     assert rows["state.cable1.0"]["measured"] == "enp1s0f0np0 192.168.200.1/24, 200 Gb/s"
     assert rows["jumbo.cable1.0.spark02"]["measured"] == 9000
 
 
-def test_a_slow_link_is_named(spark: Spark) -> None:
+def test_slow_link_is_reported(spark: Spark) -> None:
     spark.write("sys/class/net/enp1s0f0np0/speed", "100000\n")
     rows = check(spark)
-    assert failed(rows) == {"state.cable1.0", "halves.port0"}
+    assert failed_checks(rows) == {"state.cable1.0", "halves.port0"}
     assert "runs at 100 Gb/s, but 200 Gb/s are required" in rows["state.cable1.0"]["cause"]
 
 
-def test_an_rdma_device_without_the_rail_s_gid_is_named(spark: Spark) -> None:
+def test_missing_gid_is_reported(spark: Spark) -> None:
     spark.write("sys/class/infiniband/roceP2p1s0f0/ports/1/gid_attrs/types/3", "IB/RoCE v1\n")
     rows = check(spark)
     assert "roceP2p1s0f0 has no RoCE v2 GID of 192.168.201.1" in rows["rdma.cable1.1"]["cause"]
 
 
-def test_an_interface_without_an_rdma_device_is_named(spark: Spark) -> None:
+def test_missing_rdma_device_is_reported(spark: Spark) -> None:
     for _name, _pci, rdma in HALVES:
         (spark.root / f"sys/class/infiniband/{rdma}").rename(spark.root / f"gone-{rdma}")
     rows = check(spark)
     assert "modprobe mlx5_ib" in rows["rdma.cable1.0"]["remedy"]
 
 
-def test_two_pcie_lanes_are_named(spark: Spark) -> None:
+def test_reduced_pcie_width_is_reported(spark: Spark) -> None:
     (spark.root / "sys/devices/pci0002:01/0002:01:00.0/current_link_width").write_text("2\n")
     rows = check(spark)
-    assert failed(rows) == {"pcie.cable1.1", "halves.port0"}
+    assert failed_checks(rows) == {"pcie.cable1.1", "halves.port0"}
     assert "32.0 GT/s PCIe x2" in rows["pcie.cable1.1"]["cause"]
     assert "fwupdmgr" in rows["pcie.cable1.1"]["remedy"]
 
 
-def test_a_port_that_is_not_there_is_named(spark: Spark) -> None:
+def test_missing_port_is_reported(spark: Spark) -> None:
     for name in ("enp1s0f1np1", "enP2p1s0f1np1"):
         (spark.root / f"sys/class/net/{name}").rename(spark.root / f"gone-{name}")
     assert "Half 1 of port 1 has no interface on this host" in check(spark, port=1)["state.cable1.1"]["cause"]
 
 
-def test_at_a_switch_either_the_other_end_or_the_switch_is_to_blame(spark: Spark) -> None:
+def test_small_mtu_at_a_switch_is_reported(spark: Spark) -> None:
     def probe(_interface: str, _source: str, _target: str, frame: int) -> str | None:
         return None if frame <= 1504 else "no answer"
 
@@ -101,17 +101,17 @@ def test_at_a_switch_either_the_other_end_or_the_switch_is_to_blame(spark: Spark
     assert "lower fabric_switch_mtu" in rows["jumbo.switch1.0.spark02"]["remedy"]
 
 
-def test_the_kho_reserve_fails_the_check(spark: Spark) -> None:
+def test_kho_reserve_fails_the_check(spark: Spark) -> None:
     spark.write("proc/meminfo", "CmaTotal: 0 kB\nCmaFree: 10171187 kB\n")
-    assert failed(check(spark)) == {"kernel.kho"}
+    assert failed_checks(check(spark)) == {"kernel.kho"}
 
 
 @pytest.mark.parametrize("limit", [577, 1500, 4217, 8999])
-def test_the_largest_frame_is_found(limit: int) -> None:
+def test_largest_frame(limit: int) -> None:
     assert checks.largest(lambda size: size <= limit, 576, 9000) == limit
 
 
-def test_the_checksum_is_the_internet_s() -> None:
+def test_internet_checksum() -> None:
     # The example of RFC 1071, section 3: the sum is ddf2.
     assert checks.checksum(bytes.fromhex("0001f203f4f5f6f7")) == 0xFFFF ^ 0xDDF2
     assert checks.checksum(b"\x01") == 0xFEFF
@@ -120,18 +120,19 @@ def test_the_checksum_is_the_internet_s() -> None:
 # -- bandwidth
 
 
-def measure(
-    spark: Spark, value: float | None, role: str = "client", code: int = 0, said: str = ""
-) -> list[dict[str, t.Any]]:
+def measure(spark: Spark, role: str = "client", rails: int | None = None) -> list[dict[str, t.Any]]:
     plan = fabric.of_host(["spark01", "spark02"], "spark01", SUBNETS)
-    text = OUTPUT.format(value) if value is not None else said
-    spark.commands["ib_write_bw -d"] = (code, text, "")
-    made = checks.FabricCheck(spark.host, plan["rails"])
-    return list(made.measure({"link": "cable1", "role": role, "peer": "spark02"}, 5, 80))
+    check = checks.FabricCheck(spark.host, plan["rails"][:rails])
+    return list(check.measure({"link": "cable1", "role": role, "peer": "spark02"}, 5, 80))
 
 
-def test_each_half_is_measured_by_its_own_device_and_gid(spark: Spark) -> None:
-    rows = measure(spark, 92.57)
+def measure_rate(spark: Spark, rate: float, role: str = "client") -> list[dict[str, t.Any]]:
+    spark.commands["ib_write_bw -d"] = (0, OUTPUT.format(rate), "")
+    return measure(spark, role)
+
+
+def test_each_half_is_measured_by_its_device_and_gid(spark: Spark) -> None:
+    rows = measure_rate(spark, 92.57)
     assert [(row["status"], row["measured"]) for row in rows] == [("pass", 92.57), ("pass", 92.57)]
     first, second = [argv for argv in spark.ran if "ib_write_bw" in argv[0]]
     assert first[1:5] == ["-d", "rocep1s0f0", "-i", "1"]
@@ -140,53 +141,50 @@ def test_each_half_is_measured_by_its_own_device_and_gid(spark: Spark) -> None:
     assert second[-1] == "192.168.201.2"
 
 
-def test_the_server_names_no_peer_and_has_no_figure(spark: Spark) -> None:
-    rows = measure(spark, 92.57, role="server")
+def test_server_has_no_peer_and_no_rate(spark: Spark) -> None:
+    rows = measure_rate(spark, 92.57, role="server")
     assert [row["measured"] for row in rows] == ["served", "served"]
     assert next(argv for argv in spark.ran if "ib_write_bw" in argv[0])[-1] == "3"
 
 
-def test_thirteen_gigabits_on_a_200_gigabit_link_are_the_degraded_state(spark: Spark) -> None:
-    row = measure(spark, 13.23)[0]
+def test_13_gigabits_on_200_gigabit_link_is_degraded(spark: Spark) -> None:
+    row = measure_rate(spark, 13.23)[0]
     assert row["status"] == "fail"
     assert "writes 13.2 Gb/s to spark02 although the link reports 200 Gb/s" in row["cause"]
     assert "kernels 6.17.0-1029 and 6.17.0-1032" in row["cause"] and "power supplies for 60 s" in row["remedy"]
 
 
-def test_the_rate_of_a_real_pair_is_read() -> None:
-    # Two Sparks and one cable, ib_write_bw -q 4 -s 1048576 (an owner's blog, 2026-07-21).
+def test_rate_of_real_hosts_is_parsed() -> None:
+    # ib_write_bw -q 4 -s 1048576 between two Sparks with one cable (an owner's blog, 2026-07-21).
     line = "1048576    70121            0.00               98.04             0.011687"
     assert checks.bandwidth_of(f" #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n {line}\n") == 98.04
 
 
-def test_other_low_figures_are_only_low(spark: Spark) -> None:
-    row = measure(spark, 49.0)[0]
+def test_other_low_rate_is_reported(spark: Spark) -> None:
+    row = measure_rate(spark, 49.0)[0]
     assert row["cause"] == "rocep1s0f0 writes 49.0 Gb/s to spark02; 80 are required."
 
 
-def test_without_perftest_it_is_skipped_with_the_reason(spark: Spark) -> None:
+def test_missing_perftest_skips_the_measurement(spark: Spark) -> None:
     (spark.root / "usr/bin/ib_write_bw").unlink()
-    rows = measure(spark, 92.57)
+    rows = measure_rate(spark, 92.57)
     assert {row["status"] for row in rows} == {"skip"}
     assert "perftest" in rows[0]["cause"]
 
 
-def test_a_peer_that_does_not_come_is_said(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_peer_is_reported(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "MEETING_SECONDS", 0)
-    row = measure(spark, None, code=1, said="Couldn't connect to 192.168.200.2:12000\nUnable to open file descriptor")[
-        0
-    ]
+    output = "Couldn't connect to 192.168.200.2:12000\nUnable to open file descriptor"
+    spark.commands["ib_write_bw -d"] = (1, output, "")
+    row = measure(spark)[0]
     assert "ib_write_bw did not finish with spark02: Couldn't connect" in row["cause"]
     assert "at least two forks" in row["remedy"]
 
 
-def test_a_client_that_comes_first_tries_again(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_retries_until_server_is_ready(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks.time, "sleep", lambda _seconds: None)
     answers = iter([(1, "", "Couldn't connect to 192.168.200.2:12000"), (0, OUTPUT.format(92.57), "")])
-    host = spark.host
-    usual = host.run
-    host.run = lambda argv: next(answers) if "ib_write_bw" in argv[0] else usual(argv)
-    plan = fabric.of_host(["spark01", "spark02"], "spark01", SUBNETS)
-    made = checks.FabricCheck(host, plan["rails"][:1])
-    (row,) = made.measure({"link": "cable1", "role": "client", "peer": "spark02"}, 5, 80)
+    run = spark.run
+    monkeypatch.setattr(spark, "run", lambda argv: next(answers) if "ib_write_bw" in argv[0] else run(argv))
+    (row,) = measure(spark, rails=1)
     assert row["measured"] == 92.57

@@ -1,4 +1,4 @@
-"""The netplan file and NCCL's variables; what real netplan does with them is in tests/integration/test_fabric.py."""
+"""The netplan file and NCCL's variables; tests/integration/test_fabric.py runs the real netplan."""
 
 import stat
 import typing as t
@@ -16,7 +16,7 @@ SUBNETS = [f"192.168.{number}.0/24" for number in range(200, 206)]
 
 
 class Setup:
-    """A Spark whose netplan file and root lie below one directory, and a netplan that does as it is told."""
+    """A Spark whose netplan file and root are in one directory, with a simulated netplan."""
 
     def __init__(self, directory: Path, hosts: t.Sequence[str] = ("spark01", "spark02")) -> None:
         self.spark = Spark(directory / "host", cabled=(0, 1))
@@ -38,32 +38,31 @@ class Setup:
     def run(self, check: bool = False, session: str = "", **options: t.Any) -> dict[str, t.Any]:
         host = self.spark.host
         host.run = self.command
-        made = netplan.FabricNetplan(self.options(**options), host, check, self.warnings.append, session)
-        return made.run()
+        return netplan.FabricNetplan(self.options(**options), host, check, self.warnings.append, session).run()
 
     def command(self, argv: list[str]) -> tuple[int, str, str]:
-        """Do what netplan and ip do to interfaces."""
-        done = self.spark.run(argv)
-        if argv[0].endswith("netplan") and argv[1] == "apply" and done[0] == 0:
-            self.take()
+        """Change the interfaces as netplan and ip do."""
+        result = self.spark.run(argv)
+        if argv[0].endswith("netplan") and argv[1] == "apply" and result[0] == 0:
+            self.apply_file()
         if argv[1:3] == ["address", "delete"] and argv[3] in self.spark.addresses.get(argv[5], []):
             self.spark.addresses[argv[5]].remove(argv[3])
         if argv[1:3] == ["link", "set"]:
             self.spark.write(f"sys/class/net/{argv[4]}/mtu", argv[6])
-        return done
+        return result
 
-    def take(self) -> None:
+    def apply_file(self) -> None:
         if self.file.exists():
             for name, row in yaml.safe_load(self.file.read_text())["network"]["ethernets"].items():
                 self.spark.addresses[name] = list(row["addresses"])
                 self.spark.write(f"sys/class/net/{name}/mtu", str(row["mtu"]))
 
-    def failed(self, **options: t.Any) -> SparkforgeError:
+    def run_error(self, **options: t.Any) -> SparkforgeError:
         with pytest.raises(SparkforgeError) as caught:
             self.run(**options)
         return caught.value
 
-    def applied(self) -> int:
+    def apply_count(self) -> int:
         return len([argv for argv in self.spark.ran if argv[0].endswith("netplan") and argv[1] == "apply"])
 
 
@@ -72,15 +71,13 @@ def setup(tmp_path: Path) -> Setup:
     return Setup(tmp_path)
 
 
-def test_both_halves_are_written_with_their_addresses_and_hcas(setup: Setup) -> None:
+def test_both_interfaces_get_addresses_and_hcas(setup: Setup) -> None:
     result = setup.run()
     assert result["changed"] is True
     assert stat.S_IMODE(setup.file.stat().st_mode) == 0o600
     ethernets = yaml.safe_load(setup.file.read_text())["network"]["ethernets"]
-    assert {name: row["addresses"] for name, row in ethernets.items()} == {
-        "enp1s0f0np0": ["192.168.200.1/24"],
-        "enP2p1s0f0np0": ["192.168.201.1/24"],
-    }
+    addresses = {name: row["addresses"] for name, row in ethernets.items()}
+    assert addresses == {"enp1s0f0np0": ["192.168.200.1/24"], "enP2p1s0f0np0": ["192.168.201.1/24"]}
     assert {row["mtu"] for row in ethernets.values()} == {9000}
     assert {str(row["link-local"]) for row in ethernets.values()} == {"[]"}
     assert result["environment"] == {
@@ -95,15 +92,15 @@ def test_both_halves_are_written_with_their_addresses_and_hcas(setup: Setup) -> 
     assert setup.warnings == []
 
 
-def test_a_ring_names_all_four_devices_and_the_ring_s_settings(tmp_path: Path) -> None:
+def test_ring_has_four_devices_and_its_settings(tmp_path: Path) -> None:
     setup = Setup(tmp_path, ("spark01", "spark02", "spark03"))
-    found = setup.run()["environment"]
-    assert found["NCCL_IB_HCA"] == "rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1"
-    assert found["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1"
-    assert found["NCCL_NET_PLUGIN"] == "none"
+    environment = setup.run()["environment"]
+    assert environment["NCCL_IB_HCA"] == "rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1"
+    assert environment["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1"
+    assert environment["NCCL_NET_PLUGIN"] == "none"
 
 
-def test_a_changed_mtu_is_mended_and_a_cable_that_is_not_there_is_no_deviation(setup: Setup) -> None:
+def test_changed_mtu_is_restored_unless_cable_is_missing(setup: Setup) -> None:
     setup.run()
     setup.spark.write("sys/class/net/enP2p1s0f0np0/mtu", "1500")
     result = setup.run()
@@ -114,14 +111,14 @@ def test_a_changed_mtu_is_mended_and_a_cable_that_is_not_there_is_no_deviation(s
     assert setup.run()["changed"] is False
 
 
-def test_a_file_that_others_may_read_is_written_anew(setup: Setup) -> None:
+def test_file_readable_by_others_is_rewritten(setup: Setup) -> None:
     setup.run()
     setup.file.chmod(0o644)
     assert setup.run()["changed"] is True
     assert stat.S_IMODE(setup.file.stat().st_mode) == 0o600
 
 
-def test_the_mtu_of_before_is_remembered_over_several_runs(setup: Setup) -> None:
+def test_original_mtu_is_restored_after_several_runs(setup: Setup) -> None:
     setup.run()
     for rail in setup.plan["rails"]:
         rail["mtu"] = 4200
@@ -130,79 +127,80 @@ def test_the_mtu_of_before_is_remembered_over_several_runs(setup: Setup) -> None
     assert (setup.spark.root / "sys/class/net/enp1s0f0np0/mtu").read_text() == "1500"
 
 
-def test_a_management_interface_that_loses_its_address_brings_the_old_state_back(setup: Setup) -> None:
-    taken = setup.take
+def test_lost_management_address_reverts_the_change(setup: Setup) -> None:
+    apply_file = setup.apply_file
 
-    def take() -> None:
-        taken()
+    def lose_management_address() -> None:
+        apply_file()
         setup.spark.addresses["enP7s7"] = []
 
-    setup.take = take  # type: ignore[method-assign]
-    error = setup.failed()
+    setup.apply_file = lose_management_address  # type: ignore[method-assign]
+    error = setup.run_error()
     assert "the management interface lacks 10.0.0.11/24" in error.cause
     assert not setup.file.exists()
     assert not (setup.root / "receipts").exists()
     assert setup.spark.addresses["enp1s0f0np0"] == []
 
 
-def test_a_fabric_that_cannot_be_removed_stays_whole(setup: Setup) -> None:
+def test_failed_removal_restores_the_fabric(setup: Setup) -> None:
     setup.run()
-    taken, text = setup.take, setup.file.read_text()
+    apply_file, text = setup.apply_file, setup.file.read_text()
 
-    def take() -> None:
-        taken()
+    def lose_management_address() -> None:
+        apply_file()
         setup.spark.addresses["enP7s7"] = ["10.0.0.11/24"] if setup.file.exists() else []
 
-    setup.take = take  # type: ignore[method-assign]
-    error = setup.failed(state="absent")
+    setup.apply_file = lose_management_address  # type: ignore[method-assign]
+    error = setup.run_error(state="absent")
     assert "the management interface lacks 10.0.0.11/24" in error.cause
     assert setup.file.read_text() == text
     assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"]
     assert setup.run()["changed"] is False
 
 
-def test_interfaces_that_do_not_follow_bring_the_old_state_back(setup: Setup) -> None:
-    setup.take = lambda: None  # type: ignore[method-assign]
-    error = setup.failed()
+def test_ineffective_apply_reverts_the_change(setup: Setup) -> None:
+    setup.apply_file = lambda: None  # type: ignore[method-assign]
+    error = setup.run_error()
     assert "After `netplan apply` enp1s0f0np0 has no address" in error.cause
     assert not setup.file.exists()
 
 
-def test_without_apply_the_file_is_written_for_the_next_boot(setup: Setup) -> None:
+def test_file_is_written_without_apply(setup: Setup) -> None:
     assert setup.run(apply=False)["changed"] is True
-    assert setup.applied() == 0
+    assert setup.apply_count() == 0
     assert setup.run(apply=False)["changed"] is False
 
 
-def test_the_interface_of_the_connection_is_left_alone(setup: Setup) -> None:
+def test_interface_of_the_connection_is_refused(setup: Setup) -> None:
     setup.spark.address("enp1s0f0np0", "10.5.5.5/24")
-    assert "Ansible is connected to 10.5.5.5 on enp1s0f0np0" in setup.failed(session="10.5.5.5").cause
+    assert "Ansible is connected to 10.5.5.5 on enp1s0f0np0" in setup.run_error(session="10.5.5.5").cause
 
 
-def test_what_spoils_a_fabric_is_warned_of(setup: Setup) -> None:
+def test_kernel_problem_is_a_warning(setup: Setup) -> None:
     setup.spark.write("proc/meminfo", "CmaTotal: 0 kB\nCmaFree: 10171187 kB\n")
     assert [row["check"] for row in setup.run()["problems"]] == ["kernel.kho"]
     assert "nvidia-spark-grub-kho" in setup.warnings[0]
 
 
 @pytest.mark.parametrize("environment", [{"lower": "1"}, {"A B": "1"}, {"NCCL_DEBUG": "a b"}, {"NCCL_DEBUG": "$(id)"}])
-def test_a_variable_that_a_shell_would_misread_is_refused(setup: Setup, environment: dict[str, str]) -> None:
-    assert "fabric_environment" in setup.failed(environment=environment).cause
+def test_variable_unsafe_for_a_shell_is_refused(setup: Setup, environment: dict[str, str]) -> None:
+    assert "fabric_environment" in setup.run_error(environment=environment).cause
     assert not setup.file.exists()
 
 
-def test_variables_are_replaced_and_left_out(setup: Setup) -> None:
-    found = setup.run(environment={"NCCL_DEBUG": "INFO", "UCX_NET_DEVICES": None}, socket_interface="enp1s0f0np0")
-    assert found["environment"]["NCCL_DEBUG"] == "INFO"
-    assert "UCX_NET_DEVICES" not in found["environment"]
-    assert found["environment"]["NCCL_SOCKET_IFNAME"] == "enp1s0f0np0"
+def test_variables_can_be_replaced_and_removed(setup: Setup) -> None:
+    changes = {"NCCL_DEBUG": "INFO", "UCX_NET_DEVICES": None}
+    environment = setup.run(environment=changes, socket_interface="enp1s0f0np0")["environment"]
+    assert environment["NCCL_DEBUG"] == "INFO"
+    assert "UCX_NET_DEVICES" not in environment
+    assert environment["NCCL_SOCKET_IFNAME"] == "enp1s0f0np0"
 
 
-def test_the_session_is_read_as_ssh_writes_it() -> None:
+def test_session_address_from_ssh_connection() -> None:
     assert netplan.session_address({"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.2 22"}) == "10.0.0.2"
     assert netplan.session_address({}) == ""
 
 
 @pytest.mark.parametrize("file", ["/etc/netplan/fabric.yml", "/etc/netplan/a b.yaml"])
-def test_a_file_that_netplan_would_not_read_is_refused(setup: Setup, file: str) -> None:
-    assert "is not a file that netplan reads" in setup.failed(file=file).cause
+def test_file_that_netplan_ignores_is_refused(setup: Setup, file: str) -> None:
+    assert "is not a file that netplan reads" in setup.run_error(file=file).cause

@@ -1,4 +1,4 @@
-"""Archives whose headers claim memory: each is refused before it takes any."""
+"""Archives whose headers claim much memory are refused before the memory is allocated."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 
 from tests.unit.redist_tree import member, tar
 
-#: What a bomb claims here, and what may be taken for it.
+#: The size that the hostile headers claim, and the most memory that refusing them may take.
 CLAIM, ROOM = 48 << 20, 8 << 20
 
 
@@ -29,7 +29,7 @@ def header(kind: bytes, size: int, name: str = "top/x") -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
-def zeros(data: bytes) -> bytes:
+def padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 512)
 
 
@@ -58,18 +58,18 @@ def sparse() -> bytes:
 
 
 def global_records() -> bytes:
-    made = b""
+    content = b""
     for number in range(300):
         body = b"".join(b"%d %s=x\n" % (len(key) + 6, key) for key in (b"%05d-%03d" % (number, n) for n in range(800)))
-        made += header(b"g", len(body)) + zeros(body) + header(b"5", 0, f"top/{number}")
-    return made
+        content += header(b"g", len(body)) + padded(body) + header(b"5", 0, f"top/{number}")
+    return content
 
 
 BOMBS = (long_name, long_link, pax, global_pax, sparse, global_records)
 
 
 def refusal(path: Path, content: bytes, work: t.Callable[[str, str], t.Any]) -> tuple[str, int]:
-    """Return why an archive was refused, and the memory that it took."""
+    """Return the cause of the refusal of an archive, and the memory that it took."""
     (path / "archive").write_bytes(content)
     tracemalloc.start()
     try:
@@ -81,8 +81,8 @@ def refusal(path: Path, content: bytes, work: t.Callable[[str, str], t.Any]) -> 
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
-def test_headers_take_no_memory_to_speak_of(tmp_path: Path, bomb: t.Any) -> None:
-    content = gzip.compress(zeros(bomb()) + bytes(1024), 6)
+def test_hostile_headers_take_little_memory(tmp_path: Path, bomb: t.Any) -> None:
+    content = gzip.compress(padded(bomb()) + bytes(1024), 6)
     cause, memory = refusal(tmp_path, content, unpack.unpack)
     assert "is damaged or not a tar archive: " in cause
     assert len(cause) < 1000
@@ -90,66 +90,60 @@ def test_headers_take_no_memory_to_speak_of(tmp_path: Path, bomb: t.Any) -> None
     assert os.listdir(tmp_path) == ["archive"]
 
 
-def test_an_archive_of_sources_is_read_within_the_same_bounds(tmp_path: Path) -> None:
-    cause, memory = refusal(
-        tmp_path, gzip.compress(long_name()), lambda *at: unpack.unpack(*at, "sources", unpack.SOURCES)
-    )
+def test_source_archive_has_the_same_limits(tmp_path: Path) -> None:
+    content = gzip.compress(long_name())
+    cause, memory = refusal(tmp_path, content, lambda *paths: unpack.unpack(*paths, "sources", unpack.SOURCES))
     assert "headers of more than 131072 bytes" in cause
     assert memory < ROOM
 
 
-def test_the_members_that_were_read_are_forgotten(tmp_path: Path) -> None:
+def test_members_are_not_kept_in_memory(tmp_path: Path) -> None:
     content = gzip.decompress(tar([(member(f"top/{n:06}/"), b"") for n in range(10)], "gz"))
     members = archive_reader.Members(io.BytesIO(content))
     assert len(list(members)) == 10
     assert members._archive.members == []
 
 
-def test_a_dictionary_of_a_gigabyte_is_not_allocated(tmp_path: Path) -> None:
+def test_gigabyte_dictionary_is_refused(tmp_path: Path) -> None:
     content = bytearray(tar([(member("top/x"), b"x")], "xz"))
     size = (content[12] + 1) * 4
-    # LZMA2's filter, one byte of properties: the size of the dictionary (xz's file format, 5.3.1).
-    at = content.index(b"\x21\x01", 12) + 2
-    content[at] = 36
+    # The property byte of the LZMA2 filter is the dictionary size (The .xz File Format, 5.3.1).
+    position = content.index(b"\x21\x01", 12) + 2
+    content[position] = 36
     content[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(content[12 : 12 + size - 4]))
     cause, _memory = refusal(tmp_path, bytes(content), unpack.unpack)
     assert "Memory usage limit exceeded" in cause
-    content[at] = 28  # xz -9: 64 MiB
+    content[position] = 28  # xz -9: 64 MiB
     content[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(content[12 : 12 + size - 4]))
     (tmp_path / "archive").write_bytes(content)
     assert unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out")).files == {"x": 1}
 
 
-def test_several_streams_of_xz_with_zeros_between_them_are_one(tmp_path: Path) -> None:
+def test_concatenated_xz_streams_with_padding(tmp_path: Path) -> None:
     content = lzma.decompress(tar([(member("top/x"), os.urandom(100_000)), (member("top/y"), b"y")]))
-    (tmp_path / "archive").write_bytes(
-        lzma.compress(content[:51_200]) + bytes(8) + lzma.compress(content[51_200:]) + bytes(4)
-    )
+    first, second = lzma.compress(content[:51_200]), lzma.compress(content[51_200:])
+    (tmp_path / "archive").write_bytes(first + bytes(8) + second + bytes(4))
     assert unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out")).files == {"x": 100_000, "y": 1}
 
 
-def test_a_name_as_long_as_a_header_makes_no_long_message(tmp_path: Path) -> None:
+def test_long_name_is_shortened_in_the_message(tmp_path: Path) -> None:
     cause, _memory = refusal(tmp_path, tar([(member("top/" + "n" * 60_000 + "/.."), b"")], "gz"), unpack.unpack)
     assert "leaves the archive with '..': refused, and nothing was kept." in cause
     assert len(cause) <= 4000
 
 
-def test_a_zip_archive_with_a_directory_beyond_memory_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_zip_archive_with_large_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zipfile.ZipFile(tmp_path / "archive", "w") as file:
         for number in range(2000):
             file.writestr(f"top/{number}", b"")
     monkeypatch.setattr(zip_archive, "DIRECTORY_LIMIT", 70_000)
-    with (
-        pytest.raises(zipfile.BadZipFile, match="its directory has more than"),
-        zip_archive.opened(str(tmp_path / "archive")),
-    ):
+    path = str(tmp_path / "archive")
+    with pytest.raises(zipfile.BadZipFile, match="its directory has more than"), zip_archive.opened(path):
         pass
 
 
 @pytest.mark.parametrize("mtime", ["inf", "-inf", "nan", "1e400"])
-def test_a_time_that_is_no_number_is_damage(tmp_path: Path, mtime: str) -> None:
+def test_invalid_modification_time_is_damage(tmp_path: Path, mtime: str) -> None:
     info = member("top/x")
     info.pax_headers = {"mtime": mtime}
     cause, _memory = refusal(tmp_path, tar([(info, b"x")], "gz"), unpack.unpack)
@@ -157,16 +151,16 @@ def test_a_time_that_is_no_number_is_damage(tmp_path: Path, mtime: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [member("top/a\0b"), member("top/l", tarfile.SYMTYPE, "a\0b"), member("top/d\0/x", tarfile.DIRTYPE)]
+    "bad_member", [member("top/a\0b"), member("top/l", tarfile.SYMTYPE, "a\0b"), member("top/d\0/x", tarfile.DIRTYPE)]
 )
-def test_a_name_with_a_nul_is_damage(tmp_path: Path, bad: tarfile.TarInfo) -> None:
-    bad.pax_headers = {"path": bad.name, "linkpath": bad.linkname}
-    cause, _memory = refusal(tmp_path, tar([(member("top/first"), b""), (bad, b"")], "gz"), unpack.unpack)
+def test_name_with_nul_is_damage(tmp_path: Path, bad_member: tarfile.TarInfo) -> None:
+    bad_member.pax_headers = {"path": bad_member.name, "linkpath": bad_member.linkname}
+    cause, _memory = refusal(tmp_path, tar([(member("top/first"), b""), (bad_member, b"")], "gz"), unpack.unpack)
     assert "embedded null" in cause
     assert os.listdir(tmp_path) == ["archive"]
 
 
-def test_a_map_of_a_sparse_file_with_a_number_of_5000_digits_is_damage(tmp_path: Path) -> None:
+def test_sparse_map_with_huge_number_is_damage(tmp_path: Path) -> None:
     info = member("top/x")
     info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "1"}
     cause, _memory = refusal(tmp_path, tar([(info, b"9" * 5000 + b"\n" + bytes(600))], "gz"), unpack.unpack)
@@ -174,13 +168,13 @@ def test_a_map_of_a_sparse_file_with_a_number_of_5000_digits_is_damage(tmp_path:
 
 
 def test_chained_headers_are_damage(tmp_path: Path) -> None:
-    chain = (header(b"g", 512) + zeros(b"9 a=bcde\n")) * 5000 + header(b"0", 0) + bytes(1024)
+    chain = (header(b"g", 512) + padded(b"9 a=bcde\n")) * 5000 + header(b"0", 0) + bytes(1024)
     cause, _memory = refusal(tmp_path, gzip.compress(chain), unpack.unpack)
     assert "headers of more than 131072 bytes" in cause
 
 
 @pytest.mark.parametrize("cut", [4, 12, 40])
-def test_an_archive_that_is_cut_off_behind_its_last_member_is_damage(tmp_path: Path, cut: int) -> None:
+def test_archive_truncated_after_last_member_is_damage(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "a.tar.xz"
     path.write_bytes(tar([(member("top/x"), b"1")])[:-cut])
     with pytest.raises(SparkforgeError, match="is damaged"):
@@ -188,7 +182,7 @@ def test_an_archive_that_is_cut_off_behind_its_last_member_is_damage(tmp_path: P
     assert not (tmp_path / "unpacked").exists()
 
 
-def test_what_follows_the_last_member_is_not_read_without_an_end(tmp_path: Path) -> None:
+def test_trailing_data_is_limited(tmp_path: Path) -> None:
     path = tmp_path / "a.tar.xz"
     content = lzma.decompress(tar([(member("top/x"), b"1")])) + bytes(archive_reader.TRAILING_LIMIT + (2 << 20))
     path.write_bytes(lzma.compress(content))

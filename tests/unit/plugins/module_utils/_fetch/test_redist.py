@@ -1,4 +1,5 @@
 import dataclasses
+import functools
 import json
 import os
 import types
@@ -12,7 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 from tests.unit.redist_tree import Tree, archive
 
 PIN = "c5fe7e5796792e10c3c5971bbb169ab3040ba61fe6fc99bdcbc02cf0f1ed9409"
-# The shape and the values of NVIDIA's manifest of cuDSS 0.8.0.
+# Reduced from NVIDIA's manifest of cuDSS 0.8.0.
 MANIFEST: dict[str, t.Any] = {
     "release_date": "2026-06-01",
     "release_label": "0.8.0",
@@ -29,7 +30,7 @@ MANIFEST: dict[str, t.Any] = {
         },
     },
 }
-WANTED = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", PIN, "libcudss.so.0")
+ARCHIVE = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", PIN, "libcudss.so.0")
 
 
 @pytest.mark.parametrize(
@@ -42,18 +43,18 @@ WANTED = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13
         {"sha256": None},
     ],
 )
-def test_a_manifest_with_impossible_values_is_refused(change: t.Any) -> None:
+def test_manifest_with_invalid_values_is_refused(change: t.Any) -> None:
     variant = {**MANIFEST["libcudss"]["linux-sbsa"]["cuda13"], **change}
     manifest = {"libcudss": {**MANIFEST["libcudss"], "linux-sbsa": {"cuda13": variant}}}
     with pytest.raises(SparkforgeError, match="which are not valid"):
-        redist_plan.resolve(manifest, WANTED, "url")
+        redist_plan.resolve(manifest, ARCHIVE, "url")
 
 
 @pytest.mark.parametrize("version", ["../x", "", None, 8, "current", "v1", "..", "-1", "1" * 129, "1\n"])
-def test_a_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
+def test_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
     manifest = {"libcudss": {**MANIFEST["libcudss"], "version": version}}
     with pytest.raises(SparkforgeError, match="which are not valid"):
-        redist_plan.resolve(manifest, dataclasses.replace(WANTED, version=None), "url")
+        redist_plan.resolve(manifest, dataclasses.replace(ARCHIVE, version=None), "url")
 
 
 RECEIPT = {
@@ -68,22 +69,22 @@ RECEIPT = {
 }
 
 
-def test_an_installed_archive_is_told_from_the_wanted_one_by_each_input() -> None:
-    assert redist_plan.differs(RECEIPT, WANTED, "/prefix") == ""
-    assert redist_plan.differs(RECEIPT, WANTED, "/other") == "its prefix is /prefix, expected /other"
+def test_installed_archive_differs_by_each_input() -> None:
+    assert redist_plan.differs(RECEIPT, ARCHIVE, "/prefix") == ""
+    assert redist_plan.differs(RECEIPT, ARCHIVE, "/other") == "its prefix is /prefix, expected /other"
     for key in ("product", "release", "version", "platform", "variant", "sha256"):
-        assert redist_plan.differs({**RECEIPT, key: "x"}, WANTED, "/prefix").startswith(f"its {key} is x, ")
+        assert redist_plan.differs({**RECEIPT, key: "x"}, ARCHIVE, "/prefix").startswith(f"its {key} is x, ")
 
 
-def places(path: Path) -> dict[str, t.Any]:
-    """Return the options that say where the mirror and the host are."""
+def directories(path: Path) -> dict[str, t.Any]:
+    """Return the options with the directories of the mirror and the host."""
     names = {"prefix": "prefix", "root": "root", "loader_directory": "loader"}
     options = {option: str(path / name) for option, name in names.items()}
     return {"base_url": (path / "mirror/compute").as_uri(), **options}
 
 
 class Bench:
-    """A mirror with archives of two products, and a host below a directory."""
+    """A mirror with archives, and the directories of a host."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -99,12 +100,9 @@ class Bench:
         self.entries = [{"product": product, "component": product, "release": release, "sha256": pin}]
         return self.entries[0]
 
-    def redist(self, state: str = "present", check_mode: bool = False, **options: t.Any) -> _redist.RedistArchives:
-        return _redist.RedistArchives(
-            redist_plan.archives_from(self.entries, "linux-sbsa", "cuda13", state),
-            {**places(self.path), **options},
-            check_mode,
-        )
+    def redist(self, state: str = "present", **options: t.Any) -> _redist.RedistArchives:
+        archives = redist_plan.archives_from(self.entries, "linux-sbsa", "cuda13", state)
+        return _redist.RedistArchives(archives, directories(self.path), False, **options)
 
     def edit_receipt(self, **changes: t.Any) -> None:
         path = self.path / "root/receipts/redist-one.json"
@@ -116,22 +114,22 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_what_a_killed_run_left_is_removed_however_deep_it_is(bench: Bench) -> None:
+def test_deep_staging_directory_of_killed_run_is_removed(bench: Bench) -> None:
     bench.publish()
     stale = bench.path / "prefix/.staging-one-0"
     stale.mkdir(parents=True)
-    at = os.open(stale, os.O_RDONLY)
+    parent = os.open(stale, os.O_RDONLY)
     for _level in range(3000):
-        os.mkdir("d", dir_fd=at)
-        below = os.open("d", os.O_RDONLY, dir_fd=at)
-        os.close(at)
-        at = below
-    os.close(at)
+        os.mkdir("d", dir_fd=parent)
+        child = os.open("d", os.O_RDONLY, dir_fd=parent)
+        os.close(parent)
+        parent = child
+    os.close(parent)
     assert bench.redist().present()["changed"]
     assert os.listdir(bench.path / "prefix") == ["one"]
 
 
-def test_a_version_named_as_the_link_does_not_take_its_place(bench: Bench) -> None:
+def test_version_named_current_is_refused(bench: Bench) -> None:
     bench.publish()
     bench.redist().present()
     bench.publish(version="current", release="2")
@@ -146,14 +144,14 @@ def test_a_version_named_as_the_link_does_not_take_its_place(bench: Bench) -> No
 
 
 @pytest.mark.parametrize("target", ["..", ".", "../..", "current", "../other", "{bench}/outside"])
-def test_a_link_that_leads_elsewhere_decides_nothing_that_is_removed(bench: Bench, target: str) -> None:
+def test_edited_link_does_not_decide_removal(bench: Bench, target: str) -> None:
     bench.publish()
     bench.redist().present()
     (bench.path / "prefix/other/1.0").mkdir(parents=True)
     (bench.path / "prefix/one/of-somebody-else").mkdir()
     link = bench.path / "prefix/one/current"
     link.unlink()
-    # Within the test's directory, whatever it is: a broken guard removes what is named here.
+    # All targets are inside the test's directory, because a broken guard would remove them.
     (bench.path / "outside").mkdir()
     link.symlink_to(target.format(bench=bench.path))
     result = bench.redist("absent").absent()
@@ -178,52 +176,50 @@ def test_a_link_that_leads_elsewhere_decides_nothing_that_is_removed(bench: Benc
     ],
 )
 @pytest.mark.parametrize("generation", ["previous", "installed"])
-def test_a_receipt_that_was_edited_does_not_decide_what_is_removed(
-    bench: Bench, changes: dict[str, str], generation: str
-) -> None:
+def test_edited_receipt_does_not_decide_removal(bench: Bench, changes: dict[str, str], generation: str) -> None:
     bench.publish()
     bench.redist().present()
-    kept = bench.path / "precious/one/current"
-    kept.mkdir(parents=True)
+    precious = bench.path / "precious/one/current"
+    precious.mkdir(parents=True)
     edited = {key: os.path.join(bench.path, value) if key != "component" else value for key, value in changes.items()}
     bench.edit_receipt(**(edited if generation == "installed" else {"previous": edited}))
     bench.redist("absent").absent()
-    assert kept.is_dir()
+    assert precious.is_dir()
 
 
-def test_what_a_receipt_vouches_for_is_on_the_disk_first(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_synced_before_the_receipt(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: set[int] = set()
-    written: list[set[int]] = []
+    synced_before: list[set[int]] = []
     fsync, write = os.fsync, _redist.receipts.write
 
-    def note(descriptor: int) -> None:
+    def recording_fsync(descriptor: int) -> None:
         synced.add(os.fstat(descriptor).st_ino)
         fsync(descriptor)
 
-    def receipt(*arguments: t.Any) -> str:
-        written.append(set(synced))
+    def recording_write(*arguments: t.Any) -> str:
+        synced_before.append(set(synced))
         return write(*arguments)
 
-    monkeypatch.setattr(os, "fsync", note)
-    monkeypatch.setattr(_redist.receipts, "write", receipt)
+    monkeypatch.setattr(os, "fsync", recording_fsync)
+    monkeypatch.setattr(_redist.receipts, "write", recording_write)
     bench.publish()
     bench.redist().present()
     version = bench.path / "prefix/one/1.0-cuda13"
     paths = [version, version.parent, *(path for path in version.rglob("*") if not path.is_symlink())]
-    assert {path.stat().st_ino for path in paths} <= written[0]
+    assert {path.stat().st_ino for path in paths} <= synced_before[0]
 
 
-@pytest.mark.parametrize(("times", "fits"), [(6, True), (3, False)])
-def test_room_is_needed_for_the_archive_and_what_is_in_it(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, times: int, fits: bool
+@pytest.mark.parametrize(("times", "is_enough"), [(6, True), (3, False)])
+def test_disk_space_for_archive_and_content(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, times: int, is_enough: bool
 ) -> None:
     bench.publish()
-    [packed] = (path for path in bench.path.rglob("*.tar.xz"))
-    size = packed.stat().st_size
-    # unpack asks for a reserve of its own.
+    [tarball] = (path for path in bench.path.rglob("*.tar.xz"))
+    size = tarball.stat().st_size
+    # unpack needs a reserve besides.
     monkeypatch.setattr(_redist.unpack, "RESERVE", 0)
     monkeypatch.setattr(os, "statvfs", lambda _path: types.SimpleNamespace(f_bavail=times * size, f_frsize=1))
-    if fits:
+    if is_enough:
         assert bench.redist().present()["changed"]
         return
     with pytest.raises(SparkforgeError, match="downloaded and unpacked, needs"):
@@ -231,43 +227,27 @@ def test_room_is_needed_for_the_archive_and_what_is_in_it(
     assert not (bench.path / "prefix").exists()
 
 
-def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:
-    tree = Tree({})
-    entries = []
-    for number, product in enumerate(("one", "two")):
-        content = archive("top", f"lib{product}.so.0", "1.0")
-        pin = tree.publish(product, "1", product, f"1.{number}", content)
-        entries.append({"product": product, "component": product, "release": "1", "sha256": pin})
-    for path, content in tree.files.items():
-        (tmp_path / "mirror" / path[1:]).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "mirror" / path[1:]).write_bytes(content)
+def test_ldconfig_runs_once_before_the_receipts(bench: Bench) -> None:
+    bench.entries = [bench.publish(product, f"1.{number}") for number, product in enumerate(("one", "two"))]
     calls: list[tuple[list[str], bool]] = []
     status = [1]
 
     def run(arguments: list[str]) -> tuple[int, str, str]:
-        calls.append((arguments, (tmp_path / "root/receipts").exists()))
+        calls.append((arguments, (bench.path / "root/receipts").exists()))
         return status[0], "", "ldconfig: no space"
 
-    def redist() -> _redist.RedistArchives:
-        return _redist.RedistArchives(
-            redist_plan.archives_from(entries, "linux-sbsa", "cuda13", "present"),
-            places(tmp_path),
-            False,
-            ldconfig=["/sbin/ldconfig"],
-            run=run,
-        )
-
+    redist = functools.partial(bench.redist, ldconfig=["/sbin/ldconfig"], run=run)
     with pytest.raises(SparkforgeError, match="failed with exit status 1: ldconfig: no space"):
         redist().present()
     assert calls == [(["/sbin/ldconfig"], False)]
     status[0] = 0
-    assert redist().present()["changed"] is True, "what ldconfig did not finish is not taken for finished"
+    assert redist().present()["changed"] is True, "without ldconfig the installation is not complete"
     assert calls[1:] == [(["/sbin/ldconfig"], False)]
     assert redist().present()["changed"] is False
     assert len(calls) == 2
     assert redist().absent()["changed"] is True
     assert len(calls) == 3
-    assert sorted(path.name for path in Path(tmp_path).iterdir()) == ["loader", "mirror"]
+    assert sorted(path.name for path in bench.path.iterdir()) == ["loader", "mirror"]
 
 
 @pytest.mark.parametrize(
@@ -275,17 +255,17 @@ def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: P
     ["/prefix/other/1.0", "/prefix/one/../one/1.0", "prefix/one/1.0", "/prefix/one/current", "/prefix/one",
      "/prefix/one/1.0 of mine"],
 )  # fmt: skip
-def test_only_what_lies_where_versions_lie_is_one(path: str) -> None:
+def test_is_version_checks_the_path(path: str) -> None:
     assert redist_plan.is_version("/prefix/one/1.0-cuda13", "one")
     assert not redist_plan.is_version(path, "one")
 
 
-def test_an_upgrade_removes_nothing_that_an_edited_receipt_names(bench: Bench) -> None:
+def test_upgrade_ignores_paths_of_edited_receipt(bench: Bench) -> None:
     bench.publish()
     bench.redist().present()
-    kept = bench.path / "precious"
-    kept.mkdir()
-    bench.edit_receipt(previous={"path": str(kept), "prefix": str(bench.path), "component": "one"})
+    precious = bench.path / "precious"
+    precious.mkdir()
+    bench.edit_receipt(previous={"path": str(precious), "prefix": str(bench.path), "component": "one"})
     bench.publish(version="2.0", release="2")
     assert bench.redist().present()["changed"]
-    assert kept.is_dir()
+    assert precious.is_dir()

@@ -34,7 +34,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
 
 class Clock:
-    """A clock that only pauses move; ``at`` calls something once that moment is reached."""
+    """A fake clock that only ``sleep`` advances; ``at`` maps moments to functions to call then."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -52,7 +52,7 @@ class Clock:
 
 
 class Bench:
-    """A server, a store and a destination."""
+    """A git server, a store and a destination for one fetch."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.path = tmp_path
@@ -62,7 +62,7 @@ class Bench:
         self.store = tmp_path / "store"
         self.tree = tmp_path / "build" / "source"
         self.clock = Clock()
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def repository(self, name: str) -> Repository:
         return Repository(self.root, name)
@@ -73,9 +73,13 @@ class Bench:
     def fetch(self, source: t.Any, **options: t.Any) -> dict[str, t.Any]:
         options.setdefault("patience", self.clock.patience())
         options.setdefault("environment", ENVIRONMENT)
-        return sources.fetch(source, str(self.tree), str(self.store), self.said.append, **options)
+        return sources.fetch(source, str(self.tree), str(self.store), self.messages.append, **options)
 
-    def fails(self, source: t.Any, **options: t.Any) -> SparkforgeError:
+    def source(self, files: t.Mapping[str, str | bytes], *submodules: t.Any, **options: t.Any) -> sources.Git:
+        """Commit the files to a new repository ``one``, and return that commit as a source."""
+        return sources.Git(self.url("one"), self.repository("one").commit(files, *submodules, **options))
+
+    def fetch_error(self, source: t.Any, **options: t.Any) -> SparkforgeError:
         with pytest.raises(SparkforgeError) as failure:
             self.fetch(source, **options)
         if self.tree.parent.exists():
@@ -89,51 +93,54 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> t.Iterator[Bench]:
-    made = Bench(tmp_path)
-    yield made
-    made.server.stop()
+    bench = Bench(tmp_path)
+    yield bench
+    bench.server.stop()
 
 
 def noise(seed: int, size: int = 3000) -> bytes:
     return random.Random(seed).randbytes(size)
 
 
+FILES = {f"data{number}": noise(number) for number in range(45)}
+
+
 # --- resolve ---
 
 
-def test_a_tag_a_branch_and_a_commit_are_resolved(bench: Bench) -> None:
-    one = bench.repository("one")
-    first = one.commit({"file": "1"})
-    git("tag", "v1.0", cwd=one.tree)
-    second = one.commit({"file": "2"})
-    git("tag", "--annotate", "--message=release", "v2.0", cwd=one.tree)
-    git("branch", "release/2", first, cwd=one.tree)
+def test_resolve_tags_branches_and_commits(bench: Bench) -> None:
+    repository = bench.repository("one")
+    first = repository.commit({"file": "1"})
+    git("tag", "v1.0", cwd=repository.tree)
+    second = repository.commit({"file": "2"})
+    git("tag", "--annotate", "--message=release", "v2.0", cwd=repository.tree)
+    git("branch", "release/2", first, cwd=repository.tree)
     assert bench.resolve("one", "v1.0") == first
     assert bench.resolve("one", "v2.0") == second, "an annotated tag is peeled"
-    assert git("rev-parse", "v2.0", cwd=one.tree) != second
+    assert git("rev-parse", "v2.0", cwd=repository.tree) != second
     assert bench.resolve("one", "main") == second
     assert bench.resolve("one", "release/2") == first
     assert bench.resolve("one", "HEAD") == second
     assert bench.resolve("one", "refs/tags/v2.0") == second
-    asked = len(bench.server.requests)
+    requests = len(bench.server.requests)
     assert bench.resolve("one", "A" * 40) == "a" * 40
-    assert len(bench.server.requests) == asked, "a commit needs no network"
+    assert len(bench.server.requests) == requests, "a commit needs no network"
 
 
-def test_a_tag_comes_before_a_branch_of_its_name(bench: Bench) -> None:
-    one = bench.repository("one")
-    first = one.commit({"file": "1"})
-    git("tag", "same", cwd=one.tree)
-    second = one.commit({"file": "2"})
-    git("branch", "same", second, cwd=one.tree)
+def test_resolve_prefers_tag_to_branch(bench: Bench) -> None:
+    repository = bench.repository("one")
+    first = repository.commit({"file": "1"})
+    git("tag", "same", cwd=repository.tree)
+    second = repository.commit({"file": "2"})
+    git("branch", "same", second, cwd=repository.tree)
     assert bench.resolve("one", "same") == first
 
 
-def test_a_tag_that_does_not_exist_is_answered_with_those_spelt_alike(bench: Bench) -> None:
-    one = bench.repository("one")
-    one.commit({"file": "1"})
+def test_resolve_missing_tag_suggests_similar_tags(bench: Bench) -> None:
+    repository = bench.repository("one")
+    repository.commit({"file": "1"})
     for tag in ("v2.9.0", "v2.9.1", "v2.10.0", "ciflow/trunk/1", "v2.9.1-rc1"):
-        git("tag", "--annotate", "--message=m", tag, cwd=one.tree)
+        git("tag", "--annotate", "--message=m", tag, cwd=repository.tree)
     with pytest.raises(SparkforgeError) as failure:
         bench.resolve("one", "2.9.1")
     assert failure.value.cause == f"The repository {bench.url('one')} has no tag or branch '2.9.1'."
@@ -143,15 +150,14 @@ def test_a_tag_that_does_not_exist_is_answered_with_those_spelt_alike(bench: Ben
 
 
 @pytest.mark.parametrize("version", ["", "--upload-pack=touch", "a b", "main~1", "a..b", "*"])
-def test_what_is_no_version_is_refused_before_anything_is_asked(bench: Bench, version: t.Any) -> None:
+def test_resolve_refuses_invalid_version_without_a_request(bench: Bench, version: t.Any) -> None:
     with pytest.raises(SparkforgeError, match="is not a version of"):
         bench.resolve("one", version)
     assert bench.server.requests == []
 
 
-def test_resolving_waits_a_minute_for_the_network(bench: Bench) -> None:
-    one = bench.repository("one")
-    commit = one.commit({"file": "1"})
+def test_resolve_retries_for_a_minute(bench: Bench) -> None:
+    commit = bench.repository("one").commit({"file": "1"})
     bench.server.stop()
     bench.clock.at[20] = bench.server.start
     assert bench.resolve("one", "main") == commit
@@ -166,26 +172,26 @@ def test_resolving_waits_a_minute_for_the_network(bench: Bench) -> None:
 # --- a commit ---
 
 
-def test_one_commit_is_fetched_without_its_history(bench: Bench) -> None:
-    one = bench.repository("org/one")
-    wanted = [one.commit({"file": f"{number}", f"data{number}": noise(number, 100_000)}) for number in range(3)][1]
-    assert bench.fetch(sources.Git(bench.url("org/one"), wanted)) == {"commit": wanted, "submodules": {}}
+def test_fetch_leaves_out_the_history(bench: Bench) -> None:
+    repository = bench.repository("org/one")
+    _old, commit, _new = (repository.commit({"file": f"{i}", f"data{i}": noise(i, 100_000)}) for i in range(3))
+    assert bench.fetch(sources.Git(bench.url("org/one"), commit)) == {"commit": commit, "submodules": {}}
     assert (bench.tree / "file").read_text() == "1"
     assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
     assert bench.server.sent < 210_000, "the third commit's data were not asked for"
     assert git("status", "--porcelain", cwd=bench.tree) == ""
-    assert git("rev-parse", "HEAD", cwd=bench.tree) == wanted
+    assert git("rev-parse", "HEAD", cwd=bench.tree) == commit
     assert git("remote", "get-url", "origin", cwd=bench.tree) == bench.url("org/one")
     assert os.listdir(bench.tree.parent) == ["source"]
-    assert any("fetching" in line for line in bench.said)
+    assert any("fetching" in line for line in bench.messages)
 
 
-def test_modes_and_symlinks_are_those_of_the_commit_whatever_the_umask_is(bench: Bench) -> None:
-    one = bench.repository("one")
-    (one.tree / "tool").write_text("#!/bin/sh\n")
-    (one.tree / "tool").chmod(0o755)
-    (one.tree / "link").symlink_to("file")
-    commit = one.commit({"file": "x", "folder/other": "y"})
+def test_tree_modes_do_not_depend_on_umask(bench: Bench) -> None:
+    repository = bench.repository("one")
+    (repository.tree / "tool").write_text("#!/bin/sh\n")
+    (repository.tree / "tool").chmod(0o755)
+    (repository.tree / "link").symlink_to("file")
+    commit = repository.commit({"file": "x", "folder/other": "y"})
     old = os.umask(0o077)
     try:
         bench.fetch(sources.Git(bench.url("one"), commit))
@@ -196,10 +202,10 @@ def test_modes_and_symlinks_are_those_of_the_commit_whatever_the_umask_is(bench:
     assert os.readlink(bench.tree / "link") == "file"
 
 
-def test_a_second_fetch_needs_no_network_and_makes_the_tree_anew(bench: Bench) -> None:
-    library, one = bench.repository("library"), bench.repository("one")
+def test_second_fetch_recreates_tree_from_store(bench: Bench) -> None:
+    library, repository = bench.repository("library"), bench.repository("one")
     inner = library.commit({"code": "library"})
-    commit = one.commit({"file": "1"}, {"third_party/library": ("../library.git", inner)})
+    commit = repository.commit({"file": "1"}, {"third_party/library": ("../library.git", inner)})
     source = sources.Git(bench.url("one"), commit)
     first = bench.fetch(source)
     bench.server.stop()
@@ -214,19 +220,17 @@ def test_a_second_fetch_needs_no_network_and_makes_the_tree_anew(bench: Bench) -
     bench.server.start()
 
 
-def test_a_tree_outlives_the_store(bench: Bench) -> None:
-    one = bench.repository("one")
-    commit = one.commit({"file": "1"})
-    bench.fetch(sources.Git(bench.url("one"), commit))
+def test_tree_does_not_need_the_store(bench: Bench) -> None:
+    bench.fetch(bench.source({"file": "1"}))
     sources.disk.remove(str(bench.store))
     assert git("status", "--porcelain", cwd=bench.tree) == ""
     git("fsck", "--full", cwd=bench.tree)
 
 
-def test_a_later_commit_takes_from_the_store_what_has_not_changed(bench: Bench) -> None:
-    one = bench.repository("one")
-    first = one.commit({"large": noise(1, 300_000)})
-    second = one.commit({"small": "new"})
+def test_fetch_reuses_stored_objects(bench: Bench) -> None:
+    repository = bench.repository("one")
+    first = repository.commit({"large": noise(1, 300_000)})
+    second = repository.commit({"small": "new"})
     bench.fetch(sources.Git(bench.url("one"), first))
     bench.server.sent = 0
     bench.fetch(sources.Git(bench.url("one"), second))
@@ -234,27 +238,27 @@ def test_a_later_commit_takes_from_the_store_what_has_not_changed(bench: Bench) 
     assert sorted(os.listdir(bench.tree)) == [".git", "large", "small"]
 
 
-def test_of_a_server_that_gives_no_single_commit_only_the_tip_of_a_branch_can_be_had(bench: Bench) -> None:
+def test_old_server_serves_only_branch_tips(bench: Bench) -> None:
     bench.server.old = True
-    one = bench.repository("one")
-    commits = [one.commit({"file": str(number)}) for number in range(4)]
+    repository = bench.repository("one")
+    commits = [repository.commit({"file": str(number)}) for number in range(4)]
     bench.fetch(sources.Git(bench.url("one"), commits[3]))
     assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
     sources.disk.remove(str(bench.tree))
-    error = bench.fails(sources.Git(bench.url("one"), commits[1]))
+    error = bench.fetch_error(sources.Git(bench.url("one"), commits[1]))
     assert error.cause.startswith(
         f"The repository {bench.url('one')} serves no single commits, and no branch or tag of it is {commits[1]}: "
     )
     assert "playbooks/mirror.yml" in error.remedy
 
 
-def test_a_repository_on_the_host(bench: Bench) -> None:
-    one, library = bench.repository("one"), bench.repository("library")
+def test_local_repository(bench: Bench) -> None:
+    repository, library = bench.repository("one"), bench.repository("library")
     inner = library.commit({"code": "x"})
-    first = one.commit({"file": "1"}, {"lib": ("../library.git", inner), "again": (str(library.bare), inner)})
-    git("tag", "v1", cwd=one.tree)
-    one.commit({"file": "2"})
-    for repo in (str(one.bare), f"file://{one.bare}"):
+    first = repository.commit({"file": "1"}, {"lib": ("../library.git", inner), "again": (str(library.bare), inner)})
+    git("tag", "v1", cwd=repository.tree)
+    repository.commit({"file": "2"})
+    for repo in (str(repository.bare), f"file://{repository.bare}"):
         assert sources.resolve(repo, "v1", ENVIRONMENT) == first
         bench.fetch(sources.Git(repo, first))
         assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
@@ -262,25 +266,25 @@ def test_a_repository_on_the_host(bench: Bench) -> None:
     assert bench.server.requests == []
 
 
-def test_a_tag_is_not_a_commit(bench: Bench) -> None:
-    error = bench.fails(sources.Git(bench.url("one"), "v1.0"))
+def test_fetch_refuses_tag(bench: Bench) -> None:
+    error = bench.fetch_error(sources.Git(bench.url("one"), "v1.0"))
     assert "'v1.0' is not a commit" in error.cause
     assert "lock.yml" in error.remedy
 
 
-def test_no_such_commit(bench: Bench) -> None:
+def test_missing_commit(bench: Bench) -> None:
     bench.repository("one").commit({"file": "1"})
-    error = bench.fails(sources.Git(bench.url("one"), "1" * 40))
+    error = bench.fetch_error(sources.Git(bench.url("one"), "1" * 40))
     assert error.cause.startswith(f"The repository {bench.url('one')} does not have the commit {'1' * 40}: ")
     assert "source.version" in error.remedy
-    assert bench.clock.pauses == [], "waiting does not bring it"
+    assert bench.clock.pauses == [], "a retry would not help"
 
 
-def test_no_such_repository(bench: Bench) -> None:
-    error = bench.fails(sources.Git(bench.url("none"), "1" * 40))
+def test_missing_repository(bench: Bench) -> None:
+    error = bench.fetch_error(sources.Git(bench.url("none"), "1" * 40))
     assert error.cause.startswith(f"The repository {bench.url('none')} does not exist: ")
     assert bench.clock.pauses == []
-    error = bench.fails(sources.Git(str(bench.root / "none.git"), "1" * 40))
+    error = bench.fetch_error(sources.Git(str(bench.root / "none.git"), "1" * 40))
     assert "does not exist" in error.cause
 
 
@@ -288,7 +292,7 @@ def test_no_such_repository(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("base", "url", "whole"),
+    ("base", "url", "absolute"),
     [
         ("https://example.com/org/one.git", "../two.git", "https://example.com/org/two.git"),
         ("https://example.com/org/one", "../../other/two", "https://example.com/other/two"),
@@ -303,12 +307,12 @@ def test_no_such_repository(bench: Bench) -> None:
         ("https://example.com/one.git", "two.git", "two.git"),
     ],
 )
-def test_relative_urls_are_resolved_as_git_does(base: t.Any, url: t.Any, whole: t.Any) -> None:
-    assert urls.absolute_url(base, url) == whole
+def test_relative_urls_resolve_as_in_git(base: t.Any, url: t.Any, absolute: t.Any) -> None:
+    assert urls.absolute_url(base, url) == absolute
 
 
 @pytest.mark.parametrize("base", ["https://example.com/one.git", "git@example.com:one.git", "/one.git"])
-def test_a_relative_url_does_not_climb_above_the_host(base: t.Any) -> None:
+def test_relative_url_above_the_host_is_refused(base: t.Any) -> None:
     with pytest.raises(SparkforgeError, match="points above"):
         urls.absolute_url(base, "../../two.git")
 
@@ -329,19 +333,19 @@ def test_a_relative_url_does_not_climb_above_the_host(base: t.Any) -> None:
         "https://example.com/x\nhttps://example.com/y",
     ],
 )
-def test_urls_that_would_run_something_are_refused(bench: Bench, url: t.Any) -> None:
-    error = bench.fails(sources.Git(url, "1" * 40))
+def test_urls_that_run_commands_are_refused(bench: Bench, url: t.Any) -> None:
+    error = bench.fetch_error(sources.Git(url, "1" * 40))
     assert "git may not use here" in error.cause
 
 
 @pytest.mark.parametrize("protocol", ["ssh", "git"])
-def test_a_password_that_git_would_put_into_its_arguments_is_refused(bench: Bench, protocol: str) -> None:
-    error = bench.fails(sources.Git(f"{protocol}://git:pa%2Fss@example.com/x.git", "1" * 40))
+def test_ssh_or_git_url_with_password_is_refused(bench: Bench, protocol: str) -> None:
+    error = bench.fetch_error(sources.Git(f"{protocol}://git:pa%2Fss@example.com/x.git", "1" * 40))
     assert "with a password" in error.cause and "a key" in error.remedy
     assert "ss@" not in str(error.as_result())
 
 
-def test_names_in_the_store_are_plain_and_the_same_for_the_same_repository(bench: Bench) -> None:
+def test_store_key_identifies_the_repository(bench: Bench) -> None:
     def key(url: str) -> str:
         return urls.make_wanted(url, "1" * 40, {}).key
 
@@ -351,10 +355,10 @@ def test_names_in_the_store_are_plain_and_the_same_for_the_same_repository(bench
     assert re.fullmatch(r"[A-Za-z0-9_-]+", key("git@example.com:..%2f.git"))
 
 
-def test_a_mirror_stands_in_for_the_beginning_of_urls(bench: Bench) -> None:
-    library, one = bench.repository("mirror/library"), bench.repository("mirror/deep/one")
+def test_mirror_replaces_url_prefixes(bench: Bench) -> None:
+    library, repository = bench.repository("mirror/library"), bench.repository("mirror/deep/one")
     inner = library.commit({"code": "x"})
-    commit = one.commit({"file": "1"}, {"lib": ("https://example.org/a/library.git", inner)})
+    commit = repository.commit({"file": "1"}, {"lib": ("https://example.org/a/library.git", inner)})
     rewrite = {
         "https://example.com/": "https://mirror.sparkforge.test/",
         "https://example.com/org/": f"{bench.server.url}/mirror/deep/",
@@ -366,17 +370,17 @@ def test_a_mirror_stands_in_for_the_beginning_of_urls(bench: Bench) -> None:
     assert git("remote", "get-url", "origin", cwd=bench.tree / "lib") == "https://example.org/a/library.git"
     assert sources.resolve("https://example.com/org/one.git", "main", ENVIRONMENT, rewrite=rewrite) == commit
     sources.disk.remove(str(bench.tree))
-    error = bench.fails(sources.Git("https://example.com/org/none", "1" * 40), rewrite=rewrite)
+    error = bench.fetch_error(sources.Git("https://example.com/org/none", "1" * 40), rewrite=rewrite)
     assert f"https://example.com/org/none (mirror {bench.server.url}/mirror/deep/none) does not exist" in error.cause
 
 
-def test_credentials_reach_the_server_and_nothing_else(bench: Bench, tmp_path: Path) -> None:
-    library, one = bench.repository("library"), bench.repository("one")
+def test_credentials_reach_only_the_server(bench: Bench, tmp_path: Path) -> None:
+    library, repository = bench.repository("library"), bench.repository("one")
     inner = library.commit({"code": "x"})
-    commit = one.commit({"file": "1"}, {"lib": ("../library", inner)})
+    commit = repository.commit({"file": "1"}, {"lib": ("../library", inner)})
     bench.server.authorization = "Basic " + base64.b64encode(b"user:se cret").decode()
     url = bench.url("one").replace("http://", "http://user:se%20cret@")
-    # A git that notes its arguments: `ps` shows them to everybody.
+    # This git records its arguments, which every user can read with `ps`.
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(
         f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nPATH="{os.environ["PATH"]}" exec git "$@"\n'
@@ -385,16 +389,16 @@ def test_credentials_reach_the_server_and_nothing_else(bench: Bench, tmp_path: P
     environment = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     bench.fetch(sources.Git(url, commit), environment=environment)
     assert (bench.tree / "lib/code").read_text() == "x"
-    kept = subprocess.run(["grep", "-rlE", "se(%20|.)cret", str(tmp_path)], capture_output=True, check=False)
-    assert kept.stdout == b""
-    assert "cret" not in "".join(bench.said)
+    leaks = subprocess.run(["grep", "-rlE", "se(%20|.)cret", str(tmp_path)], capture_output=True, check=False)
+    assert leaks.stdout == b""
+    assert "cret" not in "".join(bench.messages)
     sources.disk.remove(str(bench.tree))
-    error = bench.fails(sources.Git(url.replace("user:", "other:"), "1" * 40))
+    error = bench.fetch_error(sources.Git(url.replace("user:", "other:"), "1" * 40))
     assert "does not exist or needs credentials" in error.cause
     assert "cret" not in str(error.as_result())
 
 
-def test_the_beginning_of_a_host_is_not_that_host() -> None:
+def test_rewrite_does_not_match_part_of_a_host() -> None:
     rewrite = {"https://example.com": "https://user:secret@mirror.test", "git://": "https://"}
     assert urls.rewritten("https://example.com/a", rewrite) == "https://user:secret@mirror.test/a"
     assert urls.rewritten("git://example.org/a", rewrite) == "https://example.org/a"
@@ -403,13 +407,13 @@ def test_the_beginning_of_a_host_is_not_that_host() -> None:
 
 
 @pytest.mark.parametrize("user", ["user:secret@", "token@"])
-def test_credentials_do_not_follow_a_redirection(bench: Bench, tmp_path: Path, user: t.Any) -> None:
+def test_credentials_do_not_follow_redirect(bench: Bench, tmp_path: Path, user: t.Any) -> None:
     commit = bench.repository("one").commit({"file": "1"})
     mirror = Server(bench.root)
     mirror.redirects["/"] = f"{bench.server.url}/"
     try:
         url = f"{mirror.url}/one.git".replace("http://", f"http://{user}")
-        error = bench.fails(sources.Git(url, commit))
+        error = bench.fetch_error(sources.Git(url, commit))
         assert mirror.credentials
         assert bench.server.requests == []
         assert bench.server.credentials == []
@@ -420,9 +424,9 @@ def test_credentials_do_not_follow_a_redirection(bench: Bench, tmp_path: Path, u
         mirror.stop()
 
 
-def test_nothing_of_the_user_and_the_system_counts(bench: Bench, tmp_path: Path) -> None:
-    one = bench.repository("one")
-    commit = one.commit({"file": "text\n", ".gitattributes": "*.x filter=evil\n", "a.x": "x"})
+def test_git_settings_of_user_and_system_are_ignored(bench: Bench, tmp_path: Path) -> None:
+    repository = bench.repository("one")
+    commit = repository.commit({"file": "text\n", ".gitattributes": "*.x filter=evil\n", "a.x": "x"})
     (tmp_path / ".config/git").mkdir(parents=True)
     (tmp_path / ".config/git/attributes").write_text("* text eol=crlf filter=evil\n")
     (tmp_path / ".gitconfig").write_text(
@@ -432,7 +436,7 @@ def test_nothing_of_the_user_and_the_system_counts(bench: Bench, tmp_path: Path)
     environment = {
         **ENVIRONMENT,
         "HOME": str(tmp_path),
-        "GIT_DIR": str(one.bare),
+        "GIT_DIR": str(repository.bare),
         "GIT_WORK_TREE": "/",
         "GIT_CONFIG_GLOBAL": str(tmp_path / ".gitconfig"),
         "GIT_CONFIG_COUNT": "1",
@@ -445,9 +449,9 @@ def test_nothing_of_the_user_and_the_system_counts(bench: Bench, tmp_path: Path)
     assert not (bench.tree / ".git/hooks").exists()
 
 
-def test_the_proxy_comes_from_the_environment(bench: Bench) -> None:
+def test_git_proxy_comes_from_the_environment(bench: Bench) -> None:
     bench.repository("one").commit({"file": "1"})
-    error = bench.fails(
+    error = bench.fetch_error(
         sources.Git("http://example.com/one.git", "1" * 40),
         environment={**ENVIRONMENT, "http_proxy": "http://user:secret@127.0.0.1:9"},
         patience=bench.clock.patience(0),
@@ -457,27 +461,27 @@ def test_the_proxy_comes_from_the_environment(bench: Bench) -> None:
     assert "secret" not in str(error.as_result())
 
 
-def test_there_must_be_git(bench: Bench, tmp_path: Path) -> None:
-    error = bench.fails(sources.Git(bench.url("one"), "1" * 40), environment={"PATH": str(tmp_path)})
+def test_missing_git_is_reported(bench: Bench, tmp_path: Path) -> None:
+    error = bench.fetch_error(sources.Git(bench.url("one"), "1" * 40), environment={"PATH": str(tmp_path)})
     assert f"git is not on the PATH {tmp_path}" in error.cause
     assert "build_toolchain" in error.remedy
 
 
-def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, tmp_path: Path) -> None:
+def test_tls_is_verified_with_ca_of_the_environment(bench: Bench, tmp_path: Path) -> None:
     both, alone = make_certificate(tmp_path)
     commit = bench.repository("one").commit({"file": "1"})
     secure = Server(bench.root, both)
     try:
         source = sources.Git(f"{secure.url}/one.git", commit)
-        error = bench.fails(source)
+        error = bench.fetch_error(source)
         assert error.cause.startswith(
             f"The TLS certificate of the repository {secure.url}/one.git cannot be verified: "
         )
         assert "sparkforge_ca_certificate" in error.remedy
-        assert bench.clock.pauses == [], "an unknown CA does not get known by asking again"
+        assert bench.clock.pauses == [], "a retry would not help"
         trusting = {**ENVIRONMENT, "SSL_CERT_FILE": alone}
         secure.redirects["/"] = f"{bench.server.url}/"
-        error = bench.fails(source, environment=trusting)
+        error = bench.fetch_error(source, environment=trusting)
         assert "uses or redirects to a protocol that is not allowed" in error.cause
         assert bench.server.requests == [], "what begins with TLS stays with TLS"
         secure.redirects.clear()
@@ -487,7 +491,7 @@ def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, tmp_path: 
         secure.stop()
 
 
-# What cannot be run here, as git and ssh say it.
+# Messages of git and ssh that no server of these tests can cause.
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -516,56 +520,55 @@ def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, tmp_path: 
         ("fatal: something new", "UNKNOWN"),
     ],
 )  # fmt: skip
-def test_what_git_says_is_understood(text: t.Any, kind: t.Any) -> None:
+def test_git_errors_are_classified(text: t.Any, kind: t.Any) -> None:
     assert git_errors.of_remote(text, 128).kind.name == kind
 
 
-def test_an_error_that_nothing_is_known_of_is_tried_three_times(bench: Bench, tmp_path: Path) -> None:
+def test_unknown_git_error_is_retried_twice(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(
         f'#!/bin/sh\ncase "$*" in *fetch*) echo "fatal: a new kind of error" >&2; exit 1;; esac\n'
         f'PATH="{os.environ["PATH"]}" exec git "$@"\n'
     )
     (tmp_path / "bin/git").chmod(0o755)
-    error = bench.fails(sources.Git(bench.url("one"), "1" * 40), environment={"PATH": f"{tmp_path}/bin"})
+    error = bench.fetch_error(sources.Git(bench.url("one"), "1" * 40), environment={"PATH": f"{tmp_path}/bin"})
     assert error.cause == f"git cannot fetch the repository {bench.url('one')}: a new kind of error."
     assert bench.clock.pauses == [1, 2]
 
 
-def test_two_builds_that_fetch_the_same_wait_for_one_another(bench: Bench) -> None:
-    commit = bench.repository("one").commit({f"data{number}": noise(number) for number in range(45)})
-    source = sources.Git(bench.url("one"), commit)
+def test_concurrent_fetches_share_one_download(bench: Bench) -> None:
+    source = bench.source(FILES)
     bench.server.stall = 60_000
-    process = child(bench, source)
+    process = start_fetch(bench, source)
     assert bench.server.stalled.wait(60)
     trees = [bench.path / f"other{number}" / "source" for number in range(2)]
     waiting = threading.Event()
 
-    def said(line: str) -> None:
+    def note(line: str) -> None:
         if "another build is fetching" in line:
             waiting.set()
 
     def other(tree: Path) -> None:
-        sources.fetch(source, str(tree), str(bench.store), said, ENVIRONMENT)
+        sources.fetch(source, str(tree), str(bench.store), note, ENVIRONMENT)
 
     threads = [threading.Thread(target=other, args=(tree,)) for tree in trees]
     for thread in threads:
         thread.start()
     assert waiting.wait(60)
     bench.server.stall = 0
-    process.kill()  # the lock ends with its holder
+    process.kill()  # the kernel releases the lock of a killed process
     process.communicate()
     for thread in threads:
         thread.join()
     assert all(len(os.listdir(tree)) == 46 for tree in trees)
-    assert len(bench.server.wants) == 2, "that of the killed one, and one for both"
+    assert len(bench.server.wants) == 2, "one request of the killed fetch, and one for both others"
 
 
 # --- submodules ---
 
 
-def pytorch(bench: Bench) -> tuple[sources.Git, dict[str, str]]:
-    """A source as PyTorch's: absolute and relative URLs, one repository twice, one submodule within another."""
+def pytorch_source(bench: Bench) -> tuple[sources.Git, dict[str, str]]:
+    """Return a source like PyTorch's: absolute and relative URLs, a repository used twice, nested submodules."""
     asmjit, fbgemm, cutlass, top = (bench.repository(f"org/{name}") for name in ("asmjit", "fbgemm", "cutlass", "top"))
     commits = {"third_party/fbgemm/external/asmjit": asmjit.commit({"asm.c": "asm"})}
     old, new = cutlass.commit({"cutlass.h": "old"}), cutlass.commit({"cutlass.h": "new"})
@@ -587,7 +590,7 @@ def pytorch(bench: Bench) -> tuple[sources.Git, dict[str, str]]:
 
 
 def test_submodules_are_checked_out_recursively(bench: Bench) -> None:
-    source, commits = pytorch(bench)
+    source, commits = pytorch_source(bench)
     assert bench.fetch(source) == {"commit": source.version, "submodules": commits}
     files = {
         "third_party/cutlass/cutlass.h": "new",
@@ -598,147 +601,130 @@ def test_submodules_are_checked_out_recursively(bench: Bench) -> None:
     assert {path: (bench.tree / path).read_text() for path in files} == files
     assert git("status", "--porcelain", cwd=bench.tree) == ""
     lines = git("submodule", "status", "--recursive", cwd=bench.tree).splitlines()
-    assert {line.split()[1]: line.split()[0] for line in lines} == commits, "no sign says that one is missing"
-    # What a setup.py does: flash-attention's runs this.
+    assert {line.split()[1]: line.split()[0] for line in lines} == commits, "git would prefix a missing one with '-'"
+    # The setup.py of flash-attention runs this command.
     bench.server.stop()
     git("submodule", "update", "--init", "--recursive", cwd=bench.tree)
     bench.server.start()
 
 
-def test_submodules_are_left_out_where_they_are_not_wanted(bench: Bench) -> None:
-    source, _commits = pytorch(bench)
+def test_submodules_can_be_left_out(bench: Bench) -> None:
+    source, _commits = pytorch_source(bench)
     assert bench.fetch(sources.Git(source.repo, source.version, False)) == {"commit": source.version, "submodules": {}}
     assert os.listdir(bench.tree / "third_party/fbgemm") == []
     assert not any("cutlass" in request for request in bench.server.requests)
 
 
-def test_a_submodule_that_cannot_be_had_is_named_with_its_path_and_url(bench: Bench) -> None:
-    source, commits = pytorch(bench)
+def test_missing_submodule_is_named_with_path_and_url(bench: Bench) -> None:
+    source, commits = pytorch_source(bench)
     os.rename(bench.root / "org/asmjit.git", bench.root / "org/gone.git")
-    error = bench.fails(source)
+    error = bench.fetch_error(source)
     path = "third_party/fbgemm/external/asmjit"
     assert error.cause.startswith(f"The submodule {path} ({bench.url('org/asmjit')}) does not exist: ")
     os.rename(bench.root / "org/gone.git", bench.root / "org/asmjit.git")
     bench.server.requests.clear()
     assert bench.fetch(source)["submodules"] == commits
-    assert not any("top" in request or "fbgemm" in request for request in bench.server.requests), "what was there stays"
+    assert not any("top" in request or "fbgemm" in request for request in bench.server.requests), "both are stored"
 
 
-def test_a_commit_that_a_submodule_does_not_have(bench: Bench) -> None:
-    library, one = bench.repository("library"), bench.repository("one")
+def test_submodule_without_the_recorded_commit(bench: Bench) -> None:
+    library, repository = bench.repository("library"), bench.repository("one")
     library.commit({"code": "x"})
-    commit = one.commit({"file": "1"}, {"lib": ("../library.git", "2" * 40)})
-    error = bench.fails(sources.Git(bench.url("one"), commit))
+    commit = repository.commit({"file": "1"}, {"lib": ("../library.git", "2" * 40)})
+    error = bench.fetch_error(sources.Git(bench.url("one"), commit))
     cause = f"The submodule lib ({bench.url('library')}) does not have the commit {'2' * 40}: "
     assert error.cause.startswith(cause)
     assert "never pushed" in error.remedy
 
 
-def test_a_submodule_without_a_url(bench: Bench) -> None:
-    commit = bench.repository("one").commit({"file": "1"}, {"lib": ("x", "2" * 40)}, modules="")
-    error = bench.fails(sources.Git(bench.url("one"), commit))
-    assert "has no URL" in error.cause
+@pytest.mark.parametrize(("modules", "cause"), [("", "has no URL"), ("[submodule\n", "cannot be read: bad config")])
+def test_unusable_gitmodules(bench: Bench, modules: str, cause: str) -> None:
+    error = bench.fetch_error(bench.source({"file": "1"}, {"lib": ("x", "2" * 40)}, modules=modules))
+    assert cause in error.cause
 
 
-def test_a_gitmodules_that_cannot_be_read(bench: Bench) -> None:
-    commit = bench.repository("one").commit({"file": "1"}, {"lib": ("x", "2" * 40)}, modules="[submodule\n")
-    error = bench.fails(sources.Git(bench.url("one"), commit))
-    assert error.cause.startswith(
-        f"The .gitmodules of the repository {bench.url('one')} cannot be read: bad config line"
-    )
-
-
-def test_a_submodule_that_gitmodules_leaves_out(bench: Bench) -> None:
-    one = bench.repository("one")
+def test_submodule_with_update_none_is_skipped(bench: Bench) -> None:
     modules = '[submodule "lib"]\n\tpath = lib\n\turl = ../none.git\n\tupdate = none\n'
-    commit = one.commit({"file": "1"}, {"lib": ("x", "2" * 40)}, modules=modules)
-    assert bench.fetch(sources.Git(bench.url("one"), commit))["submodules"] == {}
-    assert any("update = none" in line for line in bench.said)
+    source = bench.source({"file": "1"}, {"lib": ("x", "2" * 40)}, modules=modules)
+    assert bench.fetch(source)["submodules"] == {}
+    assert any("update = none" in line for line in bench.messages)
 
 
 @pytest.mark.parametrize("form", ["{}", "file://{}", "ext::sh -c touch% {}"])
-def test_a_remote_source_cannot_reach_for_what_is_on_the_host(bench: Bench, tmp_path: Path, form: t.Any) -> None:
+def test_remote_source_cannot_read_local_repository(bench: Bench, tmp_path: Path, form: t.Any) -> None:
     secret = Repository(tmp_path / "private", "secret")
     inner = secret.commit({"key": "x"})
-    commit = bench.repository("one").commit({"file": "1"}, {"lib": (form.format(secret.bare), inner)})
-    error = bench.fails(sources.Git(bench.url("one"), commit))
+    error = bench.fetch_error(bench.source({"file": "1"}, {"lib": (form.format(secret.bare), inner)}))
     assert "The submodule lib" in error.cause
     assert "refused" in error.cause or "git may not use" in error.cause
 
 
-def test_a_submodule_is_not_written_through_a_symlink(bench: Bench, tmp_path: Path) -> None:
-    library, one = bench.repository("library"), bench.repository("one")
+def test_submodule_is_not_written_through_symlink(bench: Bench, tmp_path: Path) -> None:
+    library, repository = bench.repository("library"), bench.repository("one")
     inner = library.commit({"code": "x"})
     (tmp_path / "outside").mkdir()
-    commit = one.commit({"file": "1"}, {"lib/inner": ("../library.git", inner)})
-    # No git makes such a tree: `lib` as a symlink and as a directory.
-    blob = subprocess.run(
-        ["git", "hash-object", "-w", "--stdin"], cwd=one.tree, input=str(tmp_path / "outside").encode(),
-        capture_output=True, check=True,
-    ).stdout.decode().strip()  # fmt: skip
-    entries = git("ls-tree", commit, cwd=one.tree).splitlines()
-    made = subprocess.run(
-        ["git", "mktree"], cwd=one.tree, input="\n".join([*entries, f"120000 blob {blob}\tlib"]).encode(),
-        capture_output=True, check=True,
-    ).stdout.decode().strip()  # fmt: skip
-    evil = git("commit-tree", "-m", "evil", made, cwd=one.tree)
-    git("branch", "evil", evil, cwd=one.tree)
-    # git lets one of the two win; which one is not ours to say.
+    commit = repository.commit({"file": "1"}, {"lib/inner": ("../library.git", inner)})
+    # git itself never makes a tree in which `lib` is both a symlink and a directory.
+    entries = git("ls-tree", commit, cwd=repository.tree)
+    command = ["git", "hash-object", "-w", "--stdin"]
+    blob = subprocess.check_output(command, cwd=repository.tree, input=str(tmp_path / "outside"), text=True).strip()
+    entries = f"{entries}\n120000 blob {blob}\tlib"
+    tree = subprocess.check_output(["git", "mktree"], cwd=repository.tree, input=entries, text=True).strip()
+    evil = git("commit-tree", "-m", "evil", tree, cwd=repository.tree)
+    git("branch", "evil", evil, cwd=repository.tree)
+    # git checks out one of the two entries; either is fine here.
     with contextlib.suppress(SparkforgeError):
         bench.fetch(sources.Git(bench.url("one"), evil))
     assert os.listdir(tmp_path / "outside") == []
 
 
-def test_lfs_is_not_passed_over_in_silence(bench: Bench) -> None:
-    commit = bench.repository("one").commit({".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
-    bench.fetch(sources.Git(bench.url("one"), commit))
-    assert any("Git LFS" in line for line in bench.said)
+def test_lfs_files_are_reported(bench: Bench) -> None:
+    bench.fetch(bench.source({".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"}))
+    assert any("Git LFS" in line for line in bench.messages)
 
 
 # --- a bad network ---
 
 
-def test_a_server_that_fails_is_asked_again_after_growing_pauses(bench: Bench) -> None:
-    commit = bench.repository("one").commit({"file": "1"})
+def test_failing_server_is_retried_with_backoff(bench: Bench) -> None:
     bench.server.statuses = [503, 502, 500, 429]
-    bench.fetch(sources.Git(bench.url("one"), commit))
+    bench.fetch(bench.source({"file": "1"}))
     assert bench.clock.pauses == [1, 2, 4, 8]
-    assert any("503; attempt 2 in 1 s" in line for line in bench.said)
+    assert any("503; attempt 2 in 1 s" in line for line in bench.messages)
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(403, "needs credentials"), (404, "does not exist"), (407, "The proxy blocks git's access")]
+    ("status", "cause"), [(403, "needs credentials"), (404, "does not exist"), (407, "The proxy blocks git's access")]
 )
-def test_a_final_answer_is_not_asked_for_again(bench: Bench, status: t.Any, words: t.Any) -> None:
+def test_final_http_status_is_not_retried(bench: Bench, status: t.Any, cause: t.Any) -> None:
     bench.server.statuses = [status] * 9
-    error = bench.fails(sources.Git(bench.url("one"), "1" * 40))
-    assert words in error.cause
+    error = bench.fetch_error(sources.Git(bench.url("one"), "1" * 40))
+    assert cause in error.cause
     assert bench.clock.pauses == []
 
 
-def test_a_login_page_is_no_repository(bench: Bench, web: WebServer) -> None:
+def test_login_page_is_not_a_repository(bench: Bench, web: WebServer) -> None:
     web.files["/one.git/info/refs?service=git-upload-pack"] = b"<!doctype html><html>log in</html>"
-    error = bench.fails(sources.Git(f"{web.url}/one.git", "1" * 40))
+    error = bench.fetch_error(sources.Git(f"{web.url}/one.git", "1" * 40))
     assert error.cause.startswith(f"The repository {web.url}/one.git serves no single commits, ")
     assert "a login page may have answered" in error.remedy
     assert bench.clock.pauses == []
 
 
-def test_a_network_lost_for_ten_minutes_is_waited_for(bench: Bench) -> None:
-    commit = bench.repository("one").commit({"file": "1"})
+def test_fetch_waits_ten_minutes_for_the_network(bench: Bench) -> None:
     bench.server.stop()
     bench.clock.at[600] = bench.server.start
-    bench.fetch(sources.Git(bench.url("one"), commit))
+    bench.fetch(bench.source({"file": "1"}))
     assert (bench.tree / "file").read_text() == "1"
     assert max(bench.clock.pauses) == 60
 
 
-def test_a_network_that_stays_lost_is_said_and_the_next_run_heals(bench: Bench) -> None:
-    source, commits = pytorch(bench)
+def test_lost_network_is_reported_and_next_run_succeeds(bench: Bench) -> None:
+    source, commits = pytorch_source(bench)
     bench.fetch(sources.Git(bench.url("org/fbgemm"), commits["third_party/fbgemm"]))
     sources.disk.remove(str(bench.tree))
     bench.server.stop()
-    error = bench.fails(source)
+    error = bench.fetch_error(source)
     assert error.cause.startswith(f"The repository {bench.url('org/top')} cannot be reached: Failed to connect ")
     assert "(for 10 minutes and" in error.cause
     assert 600 <= sum(bench.clock.pauses) < 700
@@ -747,18 +733,16 @@ def test_a_network_that_stays_lost_is_said_and_the_next_run_heals(bench: Bench) 
     assert bench.fetch(source)["submodules"] == commits
 
 
-def test_a_host_that_does_not_exist(bench: Bench) -> None:
-    error = bench.fails(sources.Git("https://none.invalid/x.git", "1" * 40), patience=bench.clock.patience(0))
+def test_unknown_host(bench: Bench) -> None:
+    error = bench.fetch_error(sources.Git("https://none.invalid/x.git", "1" * 40), patience=bench.clock.patience(0))
     assert "cannot be reached: Could not resolve host: none.invalid (for 1 attempt)." in error.cause
 
 
-def test_what_has_arrived_is_not_fetched_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_fetch_resumes_in_pieces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repositories, "PIECE", 10)
-    one = bench.repository("one")
-    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
-    # The whole, then the directories, then ten files each time; the third of them breaks off, twice.
+    # First all at once, then the directories, then ten files a request; the third of these is cut off twice.
     bench.server.cuts = [60_000, 0, 0, 0, 2_000, 2_000]
-    bench.fetch(sources.Git(bench.url("one"), commit))
+    bench.fetch(bench.source(FILES))
     assert len(list(bench.tree.glob("data*"))) == 45
     assert [len(wants) for wants in bench.server.wants] == [1, 1, 10, 10, 10, 10, 10, 10, 5]
     assert bench.clock.pauses == [1, 2]
@@ -767,13 +751,11 @@ def test_what_has_arrived_is_not_fetched_again(bench: Bench, monkeypatch: pytest
     assert not list(bench.store.glob("*.pieces"))
 
 
-def test_the_next_run_goes_on_where_the_network_was_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_run_resumes_interrupted_fetch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repositories, "PIECE", 10)
-    one = bench.repository("one")
-    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
-    source = sources.Git(bench.url("one"), commit)
+    source = bench.source(FILES)
     bench.server.cuts = [60_000, 0, 0, 0, *[2_000] * 20]
-    error = bench.fails(source)
+    error = bench.fetch_error(source)
     assert "cannot be reached" in error.cause
     assert "(for 10 attempts)" in error.cause
     bench.server.cuts, bench.server.wants, bench.server.sent = [], [], 0
@@ -783,10 +765,10 @@ def test_the_next_run_goes_on_where_the_network_was_lost(bench: Bench, monkeypat
     assert len(list(bench.tree.glob("data*"))) == 45
 
 
-def test_a_server_that_cannot_send_pieces_sends_the_whole_again(bench: Bench) -> None:
-    one = bench.repository("one")
-    git("config", "uploadpack.allowFilter", "false", cwd=one.tree)
-    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+def test_server_without_filters_resends_everything(bench: Bench) -> None:
+    repository = bench.repository("one")
+    git("config", "uploadpack.allowFilter", "false", cwd=repository.tree)
+    commit = repository.commit(FILES)
     bench.server.cuts = [60_000, 60_000]
     bench.fetch(sources.Git(bench.url("one"), commit))
     assert len(list(bench.tree.glob("data*"))) == 45
@@ -811,19 +793,17 @@ except SparkforgeError as error:
 """
 
 
-def child(bench: Bench, source: sources.Git, limit: int = 0) -> subprocess.Popen[str]:
+def start_fetch(bench: Bench, source: sources.Git, limit: int = 0) -> subprocess.Popen[str]:
     arguments = [f"{source.repo}#{source.version}", str(bench.tree), str(bench.store), str(limit)]
     return subprocess.Popen(
         [sys.executable, "-c", CHILD, *arguments, *sys.path], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
 
-def test_a_kill_in_the_middle_leaves_nothing_under_the_final_name(bench: Bench) -> None:
-    one = bench.repository("one")
-    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
-    source = sources.Git(bench.url("one"), commit)
+def test_killed_fetch_leaves_no_tree(bench: Bench) -> None:
+    source = bench.source(FILES)
     bench.server.stall = 60_000
-    process = child(bench, source)
+    process = start_fetch(bench, source)
     assert bench.server.stalled.wait(60)
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -842,11 +822,9 @@ def test_a_kill_in_the_middle_leaves_nothing_under_the_final_name(bench: Bench) 
     assert not (store / "objects/pack/tmp_pack_x").exists()
 
 
-def test_a_full_disk_is_said(bench: Bench) -> None:
-    one = bench.repository("one")
-    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
-    source = sources.Git(bench.url("one"), commit)
-    process = child(bench, source, 60_000)
+def test_full_disk_is_reported(bench: Bench) -> None:
+    source = bench.source(FILES)
+    process = start_fetch(bench, source, 60_000)
     _said, cause = process.communicate(timeout=60)
     assert process.returncode == 1
     assert cause.startswith(f"The repository {bench.url('one')} cannot be stored in {bench.store}/one-")
@@ -856,71 +834,56 @@ def test_a_full_disk_is_said(bench: Bench) -> None:
     bench.fetch(source)
 
 
-def test_a_store_that_may_not_be_written(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_store_is_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources.os, "access", lambda path, mode: path != str(bench.store))
-    error = bench.fails(sources.Git(bench.url("one"), "1" * 40))
+    error = bench.fetch_error(sources.Git(bench.url("one"), "1" * 40))
     assert error.cause == f"The source cannot be written to {bench.store}: Permission denied."
     assert "build user" in error.remedy
 
 
-def packs(bench: Bench) -> list[Path]:
-    return sorted(bench.store.glob("one-*/objects/pack/*.pack"))
+def flip(pack: Path) -> None:
+    content = bytearray(pack.read_bytes())
+    content[len(content) // 2] ^= 0x55
+    pack.write_bytes(content)
 
 
-def truncate(bench: Bench) -> None:
-    for pack in packs(bench):
-        pack.chmod(0o644)
-        os.truncate(pack, pack.stat().st_size // 2)
-
-
-def flip(bench: Bench) -> None:
-    for pack in packs(bench):
-        pack.chmod(0o644)
-        content = bytearray(pack.read_bytes())
-        content[len(content) // 2] ^= 0x55
-        pack.write_bytes(content)
-
-
-def lose_pack(bench: Bench) -> None:
-    for pack in packs(bench):
-        pack.unlink()
-
-
-def lose_index(bench: Bench) -> None:
-    for pack in packs(bench):
-        pack.with_suffix(".idx").unlink()
-
-
-def empty_refs(bench: Bench) -> None:
-    for ref in bench.store.glob("one-*/refs/sparkforge/commits/*"):
-        ref.write_text("")
-
-
-def lose_head(bench: Bench) -> None:
-    next(iter(bench.store.glob("one-*/HEAD"))).unlink()
-
-
-def spoil_config(bench: Bench) -> None:
-    next(iter(bench.store.glob("one-*/config"))).write_bytes(bytes(60))
-
-
-def rewrite(bench: Bench) -> None:
-    """Put other content under the names of the files' objects, as whatever was built on this host may."""
-    [store] = bench.store.glob("one-*.git")
-    for pack in packs(bench):
-        content = pack.read_bytes()
-        for part in (pack, pack.with_suffix(".idx"), pack.with_suffix(".rev")):
-            part.unlink(missing_ok=True)
-        subprocess.run(["git", "unpack-objects", "-q"], cwd=store, input=content, check=True)
+def rewrite(pack: Path) -> None:
+    """Change the content of the files' objects but keep their names, as a build on this host could."""
+    store, content = pack.parents[2], pack.read_bytes()
+    for part in (pack, pack.with_suffix(".idx"), pack.with_suffix(".rev")):
+        part.unlink(missing_ok=True)
+    subprocess.run(["git", "unpack-objects", "-q"], cwd=store, input=content, check=True)
     for path in store.glob("objects/??/*"):
         if zlib.decompress(path.read_bytes()).startswith(b"blob "):
             path.chmod(0o644)
             path.write_bytes(zlib.compress(b"blob 5\0evil\n"))
 
 
-def test_no_hook_runs_that_another_build_left_in_the_store(bench: Bench) -> None:
-    one = bench.repository("one")
-    first = one.commit({"file": "first"})
+#: Kind of damage -> the store's files that it changes, and how.
+DAMAGE: dict[str, tuple[str, t.Callable[[Path], object]]] = {
+    "truncate": ("objects/pack/*.pack", lambda pack: os.truncate(pack, pack.stat().st_size // 2)),
+    "flip": ("objects/pack/*.pack", flip),
+    "lose_pack": ("objects/pack/*.pack", Path.unlink),
+    "lose_index": ("objects/pack/*.idx", Path.unlink),
+    "empty_refs": ("refs/sparkforge/commits/*", lambda ref: ref.write_text("")),
+    "lose_head": ("HEAD", Path.unlink),
+    "spoil_config": ("config", lambda config: config.write_bytes(bytes(60))),
+    "rewrite": ("objects/pack/*.pack", rewrite),
+}
+
+
+def damage_store(bench: Bench, damage: str) -> None:
+    pattern, change = DAMAGE[damage]
+    paths = list(bench.store.glob(f"one-*.git/{pattern}"))
+    assert paths
+    for path in paths:
+        path.chmod(0o644)
+        change(path)
+
+
+def test_hooks_in_the_store_do_not_run(bench: Bench) -> None:
+    repository = bench.repository("one")
+    first = repository.commit({"file": "first"})
     bench.fetch(sources.Git(bench.url("one"), first))
     sources.disk.remove(str(bench.tree))
     (store,) = bench.store.glob("*.git")
@@ -929,59 +892,53 @@ def test_no_hook_runs_that_another_build_left_in_the_store(bench: Bench) -> None
     for name in ("reference-transaction", "post-checkout", "post-index-change", "pre-auto-gc", "fsmonitor-watchman"):
         (store / "hooks" / name).write_text(f"#!/bin/sh\necho {name} >> {ran}\n")
         (store / "hooks" / name).chmod(0o755)
-    second = one.commit({"file": "second"})
+    second = repository.commit({"file": "second"})
     bench.fetch(sources.Git(bench.url("one"), second))
     assert (bench.tree / "file").read_text() == "second"
     assert not ran.exists(), ran.read_text()
-    # That they would run is no matter of course.
+    # The hooks are executable: a plain git runs them.
     subprocess.run(["git", "update-ref", "refs/heads/x", second], cwd=store, check=True)
     assert "reference-transaction" in ran.read_text()
 
 
-@pytest.mark.parametrize(
-    "damage", [truncate, flip, lose_pack, lose_index, empty_refs, lose_head, spoil_config, rewrite]
-)
-def test_a_damaged_store_is_fetched_again(bench: Bench, damage: t.Callable[[Bench], None]) -> None:
-    one = bench.repository("one")
-    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
-    source = sources.Git(bench.url("one"), commit)
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_store_is_fetched_again(bench: Bench, damage: str) -> None:
+    source = bench.source(FILES)
     bench.fetch(source)
     sources.disk.remove(str(bench.tree))
-    damage(bench)
+    damage_store(bench, damage)
     bench.fetch(source)
-    assert {path.name: path.read_bytes() for path in bench.tree.glob("data*")} == {
-        f"data{number}": noise(number) for number in range(45)
-    }
+    assert {path.name: path.read_bytes() for path in bench.tree.glob("data*")} == FILES
     git("fsck", "--full", cwd=bench.tree)
     assert not bench.clock.pauses
 
 
-def test_what_git_finds_odd_about_old_objects_is_no_damage(bench: Bench) -> None:
-    one = bench.repository("one")
-    one.commit({"file": "content"})
-    tree = subprocess.check_output(["git", "rev-parse", "HEAD^{tree}"], cwd=one.bare, text=True).strip()
+def test_malformed_old_commit_is_not_damage(bench: Bench) -> None:
+    repository = bench.repository("one")
+    repository.commit({"file": "content"})
+    tree = subprocess.check_output(["git", "rev-parse", "HEAD^{tree}"], cwd=repository.bare, text=True).strip()
     odd = f"tree {tree}\nauthor A <a@example.com> x\ncommitter A <a@example.com> x\n\nThe date is none.\n".encode()
     command = ["git", "hash-object", "-t", "commit", "-w", "--literally", "--stdin"]
-    commit = subprocess.run(command, cwd=one.bare, input=odd, check=True, capture_output=True).stdout.decode().strip()
-    subprocess.run(["git", "update-ref", "refs/heads/odd", commit], cwd=one.bare, check=True)
+    commit = subprocess.check_output(command, cwd=repository.bare, input=odd).decode().strip()
+    subprocess.run(["git", "update-ref", "refs/heads/odd", commit], cwd=repository.bare, check=True)
     bench.fetch(sources.Git(bench.url("one"), commit))
     assert (bench.tree / "file").read_text() == "content"
-    assert not any("damaged" in line for line in bench.said)
+    assert not any("damaged" in line for line in bench.messages)
 
 
-@pytest.mark.parametrize("damage", [truncate, flip, lose_pack])
-def test_a_damaged_store_is_noticed_by_a_fetch_too(bench: Bench, damage: t.Callable[[Bench], None]) -> None:
-    one = bench.repository("one")
-    first = one.commit({f"data{number}": noise(number) for number in range(45)})
-    second = one.commit({"file": "new"})
+@pytest.mark.parametrize("damage", ["truncate", "flip", "lose_pack"])
+def test_fetch_repairs_damaged_store(bench: Bench, damage: str) -> None:
+    repository = bench.repository("one")
+    first = repository.commit(FILES)
+    second = repository.commit({"file": "new"})
     bench.fetch(sources.Git(bench.url("one"), first))
-    damage(bench)
+    damage_store(bench, damage)
     bench.fetch(sources.Git(bench.url("one"), second))
     assert (bench.tree / "data7").read_bytes() == noise(7)
     bench.fetch(sources.Git(bench.url("one"), first))
     assert (bench.tree / "data7").read_bytes() == noise(7)
     assert not (bench.tree / "file").exists()
-    assert any("damaged" in line for line in bench.said)
+    assert any("damaged" in line for line in bench.messages)
 
 
 # --- archives ---
@@ -999,7 +956,7 @@ TAR = [
 ]
 
 
-def packed(kind: str) -> bytes:
+def packed_tar(kind: str) -> bytes:
     if kind != "tar":
         return tar(TAR, kind)
     buffer = io.BytesIO()
@@ -1019,8 +976,8 @@ def web(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[WebServer]:
 
 
 @pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "tar"])
-def test_an_archive_becomes_a_tree_without_the_directory_at_its_top(bench: Bench, web: WebServer, kind: t.Any) -> None:
-    content = packed(kind)
+def test_archive_top_directory_is_stripped(bench: Bench, web: WebServer, kind: t.Any) -> None:
+    content = packed_tar(kind)
     web.files["/one-1.0"] = content
     source = sources.Archive(f"{web.url}/one-1.0", sha256(content).upper())
     old = os.umask(0o077)
@@ -1041,8 +998,8 @@ def test_an_archive_becomes_a_tree_without_the_directory_at_its_top(bench: Bench
     assert len(web.requests) == 1, "the second one comes from the store"
 
 
-def test_an_archive_on_the_host_with_an_odd_name(bench: Bench) -> None:
-    content = packed("gz")
+def test_local_archive_with_special_characters(bench: Bench) -> None:
+    content = packed_tar("gz")
     path = bench.path / "a b%20#?.tar.gz"
     path.write_bytes(content)
     bench.fetch(sources.Archive(str(path), sha256(content)))
@@ -1050,11 +1007,11 @@ def test_an_archive_on_the_host_with_an_odd_name(bench: Bench) -> None:
     path.unlink()
     bench.fetch(sources.Archive(str(path), sha256(content)))
     sources.disk.remove(str(bench.tree))
-    error = bench.fails(sources.Archive(str(path), "0" * 64))
+    error = bench.fetch_error(sources.Archive(str(path), "0" * 64))
     assert "cannot be read: No such file or directory" in error.cause
 
 
-def test_an_archive_with_several_entries_at_its_top_is_the_tree_as_it_is(bench: Bench) -> None:
+def test_archive_with_several_top_entries(bench: Bench) -> None:
     content = tar([(member("setup.py"), b"setup()"), (member("src/one.c"), b"int x;")], "gz")
     (bench.path / "archive").write_bytes(content)
     bench.fetch(sources.Archive(str(bench.path / "archive"), sha256(content)))
@@ -1062,18 +1019,18 @@ def test_an_archive_with_several_entries_at_its_top_is_the_tree_as_it_is(bench: 
     assert stat.S_IMODE(bench.tree.stat().st_mode) == 0o755
 
 
-def test_a_wrong_sha256(bench: Bench, web: WebServer) -> None:
-    content = packed("gz")
+def test_archive_with_wrong_sha256(bench: Bench, web: WebServer) -> None:
+    content = packed_tar("gz")
     web.files["/one.tar.gz"] = content
-    error = bench.fails(sources.Archive(f"{web.url}/one.tar.gz", "0" * 64))
+    error = bench.fetch_error(sources.Archive(f"{web.url}/one.tar.gz", "0" * 64))
     assert error.cause == f"The sha256 of {web.url}/one.tar.gz is {sha256(content)}, expected {'0' * 64}."
     assert os.listdir(bench.store) == []
     with pytest.raises(SparkforgeError, match="has no sha256"):
         bench.fetch(sources.Archive(f"{web.url}/one.tar.gz", "abc"))
 
 
-def test_an_archive_that_was_damaged_in_the_store_is_fetched_again(bench: Bench, web: WebServer) -> None:
-    content = packed("gz")
+def test_archive_damaged_in_store_is_fetched_again(bench: Bench, web: WebServer) -> None:
+    content = packed_tar("gz")
     web.files["/one.tar.gz"] = content
     source = sources.Archive(f"{web.url}/one.tar.gz", sha256(content))
     bench.fetch(source)
@@ -1083,8 +1040,8 @@ def test_an_archive_that_was_damaged_in_the_store_is_fetched_again(bench: Bench,
     assert (bench.store / sha256(content)).read_bytes() == content
 
 
-def test_an_archive_is_fetched_over_a_bad_network_and_from_a_mirror(bench: Bench, web: WebServer) -> None:
-    content = packed("gz")
+def test_archive_from_mirror_over_bad_network(bench: Bench, web: WebServer) -> None:
+    content = packed_tar("gz")
     web.files["/mirror/one.tar.gz"] = content
     web.cuts["/mirror/one.tar.gz"] = [100, 20]
     web.statuses["/mirror/one.tar.gz"] = [503] * 40
@@ -1094,11 +1051,11 @@ def test_an_archive_is_fetched_over_a_bad_network_and_from_a_mirror(bench: Bench
     assert len(web.requests) == 43
 
 
-def test_archives_too_take_their_proxy_from_the_environment_given(
+def test_archive_proxy_comes_from_the_environment(
     bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    content = packed("gz")
+    content = packed_tar("gz")
     web.files["http://example.com/one.tar.gz"] = content
     source = sources.Archive("http://example.com/one.tar.gz", sha256(content))
     bench.fetch(source, environment={**ENVIRONMENT, "http_proxy": web.url})
@@ -1106,15 +1063,15 @@ def test_archives_too_take_their_proxy_from_the_environment_given(
     assert os.environ["http_proxy"] == "http://127.0.0.1:9"
 
 
-def refused(bench: Bench, content: bytes) -> str:
+def refusal(bench: Bench, content: bytes) -> str:
     (bench.path / "archive").write_bytes(content)
-    error = bench.fails(sources.Archive(str(bench.path / "archive"), sha256(content)))
+    error = bench.fetch_error(sources.Archive(str(bench.path / "archive"), sha256(content)))
     assert sorted(os.listdir(bench.path)) == ["archive", "build", "served", "store"]
     return error.cause
 
 
-def test_a_hostile_tar_archive_is_refused(bench: Bench) -> None:
-    for bad, words in (
+def test_hostile_tar_archive_is_refused(bench: Bench) -> None:
+    for bad, cause in (
         (member("top/l", tarfile.SYMTYPE, "../beside"), "outside the archive's directory"),
         (member("top/a/l", tarfile.SYMTYPE, "../../beside"), "outside the archive's directory"),
         (member("top/l", tarfile.SYMTYPE, "/etc"), "outside the archive"),
@@ -1123,10 +1080,10 @@ def test_a_hostile_tar_archive_is_refused(bench: Bench) -> None:
         (member("top/h", tarfile.LNKTYPE, "top/none"), "not an earlier file"),
         (member("top/n", tarfile.CHRTYPE), "device node"),
     ):
-        assert words in refused(bench, tar([(member("top/x"), b"x"), (bad, b"")], "gz"))
+        assert cause in refusal(bench, tar([(member("top/x"), b"x"), (bad, b"")], "gz"))
 
 
-def test_symlinks_within_the_tree_are_kept(bench: Bench) -> None:
+def test_archive_keeps_inner_symlinks(bench: Bench) -> None:
     content = tar([(member("top/a/b"), b"x"), (member("top/c/l", tarfile.SYMTYPE, "../a/b"), b"")], "gz")
     (bench.path / "archive").write_bytes(content)
     bench.fetch(sources.Archive(str(bench.path / "archive"), sha256(content)))
@@ -1134,25 +1091,25 @@ def test_symlinks_within_the_tree_are_kept(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "cause"),
     [
         (b"", "is not a source archive: it is empty"),
         (b"<html>", "is not a source archive: it begins with b'<html>'"),
-        (packed("gz")[:60], "is damaged"),
-        (packed("xz")[:90], "is damaged"),
+        (packed_tar("gz")[:60], "is damaged"),
+        (packed_tar("xz")[:90], "is damaged"),
         (b"PK\x03\x04 and nothing more", "it is a zip archive"),
     ],
-    # gzip writes the time, which two workers of pytest-xdist must not have in the names of tests.
+    # gzip stores the time: in a test's name it would differ between the workers of pytest-xdist.
     ids=["nothing", "a page", "half a gz", "half an xz", "a zip"],
 )
-def test_what_is_no_archive_is_said(bench: Bench, content: t.Any, words: t.Any) -> None:
-    assert words in refused(bench, content)
+def test_file_that_is_not_an_archive(bench: Bench, content: t.Any, cause: t.Any) -> None:
+    assert cause in refusal(bench, content)
 
 
 # --- the build backend ---
 
 
-def test_the_build_backend_is_read_without_a_reader_of_toml() -> None:
+def test_build_backend_is_read_without_toml_parser() -> None:
     requires = 'requires = [\n  "setuptools>=62",\n  "x; python_version < \'3.12\'",\n]\n'
     text = (
         f"[project]\nname = 'x'\nbuild-backend = 'no'\n[build-system]\n{requires}build-backend = \"a.b:c\"\n[tool.x]\n"
@@ -1162,10 +1119,10 @@ def test_the_build_backend_is_read_without_a_reader_of_toml() -> None:
     assert sources.build_backend("") is None
 
 
-# --- what only a tree or a git that is made for it shows ---
+# --- cases that need a fake git or a prepared tree ---
 
 
-def test_what_begins_with_tls_stays_with_it(tmp_path: Path) -> None:
+def test_https_url_allows_only_https(tmp_path: Path) -> None:
     (tmp_path / "git").write_text('#!/bin/sh\necho "$GIT_ALLOW_PROTOCOL"\n')
     (tmp_path / "git").chmod(0o755)
     commands = git_command.Commands({"PATH": str(tmp_path)})
@@ -1173,18 +1130,18 @@ def test_what_begins_with_tls_stays_with_it(tmp_path: Path) -> None:
         assert commands.remote(urls.read_remote(url, "It"), ["ls-remote"]) == allowed
 
 
-def test_a_checkout_does_not_begin_behind_a_symlink(tmp_path: Path) -> None:
+def test_check_out_refuses_path_through_symlink(tmp_path: Path) -> None:
     for name in ("outside", "tree"):
         (tmp_path / name).mkdir()
     (tmp_path / "tree/lib").symlink_to(tmp_path / "outside")
-    wanted = urls.make_wanted("https://example.com/x", "1" * 40, {}, "lib")
+    checkout = urls.make_wanted("https://example.com/x", "1" * 40, {}, "lib")
     with pytest.raises(SparkforgeError, match="through a symlink"):
-        git_tree.check_out(wanted, str(tmp_path / "tree"), "/none", git_command.Commands(ENVIRONMENT), print)
+        git_tree.check_out(checkout, str(tmp_path / "tree"), "/none", git_command.Commands(ENVIRONMENT), print)
     assert os.listdir(tmp_path / "outside") == []
 
 
-def test_submodules_without_an_end_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_submodules_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repositories, "SUBMODULES_LIMIT", 1)
     inner = bench.repository("library").commit({"code": "x"})
-    commit = bench.repository("one").commit({"file": "1"}, {"lib": ("../library.git", inner)})
-    assert "more than 1 submodules" in bench.fails(sources.Git(bench.url("one"), commit)).cause
+    error = bench.fetch_error(bench.source({"file": "1"}, {"lib": ("../library.git", inner)}))
+    assert "more than 1 submodules" in error.cause

@@ -15,23 +15,23 @@ from tests.unit.redist_tree import member, tar
 Members = list[tuple[tarfile.TarInfo, bytes]]
 
 
-def unpacked(
+def unpack_members(
     tmp_path: Path, members: Members, compression: str = "gz", kind: unpack.Kind = unpack.VENDOR
 ) -> unpack.Unpacked:
     (tmp_path / "archive").write_bytes(tar(members, compression))
     return unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"), kind=kind)
 
 
-def refused(tmp_path: Path, *members: tuple[tarfile.TarInfo, bytes], kind: unpack.Kind = unpack.VENDOR) -> str:
+def refusal(tmp_path: Path, *members: tuple[tarfile.TarInfo, bytes], kind: unpack.Kind = unpack.VENDOR) -> str:
     with pytest.raises(SparkforgeError) as failure:
-        unpacked(tmp_path, [(member("top/first"), b"first"), *members], kind=kind)
-    assert os.listdir(tmp_path) == ["archive"], "nothing may be left of a refused archive"
+        unpack_members(tmp_path, [(member("top/first"), b"first"), *members], kind=kind)
+    assert os.listdir(tmp_path) == ["archive"], "a refused archive must leave no files"
     return failure.value.cause
 
 
 @pytest.mark.parametrize("compression", ["xz", "gz", "bz2"])
-def test_the_directory_at_the_top_is_stripped(tmp_path: Path, compression: t.Any) -> None:
-    found = unpacked(
+def test_top_directory_is_stripped(tmp_path: Path, compression: t.Any) -> None:
+    result = unpack_members(
         tmp_path,
         [
             (member("./top/", tarfile.DIRTYPE), b""),
@@ -43,16 +43,16 @@ def test_the_directory_at_the_top_is_stripped(tmp_path: Path, compression: t.Any
         ],
         compression,
     )
-    assert found.top == "top"
-    assert found.files == {"lib/a.so.1": 7, "lib/b.so.1": 7}
-    assert found.links == {"lib/a.so": "a.so.1", "lib64": "lib", "lib/header.h": "../include/header.h"}
+    assert result.top == "top"
+    assert result.files == {"lib/a.so.1": 7, "lib/b.so.1": 7}
+    assert result.links == {"lib/a.so": "a.so.1", "lib64": "lib", "lib/header.h": "../include/header.h"}
     assert (tmp_path / "out/lib64/a.so").read_bytes() == b"library"
 
 
-def test_modes_are_sane_and_set_user_id_bits_are_dropped(tmp_path: Path) -> None:
+def test_modes_are_normalized_without_set_user_id(tmp_path: Path) -> None:
     old = os.umask(0o077)
     try:
-        unpacked(
+        unpack_members(
             tmp_path,
             [
                 (member("top/tool", mode=0o6755), b"x"),
@@ -70,16 +70,16 @@ def test_modes_are_sane_and_set_user_id_bits_are_dropped(tmp_path: Path) -> None
         assert stat.S_IMODE((tmp_path / "out" / folder).stat().st_mode) == 0o755
 
 
-def test_the_times_of_the_archive_stay_but_never_lie_in_the_future(tmp_path: Path) -> None:
+def test_file_times_are_kept_unless_in_the_future(tmp_path: Path) -> None:
     future = member("top/future")
     future.mtime = 99_999_999_999
-    unpacked(tmp_path, [(member("top/file"), b""), (future, b"")])
+    unpack_members(tmp_path, [(member("top/file"), b""), (future, b"")])
     assert (tmp_path / "out/file").stat().st_mtime == 1_700_000_000
     assert (tmp_path / "out/future").stat().st_mtime < 99_999_999_999
 
 
 @pytest.mark.parametrize(
-    ("bad", "words"),
+    ("tar_member", "cause"),
     [
         (member("../evil"), "leaves the archive with '..'"),
         (member("top/../../evil"), "leaves the archive with '..'"),
@@ -105,40 +105,40 @@ def test_the_times_of_the_archive_stay_but_never_lie_in_the_future(tmp_path: Pat
         (member("top/first", tarfile.DIRTYPE), "as both a file and a directory"),
     ],
 )
-def test_a_member_that_leaves_the_directory_is_refused(tmp_path: Path, bad: t.Any, words: t.Any) -> None:
-    assert words in refused(tmp_path, (bad, b""))
+def test_hostile_member_is_refused(tmp_path: Path, tar_member: t.Any, cause: t.Any) -> None:
+    assert cause in refusal(tmp_path, (tar_member, b""))
 
 
-def test_a_file_through_a_symlink_is_refused(tmp_path: Path) -> None:
+def test_file_through_symlink_is_refused(tmp_path: Path) -> None:
     link = (member("top/link", tarfile.SYMTYPE, "real"), b"")
-    assert "the symlink 'top/link' and writes through it" in refused(tmp_path, link, (member("top/link/file"), b"x"))
+    assert "the symlink 'top/link' and writes through it" in refusal(tmp_path, link, (member("top/link/file"), b"x"))
 
 
-def test_a_file_in_the_place_of_a_symlink_is_refused(tmp_path: Path) -> None:
+def test_file_replacing_symlink_is_refused(tmp_path: Path) -> None:
     link = (member("top/link", tarfile.SYMTYPE, "first"), b"")
-    assert "contains 'top/link' twice" in refused(tmp_path, link, (member("top/link"), b"x"))
+    assert "contains 'top/link' twice" in refusal(tmp_path, link, (member("top/link"), b"x"))
 
 
-def test_a_hard_link_to_a_symlink_is_refused(tmp_path: Path) -> None:
+def test_hard_link_to_symlink_is_refused(tmp_path: Path) -> None:
     link = (member("top/link", tarfile.SYMTYPE, "first"), b"")
-    hard = (member("top/hard", tarfile.LNKTYPE, "top/link"), b"")
-    assert "which is not an earlier file" in refused(tmp_path, link, hard)
+    hard_link = (member("top/hard", tarfile.LNKTYPE, "top/link"), b"")
+    assert "which is not an earlier file" in refusal(tmp_path, link, hard_link)
 
 
-def test_a_climb_behind_another_link_is_refused_though_its_words_stay_inside(tmp_path: Path) -> None:
-    up = (member("top/a/up", tarfile.SYMTYPE, ".."), b"")
-    out = (member("top/a/out", tarfile.SYMTYPE, "up/../x"), b"")
-    assert "'top/a/out' to 'up/../x', outside" in refused(tmp_path, up, out)
+def test_symlink_outside_through_another_link_is_refused(tmp_path: Path) -> None:
+    link = (member("top/a/up", tarfile.SYMTYPE, ".."), b"")
+    link_through_it = (member("top/a/out", tarfile.SYMTYPE, "up/../x"), b"")
+    assert "'top/a/out' to 'up/../x', outside" in refusal(tmp_path, link, link_through_it)
 
 
 @pytest.mark.parametrize(("path", "target"), [("l", "../x"), ("a/l", "../../x"), ("a/b/l", "../../../x")])
-def test_a_symlink_leaves_no_archive_with_several_entries_at_its_top(tmp_path: Path, path: str, target: str) -> None:
+def test_symlink_outside_archive_with_several_top_entries_is_refused(tmp_path: Path, path: str, target: str) -> None:
     link = (member(path, tarfile.SYMTYPE, target), b"")
-    assert "outside the archive" in refused(tmp_path, (member("other"), b""), link, kind=unpack.SOURCES)
+    assert "outside the archive" in refusal(tmp_path, (member("other"), b""), link, kind=unpack.SOURCES)
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "cause"),
     [
         (b"", "it is empty"),
         (b"plain text", "it begins with b'plain text'"),
@@ -147,18 +147,18 @@ def test_a_symlink_leaves_no_archive_with_several_entries_at_its_top(tmp_path: P
         (b"\x28\xb5\x2f\xfd", "it is compressed with zstd"),
     ],
 )
-def test_what_is_no_archive_is_called_by_its_name(tmp_path: Path, body: t.Any, words: t.Any) -> None:
+def test_kind_of_other_file_is_named(tmp_path: Path, body: t.Any, cause: t.Any) -> None:
     (tmp_path / "archive").write_bytes(body)
     with pytest.raises(SparkforgeError) as failure:
         unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"), "http://mirror/a.tar.xz")
     assert failure.value.cause.startswith("http://mirror/a.tar.xz is not a tar archive")
-    assert words in failure.value.cause
+    assert cause in failure.value.cause
     assert os.listdir(tmp_path) == ["archive"]
 
 
 @pytest.mark.parametrize("compression", ["xz", "gz", "bz2"])
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.95])
-def test_a_truncated_archive_is_refused(tmp_path: Path, compression: t.Any, share: t.Any) -> None:
+def test_truncated_archive_is_refused(tmp_path: Path, compression: t.Any, share: t.Any) -> None:
     body = tar([(member("top/file"), os.urandom(300_000)), (member("top/last"), b"x" * 100_000)], compression)
     (tmp_path / "archive").write_bytes(body[: int(len(body) * share)])
     with pytest.raises(SparkforgeError, match="is damaged or not a tar archive"):
@@ -166,46 +166,44 @@ def test_a_truncated_archive_is_refused(tmp_path: Path, compression: t.Any, shar
     assert os.listdir(tmp_path) == ["archive"]
 
 
-def test_an_archive_without_a_file_is_refused(tmp_path: Path) -> None:
+def test_archive_without_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "archive").write_bytes(tar([(member("top", tarfile.DIRTYPE), b"")]))
     with pytest.raises(SparkforgeError, match="contains no file"):
         unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
 
 
-def test_an_archive_larger_than_the_disk_is_refused_before_it_fills_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive_larger_than_the_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Small:
         f_bavail, f_frsize = unpack.RESERVE + 10, 1
 
     monkeypatch.setattr(os, "statvfs", lambda path: Small)
-    assert "needs 1.0 MB, and" in refused(tmp_path, (member("top/large"), bytes(1_000_000)))
+    assert "needs 1.0 MB, and" in refusal(tmp_path, (member("top/large"), bytes(1_000_000)))
 
 
 def test_too_many_members_are_refused(tmp_path: Path) -> None:
-    few = unpack.VENDOR._replace(limit=3)
-    assert "more than 3 members" in refused(tmp_path, *[(member(f"top/{n}"), b"") for n in range(3)], kind=few)
+    kind = unpack.VENDOR._replace(limit=3)
+    assert "more than 3 members" in refusal(tmp_path, *[(member(f"top/{n}"), b"") for n in range(3)], kind=kind)
 
 
-def test_an_archive_of_a_few_bytes_makes_no_directory_too_many(tmp_path: Path) -> None:
-    deep = "top/" + "d/" * 98
-    assert "more than 100 directories deep" in refused(tmp_path, (member(f"{deep}d/d/x"), b""))
-    assert "more than 100 directories deep" in refused(tmp_path, (member("top/" + "d/" * 2000, tarfile.DIRTYPE), b""))
+def test_directory_depth_and_count_are_limited(tmp_path: Path) -> None:
+    deep_path = "top/" + "d/" * 98
+    assert "more than 100 directories deep" in refusal(tmp_path, (member(f"{deep_path}d/d/x"), b""))
+    assert "more than 100 directories deep" in refusal(tmp_path, (member("top/" + "d/" * 2000, tarfile.DIRTYPE), b""))
     deep_ones = [(member(f"top/{n}/{'d/' * 90}", tarfile.DIRTYPE), b"") for n in range(12)]
-    assert "more than 1000 members" in refused(tmp_path, *deep_ones, kind=unpack.VENDOR._replace(limit=1000))
-    unpacked(tmp_path, [(member(f"{deep}x"), b"")])
+    assert "more than 1000 members" in refusal(tmp_path, *deep_ones, kind=unpack.VENDOR._replace(limit=1000))
+    unpack_members(tmp_path, [(member(f"{deep_path}x"), b"")])
 
 
-def test_the_length_of_all_names_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_length_of_names_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "NAMES_LIMIT", 1 << 20)
     links = [(member(f"top/{n}", tarfile.SYMTYPE, "x" * 4000), b"") for n in range(300)]
-    assert "names of more than 1 MiB" in refused(tmp_path, *links)
+    assert "names of more than 1 MiB" in refusal(tmp_path, *links)
 
 
-def test_an_archive_of_a_few_bytes_names_no_more_than_128_mib(tmp_path: Path) -> None:
+def test_names_in_headers_are_limited_to_128_mib(tmp_path: Path) -> None:
     target = "x" * 120_000
     long = tarfile.TarInfo("top/0")
-    # A file that is none of a link's may name one all the same.
+    # Any file may have a link target in its headers.
     long.pax_headers = {"linkpath": target}
     header = long.tobuf(tarfile.PAX_FORMAT)[: -tarfile.BLOCKSIZE]
     with gzip.open(tmp_path / "archive", "wb", 1) as stream:
@@ -217,13 +215,13 @@ def test_an_archive_of_a_few_bytes_names_no_more_than_128_mib(tmp_path: Path) ->
     assert os.listdir(tmp_path) == ["archive"]
 
 
-def test_a_refused_archive_is_gone_however_deep_it_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deep_tree_of_refused_archive_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "DEPTH_LIMIT", 10_000)
     deep = (member("top/" + "d/" * 1900, tarfile.DIRTYPE), b"")
-    assert "leaves the archive with" in refused(tmp_path, deep, (member("top/../x"), b""))
+    assert "leaves the archive with" in refusal(tmp_path, deep, (member("top/../x"), b""))
 
 
-def test_what_somebody_puts_there_meanwhile_is_not_written_through(tmp_path: Path) -> None:
+def test_file_placed_meanwhile_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("kept")
     (tmp_path / "out").mkdir()
     (tmp_path / "out/file").symlink_to("../victim")

@@ -1,4 +1,4 @@
-"""The observation of a host, from the texts that real hosts gave."""
+"""The observation of a host, from files and command output recorded on real hosts."""
 
 import base64
 import hashlib
@@ -26,15 +26,15 @@ Tree = t.Mapping[str, t.Union[str, bytes]]
 
 
 def plant(root: t.Any, files: Tree) -> str:
-    """Write files below a root directory and return it."""
+    """Write files into a root directory and return its path."""
     for path, content in files.items():
-        place = root / path.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+        file = root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return str(root)
 
 
-def size(total_mib: int, available_mib: int) -> SimpleNamespace:
+def filesystem(total_mib: int, available_mib: int) -> SimpleNamespace:
     return SimpleNamespace(f_blocks=total_mib * 256, f_bavail=available_mib * 256, f_frsize=4096)
 
 
@@ -95,8 +95,8 @@ Version: 9
 """
 
 
-def spark(root: t.Any) -> str:
-    """Plant a DGX Spark as the field notes describe it."""
+def dgx_spark_root(root: t.Any) -> str:
+    """Write the files of a DGX Spark into a root directory."""
     plant(
         root,
         {
@@ -145,7 +145,7 @@ def spark(root: t.Any) -> str:
 
 
 class Commands:
-    """Answer commands from recorded texts, and remember what was run."""
+    """Answer commands with recorded output, and remember the commands."""
 
     def __init__(self, answers: t.Mapping[str, tuple[int, str, str]]) -> None:
         self.answers = answers
@@ -163,7 +163,7 @@ def observe(root: str, commands: Commands | None = None, **options: t.Any) -> di
     host = reader.Host(
         root=root,
         run=commands or Commands({}),
-        statvfs=lambda path: size(3750000, 3400000),
+        statvfs=lambda path: filesystem(3750000, 3400000),
         uname=("6.17.0-1021-nvidia", "aarch64"),
         clock=lambda: 1000.5,
     )
@@ -171,7 +171,7 @@ def observe(root: str, commands: Commands | None = None, **options: t.Any) -> di
     return observation.SparkInfo(host, **options).observe()
 
 
-def test_a_dgx_spark_is_observed_whole(tmp_path: t.Any) -> None:
+def test_dgx_spark_observation(tmp_path: t.Any) -> None:
     commands = Commands(
         {
             "--query-gpu": (0, SMI_GB10, ""),
@@ -179,240 +179,207 @@ def test_a_dgx_spark_is_observed_whole(tmp_path: t.Any) -> None:
             "--version": (0, SMI_VERSION, ""),
         }
     )
-    seen = observe(spark(tmp_path), commands, controller_epoch=990.0)
-    assert seen["gpu"] == {
+    observed = observe(dgx_spark_root(tmp_path), commands, controller_epoch=990.0)
+    identity = {"index": 0, "name": "NVIDIA GB10", "uuid": "GPU-0f1e2d3c", "compute_capability": "12.1"}
+    assert observed["gpu"] == {
         "present": True,
         "hardware": True,
         "unified_memory": True,
-        "devices": [
-            {
-                "index": 0,
-                "name": "NVIDIA GB10",
-                "uuid": "GPU-0f1e2d3c",
-                "compute_capability": "12.1",
-                "memory_total_mib": None,
-                "memory_used_mib": None,
-            }
-        ],
+        "devices": [{**identity, "memory_total_mib": None, "memory_used_mib": None}],
         "processes": [
             {"pid": 4711, "name": "/usr/bin/python3, main", "used_mib": None},
             {"pid": 812, "name": "x", "used_mib": 20480},
         ],
     }
-    assert seen["driver"] == {
-        "version": "580.159.03",
-        "cuda_version": "13.0",
-        "open_kernel_module": True,
-        "nvidia_fs": True,
-    }
-    assert seen["cuda_toolkits"] == [
+    driver = {"version": "580.159.03", "cuda_version": "13.0", "open_kernel_module": True, "nvidia_fs": True}
+    assert observed["driver"] == driver
+    toolkit = "/usr/local/cuda-13.0"
+    assert observed["cuda_toolkits"] == [
         {"version": "12.9", "path": "/usr/local/cuda-12.9", "nvcc": None, "nvcc_version": None},
-        {
-            "version": "13.0.2",
-            "path": "/usr/local/cuda-13.0",
-            "nvcc": "/usr/local/cuda-13.0/bin/nvcc",
-            "nvcc_version": "13.0.88",
-        },
+        {"version": "13.0.2", "path": toolkit, "nvcc": f"{toolkit}/bin/nvcc", "nvcc_version": "13.0.88"},
     ]
-    assert seen["os"] == {
+    assert observed["os"] == {
         "id": "ubuntu",
         "version": "24.04",
         "codename": "noble",
         "like": ["debian"],
         "dgx": {"name": "NVIDIA DGX Spark", "version": "7.4.0"},
     }
-    assert seen["kernel"] == {
+    assert observed["kernel"] == {
         "release": "6.17.0-1021-nvidia",
         "machine": "aarch64",
         "cmdline": "quiet kho=off",
         "boot_id": "0b0a7a52",
     }
-    assert seen["memory"] == {"total_mib": 122560, "available_mib": 115200, "swap_total_mib": 0}
-    assert [(row["mount"], row["available_mib"]) for row in seen["disk"]] == [
-        ("/", 3400000),
-        ("/mnt/with space", 3400000),
-    ]
-    assert seen["cpu"] == {"count": 4, "models": ["Cortex-X925", "Cortex-A725", "Arm part 0xfff"]}
-    assert seen["python"] == [
+    assert observed["memory"] == {"total_mib": 122560, "available_mib": 115200, "swap_total_mib": 0}
+    available = {row["mount"]: row["available_mib"] for row in observed["disk"]}
+    assert available == {"/": 3400000, "/mnt/with space": 3400000}
+    assert observed["cpu"] == {"count": 4, "models": ["Cortex-X925", "Cortex-A725", "Arm part 0xfff"]}
+    assert observed["python"] == [
         {"path": "/usr/bin/python3.12", "version": "3.12.3", "headers": True, "venv": False},
         {"path": "/usr/local/bin/python3.13", "version": "3.13.1", "headers": True, "venv": True},
     ]
-    assert seen["loader"]["entries"] == {"/etc/ld.so.conf.d/sparkforge-cudss.conf": ["/opt/sparkforge/lib"]}
-    assert seen["clock"] == {"epoch": 1000.5, "synchronized": None, "offset": 10.5}
-    assert seen["managed_files"] == {
+    assert observed["loader"]["entries"] == {"/etc/ld.so.conf.d/sparkforge-cudss.conf": ["/opt/sparkforge/lib"]}
+    assert observed["clock"] == {"epoch": 1000.5, "synchronized": None, "offset": 10.5}
+    assert observed["managed_files"] == {
         "/etc/apt/apt.conf.d/51sparkforge-proxy": hashlib.sha256(b"secret").hexdigest(),
         "/etc/ld.so.conf.d/sparkforge-cudss.conf": hashlib.sha256(b"# ours\n/opt/sparkforge/lib\n").hexdigest(),
         "/usr/local/share/ca-certificates/sparkforge.crt": hashlib.sha256(b"PEM").hexdigest(),
     }
-    assert seen["unread"] == []
+    assert observed["unread"] == []
     assert len(commands.ran) == 3
     assert all(argv[0] == "/usr/bin/timeout" for argv in commands.ran)
 
 
-def test_an_environment_is_current_where_it_was_finished(tmp_path: t.Any) -> None:
+def test_only_finished_environments_are_observed(tmp_path: t.Any) -> None:
     stack = {"name": "torch-2.9.1", "lock_id": "1f0c6f3b2a91", "method": "build"}
     recorded = {"packages": {"torch": "2.9.1+cu130"}, "host_packages": {"libnccl2": "2.28.3-1"}}
-    whole = json.dumps({"stack": stack, **recorded})
-    for name, receipt in {"torch": whole, "old": "{}", "cut": '{"stack', "debris": None}.items():
-        place = tmp_path / "opt/sparkforge/envs" / name
-        (place / "5d41402abc4b").mkdir(parents=True)
-        (place / "current").symlink_to("5d41402abc4b")
+    receipts = {"torch": json.dumps({"stack": stack, **recorded}), "old": "{}", "cut": '{"stack', "debris": None}
+    for name, receipt in receipts.items():
+        environment = tmp_path / "opt/sparkforge/envs" / name
+        (environment / "5d41402abc4b").mkdir(parents=True)
+        (environment / "current").symlink_to("5d41402abc4b")
         if receipt is not None:
-            (place / "5d41402abc4b/receipt.json").write_text(receipt)
-    # Staged and not switched to, and a name that nobody made.
+            (environment / "5d41402abc4b/receipt.json").write_text(receipt)
+    # An environment that was staged but never switched to.
     (tmp_path / "opt/sparkforge/envs/staged").mkdir()
     (tmp_path / "opt/sparkforge/envs/staged/staged").symlink_to("5d41402abc4b")
-    seen = observe(str(tmp_path), Commands({}))
-    assert seen["environments"] == {
-        "torch": {
-            "current": "5d41402abc4b",
-            "stack": stack,
-            "torch": "2.9.1+cu130",
-            "host_packages": {"libnccl2": "2.28.3-1"},
-        },
+    observed = observe(str(tmp_path), Commands({}))
+    torch = {"stack": stack, "torch": "2.9.1+cu130", "host_packages": {"libnccl2": "2.28.3-1"}}
+    assert observed["environments"] == {
+        "torch": {"current": "5d41402abc4b", **torch},
         "old": {"current": "5d41402abc4b", "stack": {}, "torch": None, "host_packages": {}},
     }
-    assert seen["unread"] == []
+    assert observed["unread"] == []
 
 
-def test_a_host_without_anything_gives_nothing_and_no_failure(tmp_path: t.Any) -> None:
+def test_empty_host_observation(tmp_path: t.Any) -> None:
     commands = Commands({})
-    seen = observe(str(tmp_path), commands)
-    assert seen["gpu"]["present"] is False
-    assert seen["driver"]["version"] is None
-    assert seen["os"]["dgx"] is None
-    assert seen["memory"]["total_mib"] is None
-    assert seen["apt"]["packages"] == {}
-    assert seen["unread"] == []
+    observed = observe(str(tmp_path), commands)
+    assert observed["gpu"]["present"] is False
+    assert observed["driver"]["version"] is None
+    assert observed["os"]["dgx"] is None
+    assert observed["memory"]["total_mib"] is None
+    assert observed["apt"]["packages"] == {}
+    assert observed["unread"] == []
     assert commands.ran == []
 
 
-def test_a_driver_without_nvidia_smi_is_read_from_the_kernel(tmp_path: t.Any) -> None:
-    root = plant(
-        tmp_path,
-        {
-            "/proc/driver/nvidia/version": PROC_PROPRIETARY,
-            "/sys/bus/pci/devices/000f:01:00.0/vendor": "0x10de\n",
-            "/sys/bus/pci/devices/000f:01:00.0/class": "0x030200\n",
-        },
-    )
-    seen = observe(root)
-    assert seen["driver"]["version"] == "580.95.05"
-    assert seen["driver"]["open_kernel_module"] is False
-    assert (seen["gpu"]["present"], seen["gpu"]["hardware"]) == (False, True)
+def test_driver_without_nvidia_smi_is_read_from_the_kernel(tmp_path: t.Any) -> None:
+    device = "/sys/bus/pci/devices/000f:01:00.0"
+    files = {"/proc/driver/nvidia/version": PROC_PROPRIETARY}
+    observed = observe(plant(tmp_path, {**files, f"{device}/vendor": "0x10de\n", f"{device}/class": "0x030200\n"}))
+    assert observed["driver"]["version"] == "580.95.05"
+    assert observed["driver"]["open_kernel_module"] is False
+    assert (observed["gpu"]["present"], observed["gpu"]["hardware"]) == (False, True)
 
 
-def test_a_failing_nvidia_smi_is_told_and_not_asked_again(tmp_path: t.Any) -> None:
+def test_failing_nvidia_smi_is_reported_and_runs_once(tmp_path: t.Any) -> None:
     root = plant(tmp_path, {"/usr/bin/nvidia-smi": "", "/sys/module/nvidia/version": "580.95.05\n"})
     commands = Commands({"nvidia-smi": (18, "", "Failed to initialize NVML: Driver/library version mismatch\n")})
-    seen = observe(root, commands)
-    assert seen["gpu"]["present"] is False
-    assert seen["driver"]["version"] == "580.95.05"
-    assert "version mismatch" in seen["unread"][0]["reason"]
+    observed = observe(root, commands)
+    assert observed["gpu"]["present"] is False
+    assert observed["driver"]["version"] == "580.95.05"
+    assert "version mismatch" in observed["unread"][0]["reason"]
     assert len(commands.ran) == 1
 
 
-def test_nvidia_smi_answer_with_a_warning_counts(tmp_path: t.Any) -> None:
+def test_nvidia_smi_output_with_warning_is_used(tmp_path: t.Any) -> None:
     root = plant(tmp_path, {"/usr/bin/nvidia-smi": ""})
     devices = "0, NVIDIA GB10, GPU-1, 12.1, [N/A], [N/A], 610.43.02\n"
-    versions = (
-        'CUDA version        : Deprecated, see "CUDA UMD version" instead\nCUDA UMD version    : 13.3\n'
-        "DRIVER version      : 610.43.02\n"
-    )
+    deprecated = 'CUDA version        : Deprecated, see "CUDA UMD version" instead\n'
+    versions = f"{deprecated}CUDA UMD version    : 13.3\nDRIVER version      : 610.43.02\n"
     warning = "WARNING: infoROM is corrupted at gpu 000F:01:00.0\n"
-
     answers = {"--version": (0, versions, ""), "--query-gpu": (14, devices + warning, ""), "--query": (14, warning, "")}
-    seen = observe(root, Commands(answers))
-    assert seen["gpu"]["present"] is True
-    assert seen["driver"]["cuda_version"] == "13.3"
-    assert [row["reason"] for row in seen["unread"]] == [warning.strip()] * 2
+    observed = observe(root, Commands(answers))
+    assert observed["gpu"]["present"] is True
+    assert observed["driver"]["cuda_version"] == "13.3"
+    assert [row["reason"] for row in observed["unread"]] == [warning.strip()] * 2
 
 
-def test_a_probe_that_breaks_leaves_the_others_alone(tmp_path: t.Any) -> None:
+def test_failing_probe_does_not_affect_others(tmp_path: t.Any) -> None:
     root = plant(tmp_path, {"/etc/os-release": "ID=debian\n", "/usr/local/cuda-13.0/version.json": "{ not json"})
 
     def broken() -> bool:
         raise RuntimeError("no such system call")
 
-    seen = observe(root, synchronized=broken)
-    assert seen["clock"] is None
-    assert seen["os"]["id"] == "debian"
-    assert seen["cuda_toolkits"][0]["version"] == "13.0"
-    assert [row["probe"] for row in seen["unread"]] == ["clock", "/usr/local/cuda-13.0/version.json"]
+    observed = observe(root, synchronized=broken)
+    assert observed["clock"] is None
+    assert observed["os"]["id"] == "debian"
+    assert observed["cuda_toolkits"][0]["version"] == "13.0"
+    assert [row["probe"] for row in observed["unread"]] == ["clock", "/usr/local/cuda-13.0/version.json"]
 
 
-def test_a_file_server_that_does_not_answer_gives_a_null_and_does_not_hang(
-    tmp_path: t.Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unresponsive_file_server_does_not_hang(tmp_path: t.Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observation, "NETWORK_TIMEOUT", 0.05)
     root = plant(tmp_path, {"/proc/self/mountinfo": "27 1 0:9 / /data rw - nfs4 nas:/data rw\n"})
     host = reader.Host(root=root, statvfs=lambda path: time.sleep(1))
-    seen = observation.SparkInfo(host, synchronized=lambda: None).observe()
-    assert (seen["disk"][0]["mount"], seen["disk"][0]["available_mib"]) == ("/data", None)
-    assert seen["unread"] == [{"probe": "statvfs /data", "reason": "The file server does not answer."}]
+    observed = observation.SparkInfo(host, synchronized=lambda: None).observe()
+    assert (observed["disk"][0]["mount"], observed["disk"][0]["available_mib"]) == ("/data", None)
+    assert observed["unread"] == [{"probe": "statvfs /data", "reason": "The file server does not answer."}]
 
 
-def test_the_real_h200_line_gives_its_memory_and_no_unified_memory() -> None:
+def test_h200_memory_is_parsed() -> None:
     devices, driver = gpu.parse_devices(SMI_H200)
     assert (devices[0]["memory_total_mib"], devices[0]["memory_used_mib"], driver) == (143771, 0, "580.159.04")
 
 
 @pytest.mark.parametrize("text", ["[N/A]", "N/A", "[Not Supported]", "Not Supported", "[Unknown Error]", ""])
-def test_memory_that_is_not_available_is_null(text: str) -> None:
+def test_unavailable_memory_is_null(text: str) -> None:
     assert gpu.mib(text) is None
 
 
-def test_dpkg_status_gives_installed_broken_and_held_packages() -> None:
-    found = dpkg.parse_status(STATUS)
-    assert found.architecture == "arm64"
-    assert found.versions == {
+def test_dpkg_status_lists_installed_broken_and_held_packages() -> None:
+    status = dpkg.parse_status(STATUS)
+    assert status.architecture == "arm64"
+    assert status.versions == {
         "dpkg": "1.22.6ubuntu6",
         "cuda-nvcc-13-0": "13.0.88-1",
         "python3.12-minimal": "3.12.3-1ubuntu0.5",
         "libc6:armhf": "2.39-0ubuntu8",
         "tzdata": "2025b",
     }
-    assert found.broken == [
+    assert status.broken == [
         {"name": "cups", "state": "half-configured"},
         {"name": "broken-one", "state": "half-installed, reinstreq"},
     ]
-    assert found.held == ["cuda-nvcc-13-0"]
+    assert status.held == ["cuda-nvcc-13-0"]
 
 
-def test_an_interrupted_dpkg_is_broken(tmp_path: t.Any) -> None:
+def test_interrupted_dpkg_is_broken(tmp_path: t.Any) -> None:
     root = plant(tmp_path, {"/var/lib/dpkg/updates/0001": "x"})
     assert observe(root)["apt"]["broken"] == [{"name": "dpkg", "state": "interrupted"}]
 
 
-def certified(*hashes: int) -> bytes:
-    """Return a keyring with a key and a signature of each hash (RFC 9580: 2 is SHA-1, 8 SHA-256, 10 SHA-512)."""
+def keyring_with_signatures(*hashes: int) -> bytes:
+    """Return a key with one signature for each hash algorithm (RFC 9580: 2 is SHA-1, 8 SHA-256, 10 SHA-512)."""
     signatures = [b"\x89\x00\x12\x04\x13\x01" + bytes([number]) + bytes(14) for number in hashes]
     return b"\x99\x00\x0d\x04" + bytes(12) + b"\xb4\x01a" + b"".join(signatures)
 
 
 @pytest.mark.parametrize("armoured", [False, True], ids=["binary", "armoured"])
-@pytest.mark.parametrize(
-    ("hashes", "old"), [((2,), True), ((2, 2), True), ((2, 8), False), ((10,), False), ((), False)]
-)
-def test_a_keyring_that_sha_1_alone_certifies_is_told(
-    hashes: tuple[int, ...], old: bool, armoured: bool, tmp_path: Path
+@pytest.mark.parametrize(("hashes", "old"), [([2], True), ([2, 2], True), ([2, 8], False), ([10], False), ([], False)])
+def test_keyring_certified_by_sha1_only_is_reported(
+    hashes: list[int], old: bool, armoured: bool, tmp_path: Path
 ) -> None:
-    head, text = b"-----BEGIN PGP PUBLIC KEY BLOCK-----\nVersion: 1\n\n", base64.encodebytes(certified(*hashes))
+    head, text = (
+        b"-----BEGIN PGP PUBLIC KEY BLOCK-----\nVersion: 1\n\n",
+        base64.encodebytes(keyring_with_signatures(*hashes)),
+    )
     tail = b"=njUN\n-----END PGP PUBLIC KEY BLOCK-----\n"
-    keyring = head + text + tail if armoured else certified(*hashes)
+    keyring = head + text + tail if armoured else keyring_with_signatures(*hashes)
     source = "deb [signed-by=/a.key] http://one.example.com/ /\n"
     (row,) = observe(plant(tmp_path, {"/etc/apt/sources.list": source, "/a.key": keyring}))["apt_sources"]
     assert (row["keyring_present"], row["keyring_sha1"]) == (True, old)
 
 
-def test_apt_sources_of_both_formats_are_read_with_their_keyrings(tmp_path: t.Any) -> None:
+def test_apt_sources_of_both_formats_with_keyrings(tmp_path: t.Any) -> None:
     root = plant(
         tmp_path,
         {
             "/etc/apt/sources.list": "# deb http://commented.example.com x main\n"
             "deb [arch=arm64 signed-by=/usr/share/keyrings/a.gpg,/usr/share/keyrings/b.gpg]"
-            " http://one.example.com/ /"
-            " # x\n"
+            " http://one.example.com/ / # x\n"
             "deb-src http://two.example.com noble main universe\n",
             "/usr/share/keyrings/a.gpg": "",
             "/usr/share/keyrings/b.gpg": "",
@@ -427,26 +394,24 @@ def test_apt_sources_of_both_formats_are_read_with_their_keyrings(tmp_path: t.An
         },
     )
     rows = observe(root)["apt_sources"]
-    assert [row["uris"][0].split("/")[2] for row in rows] == [
+    hosts = [
         "one.example.com",
         "two.example.com",
         "developer.download.nvidia.com",
         "off.example.com",
         "key.example.com",
     ]
+    assert [row["uris"][0].split("/")[2] for row in rows] == hosts
     assert rows[0]["signed_by"] == "/usr/share/keyrings/a.gpg,/usr/share/keyrings/b.gpg"
     assert [row["keyring_present"] for row in rows] == [True, None, False, None, None]
     assert not any(row["keyring_sha1"] for row in rows)
-    assert (rows[1]["types"], rows[1]["suites"], rows[1]["components"]) == (
-        ["deb-src"],
-        ["noble"],
-        ["main", "universe"],
-    )
+    assert (rows[1]["types"], rows[1]["suites"]) == (["deb-src"], ["noble"])
+    assert rows[1]["components"] == ["main", "universe"]
     assert (rows[3]["enabled"], rows[3]["suites"], rows[3]["types"]) == (False, ["a", "b"], ["deb", "deb-src"])
     assert rows[4]["signed_by"] == "inline"
 
 
-def test_pins_are_read_in_apts_order_and_other_names_passed_over(tmp_path: t.Any) -> None:
+def test_pins_in_apts_order_without_ignored_files(tmp_path: t.Any) -> None:
     pin = "Explanation: x\nPackage: {0}\nPin: release o=NVIDIA\nPin-Priority: {1}\n"
     root = plant(
         tmp_path,
@@ -461,9 +426,9 @@ def test_pins_are_read_in_apts_order_and_other_names_passed_over(tmp_path: t.Any
     assert [(row["package"], row["priority"]) for row in pins] == [("main", -1), ("d", 1001), ("a b", 580)]
 
 
-def test_pins_of_a_real_spark_are_read_whatever_the_case_of_their_fields(tmp_path: t.Any) -> None:
-    # nvidia-fabricmanager and three others of cuda-compute-repo-lowpri2 have their fields in small letters, and apt
-    # takes them (anakronox/spark-fleet-updates, 69129d40).
+def test_pins_with_lower_case_fields(tmp_path: t.Any) -> None:
+    # cuda-compute-repo-lowpri2 writes the fields of these four packages in lower case, which apt accepts
+    # (anakronox/spark-fleet-updates, 69129d40).
     host = json.loads((Path(__file__).parents[3] / "data/hosts/dgx-spark-ota2607.json").read_text())
     pins: dict[str, str] = {}
     for row in host["apt"]["pins"]:
@@ -491,37 +456,29 @@ nvidia-driver-590:
 """
 
 
-def test_offers_leave_out_what_a_pin_forbids_and_what_is_only_installed(tmp_path: t.Any) -> None:
+def test_offers_exclude_pinned_and_only_installed_versions(tmp_path: t.Any) -> None:
     commands = Commands({"policy": (0, POLICY, "")})
-    seen = observe(str(tmp_path), commands, offers=["bash", "nvidia-driver-590", "unknown"])
-    assert seen["apt"]["offers"] == {"bash": ["5.2.15-2+b13"], "nvidia-driver-590": [], "unknown": []}
+    observed = observe(str(tmp_path), commands, offers=["bash", "nvidia-driver-590", "unknown"])
+    assert observed["apt"]["offers"] == {"bash": ["5.2.15-2+b13"], "nvidia-driver-590": [], "unknown": []}
     assert commands.ran == [["apt-cache", "policy", "bash", "nvidia-driver-590", "unknown"]]
 
 
-def test_the_process_that_holds_apts_lock_is_named(tmp_path: t.Any) -> None:
+def test_apt_lock_holder_is_named(tmp_path: t.Any) -> None:
     root = plant(tmp_path, {"/var/lib/dpkg/lock-frontend": ""})
-    code = (
-        "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); print(1, flush=True); input()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, root + "/var/lib/dpkg/lock-frontend"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as holder:
+    code = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); print(flush=True); input()"
+    command = [sys.executable, "-c", code, root + "/var/lib/dpkg/lock-frontend"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
         plant(tmp_path, {f"/proc/{holder.pid}/cmdline": "/usr/bin/unattended-upgrade\0--x\0"})
-        seen = observe(root)["apt"]["lock_holder"]
+        observed = observe(root)["apt"]["lock_holder"]
         holder.communicate(b"\n")
-    assert seen == {
-        "pid": holder.pid,
-        "command": "/usr/bin/unattended-upgrade --x",
-        "file": "/var/lib/dpkg/lock-frontend",
-    }
+    command_line = "/usr/bin/unattended-upgrade --x"
+    assert observed == {"pid": holder.pid, "command": command_line, "file": "/var/lib/dpkg/lock-frontend"}
     assert observe(root)["apt"]["lock_holder"] is None
 
 
-def test_an_ordinary_user_finds_the_holder_in_proc_locks(tmp_path: t.Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apt_lock_holder_from_proc_locks(tmp_path: t.Any, monkeypatch: pytest.MonkeyPatch) -> None:
     root = plant(tmp_path, {"/var/lib/dpkg/lock": "", "/proc/99/cmdline": "dpkg\0-i\0"})
     inode = os.stat(root + "/var/lib/dpkg/lock").st_ino
     plant(tmp_path, {"/proc/locks": f"1: POSIX  ADVISORY  WRITE 99 fd:01:{inode} 0 EOF\n"})
@@ -534,7 +491,7 @@ def loader_cache(*entries: tuple[str, str]) -> bytes:
     return elf_writer.new_cache([(soname, path, 0x0303, "") for soname, path in entries])
 
 
-def test_the_loaders_cache_gives_nvidias_sonames_first_choice_first(tmp_path: t.Any) -> None:
+def test_loader_cache_prefers_first_nvidia_library(tmp_path: t.Any) -> None:
     cache = loader_cache(
         ("libcudss.so.0", "/opt/sparkforge/lib/libcudss.so.0"),
         ("libcudss.so.0", "/usr/lib/libcudss.so.0"),
@@ -549,28 +506,28 @@ def test_the_loaders_cache_gives_nvidias_sonames_first_choice_first(tmp_path: t.
 
 
 @pytest.mark.parametrize("content", [b"ld.so-1.7.0\0", loader_cache(("a", "b"))[:60], b"glibc-ld.so.cache1.1"])
-def test_a_damaged_loader_cache_is_told_and_harmless(tmp_path: t.Any, content: bytes) -> None:
-    seen = observe(plant(tmp_path, {"/etc/ld.so.cache": content}))
-    assert seen["loader"]["libraries"] == {}
-    assert [row["probe"] for row in seen["unread"]] == ["/etc/ld.so.cache"]
+def test_damaged_loader_cache_is_reported(tmp_path: t.Any, content: bytes) -> None:
+    observed = observe(plant(tmp_path, {"/etc/ld.so.cache": content}))
+    assert observed["loader"]["libraries"] == {}
+    assert [row["probe"] for row in observed["unread"]] == ["/etc/ld.so.cache"]
 
 
-def test_files_of_the_kernel_are_read_in_small_pieces() -> None:
-    # A single large read of /proc/sys ends in ENOMEM on some kernels.
+def test_kernel_files_are_read_in_small_pieces() -> None:
+    # On some kernels a single large read of /proc/sys fails with ENOMEM.
     assert len((reader.Host().read("/proc/sys/kernel/random/boot_id") or "").strip()) == 36
 
 
-def test_the_clock_is_synchronized_where_timesyncd_says_so(tmp_path: t.Any) -> None:
+def test_clock_synchronized_according_to_timesyncd(tmp_path: t.Any) -> None:
     root = plant(tmp_path, {"/run/systemd/timesync/synchronized": ""})
     assert observe(root, synchronized=lambda: False)["clock"]["synchronized"] is True
 
 
-def test_the_kernel_answers_whether_the_clock_is_synchronized() -> None:
+def test_kernel_clock_state() -> None:
     assert observation.kernel_clock_synchronized() in (True, False, None)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "directory", "link to a device"])
-def test_what_is_no_file_is_noted_and_keeps_nobody_waiting(tmp_path: Path, kind: str) -> None:
+def test_special_file_is_reported_without_blocking(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "etc/os-release"
     path.parent.mkdir()
     if kind == "pipe":

@@ -1,4 +1,4 @@
-"""What an owner records of a host names neither the host nor its owner, wherever such a name stands."""
+"""A record of a host contains neither the host's name nor its owner's, in any field."""
 
 import copy
 import json
@@ -6,10 +6,11 @@ import re
 import typing as t
 from pathlib import Path
 
+import hypothesis
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import Redaction, redacted
-from hypothesis import given, settings, strategies as st
+from hypothesis import strategies as st
 
 from tests.unit import recorded_spark
 
@@ -36,27 +37,19 @@ SECRETS = {
     "the name of a Wi-Fi": "FRITZ!Box 7590 QX",
     "what a terminal obeys": "\x1bc",
 }
-FORMS = [
-    "{}",
-    "/home/{}/data",
-    "https://deb.{}/ubuntu",
-    "root={}",
-    "get {} exit",
-    "1.0+{}",
-    "NVIDIA GB10 {}",
-    "serial {}",
-]
-# A version of a package, or of firmware, may look like an address; nothing else is ever there.
+FORMS = ["{}", "/home/{}/data", "https://deb.{}/ubuntu", "root={}", "get {} exit", "1.0+{}", "NVIDIA GB10 {}"]
+FORMS += ["serial {}"]
+# These fields contain versions of packages or firmware, which may look like addresses.
 VERSIONS = {"packages", "offers", "software", "behind", "install", "versions", "firmware", "candidate"}
 
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t.Any]:
-    """Return a record as it is before the redaction."""
+    """Return a record before redaction."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record, "redacted", copy.deepcopy)
         recorder = recorded_spark.recorder(tmp_path_factory.mktemp("spark"), recorded_spark.Commands())
-        found = t.cast(dict[str, t.Any], json.loads(json.dumps(recorder.record())))
+        recorded = t.cast(dict[str, t.Any], json.loads(json.dumps(recorder.record())))
     host = json.loads((Path(__file__).parents[5] / "tests/unit/data/hosts/dgx-spark-7.6.json").read_text())
     host["apt"]["held"] = ["cuda-nvcc-13-0"]
     host["apt"]["broken"] = [{"name": "cuda-gdb-13-0", "state": "half-configured"}]
@@ -66,42 +59,44 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t.Any]:
     stack = {"name": "torch-2.14.1", "method": "wheel"}
     host["environments"] = {"torch": {"current": "5d41402abc4b", "stack": stack, "torch": "2.14.1+cu130"}}
     host["unread"] = [{"probe": "/etc/apt/preferences.d/x", "reason": "Permission denied"}]
-    return {**host, "record": found["record"]}
+    return {**host, "record": recorded["record"]}
 
 
-def planted(value: t.Any, form: str, secret: t.Any, key: str = "") -> t.Any:
-    """Return a record with the secret in every value, and as a key and a name of every mapping."""
+def with_secret(value: t.Any, form: str, secret: t.Any, key: str = "") -> t.Any:
+    """Return a record with the secret in every value and in two keys of every mapping."""
     if isinstance(value, dict):
-        named = {form.format(secret): next(iter(value.values()), ""), f"cuda-{secret}": "1.0"} if value else {}
-        made = {name: planted(inner, form, secret, key if key in VERSIONS else name) for name, inner in value.items()}
-        return {**made, **copy.deepcopy(named)}
+        additions = {form.format(secret): next(iter(value.values()), ""), f"cuda-{secret}": "1.0"} if value else {}
+        mapping = {
+            name: with_secret(inner, form, secret, key if key in VERSIONS else name) for name, inner in value.items()
+        }
+        return {**mapping, **copy.deepcopy(additions)}
     if isinstance(value, list):
-        return [planted(row, form, secret, key) for row in value]
+        return [with_secret(row, form, secret, key) for row in value]
     if isinstance(value, str):
         return value if key in VERSIONS and secret.count(".") == 3 else form.format(secret)
     return int(secret) if str(secret).isdigit() else value
 
 
 def assert_gone(raw: dict[str, t.Any], form: str, secret: str) -> None:
-    assert list(places(redacted(planted(raw, form, secret)), secret.lower())) == []
+    assert list(occurrences(redacted(with_secret(raw, form, secret)), secret.lower())) == []
 
 
-def places(value: t.Any, secret: str, path: str = "") -> t.Iterator[str]:
-    """Yield where a text stands."""
+def occurrences(value: t.Any, secret: str, path: str = "") -> t.Iterator[str]:
+    """Yield the paths and values that contain a secret."""
     rows = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in rows:
-        yield from places(inner, secret, f"{path}/{name}")
+        yield from occurrences(inner, secret, f"{path}/{name}")
     if (not rows and secret in str(value).lower()) or secret in path.rpartition("/")[2].lower():
         yield f"{path}: {value}"
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=list(SECRETS))
-def test_a_secret_does_not_get_through_wherever_it_stands(raw: dict[str, t.Any], secret: str) -> None:
+def test_secrets_are_redacted_in_every_field(raw: dict[str, t.Any], secret: str) -> None:
     for form in FORMS:
         assert_gone(raw, form, secret)
 
 
-# A word of a language may stay in a sentence, where it says nothing of its host: none of these is one.
+# Common words may stay in a sentence, because they do not identify a host; these names are not words.
 _names = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=3, max_size=12).map("zq{}".format)
 _groups = st.lists(st.from_regex(r"\A\d{4}\Z"), min_size=3, max_size=6)
 secrets = st.one_of(
@@ -118,31 +113,28 @@ secrets = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
-@given(secret=secrets, form=st.sampled_from(FORMS))
-def test_nor_does_any_secret_of_such_a_form(raw: dict[str, t.Any], secret: str, form: str) -> None:
+@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.given(secret=secrets, form=st.sampled_from(FORMS))
+def test_generated_secrets_are_redacted(raw: dict[str, t.Any], secret: str, form: str) -> None:
     assert_gone(raw, form, secret)
 
 
-def test_what_a_plan_reads_of_an_environment_stays(raw: dict[str, t.Any]) -> None:
+def test_environments_stay(raw: dict[str, t.Any]) -> None:
     assert redacted(raw)["environments"] == raw["environments"]
 
 
-def test_what_is_not_known_is_dropped_whatever_it_is(raw: dict[str, t.Any]) -> None:
-    more = {**raw, "hostname": "x", "record": {**raw["record"], "environ": {"A": "b"}}}
-    assert redacted(more) == redacted(raw)
-    assert redacted({"platform": {"A": "b"}, "cpu": "b", "python": ["b"]}) == {
-        "platform": None,
-        "cpu": None,
-        "python": [None],
-    }
+def test_unknown_fields_are_dropped(raw: dict[str, t.Any]) -> None:
+    extended = {**raw, "hostname": "x", "record": {**raw["record"], "environ": {"A": "b"}}}
+    assert redacted(extended) == redacted(raw)
+    unknown = {"platform": {"A": "b"}, "cpu": "b", "python": ["b"]}
+    assert redacted(unknown) == {"platform": None, "cpu": None, "python": [None]}
     assert "addresses" not in json.dumps(redacted(raw)["record"]["fabric"])
 
 
 @pytest.mark.parametrize(
     ("uri", "recorded"),
     [
-        # a name and a password for a proxy or a repository, and a token behind it
+        # A user name and password for a proxy or a repository, and a token in the query.
         ("https://alice:s3cret@esm.ubuntu.com/apps/ubuntu", "https://esm.ubuntu.com/apps/ubuntu"),
         ("https://alice:p@ss@esm.ubuntu.com/apps/ubuntu", "https://esm.ubuntu.com/apps/ubuntu"),
         ("https://esm.ubuntu.com/apps?token=s3cret#x", "https://esm.ubuntu.com/apps"),
@@ -150,49 +142,37 @@ def test_what_is_not_known_is_dropped_whatever_it_is(raw: dict[str, t.Any]) -> N
         ("https://apt.acme.example:8443/s3cret/ubuntu/", "https://redacted-1.invalid/"),
         ("http://10.1.2.3/ubuntu", "https://redacted-1.invalid/"),
         ("https://notnvidia.com/ubuntu", "https://redacted-1.invalid/"),
-        (
-            "https://snapshot.ppa.launchpadcontent.net/alice/ubuntu",
-            "https://snapshot.ppa.launchpadcontent.net/redacted-1/ubuntu",
-        ),
+        ("https://ppa.launchpadcontent.net/alice/ubuntu", "https://ppa.launchpadcontent.net/redacted-1/ubuntu"),
     ],
 )
-def test_an_address_keeps_what_is_public(uri: str, recorded: str) -> None:
+def test_address_keeps_its_public_part(uri: str, recorded: str) -> None:
     assert redacted({"apt_sources": [{"uris": [uri]}]}) == {"apt_sources": [{"uris": [recorded]}]}
 
 
-@pytest.mark.parametrize(
-    "kept",
-    [
-        "2.28.3-1+cuda13.0",
-        "1:20.1.2-0ubuntu1~24.04.2",
-        "580.178.04-0ubuntu0.24.04.1",
-        "20240203",
-        "4.8+really4.7.5-1",
-        "7.0.0-1019.19~24.04.2",
-    ],
-)
-def test_a_version_of_debian_s_form_stays(kept: str) -> None:
-    assert redacted({"apt": {"packages": {"git": kept}}})["apt"]["packages"] == {"git": kept}
+VERSION_NUMBERS = (
+    "2.28.3-1+cuda13.0 1:20.1.2-0ubuntu1~24.04.2 580.178.04-0ubuntu0.24.04.1 20240203 4.8+really4.7.5-1 "
+    "7.0.0-1019.19~24.04.2 12.9.1.4 9.13.0.50-1 10.4.0.35-1 1:2.0.1.7 13.1.0.3+cuda13.0"
+).split()
 
 
-@pytest.mark.parametrize("kept", ["12.9.1.4", "9.13.0.50-1", "10.4.0.35-1", "1:2.0.1.7", "13.1.0.3+cuda13.0"])
-def test_a_library_s_version_of_four_numbers_stays(kept: str) -> None:
-    assert redacted({"apt": {"packages": {"git": kept}}})["apt"]["packages"] == {"git": kept}
+@pytest.mark.parametrize("version", VERSION_NUMBERS)
+def test_debian_version_stays(version: str) -> None:
+    assert redacted({"apt": {"packages": {"git": version}}})["apt"]["packages"] == {"git": version}
 
 
 @pytest.mark.parametrize("text", ["10.23.45.67", "192.168.1.17", "1.0+172.16.4.9", "93.184.216.34", "2:192.0.2.7~a"])
-def test_an_address_as_a_version_is_0(text: str) -> None:
+def test_address_instead_of_version_becomes_0(text: str) -> None:
     assert redacted({"apt": {"packages": {"git": text}}})["apt"]["packages"] == {"git": "0"}
 
 
 @pytest.mark.parametrize(
     "text", ["1.0+bobs.laptop", "1234567890123", "0000-1111-2222-3333", "4111.1111.1111.1111", "x"]
 )
-def test_a_version_with_words_or_the_digits_of_a_serial_number_is_0(text: str) -> None:
+def test_version_with_words_or_serial_number_becomes_0(text: str) -> None:
     assert redacted({"apt": {"packages": {"git": text, "bobs-agent": "1"}}})["apt"]["packages"] == {"git": "0"}
 
 
-def test_the_report_of_a_proof_keeps_its_words_and_no_names(raw: dict[str, t.Any]) -> None:
+def test_proof_report_keeps_text_without_names(raw: dict[str, t.Any]) -> None:
     report = redacted(raw)["record"]["report"]
     (check,) = report["checks"]
     assert check["cause"].startswith("RuntimeError: CUBLAS_STATUS_NOT_SUPPORTED in /home/redacted-")
@@ -200,39 +180,40 @@ def test_the_report_of_a_proof_keeps_its_words_and_no_names(raw: dict[str, t.Any
     assert "host" not in report and "wolke7" not in json.dumps(report)
 
 
-def test_the_same_text_is_the_same_everywhere_and_another_is_another() -> None:
+def test_same_text_gets_same_replacement() -> None:
     rows = [{"mount": mount} for mount in ("/acme", "/nimbus", "/acme/data", "/home")]
     mounts = [row["mount"] for row in redacted({"disk": rows})["disk"]]
     assert mounts == ["/redacted-1", "/redacted-2", "/redacted-1/data", "/home"]
 
 
-FALSE = ["redacted-1 alice", "redacted-1alice", "redacted-1.invalid.alice.example", "redacted-1/alice"]
+LOOKALIKES = ["redacted-1 alice", "redacted-1alice", "redacted-1.invalid.alice.example", "redacted-1/alice"]
 
 
-@pytest.mark.parametrize("text", FALSE)
-def test_who_calls_himself_redacted_is_redacted(text: str) -> None:
-    made = Redaction()
-    kept = [made.value("name", "held", text), made.value(re.compile("a"), "x", text), made.words(f"get {text} exit")]
-    kept += [made.path(f"/etc/{text}/{text}.conf"), made.uri(f"https://{text.replace('/', '.')}/ubuntu")]
-    assert not [one for one in kept if "alice" in one]
-    assert made.path("/etc/redacted-1.conf") == "/etc/redacted-1.conf"
+@pytest.mark.parametrize("text", LOOKALIKES)
+def test_lookalike_of_replacement_is_redacted(text: str) -> None:
+    redaction = Redaction()
+    results = [redaction.value("name", "held", text), redaction.value(re.compile("a"), "x", text)]
+    results += [redaction.words(f"get {text} exit"), redaction.path(f"/etc/{text}/{text}.conf")]
+    results += [redaction.uri(f"https://{text.replace('/', '.')}/ubuntu")]
+    assert not [result for result in results if "alice" in result]
+    assert redaction.path("/etc/redacted-1.conf") == "/etc/redacted-1.conf"
 
 
 @pytest.mark.parametrize(
-    ("kind", "kept", "taken"),
+    ("kind", "kept", "redacted_text"),
     [
         ("name", "linux-12-34-56", "linux-12-34-567"),
         ("name", "linux.1234.5678.90", "linux.1234.5678.901"),
         ("version", "15.1.2.3", "16.1.2.3"),
     ],
 )
-def test_the_last_that_stays_and_the_first_that_goes(kind: str, kept: str, taken: str) -> None:
-    made = Redaction()
-    assert getattr(made, kind)(kept) == kept
-    assert getattr(made, kind)(taken) in ("redacted-1", "0")
+def test_limits_of_redaction(kind: str, kept: str, redacted_text: str) -> None:
+    redaction = Redaction()
+    assert getattr(redaction, kind)(kept) == kept
+    assert getattr(redaction, kind)(redacted_text) in ("redacted-1", "0")
 
 
-def test_a_second_time_nothing_is_taken(raw: dict[str, t.Any]) -> None:
+def test_second_redaction_changes_nothing(raw: dict[str, t.Any]) -> None:
     line = "BOOT_IMAGE=/boot/vmlinuz-6.17.0-1021-nvidia root=UUID=4f3b-acme quiet kho=off"
     once = redacted({**raw, "kernel": {**raw["kernel"], "cmdline": line}})
     assert once["kernel"]["cmdline"] == "quiet kho=off"

@@ -20,7 +20,7 @@ V1_MOUNT = (
 )
 
 
-def holds(pid: int, name: str, mib: int | None) -> dict[str, t.Any]:
+def gpu_process(pid: int, name: str, mib: int | None) -> dict[str, t.Any]:
     return {"pid": pid, "name": name, "used_mib": mib}
 
 
@@ -34,7 +34,7 @@ def host(root: pathlib.Path, files: dict[str, str], **options: t.Any) -> Host:
     return Host(str(root), **options)
 
 
-# -- how many
+# -- number of jobs
 
 
 @pytest.mark.parametrize(
@@ -50,25 +50,25 @@ def host(root: pathlib.Path, files: dict[str, str], **options: t.Any) -> Host:
         (1, 22, {}, 1),
     ],
 )
-def test_jobs_are_what_the_memory_carries(cores: int, available: int, options: dict[str, int], count: int) -> None:
+def test_job_count_fits_the_memory(cores: int, available: int, options: dict[str, int], count: int) -> None:
     jobs = size(cores, available * GIB, TOTAL, **options)
     assert jobs.count == count
     assert jobs.why.startswith(f"{count} ")
 
 
-def test_the_reserve_is_the_greater_of_16_gib_and_15_percent() -> None:
+def test_reserve_is_the_larger_of_16_gib_and_15_percent() -> None:
     assert size(200, 64 * GIB, 64 * GIB).count == (64 - 16) // 4
     assert size(200, 400 * GIB, 400 * GIB).count == (400 - 60) // 4
 
 
-@pytest.mark.parametrize(("total", "kept"), [(8, 2), (24, 6), (63, 15.75), (64, 16), (100, 16), (128, 19.2)])
-def test_below_64_gib_the_reserve_is_a_quarter(total: int, kept: float) -> None:
-    assert _jobs.reserve(total * GIB) == math.ceil(kept * GIB)
-    # 24 small files on a host of 24 GiB.
+@pytest.mark.parametrize(("total", "reserve"), [(8, 2), (24, 6), (63, 15.75), (64, 16), (100, 16), (128, 19.2)])
+def test_reserve_below_64_gib_is_a_quarter(total: int, reserve: float) -> None:
+    assert _jobs.reserve(total * GIB) == math.ceil(reserve * GIB)
+    # The jobs requested fit on a host with 24 GiB.
     assert size(2, 22 * GIB, 24 * GIB, requested=2).count == 2
 
 
-def test_a_host_where_not_one_job_fits_is_refused() -> None:
+def test_host_without_memory_for_one_job_is_refused() -> None:
     with pytest.raises(SparkforgeError, match=r"Not even one job of 4 GiB fits .*: 19\.5 GiB are available") as error:
         size(20, 20_000, TOTAL)
     assert "memory_reserve" in error.value.remedy
@@ -78,38 +78,35 @@ def test_a_host_where_not_one_job_fits_is_refused() -> None:
 # -- beside GPU processes
 
 
-def test_a_gpu_process_that_leaves_enough_is_no_hindrance() -> None:
-    served = [holds(4711, "VLLM::EngineCore", 50 * GIB)]
+def test_small_gpu_process_does_not_matter() -> None:
+    served = [gpu_process(4711, "VLLM::EngineCore", 50 * GIB)]
     assert size(CORES, 60 * GIB, TOTAL, gpu=served).count == 10
 
 
-def test_gpu_processes_that_hold_the_memory_refuse_the_build_by_name() -> None:
-    gpu = [holds(12, "Xorg", 20), holds(4711, "VLLM::EngineCore", 80 * GIB)]
+def test_build_is_refused_with_names_of_large_gpu_processes() -> None:
+    gpu = [gpu_process(12, "Xorg", 20), gpu_process(4711, "VLLM::EngineCore", 80 * GIB)]
     with pytest.raises(SparkforgeError) as error:
         size(CORES, 30 * GIB, TOTAL, gpu=gpu)
-    assert error.value.cause == (
-        "GPU processes use the memory that GPU and CPU share: 4711 VLLM::EngineCore (81920 MiB), 12 Xorg (20 MiB); "
-        "3 of 20 jobs are left."
-    )
+    assert "4711 VLLM::EngineCore (81920 MiB), 12 Xorg (20 MiB); 3 of 20 jobs are left." in error.value.cause
     assert error.value.details["gpu_processes"][0]["pid"] == 4711
-    # Who asks for so few jobs gets them.
+    # As many jobs as fit can be requested.
     assert size(CORES, 30 * GIB, TOTAL, requested=3, gpu=gpu).count == 3
 
 
-def test_a_gpu_process_of_unknown_size_counts_as_what_is_missing() -> None:
-    unknown = [holds(4711, "python3", None)]
+def test_gpu_process_of_unknown_size_explains_missing_memory() -> None:
+    unknown = [gpu_process(4711, "python3", None)]
     assert size(CORES, 100 * GIB, TOTAL, gpu=unknown).count == 20
     with pytest.raises(SparkforgeError, match=r"4711 python3 \(size unknown\); 1 of 20 jobs are left"):
         size(CORES, 22 * GIB, TOTAL, gpu=unknown)
 
 
-def test_without_room_for_one_job_the_gpu_processes_are_named() -> None:
-    many = [holds(pid, "python3", 9 * GIB) for pid in range(1, 10)]
+def test_gpu_processes_are_named_if_no_job_fits() -> None:
+    processes = [gpu_process(pid, "python3", 9 * GIB) for pid in range(1, 10)]
     with pytest.raises(SparkforgeError, match=r"5 python3 \(9216 MiB\) and 4 more; 0 of"):
-        size(CORES, 10 * GIB, TOTAL, gpu=many)
-    # What they hold would not make room either: the memory is what is short.
+        size(CORES, 10 * GIB, TOTAL, gpu=processes)
+    # The host is too small even without the GPU process.
     with pytest.raises(SparkforgeError, match="GPU processes use"):
-        size(CORES, 1 * GIB, 16 * GIB, gpu=[holds(1, "x", 1)])
+        size(CORES, 1 * GIB, 16 * GIB, gpu=[gpu_process(1, "x", 1)])
 
 
 def smi(total: str, processes: str) -> t.Callable[[list[str]], tuple[int, str, str]]:
@@ -120,19 +117,22 @@ def smi(total: str, processes: str) -> t.Callable[[list[str]], tuple[int, str, s
     return run
 
 
-def test_gpu_processes_count_where_the_gpu_shares_the_host_s_memory(tmp_path: pathlib.Path) -> None:
+def test_gpu_processes_count_with_shared_memory_only(tmp_path: pathlib.Path) -> None:
     listed = "4711, /opt/a b/python3, 81920\n12, [Not Found], [N/A]\n"
     files = {"/usr/bin/nvidia-smi": ""}
     spark = host(tmp_path / "spark", files, run=smi("[N/A]", listed))
-    assert _jobs.gpu_memory_processes(spark) == [holds(4711, "/opt/a b/python3", 81920), holds(12, "[Not Found]", None)]
+    assert _jobs.gpu_memory_processes(spark) == [
+        gpu_process(4711, "/opt/a b/python3", 81920),
+        gpu_process(12, "[Not Found]", None),
+    ]
     assert _jobs.gpu_memory_processes(host(tmp_path / "own", files, run=smi("143771", listed))) == []
     assert _jobs.gpu_memory_processes(host(tmp_path / "none", {})) == []
 
 
-# -- what the host says
+# -- memory and cores of the host
 
 
-def test_the_tightest_of_the_nested_groups_of_version_2_counts(tmp_path: pathlib.Path) -> None:
+def test_tightest_cgroup_v2_limit_applies(tmp_path: pathlib.Path) -> None:
     unit = "/sys/fs/cgroup/system.slice/sparkforge.service"
     mib = 1 << 20
     files = {
@@ -151,14 +151,14 @@ def test_the_tightest_of_the_nested_groups_of_version_2_counts(tmp_path: pathlib
     }
     spark = host(tmp_path, files)
     assert _jobs.memory(spark) == _jobs.Memory(64 * GIB, 48 * GIB, unit)
-    # What systemd was told by the engine is what the jobs are sized from less the reserve: taken off once.
+    # The engine sets this unit's limit to the memory less the reserve, so the limit must not be reserved from again.
     assert _jobs.memory(spark, "sparkforge.service") == _jobs.Memory(TOTAL, 100 * GIB)
     assert _jobs.memory(spark, "another.service").limit == unit
     assert _jobs.cores(spark) == 5
     assert _jobs.oom_kills(spark) == 2
 
 
-def test_a_group_of_version_1_counts_too(tmp_path: pathlib.Path) -> None:
+def test_cgroup_v1_limits_apply(tmp_path: pathlib.Path) -> None:
     mib = 1 << 20
     files = {
         "/proc/self/cgroup": "9:name=systemd:/\n4:memory:/lab/x\n2:cpu,cpuacct:/lab\n0::/\n",
@@ -179,24 +179,23 @@ def test_a_group_of_version_1_counts_too(tmp_path: pathlib.Path) -> None:
     assert _jobs.oom_kills(lab) == 7
 
 
-def test_in_a_container_the_group_is_the_mounted_one(tmp_path: pathlib.Path) -> None:
+def test_container_uses_mounted_cgroup(tmp_path: pathlib.Path) -> None:
     files = {
         "/proc/self/cgroup": "0::/../../machine.slice/libpod-1.scope\n",
         "/proc/self/mountinfo": V2_MOUNT.replace("0:26 / /sys", "0:26 /machine.slice/libpod-2.scope /sys"),
         "/sys/fs/cgroup/memory.max": f"{32 << 30}\n",
         "/sys/fs/cgroup/memory.current": f"{2 << 30}\n",
     }
-    found = _jobs.memory(host(tmp_path, files))
-    assert found == _jobs.Memory(32 * GIB, 30 * GIB, "/sys/fs/cgroup")
+    assert _jobs.memory(host(tmp_path, files)) == _jobs.Memory(32 * GIB, 30 * GIB, "/sys/fs/cgroup")
 
 
-def test_a_kernel_that_tells_nothing_is_an_error(tmp_path: pathlib.Path) -> None:
+def test_missing_memory_figures_are_an_error(tmp_path: pathlib.Path) -> None:
     with pytest.raises(SparkforgeError, match="/proc/meminfo does not show"):
         _jobs.memory(host(tmp_path, {"/proc/meminfo": "MemTotal: 1 kB\n"}))
     assert _jobs.oom_kills(host(tmp_path, {})) is None
 
 
-# -- what ended a build
+# -- builds killed for memory
 
 
 def log(name: str) -> str:
@@ -221,7 +220,7 @@ def log(name: str) -> str:
         ("rdma-memory", 0, 0, 1, False),
     ],
 )
-def test_only_a_kill_that_the_kernel_counted_is_memory(
+def test_only_kills_counted_by_the_kernel_mean_memory(
     name: str, before: int | None, after: int | None, status: int | None, memory: bool
 ) -> None:
     assert _jobs.killed_for_memory(log(name), before, after, status) is memory

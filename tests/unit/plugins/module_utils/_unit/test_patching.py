@@ -15,13 +15,13 @@ KERNEL = "".join(f"line {number}\n" for number in range(1, 41))
 
 
 class Sources:
-    """A source tree, its twin in which patches are made, and what happened to it."""
+    """A source tree, a copy from which patches are made, and the progress messages."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tree = path / "source"
         self.twin = path / "twin"
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def write(self, path: str, content: str | bytes, mode: int = 0o644) -> None:
         file = self.tree / path
@@ -30,7 +30,7 @@ class Sources:
         file.chmod(mode)
 
     def diff(self, change: t.Callable[[Path], None], *options: str) -> str:
-        """Return what ``git diff`` says of a change."""
+        """Return a change of the tree as a patch of ``git diff``."""
         shutil.rmtree(self.twin, ignore_errors=True)
         shutil.copytree(self.tree, self.twin, symlinks=True)
         git("init", "--quiet", cwd=self.twin)
@@ -38,29 +38,29 @@ class Sources:
         git("commit", "--quiet", "--allow-empty", "--message=before", cwd=self.twin)
         change(self.twin)
         git("add", "--all", cwd=self.twin)
-        found = git("diff", "--cached", "--binary", "--full-index", *options, cwd=self.twin) + "\n"
+        patch = git("diff", "--cached", "--binary", "--full-index", *options, cwd=self.twin) + "\n"
         shutil.rmtree(self.twin)
-        return found
+        return patch
 
     def apply(self, *patches: str, edits: t.Sequence[dict[str, t.Any]] = ()) -> list[dict[str, t.Any]]:
-        named = [{"name": f"patch{number}", "content": content} for number, content in enumerate(patches, 1)]
-        return patching.apply(str(self.tree), named, edits, self.said.append)
+        patch_list = [{"name": f"patch{number}", "content": content} for number, content in enumerate(patches, 1)]
+        return patching.apply(str(self.tree), patch_list, edits, self.messages.append)
 
     def state(self) -> dict[str, tuple[bytes, int]]:
-        found = {}
+        state = {}
         for path in sorted(self.tree.rglob("*")):
             mode = path.lstat().st_mode
             content = os.readlink(path).encode() if path.is_symlink() else b"" if path.is_dir() else path.read_bytes()
-            found[str(path.relative_to(self.tree))] = (content, mode)
-        return found
+            state[str(path.relative_to(self.tree))] = (content, mode)
+        return state
 
-    def fails(self, *patches: str, edits: t.Sequence[dict[str, t.Any]] = ()) -> SparkforgeError:
+    def apply_error(self, *patches: str, edits: t.Sequence[dict[str, t.Any]] = ()) -> SparkforgeError:
         before = self.state()
         with pytest.raises(SparkforgeError) as failure:
             self.apply(*patches, edits=edits)
         if len(patches) + bool(edits) == 1:
             assert self.state() == before, "a failure changes nothing"
-        assert sorted(os.listdir(self.path)) in (["source"], ["outside", "source"]), "nothing is left beside"
+        assert sorted(os.listdir(self.path)) in (["source"], ["outside", "source"]), "temporary files are removed"
         json.dumps(failure.value.as_result()).encode("ascii")
         str(failure.value).encode()
         return failure.value
@@ -68,10 +68,10 @@ class Sources:
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Sources:
-    made = Sources(tmp_path)
-    made.write("src/kernel.cu", KERNEL)
-    made.write("setup.py", "from setuptools import setup\nsetup()\n")
-    return made
+    sources = Sources(tmp_path)
+    sources.write("src/kernel.cu", KERNEL)
+    sources.write("setup.py", "from setuptools import setup\nsetup()\n")
+    return sources
 
 
 def replace(path: str, old: str, new: str) -> t.Callable[[Path], None]:
@@ -86,34 +86,32 @@ def replace(path: str, old: str, new: str) -> t.Callable[[Path], None]:
 # --- patches ---
 
 
-def test_a_patch_made_by_diff_and_one_without_its_last_line_end(sources: Sources) -> None:
-    sources.apply("--- a/setup.py\t2026-01-01\n+++ b/setup.py\t2026-01-02\n@@ -1,2 +1,3 @@\n import os\n".replace(
-        " import os", "+import os\n from setuptools import setup\n setup()"
-    ).rstrip("\n"))  # fmt: skip
+def test_patch_of_diff_without_final_newline(sources: Sources) -> None:
+    head = "--- a/setup.py\t2026-01-01\n+++ b/setup.py\t2026-01-02\n@@ -1,2 +1,3 @@\n"
+    sources.apply(f"{head}+import os\n from setuptools import setup\n setup()")
     assert (sources.tree / "setup.py").read_text() == "import os\nfrom setuptools import setup\nsetup()\n"
 
 
-def test_a_patch_whose_last_line_of_context_was_empty(sources: Sources) -> None:
+def test_patch_with_stripped_empty_context_line(sources: Sources) -> None:
     sources.write("a.c", "int a;\n\nint b;\n")
     patch = sources.diff(replace("a.c", "int a;", "int c;"), "--unified=1")
     sources.apply(patch.rstrip())
     assert (sources.tree / "a.c").read_text() == "int c;\n\nint b;\n"
 
 
-def test_patches_build_on_one_another_and_edits_on_them(sources: Sources) -> None:
+def test_patches_and_edits_build_on_each_other(sources: Sources) -> None:
     first = sources.diff(replace("src/kernel.cu", "line 20\n", "line A\n"))
     second = first.replace("-line 20\n+line A", "-line A\n+line B")
     edits = [
         {"path": "src/kernel.cu", "match": "line B", "replace": "line C"},
         {"path": "src/kernel.cu", "match": "line C", "replace": "line D", "name": "last"},
     ]
-    assert [step.get("patch") or step["edit"] for step in sources.apply(first, second, edits=edits)] == [
-        "patch1", "patch2", "src/kernel.cu", "last",
-    ]  # fmt: skip
+    steps = [step.get("patch") or step["edit"] for step in sources.apply(first, second, edits=edits)]
+    assert steps == ["patch1", "patch2", "src/kernel.cu", "last"]
     assert "line 19\nline D\nline 21" in (sources.tree / "src/kernel.cu").read_text()
 
 
-def test_a_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> None:
+def test_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> None:
     sources.write("old/only.txt", "gone\n")
     sources.write("tool.sh", "#!/bin/sh\n", 0o640)
     sources.write("name.txt", "".join(f"text {number}\n" for number in range(20)), 0o600)
@@ -136,11 +134,10 @@ def test_a_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> 
         steps = sources.apply(sources.diff(change, "--find-renames"))
     finally:
         os.umask(old)
-    assert {step["file"] for step in steps} == {
-        "new/deep/file.h", "new/run", "new/link", "old/only.txt", "tool.sh", "other name.txt", "link",
-    }  # fmt: skip
+    files = {"new/deep/file.h", "new/run", "new/link", "old/only.txt", "tool.sh", "other name.txt", "link"}
+    assert {step["file"] for step in steps} == files
     state = {path: (content, stat.S_IMODE(mode)) for path, (content, mode) in sources.state().items()}
-    assert "old" not in state, "a directory that is empty now goes too"
+    assert "old" not in state, "the patch emptied this directory"
     assert state["new"][1] == state["new/deep"][1] == 0o755
     assert state["new/deep/file.h"] == (b"#pragma once\n", 0o644)
     assert state["new/run"][1] == 0o755
@@ -151,70 +148,66 @@ def test_a_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> 
     assert state["link"][0] == b"tool.sh"
 
 
-def test_a_patch_that_does_not_apply_names_file_and_hunk_and_shows_the_lines_that_git_looked_for(
+def test_failing_patch_names_hunk_and_shows_context(
     sources: Sources,
 ) -> None:
-    patch = sources.diff(
-        lambda tree: (tree / "src/kernel.cu").write_text(  # type: ignore[arg-type]
-            KERNEL.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\n")
-        )
-    )
+    patch = sources.diff(replace("src/kernel.cu", "line 30\n", "line thirty\n"))
     sources.write("src/kernel.cu", KERNEL.replace("line 31\n", "line XXXI\n"))
-    error = sources.fails(patch)
-    assert error.cause == ("The patch patch1 does not apply: its hunk at line 27 of src/kernel.cu does not fit there.")
+    error = sources.apply_error(patch)
+    assert error.cause == "The patch patch1 does not apply: its hunk at line 27 of src/kernel.cu does not fit there."
     assert "\n".join(f"line {number}" for number in range(27, 34)) in error.details["output"]
 
 
-def test_a_patch_that_the_source_has_already(sources: Sources) -> None:
+def test_patch_already_applied(sources: Sources) -> None:
     patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
     sources.apply(patch)
-    error = sources.fails(patch)
+    error = sources.apply_error(patch)
     assert error.cause == "The patch patch1 does not apply: the source already has its changes."
     assert "Remove the patch" in error.remedy
 
 
-def test_a_patch_for_a_file_that_is_not_there(sources: Sources) -> None:
+def test_patch_for_missing_file(sources: Sources) -> None:
     patch = sources.diff(replace("setup.py", "setup()", "setup(x=1)"))
     (sources.tree / "setup.py").unlink()
-    error = sources.fails(patch)
+    error = sources.apply_error(patch)
     assert error.cause == "The patch patch1 does not apply: setup.py: No such file or directory."
     assert "-p1" in error.remedy
 
 
 @pytest.mark.parametrize("text", ["", "not a diff\n", "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n-one\n+two\n"])
-def test_what_is_no_patch(sources: Sources, text: t.Any) -> None:
-    error = sources.fails(text)
+def test_invalid_patch(sources: Sources, text: t.Any) -> None:
+    error = sources.apply_error(text)
     assert error.cause.startswith("The patch patch1 is not a unified diff: ")
 
 
 @pytest.mark.parametrize("path", ["../outside", "src/../../outside", "/etc/outside", ".git/config", "src/.GIT/hooks/x"])
-def test_a_patch_stays_in_the_tree(sources: Sources, path: t.Any) -> None:
+def test_patch_outside_the_tree_is_refused(sources: Sources, path: t.Any) -> None:
     new = f"--- /dev/null\n+++ b/{path}\n"
     for head in (new, f"diff --git a/{path} b/{path}\nnew file mode 100644\n{new}"):
-        assert f"invalid path '{path}'" in sources.fails(f"{head}@@ -0,0 +1 @@\n+x\n").cause
+        assert f"invalid path '{path}'" in sources.apply_error(f"{head}@@ -0,0 +1 @@\n+x\n").cause
     assert not (sources.path / "outside").exists()
 
 
-def test_a_patch_and_an_edit_do_not_go_through_a_symlink(sources: Sources) -> None:
+def test_patch_and_edit_do_not_follow_symlink_outside(sources: Sources) -> None:
     (sources.path / "source/out").symlink_to("/tmp")
     new = "--- /dev/null\n+++ b/{}\n@@ -0,0 +1 @@\n+x\n"
-    assert "beyond a symbolic link" in sources.fails(new.format("out/sparkforge-x")).cause
+    assert "beyond a symbolic link" in sources.apply_error(new.format("out/sparkforge-x")).cause
     (sources.path / "outside").write_text("x\n")
-    error = sources.fails(edits=[{"path": "out/x", "match": "x", "replace": ""}])
+    error = sources.apply_error(edits=[{"path": "out/x", "match": "x", "replace": ""}])
     assert "outside the source: /tmp/x" in error.cause
-    made = "diff --git a/{0} b/{0}\nnew file mode 120000\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+{1}\n"
-    made += "\\ No newline at end of file\n"
-    assert "beyond a symbolic link" in sources.fails(made.format("a", ".."), new.format("a/x")).cause
-    assert "beyond a symbolic link" in sources.fails(made.format("b", "/etc"), new.format("b/x")).cause
-    assert "beyond a symbolic link" in sources.fails(made.format("c", "src"), new.format("c/x")).cause
+    link = "diff --git a/{0} b/{0}\nnew file mode 120000\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+{1}\n"
+    link += "\\ No newline at end of file\n"
+    for name, target in (("a", ".."), ("b", "/etc"), ("c", "src")):
+        error = sources.apply_error(link.format(name, target), new.format(f"{name}/x"))
+        assert "beyond a symbolic link" in error.cause
     change = "diff --git a/a/outside b/a/outside\n--- a/a/outside\n+++ b/a/outside\n@@ -1 +1 @@\n-x\n+y\n"
-    assert "beyond a symbolic link" in sources.fails(change).cause
-    error = sources.fails(edits=[{"path": "a/outside", "match": "x", "replace": "y"}])
+    assert "beyond a symbolic link" in sources.apply_error(change).cause
+    error = sources.apply_error(edits=[{"path": "a/outside", "match": "x", "replace": "y"}])
     assert f"outside the source: {sources.path}/outside" in error.cause
     assert (sources.path / "outside").read_text() == "x\n"
 
 
-def test_an_edit_follows_a_symlink_inside_the_source(sources: Sources) -> None:
+def test_edit_follows_symlink_inside_the_source(sources: Sources) -> None:
     (sources.path / "source/inner").symlink_to("src")
     (sources.path / "source/file.cu").symlink_to("src/kernel.cu")
     steps = sources.apply(
@@ -228,20 +221,18 @@ def test_an_edit_follows_a_symlink_inside_the_source(sources: Sources) -> None:
     assert "line B\n" in (sources.tree / "src/kernel.cu").read_text()
 
 
-def test_the_first_that_does_not_fit_is_named(sources: Sources) -> None:
+def test_first_failing_patch_or_edit_is_named(sources: Sources) -> None:
     good = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
     bad = sources.diff(replace("setup.py", "setup()", "setup(x=1)")).replace("-setup()", "-setup(y)")
     edit = {"path": "setup.py", "match": "setup()", "replace": "setup(z=1)"}
-    error = sources.fails(good, bad, edits=[edit])
+    error = sources.apply_error(good, bad, edits=[edit])
     assert error.cause == "The patch patch2 does not apply: its hunk at line 1 of setup.py does not fit there."
     assert "setup(y)" in error.details["output"]
     assert "z=1" not in (sources.tree / "setup.py").read_text()
-    assert "finds none" in sources.fails(edits=[edit, {**edit, "match": "none"}]).cause
+    assert "finds none" in sources.apply_error(edits=[edit, {**edit, "match": "none"}]).cause
 
 
-def test_a_repository_above_and_the_users_settings_do_not_count(
-    sources: Sources, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outer_repository_and_user_settings_are_ignored(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
     patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
     git("init", "--quiet", cwd=sources.path)
     (sources.path / "setup.py").write_text("from setuptools import setup\nsetup()\n")
@@ -253,7 +244,7 @@ def test_a_repository_above_and_the_users_settings_do_not_count(
     assert b"\r" not in (sources.tree / "src/kernel.cu").read_bytes()
 
 
-def test_a_tree_that_is_a_checkout(sources: Sources) -> None:
+def test_patch_in_a_git_checkout(sources: Sources) -> None:
     patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
     git("init", "--quiet", cwd=sources.tree)
     git("init", "--quiet", cwd=sources.tree / "src")
@@ -266,17 +257,17 @@ def test_a_tree_that_is_a_checkout(sources: Sources) -> None:
 # --- edits ---
 
 
-def test_an_edit_replaces_exact_text_and_keeps_the_mode(sources: Sources) -> None:
+def test_edit_replaces_exact_text_and_keeps_the_mode(sources: Sources) -> None:
     sources.write("tool", b"a.b\r\n\xff a.b axb\r\n", 0o4711)
     steps = sources.apply(edits=[{"path": "./tool", "match": "a.b", "replace": r"\1", "count": 2}])
     assert steps == [{"edit": "./tool", "file": "tool", "matches": 2}]
     assert (sources.tree / "tool").read_bytes() == b"\\1\r\n\xff \\1 axb\r\n"
     assert stat.S_IMODE((sources.tree / "tool").stat().st_mode) == 0o4711
-    assert sources.said == ["edit ./tool: tool (2 replaced)"]
+    assert sources.messages == ["edit ./tool: tool (2 replaced)"]
 
 
 @pytest.mark.parametrize(
-    ("edit", "words"),
+    ("edit", "cause"),
     [
         ({"match": "line 1", "count": 1}, "wants 1 match in src/kernel.cu but finds 11, in line 1, 10, 11, 12,"),
         ({"match": "line 20\n", "count": 2}, "wants 2 matches in src/kernel.cu but finds 1, in line 20."),
@@ -295,22 +286,22 @@ def test_an_edit_replaces_exact_text_and_keeps_the_mode(sources: Sources) -> Non
         ({"match": "x", "path": "src/\0"}, "has no path"),
     ],
 )
-def test_an_edit_that_does_not_fit(sources: Sources, edit: t.Any, words: t.Any) -> None:
-    error = sources.fails(edits=[{"path": "src/kernel.cu", "replace": "", "name": "mine", **edit}])
+def test_invalid_or_unmatched_edit(sources: Sources, edit: t.Any, cause: t.Any) -> None:
+    error = sources.apply_error(edits=[{"path": "src/kernel.cu", "replace": "", "name": "mine", **edit}])
     assert error.cause.startswith("The edit mine ")
-    assert words in error.cause
+    assert cause in error.cause
 
 
-def test_windows_line_ends_are_named(sources: Sources) -> None:
+def test_windows_line_endings_are_named(sources: Sources) -> None:
     sources.write("dos.txt", "one\r\ntwo\r\n")
-    error = sources.fails(edits=[{"path": "dos.txt", "match": "one\ntwo\n", "replace": ""}])
+    error = sources.apply_error(edits=[{"path": "dos.txt", "match": "one\ntwo\n", "replace": ""}])
     assert "Windows line endings" in error.cause
 
 
 # --- the fingerprint ---
 
 
-def test_the_digest_names_what_changed() -> None:
+def test_contents_digest_names_patches_and_edits() -> None:
     patches = [{"name": "guard", "content": "diff\n"}, {"name": "arch", "content": "other\n"}]
     edit = {"path": "setup.py", "match": "a", "replace": "b"}
     digest = patching.contents_digest(patches, [edit, {**edit, "match": "c"}])
@@ -319,7 +310,7 @@ def test_the_digest_names_what_changed() -> None:
     assert all(len(digest[name]) == 64 for name in list(digest)[:-1])
     assert patching.contents_digest(patches[::-1], [])["order"] == "patch arch, patch guard"
     assert patching.contents_digest([], []) == {}
-    (one,) = patching.contents_digest([], [edit]).values()
-    (same,) = patching.contents_digest([], [{**edit, "count": 1}]).values()
-    (more,) = patching.contents_digest([], [{**edit, "count": 2}]).values()
-    assert one == same != more
+    default, once, twice = (
+        patching.contents_digest([], [{**edit, **count}]) for count in ({}, {"count": 1}, {"count": 2})
+    )
+    assert default == once != twice

@@ -15,13 +15,13 @@ PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", 
 NINJA = shutil.which("ninja", path=PATH)
 
 
-def counted(log: str) -> Ninja:
+def ninja_after(log: str) -> Ninja:
     ninja = Ninja()
     ninja.feed(log.encode())
     return ninja
 
 
-# -- what is a status
+# -- status lines
 
 
 @pytest.mark.parametrize(
@@ -35,36 +35,36 @@ def counted(log: str) -> Ninja:
         ("[3/9 12.5s] NINJA_STATUS with the time", (3, 9)),
     ],
 )
-def test_a_status_is_recognised(line: str, count: tuple[int, int]) -> None:
-    ninja = counted(line)
+def test_status_line_is_recognized(line: str, count: tuple[int, int]) -> None:
+    ninja = ninja_after(line)
     assert (ninja.done, ninja.total) == count
 
 
 @pytest.mark.parametrize(
     "line", ["array[1/2] x", "see [3/4] below", "[5/3] x", "[0/0] x", "[1/2", "[42%] x", "[1.5/2] x", "[a/b] x", "[]"]
 )
-def test_what_is_no_status_counts_nothing(line: str) -> None:
-    assert counted(line).total == 0
+def test_other_line_is_not_a_status(line: str) -> None:
+    assert ninja_after(line).total == 0
 
 
 # -- several runs
 
 
-def test_a_later_run_is_counted_from_its_own_beginning() -> None:
-    ninja = counted("[4230/6231] a\n[0/1] Re-running CMake...\n[1/2003] b\n[2/2003] c\n")
+def test_later_run_is_counted_separately() -> None:
+    ninja = ninja_after("[4230/6231] a\n[0/1] Re-running CMake...\n[1/2003] b\n[2/2003] c\n")
     assert (ninja.done, ninja.total) == (2, 2003)
-    bundled = counted("[1/2000] a\n[1/30] b\n[30/30] c\n[2/2000] d\n")
+    bundled = ninja_after("[1/2000] a\n[1/30] b\n[30/30] c\n[2/2000] d\n")
     assert (bundled.done, bundled.total) == (2, 2000)
 
 
-def test_a_status_is_read_across_two_pieces_of_the_log() -> None:
-    ninja = counted("[1/20] a\n[12")
+def test_status_line_split_between_pieces() -> None:
+    ninja = ninja_after("[1/20] a\n[12")
     ninja.feed(b"/20] b")
     assert (ninja.done, ninja.total) == (12, 20)
 
 
 @pytest.mark.skipif(NINJA is None, reason="ninja is not installed")
-def test_a_real_build_that_fails_in_the_middle_and_goes_on(tmp_path: pathlib.Path) -> None:
+def test_real_build_that_fails_and_resumes(tmp_path: pathlib.Path) -> None:
     steps = [f"build {n}.out: step {n - 1}.out\n" for n in range(1, 31)]
     rule = "rule step\n  command = { test $out != 20.out || test -e go; } && touch $out\n"
     (tmp_path / "build.ninja").write_text(rule + "".join(steps))
@@ -86,11 +86,11 @@ def test_a_real_build_that_fails_in_the_middle_and_goes_on(tmp_path: pathlib.Pat
     assert (ninja.done, ninja.total) == (11, 11)
 
 
-# -- how long it takes
+# -- remaining time
 
 
-def finished(seconds: list[float], jobs: int) -> list[float]:
-    """Return when each step ends, with ``jobs`` at a time."""
+def end_times(seconds: list[float], jobs: int) -> list[float]:
+    """Return the end of each step when ``jobs`` steps run at a time."""
     running: list[float] = []
     ends: list[float] = []
     for duration in seconds:
@@ -102,46 +102,30 @@ def finished(seconds: list[float], jobs: int) -> list[float]:
     return ends + sorted(running)
 
 
-def uneven(kind: str) -> tuple[list[float], int]:
-    """Return the seconds of each step and the number of jobs; the same ones each time."""
-    draw = random.Random(7)
-
-    def around(count: int, middle: float, spread: float) -> list[float]:
-        return [middle * draw.lognormvariate(0, spread) for _step in range(count)]
-
-    if kind == "mixed":
-        return draw.sample([1.0] * 4000 + [60.0] * 1000, 5000), 9
-    return {
-        "even": ([10.0] * 6000, 9),
-        "spread": (around(6000, 10, 1.0), 9),
-        "widely spread": (around(6000, 10, 1.5), 9),
-        "heavy after light": (around(2000, 2, 0.5) + around(4000, 20, 0.8), 9),
-        "twice as heavy after half": ([5.0] * 3000 + [10.0] * 3000, 9),
-        "drifting": ([5 + 15 * step / 4000 for step in range(4000)], 8),
-        "in waves": (([3.0] * 200 + [12.0] * 200) * 10, 8),
-        "few": (around(73, 60, 0.4), 4),
-        "two jobs": (around(60, 3, 0.6), 2),
-    }[kind]
+def around(count: int, middle: float, spread: float) -> list[float]:
+    """Return log-normally distributed durations, the same ones each time."""
+    generator = random.Random(7)
+    return [middle * generator.lognormvariate(0, spread) for _step in range(count)]
 
 
-KINDS = (
-    "even",
-    "spread",
-    "widely spread",
-    "mixed",
-    "heavy after light",
-    "twice as heavy after half",
-    "drifting",
-    "in waves",
-    "few",
-    "two jobs",
-)
+#: Kind of build -> the seconds of its steps, and the number of jobs.
+BUILDS: dict[str, tuple[list[float], int]] = {
+    "even": ([10.0] * 6000, 9),
+    "spread": (around(6000, 10, 1.0), 9),
+    "widely spread": (around(6000, 10, 1.5), 9),
+    "mixed": (random.Random(7).sample([1.0] * 4000 + [60.0] * 1000, 5000), 9),
+    "heavy after light": (around(2000, 2, 0.5) + around(4000, 20, 0.8), 9),
+    "twice as heavy after half": ([5.0] * 3000 + [10.0] * 3000, 9),
+    "drifting": ([5 + 15 * step / 4000 for step in range(4000)], 8),
+    "in waves": (([3.0] * 200 + [12.0] * 200) * 10, 8),
+    "few": (around(73, 60, 0.4), 4),
+    "two jobs": (around(60, 3, 0.6), 2),
+}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_estimate_is_within_a_fifth_from_the_halfway_point(kind: str) -> None:
-    seconds, jobs = uneven(kind)
-    ends = finished(seconds, jobs)
+@pytest.mark.parametrize("kind", BUILDS)
+def test_estimate_is_within_a_fifth_from_halfway(kind: str) -> None:
+    ends = end_times(*BUILDS[kind])
     duration = ends[-1]
     estimate = Estimate()
     for now in (duration * step / 1000 for step in range(1, 1001)):
@@ -152,7 +136,7 @@ def test_the_estimate_is_within_a_fifth_from_the_halfway_point(kind: str) -> Non
     assert estimate.remaining == 0.0
 
 
-def test_the_rate_of_an_earlier_attempt_holds_until_this_one_knows_better() -> None:
+def test_rate_of_earlier_attempt_is_used_at_first() -> None:
     estimate = Estimate(600.0)
     estimate.update(0, 1000, 0.0)
     assert estimate.remaining == pytest.approx(100.0)
@@ -161,7 +145,7 @@ def test_the_rate_of_an_earlier_attempt_holds_until_this_one_knows_better() -> N
     assert estimate.rate == pytest.approx(180.0)
 
 
-def test_a_new_run_begins_anew() -> None:
+def test_new_run_resets_the_estimate() -> None:
     estimate = Estimate()
     for second in range(100):
         estimate.update(second, 1000, 5000.0 + second)
@@ -173,17 +157,9 @@ def test_a_new_run_begins_anew() -> None:
 # -- the line
 
 
-def test_the_line_is_that_of_the_design() -> None:
-    state = {
-        "name": "pytorch",
-        "phase": "build",
-        "done": 4231,
-        "total": 6231,
-        "elapsed": 3731.4,
-        "remaining": 1735.0,
-        "jobs": 9,
-        "available_mib": 41 * 1024 + 300,
-    }
+def test_progress_line() -> None:
+    state = {"name": "pytorch", "phase": "build", "done": 4231, "total": 6231, "jobs": 9}
+    state.update(elapsed=3731.4, remaining=1735.0, available_mib=41 * 1024 + 300)
     line = "pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, about 0:29 left | 9 jobs, 41 GiB free"
     assert describe(state) == line
 
@@ -202,5 +178,5 @@ def test_the_line_is_that_of_the_design() -> None:
         ({"elapsed": 90061}, "25:01:01 elapsed"),
     ],
 )
-def test_what_is_not_known_is_left_out(state: dict[str, t.Any], line: str) -> None:
+def test_unknown_values_are_omitted(state: dict[str, t.Any], line: str) -> None:
     assert describe(state) == line

@@ -17,7 +17,7 @@ GPU_CODE = Path(__file__).parents[3] / "data/fatbin/kernels.so"  # 9.0a, 10.0f, 
 TAG = "py3-none-any"
 
 
-def digest(content: bytes) -> str:
+def record_digest(content: bytes) -> str:
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
@@ -30,7 +30,7 @@ def write_wheel(
     tag: str = TAG,
     header: str = "",
 ) -> Path:
-    """Write a wheel that pip installs."""
+    """Write a wheel that pip can install, and return its path."""
     info = f"{name}-{version}.dist-info"
     members = {
         "tiny_torch.py": b"answer = 42\n",
@@ -39,10 +39,10 @@ def write_wheel(
         f"{info}/WHEEL": (
             "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\n"
             + header
-            + "".join(f"Tag: {one}-none-any\n" for one in tag.split("-")[0].split("."))
+            + "".join(f"Tag: {python}-none-any\n" for python in tag.split("-")[0].split("."))
         ).encode(),
     }
-    rows = [[path, digest(content), str(len(content))] for path, content in members.items()]
+    rows = [[path, record_digest(content), str(len(content))] for path, content in members.items()]
     record = "".join(",".join(f'"{cell}"' if "," in cell else cell for cell in row) + "\r\n" for row in rows)
     members[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\r\n").encode()
     directory.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def wheels(*paths: Path) -> list[Wheel]:
     return [wheel for path in paths for wheel in wheel_file.collect_wheels(str(path.parent)) if wheel.path == str(path)]
 
 
-def linked(*needed: str) -> bytes:
+def shared_library(*needed: str) -> bytes:
     return elf_writer.elf_bytes(soname="libx.so", needed=needed, machine=elf_writer.X86_64)
 
 
@@ -71,28 +71,28 @@ def test_wheels_are_collected_by_name(tmp_path: Path) -> None:
     path = write_wheel(tmp_path, name="Flash_Attn", version="2.8.3.post2+spark", tag="py2.py3-none-any")
     write_wheel(tmp_path, name="another")
     (tmp_path / "build.log").write_text("no wheel")
-    found = wheel_file.collect_wheels(str(tmp_path))[0]
-    assert (found.path, found.file) == (str(path), path.name)
-    assert (found.name, found.version) == ("flash-attn", "2.8.3.post2+spark")
-    assert found.size == path.stat().st_size
+    wheel = wheel_file.collect_wheels(str(tmp_path))[0]
+    assert (wheel.path, wheel.file) == (str(path), path.name)
+    assert (wheel.name, wheel.version) == ("flash-attn", "2.8.3.post2+spark")
+    assert wheel.size == path.stat().st_size
     assert [wheel.name for wheel in wheel_file.collect_wheels(str(tmp_path))] == ["flash-attn", "another"]
     assert wheel_file.collect_wheels(str(tmp_path / "absent")) == []
 
 
-def test_a_wheel_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+def test_truncated_wheel_is_refused(tmp_path: Path) -> None:
     path = write_wheel(tmp_path)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(SparkforgeError, match=r"tiny_torch.*\.whl is not a complete wheel: File is not a zip file\."):
         wheel_file.collect_wheels(str(tmp_path))
 
 
-def test_a_file_with_the_name_of_no_wheel_is_refused(tmp_path: Path) -> None:
+def test_invalid_wheel_name_is_refused(tmp_path: Path) -> None:
     shutil.move(write_wheel(tmp_path), tmp_path / "torch.whl")
     with pytest.raises(SparkforgeError, match="is not a valid wheel name"):
         wheel_file.collect_wheels(str(tmp_path))
 
 
-def test_a_zip_file_without_a_record_is_refused(tmp_path: Path) -> None:
+def test_wheel_without_record_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / f"torch-1-{TAG}.whl", "w") as archive:
         archive.writestr("torch-1.dist-info/WHEEL", "Wheel-Version: 1.0\n")
     with pytest.raises(SparkforgeError, match=r"not have exactly one \.dist-info directory with WHEEL and RECORD"):
@@ -107,20 +107,20 @@ def write_prefix(directory: Path) -> Path:
     (directory / "bin").mkdir()
     (directory / "bin/tool").write_text("#!/bin/sh\n")
     (directory / "bin/tool").chmod(0o755)
-    (directory / "lib/libx.so.1").write_bytes(linked("libc.so.6"))
+    (directory / "lib/libx.so.1").write_bytes(shared_library("libc.so.6"))
     (directory / "lib/libx.so").symlink_to("libx.so.1")
     (directory / "share").mkdir()
     return directory
 
 
-def test_a_tree_has_the_digest_of_its_content(tmp_path: Path) -> None:
-    one, two = (write_prefix(tmp_path / name) for name in ("one", "two"))
-    os.utime(two / "bin/tool", (1, 1))
-    (two / "bin/tool").chmod(0o700)
-    found = artefact.tree_digest(str(one))
-    assert found == artefact.tree_digest(str(two))
-    assert found["files"] == 2
-    assert found["size"] == len(linked("libc.so.6")) + len("#!/bin/sh\n")
+def test_tree_digest_ignores_times_and_group_modes(tmp_path: Path) -> None:
+    first, second = (write_prefix(tmp_path / name) for name in ("one", "two"))
+    os.utime(second / "bin/tool", (1, 1))
+    (second / "bin/tool").chmod(0o700)
+    tree = artefact.tree_digest(str(first))
+    assert tree == artefact.tree_digest(str(second))
+    assert tree["files"] == 2
+    assert tree["size"] == len(shared_library("libc.so.6")) + len("#!/bin/sh\n")
 
 
 @pytest.mark.parametrize(
@@ -135,14 +135,14 @@ def test_a_tree_has_the_digest_of_its_content(tmp_path: Path) -> None:
         lambda path: (path / "lib/empty").touch(),
     ],
 )
-def test_any_change_of_a_tree_is_another_digest(tmp_path: Path, change: t.Callable[[Path], t.Any]) -> None:
+def test_tree_digest_depends_on_every_change(tmp_path: Path, change: t.Callable[[Path], t.Any]) -> None:
     path = write_prefix(tmp_path / "prefix")
     before = artefact.tree_digest(str(path))["sha256"]
     change(path)
     assert artefact.tree_digest(str(path))["sha256"] != before
 
 
-# --- what CMake chose ----------------------------------------------------------------------------------------------
+# --- CMake's choices -----------------------------------------------------------------------------------------------
 
 PROJECT = """
 cmake_minimum_required(VERSION 3.18)
@@ -172,7 +172,7 @@ set(NVPL_DIR "/opt/nvpl/lib/cmake" CACHE PATH "")
 
 @pytest.fixture(scope="module")
 def configure(tmp_path_factory: pytest.TempPathFactory) -> t.Callable[..., str]:
-    """Return a function that configures the project and returns its cache."""
+    """Provide a function that configures the project and returns the path of its cache."""
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not on PATH")
     source = tmp_path_factory.mktemp("source")
@@ -187,13 +187,13 @@ def configure(tmp_path_factory: pytest.TempPathFactory) -> t.Callable[..., str]:
     return run
 
 
-def chosen(cache: str | None, **wanted: t.Any) -> list[str]:
-    return artefact.check({"cmake_cache": wanted}, caches=[cache] if cache else [])
+def cmake_problems(cache: str | None, **options: t.Any) -> list[str]:
+    return artefact.check({"cmake_cache": options}, caches=[cache] if cache else [])
 
 
-def test_what_cmake_dropped_is_named_with_what_it_did_not_find(configure: t.Callable[..., str]) -> None:
+def test_dropped_cmake_option_is_named_with_reason(configure: t.Callable[..., str]) -> None:
     cache = configure("USE_CUDNN=1", "USE_CUBLAS=1")
-    assert chosen(cache, USE_CUDNN="ON", USE_CUDA=True, USE_CUBLAS="1", USE_MKL="OFF", BLAS="NVPL") == [
+    assert cmake_problems(cache, USE_CUDNN="ON", USE_CUDA=True, USE_CUBLAS="1", USE_MKL="OFF", BLAS="NVPL") == [
         "USE_CUDNN was requested (ON), CMake chose OFF: cuDNN was not found (CUDNN_INCLUDE_PATH, CUDNN_LIBRARY_PATH)",
         "USE_CUBLAS was requested (1), but the project declares no such option",
         "USE_MKL was requested (OFF), CMake has no such variable",
@@ -201,35 +201,24 @@ def test_what_cmake_dropped_is_named_with_what_it_did_not_find(configure: t.Call
     ]
 
 
-def test_an_option_whose_condition_is_off_is_no_option_that_is_on(configure: t.Callable[..., str]) -> None:
+def test_cmake_option_with_unmet_condition_is_off(configure: t.Callable[..., str]) -> None:
     cache = configure("USE_CUDA=OFF", "USE_CUFILE=1")
     assert "USE_CUFILE:INTERNAL=1" in Path(cache).read_text()
-    assert chosen(cache, USE_CUFILE="1") == [
+    assert cmake_problems(cache, USE_CUFILE="1") == [
         "USE_CUFILE was requested (1), CMake ignored it: an option that it depends on is off (USE_CUDA is)"
     ]
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        {"USE_NCCL": "ON"},
-        {"USE_NCCL": True},
-        {"USE_NCCL": "1"},
-        {"USE_NCCL": "yes"},
-        {"USE_CUDNN": False},
-        {"USE_CUDNN": 0},
-        {"BLAS": "OpenBLAS"},
-        {"NVPL_DIR": "/opt/*/cmake"},
-        {"TORCH_CUDA_ARCH_LIST": "12.0;12.1a"},
-        {"CUDNN_LIBRARY_PATH": "OFF"},
-    ],
-)
-def test_what_cmake_chose_as_asked_is_no_problem(configure: t.Callable[..., str], wanted: dict[str, t.Any]) -> None:
-    assert chosen(configure("TORCH_CUDA_ARCH_LIST=12.0;12.1a"), **wanted) == []
+def test_satisfied_cmake_options_are_accepted(configure: t.Callable[..., str]) -> None:
+    cache = configure("TORCH_CUDA_ARCH_LIST=12.0;12.1a")
+    paths = {"NVPL_DIR": "/opt/*/cmake", "CUDNN_LIBRARY_PATH": "OFF"}
+    assert cmake_problems(cache, USE_NCCL="ON", USE_CUDNN=False, BLAS="OpenBLAS", **paths) == []
+    assert cmake_problems(cache, USE_NCCL=True, USE_CUDNN=0, TORCH_CUDA_ARCH_LIST="12.0;12.1a") == []
+    assert cmake_problems(cache, USE_NCCL="1") == cmake_problems(cache, USE_NCCL="yes") == []
 
 
-def test_a_pattern_stands_for_nothing_that_was_not_found(configure: t.Callable[..., str]) -> None:
-    problems = chosen(configure(), CUDNN_LIBRARY_PATH="*", CUDSS_HINT="*", NVPL_DIR="/usr/*")
+def test_pattern_does_not_match_missing_cmake_value(configure: t.Callable[..., str]) -> None:
+    problems = cmake_problems(configure(), CUDNN_LIBRARY_PATH="*", CUDSS_HINT="*", NVPL_DIR="/usr/*")
     assert problems == [
         "CUDNN_LIBRARY_PATH was requested (*), CMake chose CUDNN_LIBRARY_PATH-NOTFOUND",
         "CUDSS_HINT was requested (*), CMake chose nothing",
@@ -237,32 +226,35 @@ def test_a_pattern_stands_for_nothing_that_was_not_found(configure: t.Callable[.
     ]
 
 
-def test_the_outermost_cache_counts(tmp_path: Path) -> None:
+def test_outermost_cmake_cache_is_used(tmp_path: Path) -> None:
     inner, outer = tmp_path / "build/third_party/CMakeCache.txt", tmp_path / "build/CMakeCache.txt"
     inner.parent.mkdir(parents=True)
     inner.write_text("USE_CUDA:BOOL=OFF\nONLY_INNER:BOOL=ON\n")
     outer.write_text("# comment\n//help\nUSE_CUDA:BOOL=ON\n\"A:B\":STRING=x\nC:STRING=' y '\n")
-    wanted = {"cmake_cache": {"USE_CUDA": "ON", "ONLY_INNER": "ON"}}
-    assert artefact.check(wanted, caches=[str(inner), str(outer)]) == []
+    expect = {"cmake_cache": {"USE_CUDA": "ON", "ONLY_INNER": "ON"}}
+    assert artefact.check(expect, caches=[str(inner), str(outer)]) == []
     assert artefact.read_cache(str(outer))["A:B"] == ("STRING", "x")
     assert artefact.read_cache(str(outer))["C"] == ("STRING", " y ")
 
 
-def test_without_a_cache_what_cmake_chose_is_not_known() -> None:
-    assert chosen(None, USE_CUDNN="ON") == [
+def test_missing_cmake_cache_is_reported() -> None:
+    assert cmake_problems(None, USE_CUDNN="ON") == [
         "USE_CUDNN was requested (ON), there is no CMakeCache.txt that shows what CMake chose"
     ]
     with pytest.raises(SparkforgeError, match=r"/nowhere/CMakeCache\.txt cannot be read"):
-        chosen("/nowhere/CMakeCache.txt", USE_CUDNN="ON")
+        cmake_problems("/nowhere/CMakeCache.txt", USE_CUDNN="ON")
 
 
-# --- what is in the files ------------------------------------------------------------------------------------------
+# --- content of the files ------------------------------------------------------------------------------------------
 
 
-def test_a_library_that_no_file_links_is_named(tmp_path: Path) -> None:
+def test_unlinked_library_is_named(tmp_path: Path) -> None:
     path = write_wheel(
         tmp_path,
-        {"torch/lib/libtorch_cuda.so": linked("libcudnn.so.8", "libc.so.6"), "torch/_C.so": linked("libcudart.so.13")},
+        {
+            "torch/lib/libtorch_cuda.so": shared_library("libcudnn.so.8", "libc.so.6"),
+            "torch/_C.so": shared_library("libcudart.so.13"),
+        },
     )
     expect = {"libraries": ["libcudss.so.0", "libcudnn.so.9", "libcudart.so.*", "libcufile.so*"]}
     assert artefact.check(expect, wheels=wheels(path)) == [
@@ -270,18 +262,17 @@ def test_a_library_that_no_file_links_is_named(tmp_path: Path) -> None:
         f"libcudnn.so.9 is not linked by any file of {path.name}, which links libcudnn.so.8 instead",
         f"libcufile.so* is not linked by any file of {path.name}",
     ]
-    assert os.listdir(tmp_path) == [path.name], "nothing that was unpacked may stay"
+    assert os.listdir(tmp_path) == [path.name], "unpacked files must be removed"
 
 
-@pytest.mark.parametrize("wanted", ["2.9.1", "2.9.1+cu130.sf0123abce", "2.9.10+cu130.sf0123abcd"])
-def test_a_wheel_of_another_version_is_named(tmp_path: Path, wanted: str) -> None:
+@pytest.mark.parametrize("version", ["2.9.1", "2.9.1+cu130.sf0123abce", "2.9.10+cu130.sf0123abcd"])
+def test_wheel_of_another_version_is_named(tmp_path: Path, version: str) -> None:
     path = write_wheel(tmp_path, {"torch/a.py": b""}, version="2.9.1+cu130.sf0123abcd")
-    assert artefact.check({"version": wanted}, wheels=wheels(path)) == [
-        f"{path.name} has version 2.9.1+cu130.sf0123abcd, not {wanted}"
-    ]
+    problem = f"{path.name} has version 2.9.1+cu130.sf0123abcd, not {version}"
+    assert artefact.check({"version": version}, wheels=wheels(path)) == [problem]
 
 
-def test_the_links_of_a_real_library_are_found_in_a_wheel_and_in_a_prefix(tmp_path: Path) -> None:
+def test_linked_libraries_of_compiled_library(tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not on PATH")
     prefix = tmp_path / "prefix"
@@ -301,21 +292,21 @@ def test_the_links_of_a_real_library_are_found_in_a_wheel_and_in_a_prefix(tmp_pa
     ]
 
 
-def test_an_architecture_that_is_missing_is_named_with_what_is_there(tmp_path: Path) -> None:
-    path = write_wheel(tmp_path, {"torch/lib/libtorch_cuda.so": GPU_CODE.read_bytes(), "torch/_C.so": linked()})
-    held = "libtorch_cuda.so: it holds 9.0a, 10.0f, 12.0, 12.1a and PTX of 12.0"
+def test_missing_architecture_is_named_with_existing_ones(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path, {"torch/lib/libtorch_cuda.so": GPU_CODE.read_bytes(), "torch/_C.so": shared_library()})
+    content = "libtorch_cuda.so: it holds 9.0a, 10.0f, 12.0, 12.1a and PTX of 12.0"
     assert artefact.check({"architectures": ["12.0", "12.1a", "12.0+PTX"]}, wheels=wheels(path)) == []
     assert artefact.check({"architectures": ["12.1", "12.0a", "12.1a+PTX"]}, wheels=wheels(path)) == [
-        f"no code for 12.1 in {held}",
-        f"no code for 12.0a in {held}",
-        f"no PTX of 12.1a in {held}",
+        f"no code for 12.1 in {content}",
+        f"no code for 12.0a in {content}",
+        f"no PTX of 12.1a in {content}",
     ]
 
 
 def gpu_code(*keep: int) -> bytes:
-    """Return the recorded library with only these of its entries: 0 9.0a, 1 10.0f, 2 PTX of 12.0, 3 12.0, 4 12.1a.
+    """Return the recorded library, in which only the numbered entries can run.
 
-    The kind of the others is changed to one that cannot be run.
+    The entries are 0: 9.0a, 1: 10.0f, 2: PTX of 12.0, 3: 12.0, 4: 12.1a.
     """
     data = bytearray(GPU_CODE.read_bytes())
     position = data.index(b"\x50\xed\x55\xba") + 16
@@ -328,13 +319,13 @@ def gpu_code(*keep: int) -> bytes:
     return bytes(data)
 
 
-def test_every_file_with_gpu_code_must_run_where_it_was_asked_to(tmp_path: Path) -> None:
+def test_every_file_must_have_requested_architectures(tmp_path: Path) -> None:
     path = write_wheel(
         tmp_path,
         {"a/main.so": gpu_code(2, 3), "a/old.so": gpu_code(1), "a/jit.so": gpu_code(2), "a/hopper.so": gpu_code(0)},
     )
     expect = {"architectures": ["12.0"]}
-    # Of 10.0f and 9.0a alone it is known that the caller chooses by the GPU; PTX runs.
+    # A file with only 10.0f or 9.0a passes because its caller selects it by the GPU; PTX runs on 12.0.
     assert artefact.check(expect, wheels=wheels(path)) == []
     other = write_wheel(tmp_path, {"a/main.so": gpu_code(2, 3, 4), "a/tail.so": gpu_code(3)}, name="other")
     assert artefact.check({"architectures": ["12.0+PTX", "12.1a"]}, wheels=wheels(other)) == [
@@ -346,11 +337,11 @@ def test_every_file_with_gpu_code_must_run_where_it_was_asked_to(tmp_path: Path)
     ]
 
 
-def test_a_file_that_runs_nowhere_it_was_asked_to_is_named(tmp_path: Path) -> None:
+def test_file_without_any_requested_architecture_is_named(tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     prefix.mkdir()
     (prefix / "libmain.so").write_bytes(gpu_code(3))
-    # The architecture of the entry of 12.0 changed to 9.0, as a library whose list was forgotten has it.
+    # Change the entry's architecture from 12.0 to 9.0, as if the library had been built without the list.
     old = bytearray(gpu_code(3))
     position = old.index((120).to_bytes(4, "little") + bytes(8) + b"\x11\x80\x00\x01")
     old[position] = 90
@@ -360,54 +351,52 @@ def test_a_file_that_runs_nowhere_it_was_asked_to_is_named(tmp_path: Path) -> No
     ]
 
 
-def test_gpu_code_that_is_nowhere_is_a_problem_of_its_own(tmp_path: Path) -> None:
-    path = write_wheel(tmp_path, {"torch/_C.so": linked("libc.so.6")})
+def test_wheel_without_gpu_code_is_reported(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path, {"torch/_C.so": shared_library("libc.so.6")})
     assert artefact.check({"architectures": ["12.0", "12.1a"]}, wheels=wheels(path)) == [
         f"no file of {path.name} has GPU code, which was requested for 12.0, 12.1a"
     ]
 
 
-def test_a_damaged_library_is_a_problem(tmp_path: Path) -> None:
-    data = linked("libcudnn.so.9")
+def test_damaged_library_is_reported(tmp_path: Path) -> None:
+    data = shared_library("libcudnn.so.9")
     path = write_wheel(tmp_path, {"torch/lib/libtorch.so": data[:100]})
     problems = artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
     assert problems[0].startswith("torch/lib/libtorch.so is a damaged ELF file: ")
     assert problems[1] == f"libcudnn.so.9 is not linked by any file of {path.name}"
 
 
-def test_a_wheel_whose_content_is_damaged_is_a_clear_error(tmp_path: Path) -> None:
-    path = write_wheel(tmp_path, {"torch/lib/libtorch.so": linked("libcudnn.so.9") + os.urandom(5000)})
+def test_wheel_with_damaged_content_is_refused(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path, {"torch/lib/libtorch.so": shared_library("libcudnn.so.9") + os.urandom(5000)})
     data = bytearray(path.read_bytes())
-    place = data.index(b"torch/lib/libtorch.so") + 2000
-    data[place : place + 20] = bytes(20)
+    position = data.index(b"torch/lib/libtorch.so") + 2000
+    data[position : position + 20] = bytes(20)
     path.write_bytes(data)
     with pytest.raises(SparkforgeError, match="is not a complete wheel"):
         artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
-    one, two = write_wheel(tmp_path), write_wheel(tmp_path, {"b/x.so": b""}, name="b")
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    first, second = write_wheel(tmp_path), write_wheel(tmp_path, {"b/x.so": b""}, name="b")
     expect = {"files": ["tiny_torch.py", "b/*.so", "torch/lib/libtorch_cuda.so"]}
-    assert artefact.check(expect, wheels=wheels(one, two)) == [
-        f"{one.name} or {two.name} has no file torch/lib/libtorch_cuda.so"
-    ]
+    problem = f"{first.name} or {second.name} has no file torch/lib/libtorch_cuda.so"
+    assert artefact.check(expect, wheels=wheels(first, second)) == [problem]
 
 
-def test_a_prefix_into_which_nothing_was_installed_is_a_problem(tmp_path: Path) -> None:
-    assert artefact.check({"files": ["*"]}, prefix=str(tmp_path / "gone")) == [
-        f"nothing was installed into {tmp_path}/gone"
-    ]
+def test_empty_prefix_is_reported(tmp_path: Path) -> None:
+    problem = f"nothing was installed into {tmp_path}/gone"
+    assert artefact.check({"files": ["*"]}, prefix=str(tmp_path / "gone")) == [problem]
 
 
 @pytest.mark.parametrize(
-    ("expect", "says"),
+    ("expect", "message"),
     [
         ({"library": ["libcudnn.so.9"]}, "unknown key 'library'"),
         ({"architectures": ["121"]}, "'121' in expect.architectures names no GPU architecture"),
         ({"architectures": ["sm_121a"]}, "'sm_121a' in expect.architectures"),
     ],
 )
-def test_an_expectation_that_is_misspelt_is_refused(expect: dict[str, t.Any], says: str) -> None:
-    with pytest.raises(SparkforgeError, match=says):
+def test_invalid_expectation_is_refused(expect: dict[str, t.Any], message: str) -> None:
+    with pytest.raises(SparkforgeError, match=message):
         artefact.check(expect)

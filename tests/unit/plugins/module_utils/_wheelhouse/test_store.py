@@ -25,8 +25,8 @@ def tree(tmp_path: Path) -> WheelTree:
 
 
 def run(tree: WheelTree, units: t.Any, check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
-    """Return what the module would: the result, or cause and remedy."""
-    asked = {
+    """Return the module's result, or the cause and remedy of its failure."""
+    defaults = {
         "root": str(tree.root),
         "log_root": str(tree.logs),
         "platform": PLATFORM,
@@ -36,10 +36,9 @@ def run(tree: WheelTree, units: t.Any, check_mode: bool = False, **options: t.An
         "python": "3.12",
         "units": units,
         "keep": 2,
-        **options,
     }
     try:
-        return Store(asked, check_mode).present()
+        return Store({**defaults, **options}, check_mode).present()
     except SparkforgeError as error:
         return {"failed": True, **error.as_result()}
 
@@ -57,7 +56,7 @@ def contents(root: Path) -> dict[str, t.Any]:
     }
 
 
-def test_a_second_run_changes_nothing(tree: WheelTree) -> None:
+def test_second_run_changes_nothing(tree: WheelTree) -> None:
     units = tree.stack(1)
     publish(tree, units)
     before = contents(tree.root / "wheelhouse"), contents(tree.root / "receipts")
@@ -67,7 +66,7 @@ def test_a_second_run_changes_nothing(tree: WheelTree) -> None:
     assert (contents(tree.root / "wheelhouse"), contents(tree.root / "receipts")) == before
 
 
-def test_check_mode_before_a_unit_is_built_says_which(tree: WheelTree) -> None:
+def test_check_mode_names_units_not_yet_built(tree: WheelTree) -> None:
     units = {**tree.built("llvm", 1, wheels=[]), "pytorch": {"fingerprint": "0" * 16, "wheels": []}}
     checked = run(tree, units, check_mode=True)
     assert checked["changed"] and not checked.get("failed")
@@ -76,7 +75,7 @@ def test_check_mode_before_a_unit_is_built_says_which(tree: WheelTree) -> None:
 
 
 @pytest.mark.parametrize("was_published", [False, True])
-def test_a_wheel_whose_hash_is_wrong_is_refused_and_nothing_is_published(tree: WheelTree, was_published: bool) -> None:
+def test_wheel_with_wrong_hash_is_not_published(tree: WheelTree, was_published: bool) -> None:
     units = tree.stack(1)
     wheel = next((tree.house / "pytorch").rglob("*.whl"))
     if was_published:
@@ -96,24 +95,23 @@ def test_a_wheel_whose_hash_is_wrong_is_refused_and_nothing_is_published(tree: W
     assert contents(tree.root / "wheelhouse") == {k: v for k, v in before.items() if "/wheelhouse/" in k}
 
 
+def edit_receipt(receipt: Path) -> None:
+    receipt.write_text(receipt.read_text().replace("2020-01-01", "2020-01-02"))
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
         (lambda tree, units: next((tree.house / "triton").rglob("*.whl")).unlink(), "cannot be read: No such file"),
         (lambda tree, units: tree.receipt("triton", units["triton"]["fingerprint"]).unlink(), "no intact receipt"),
-        (
-            lambda tree, units: tree.receipt("triton", units["triton"]["fingerprint"]).write_text(
-                tree.receipt("triton", units["triton"]["fingerprint"]).read_text().replace("2020-01-01", "2020-01-02")
-            ),
-            "no intact receipt",
-        ),
+        (lambda tree, units: edit_receipt(tree.receipt("triton", units["triton"]["fingerprint"])), "no intact receipt"),
         (lambda tree, units: units["triton"]["wheels"][0].update(sha256="0" * 64), "and the option units 000"),
         (lambda tree, units: units["triton"].pop("fingerprint"), "has no fingerprint"),
         (lambda tree, units: units.clear(), "nothing to publish"),
     ],
     ids=["wheel missing", "receipt missing", "receipt edited", "another fact", "no fingerprint", "no unit"],
 )
-def test_bad_input_has_one_error_and_publishes_nothing(tree: WheelTree, spoil: t.Any, message: str) -> None:
+def test_bad_input_publishes_nothing(tree: WheelTree, spoil: t.Any, message: str) -> None:
     units = tree.stack(1)
     spoil(tree, units)
     before = contents(tree.house)
@@ -140,36 +138,34 @@ def test_bad_options_are_refused(tree: WheelTree, options: dict[str, t.Any], mes
     assert not (tree.house / "manifests").exists()
 
 
-# --- the keep rule ---
+# --- which builds stay ---
 
 
-def generations(tree: WheelTree, count: int, **options: t.Any) -> list[dict[str, t.Any]]:
-    """Build and publish a stack so often, each time with a lock of its own."""
-    return [
-        publish(tree, tree.stack(number), **{"lock_id": f"{number:012x}", **options}) for number in range(1, count + 1)
-    ]
+def publish_generations(tree: WheelTree, *numbers: int) -> list[dict[str, t.Any]]:
+    """Build and publish these generations of a stack, each with its own lock."""
+    return [publish(tree, tree.stack(number), lock_id=f"{number:012x}") for number in numbers]
 
 
 def names(tree: WheelTree, part: str) -> set[str]:
     return {path.name for path in (tree.house / part).iterdir()}
 
 
-def test_the_latest_manifests_of_a_stack_stay_and_what_older_ones_alone_name_goes(tree: WheelTree) -> None:
-    results = generations(tree, 4)
+def test_builds_of_latest_manifests_stay(tree: WheelTree) -> None:
+    results = publish_generations(tree, 1, 2, 3, 4)
     assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (3, 4)}
     assert names(tree, "manifests") == {"torch-2.9.1-000000000003.json", "torch-2.9.1-000000000004.json"}
     pruned = {(row["name"], row["fingerprint"]) for row in results[3]["pruned"]}
     assert pruned == {(unit, fingerprint(unit, 2)) for unit in ("llvm", "triton", "pytorch")}
     page = (tree.house / "simple/torch/index.html").read_text()
     assert fingerprint("pytorch", 3) in page and fingerprint("pytorch", 2) not in page
-    # Neither a log nor a tree of what is gone.
-    left = {path.stem for path in tree.logs.iterdir()}
-    assert left == {f"{unit}-{fingerprint(unit, number)}" for unit, number in tree.there()}
+    # The logs and build trees of pruned builds are removed too.
+    logs = {path.stem for path in tree.logs.iterdir()}
+    assert logs == {f"{unit}-{fingerprint(unit, number)}" for unit, number in tree.there()}
     trees = {(path.parent.name, path.name) for path in (tree.root / "builds").glob("*/*")}
     assert trees == {(unit, fingerprint(unit, number)) for unit, number in tree.there()}
 
 
-def test_a_later_build_of_the_same_lock_takes_the_name_and_the_earlier_one_counts(tree: WheelTree) -> None:
+def test_rebuild_of_lock_replaces_manifest_and_keeps_builds(tree: WheelTree) -> None:
     for number in (1, 2):
         publish(tree, tree.stack(number))
     assert names(tree, "manifests") == {f"torch-2.9.1-{LOCK}.json"}
@@ -180,10 +176,8 @@ def test_a_later_build_of_the_same_lock_takes_the_name_and_the_earlier_one_count
     assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (2, 3)}
 
 
-def test_a_later_manifest_is_of_a_later_time_wherever_the_clock_went(
-    tree: WheelTree, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever knows the one before takes no earlier one: neither from a clock that was put back, nor of old content."""
+def test_manifest_times_only_increase(tree: WheelTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers refuse a manifest older than the last one, even after a clock change or a return to old content."""
 
     class Clock(datetime.datetime):
         at = "2026-11-25T12:00:00"
@@ -192,11 +186,8 @@ def test_a_later_manifest_is_of_a_later_time_wherever_the_clock_went(
         def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:
             return datetime.datetime.fromisoformat(cls.at).replace(tzinfo=tz)
 
-    monkeypatch.setattr(
-        store,
-        "datetime",
-        types.SimpleNamespace(datetime=Clock, timezone=datetime.timezone, timedelta=datetime.timedelta),
-    )
+    module = types.SimpleNamespace(datetime=Clock, timezone=datetime.timezone, timedelta=datetime.timedelta)
+    monkeypatch.setattr(store, "datetime", module)
     units = tree.stack(1)
     first = publish(tree, units)["manifest"]
     Clock.at = "2026-11-20T12:00:00"
@@ -204,71 +195,66 @@ def test_a_later_manifest_is_of_a_later_time_wherever_the_clock_went(
     second = publish(tree, tree.stack(2))["manifest"]
     again = publish(tree, units)
     third = again["manifest"]
-    assert [one["written"] for one in (first, second, third)] == [
-        "2026-11-25T12:00:00Z", "2026-11-25T12:00:01Z", "2026-11-25T12:00:02Z",
-    ]  # fmt: skip
+    times = [manifest["written"] for manifest in (first, second, third)]
+    assert times == [f"2026-11-25T12:00:0{second}Z" for second in range(3)]
     assert third["units"] == first["units"]
     assert json.loads(Path(again["path"]).read_text())["written"] == third["written"]
     assert not publish(tree, units)["changed"]
 
 
-def test_stacks_of_other_names_do_not_push_each_other_out(tree: WheelTree) -> None:
+def test_stacks_are_pruned_separately(tree: WheelTree) -> None:
     publish(tree, tree.stack(1), stack="torch-2.8.0")
-    for number in (2, 3, 4):
-        publish(tree, tree.stack(number), lock_id=f"{number:012x}")
+    publish_generations(tree, 2, 3, 4)
     assert {number for _unit, number in tree.there()} == {1, 3, 4}
 
 
-def test_what_an_environment_points_to_stays_with_what_it_depends_on(tree: WheelTree) -> None:
-    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
+def test_builds_used_by_environment_stay_with_dependencies(tree: WheelTree) -> None:
+    publish_generations(tree, 1)
     tree.environment(1, "triton")
-    for number in (2, 3):
-        result = publish(tree, tree.stack(number), lock_id=f"{number:012x}")
-    # pytorch 1 is in no environment; llvm 1 is what triton 1 was built with.
+    result = publish_generations(tree, 2, 3)[-1]
+    # No environment has pytorch 1; triton 1 was built with llvm 1.
     assert {row for row in tree.there() if row[1] == 1} == {("llvm", 1), ("triton", 1)}
     reasons = {row["name"]: row["reason"] for row in result["kept"]}
     assert reasons["triton"] == "the environment of envs/torch/lock1/receipt.json uses it"
     assert reasons["llvm"] == f"triton {fingerprint('triton', 1)} depends on it"
-    # Once the environment has gone, so does what it held.
+    # Without the environment nothing keeps its builds.
     shutil.rmtree(tree.root / "envs")
-    result = publish(tree, tree.stack(4), lock_id=f"{4:012x}")
+    publish_generations(tree, 4)
     assert {number for _unit, number in tree.there()} == {3, 4}
 
 
-def test_the_receipt_of_the_current_environment_holds_what_it_names(tree: WheelTree) -> None:
-    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
-    found = tree.environment(1, "pytorch", "triton")
-    (tree.root / "receipts/env-torch.json").write_text(found.read_text())
+def test_builds_named_by_environment_receipt_stay(tree: WheelTree) -> None:
+    publish_generations(tree, 1)
+    receipt = tree.environment(1, "pytorch", "triton")
+    (tree.root / "receipts/env-torch.json").write_text(receipt.read_text())
     shutil.rmtree(tree.root / "envs")
-    for number in (2, 3):
-        publish(tree, tree.stack(number), lock_id=f"{number:012x}")
+    publish_generations(tree, 2, 3)
     assert {row for row in tree.there() if row[1] == 1} == {("llvm", 1), ("triton", 1), ("pytorch", 1)}
-    # All that its manifest names is there, so that it can still be installed from.
+    # All builds of its manifest are kept, so the manifest stays installable.
     assert "torch-2.9.1-000000000001.json" in names(tree, "manifests")
 
 
-def test_a_unit_that_newer_stacks_share_stays(tree: WheelTree) -> None:
-    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
+def test_unit_shared_by_newer_stacks_stays(tree: WheelTree) -> None:
+    publish_generations(tree, 1)
     for number in (2, 3, 4):
         publish(tree, tree.stack(number, llvm=1), lock_id=f"{number:012x}")
     assert tree.there() == {("llvm", 1), ("triton", 3), ("pytorch", 3), ("triton", 4), ("pytorch", 4)}
 
 
-def test_what_a_build_that_has_not_ended_depends_on_stays(tree: WheelTree) -> None:
-    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
-    place = tree.root / "builds/torchvision/aaaaaaaaaaaaaaaa"
-    place.mkdir(parents=True)
-    (place / "state.json").write_text(json.dumps({"format": 1, "status": "failed"}))
+def test_dependencies_of_unfinished_build_stay(tree: WheelTree) -> None:
+    publish_generations(tree, 1)
+    build = tree.root / "builds/torchvision/aaaaaaaaaaaaaaaa"
+    build.mkdir(parents=True)
+    (build / "state.json").write_text(json.dumps({"format": 1, "status": "failed"}))
     inputs = {"depends": {"pytorch": fingerprint("pytorch", 1)}}
-    (place / "request.json").write_text(json.dumps({"inputs": inputs}))
-    for number in (2, 3):
-        publish(tree, tree.stack(number), lock_id=f"{number:012x}")
+    (build / "request.json").write_text(json.dumps({"inputs": inputs}))
+    publish_generations(tree, 2, 3)
     assert {row for row in tree.there() if row[1] == 1} == {("pytorch", 1)}
-    assert place.exists()
+    assert build.exists()
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "large"])
-def test_what_the_account_puts_in_the_place_of_a_request_is_none(tmp_path: Path, kind: str) -> None:
+def test_request_that_is_not_a_regular_file_is_ignored(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "builds/torchvision/aaaaaaaaaaaaaaaa/request.json"
     path.parent.mkdir(parents=True)
     text = json.dumps({"inputs": {"depends": {"pytorch": "1" * 16}}})
@@ -283,49 +269,48 @@ def test_what_the_account_puts_in_the_place_of_a_request_is_none(tmp_path: Path,
     assert keep.depends_of(str(tmp_path), unfinished) == []
 
 
-def test_what_was_never_published_stays_until_newer_manifests_have_its_unit(tree: WheelTree) -> None:
-    # A stack of which one unit is built, while another stack is published.
+def test_unpublished_build_stays_until_superseded(tree: WheelTree) -> None:
+    # A second stack, of which only some units are built so far.
     tree.built("triton", 1)
     tree.built("torchvision", 1)
-    publish(tree, tree.stack(2), lock_id=f"{2:012x}")
+    publish_generations(tree, 2)
     assert ("triton", 1) in tree.there()
-    publish(tree, tree.stack(3), lock_id=f"{3:012x}")
+    publish_generations(tree, 3)
     assert ("triton", 1) not in tree.there()
-    # No manifest has that unit: nothing says that it is superseded.
+    # No manifest has torchvision, so nothing supersedes it.
     assert ("torchvision", 1) in tree.there()
 
 
-def test_check_mode_says_what_would_be_pruned_and_removes_nothing(tree: WheelTree) -> None:
-    generations(tree, 2)
+def test_check_mode_reports_pruning_and_removes_nothing(tree: WheelTree) -> None:
+    publish_generations(tree, 1, 2)
     units = tree.stack(3)
     before = contents(tree.root)
     checked = run(tree, units, check_mode=True, lock_id=f"{3:012x}")
     assert {row["name"] for row in checked["pruned"]} == {"llvm", "triton", "pytorch"}
     assert contents(tree.root) == before
-    done = publish(tree, units, lock_id=f"{3:012x}")
-    assert done["pruned"] == checked["pruned"]
-    assert f"pytorch {fingerprint('pytorch', 1)}\n" in done["diff"][1]["before"]
-    assert f"pytorch {fingerprint('pytorch', 1)}\n" not in done["diff"][1]["after"]
+    result = publish(tree, units, lock_id=f"{3:012x}")
+    assert result["pruned"] == checked["pruned"]
+    assert f"pytorch {fingerprint('pytorch', 1)}\n" in result["diff"][1]["before"]
+    assert f"pytorch {fingerprint('pytorch', 1)}\n" not in result["diff"][1]["after"]
 
 
-def test_a_lost_receipt_is_made_anew_from_the_manifests(tree: WheelTree) -> None:
-    generations(tree, 2)
+def test_lost_receipt_is_rebuilt_from_manifests(tree: WheelTree) -> None:
+    publish_generations(tree, 1, 2)
     (tree.root / f"receipts/wheelhouse-{PLATFORM}.json").unlink()
-    publish(tree, tree.stack(3), lock_id=f"{3:012x}")
+    publish_generations(tree, 3)
     assert {number for _unit, number in tree.there()} == {2, 3}
 
 
-def test_going_back_to_an_earlier_lock_makes_it_the_latest(tree: WheelTree) -> None:
+def test_returning_to_earlier_lock_makes_it_the_latest(tree: WheelTree) -> None:
     first = tree.stack(1)
     publish(tree, first, lock_id=f"{1:012x}")
-    publish(tree, tree.stack(2), lock_id=f"{2:012x}")
-    back = publish(tree, first, lock_id=f"{1:012x}")
-    assert not back["changed"]
-    publish(tree, tree.stack(3), lock_id=f"{3:012x}")
+    publish_generations(tree, 2)
+    assert not publish(tree, first, lock_id=f"{1:012x}")["changed"]
+    publish_generations(tree, 3)
     assert {number for _unit, number in tree.there()} == {1, 3}
 
 
-def test_a_manifest_that_was_edited_is_written_anew(tree: WheelTree) -> None:
+def test_edited_manifest_is_rewritten(tree: WheelTree) -> None:
     units = tree.stack(1)
     path = Path(publish(tree, units)["path"])
     content = path.read_bytes()
@@ -334,7 +319,7 @@ def test_a_manifest_that_was_edited_is_written_anew(tree: WheelTree) -> None:
     assert path.read_bytes() == content
 
 
-def test_debris_of_a_killed_run_is_cleared_away(tree: WheelTree) -> None:
+def test_debris_of_killed_run_is_removed(tree: WheelTree) -> None:
     units = tree.stack(1)
     publish(tree, units)
     (tree.house / "manifests/.torch.json.1-abc").write_text("{")
@@ -345,7 +330,7 @@ def test_debris_of_a_killed_run_is_cleared_away(tree: WheelTree) -> None:
     assert names(tree, "simple") == {"index.html", "torch", "triton"}
 
 
-def test_absent_takes_manifests_and_index_back_and_leaves_the_artefacts(tree: WheelTree) -> None:
+def test_absent_removes_manifests_and_index_only(tree: WheelTree) -> None:
     units = tree.stack(1)
     before = sorted(str(path) for path in tree.root.rglob("*"))
     publish(tree, units)
@@ -361,10 +346,10 @@ def test_absent_takes_manifests_and_index_back_and_leaves_the_artefacts(tree: Wh
     assert not absent()
 
 
-# --- with whose rights, and in what order ---
+# --- rights and order of writes ---
 
 
-def test_a_wheel_that_is_a_link_is_not_published(tree: WheelTree) -> None:
+def test_wheel_that_is_a_link_is_not_published(tree: WheelTree) -> None:
     units = tree.stack(1)
     wheel = next((tree.house / "pytorch").rglob("*.whl"))
     wheel.rename(tree.root / "elsewhere")
@@ -372,41 +357,40 @@ def test_a_wheel_that_is_a_link_is_not_published(tree: WheelTree) -> None:
     assert f"The wheel {wheel} cannot be read" in run(tree, units)["cause"]
 
 
-def test_a_manifest_is_written_last(tree: WheelTree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_manifest_is_written_last(tree: WheelTree, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
     write = disk.write_file
 
-    def note(path: str, content: bytes, *mode: int) -> None:
+    def record(path: str, content: bytes, *mode: int) -> None:
         written.append(os.path.relpath(path, tree.house).split("/")[0])
         write(path, content, *mode)
 
-    monkeypatch.setattr(disk, "write_file", note)
+    monkeypatch.setattr(disk, "write_file", record)
     publish(tree, tree.stack(1))
     parts = [part for part in written if part in ("manifests", "simple")]
     assert set(parts) == {"manifests", "simple"} and parts == sorted(parts, reverse=True)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root publishes what another account built")
-def test_what_builds_own_is_read_and_removed_with_their_account_s_rights(
+def test_builds_are_read_and_removed_with_rights_of_their_account(
     open_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree, account = WheelTree(open_path / "root"), pwd.getpwnam("nobody")
-    generations(tree, 2)
+    publish_generations(tree, 1, 2)
     units = tree.stack(3)
-    for place in [tree.root / "builds", *(tree.house / unit for unit in ("llvm", "triton", "pytorch"))]:
-        for path in [place, *place.rglob("*")]:
+    for directory in [tree.root / "builds", *(tree.house / unit for unit in ("llvm", "triton", "pytorch"))]:
+        for path in [directory, *directory.rglob("*")]:
             os.lchown(path, account.pw_uid, account.pw_gid)
-    called: dict[str, set[int]] = {}
+    callers: dict[str, set[int]] = {}
 
     def spied(name: str, function: t.Any) -> t.Any:
         def spy(*arguments: t.Any) -> t.Any:
-            called.setdefault(name, set()).add(os.geteuid())
+            callers.setdefault(name, set()).add(os.geteuid())
             return function(*arguments)
 
         return spy
 
-    for module, names in ((store.built, ("observe_all",)), (files, ("verify", "remove_build"))):
-        for name in names:
-            monkeypatch.setattr(module, name, spied(name, getattr(module, name)))
+    for module, name in ((store.built, "observe_all"), (files, "verify"), (files, "remove_build")):
+        monkeypatch.setattr(module, name, spied(name, getattr(module, name)))
     assert publish(tree, units, lock_id=f"{3:012x}")["pruned"]
-    assert called == {name: {account.pw_uid} for name in ("observe_all", "verify", "remove_build")}
+    assert callers == {name: {account.pw_uid} for name in ("observe_all", "verify", "remove_build")}
