@@ -133,8 +133,10 @@ NOT_RUN = "<!-- not run by a test: "
 RUN_BY = {
     r"make setup|\. \.venv/bin/activate": "Makefile",
     # Without a terminal `make spark` is `make demo`.
-    r"make (spark|test|demo)( ARGS=.*)?": (
-        "integration/test_ordinary_user.py::test_the_readmes_first_block_word_for_word"
+    r"make (spark|demo)( ARGS=.*)?": "integration/test_ordinary_user.py::test_readme_first_command_word_for_word",
+    r"make test": (
+        "integration/test_ordinary_user.py::"
+        "test_the_readmes_first_block_in_an_unpacked_release_with_nothing_cached_on_arm64"
     ),
     r"make lab-down": (
         "integration/test_ordinary_user.py::test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once"
