@@ -41,16 +41,13 @@ _LONGEST = 1 << 20
 #: Bytes that the processes of a run may print.
 PRINTED = 64 << 20
 
-#: The program that runs in the environment, in which the families of the lane were imported.
+#: The program that runs in the environment, and imports the families of the lane.
 PROGRAM = f"{__package__}.runner"
-_MAIN = """import importlib
-import sys
+_MAIN = """import sys
 
 from {program} import main
 
-for family in {families}:
-    importlib.import_module(family)
-main(sys.argv[1])
+main(sys.argv[1], {families})
 """
 
 

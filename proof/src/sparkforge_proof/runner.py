@@ -52,8 +52,8 @@ LONGEST = {
 BEHIND = 5
 
 
-def main(path: str) -> None:
-    """Run what the job file says."""
+def main(path: str, families: t.Sequence[str] = ()) -> None:
+    """Import the modules of the checks, which import torch, and run the lanes of the job file."""
     with open(path, encoding="utf-8") as stream:
         job = json.load(stream)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -61,6 +61,8 @@ def main(path: str) -> None:
     _keep_byte_code("torch", os.path.abspath("byte-code"))
     # The first import decides whether anything can be computed at all; the parent times it, and reads our output.
     torch = importlib.import_module("torch")
+    for family in families:
+        importlib.import_module(family)
     software = identity.software()
     initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
     processes = [_forked(job, number, software, initialised) for number in range(len(job["lanes"]))]

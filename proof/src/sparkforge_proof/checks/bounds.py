@@ -20,8 +20,11 @@ import typing as t
 
 from ..check import ABSENT, Failed, Measured, Unanswered
 
-if t.TYPE_CHECKING:
-    import torch
+try:
+    import torch as torch
+except ModuleNotFoundError:
+    # The module still imports, so that names and pure functions of the checks can be tested without torch.
+    torch = None
 
 #: Unit roundoff by format. TensorFloat-32 has a significand of 11 bits (NVIDIA's A100 whitepaper), as float16 has.
 #: NVIDIA does not say that the conversion to it rounds to nearest, so that twice as much is allowed.
@@ -56,8 +59,6 @@ def name_of(dtype: torch.dtype) -> str:
 
 def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
     """Return the bytes of a tensor on the CPU: equal bytes are equal also where values are NaN."""
-    import torch
-
     return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
@@ -71,8 +72,6 @@ def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
 
     Small ones of a format are copied together.
     """
-    import torch
-
     found: list[torch.Tensor | None] = [None] * len(values)
     together: dict[t.Any, list[tuple[int, torch.Tensor]]] = {}
     for number, value in enumerate(values):
@@ -105,8 +104,6 @@ def gamma(length: float, unit: float) -> float:
 
 def ternary(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype, density: float) -> torch.Tensor:
     """Return -1, 0 and 1, of which the part ``density`` is not zero: few enough, and every sum of them is exact."""
-    import torch
-
     signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1
     return (signs * (torch.rand(tuple(shape), generator=generator) < density)).to(dtype)
 
@@ -118,8 +115,6 @@ def gradients(
 
     Through a sum, because torch imports SymPy, which takes seconds, where it is given the gradient itself.
     """
-    import torch
-
     gradients: tuple[t.Any, ...] = torch.autograd.grad((result * upstream).sum(), leaves)
     return gradients
 
@@ -142,8 +137,6 @@ def one_thread() -> t.Iterator[None]:
     Where the cores are busy with something else, each step of several threads waits for the slowest: a hundred times
     as long was seen. What is tested belongs outside of it.
     """
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -197,8 +190,6 @@ class Cases:
         :param bound: how far each element may be off, float64 of a shape that expands to it; never negative. Where it
             is zero, an error of floating point is measured in roundings of its format, from 1 on.
         """
-        import torch
-
         self.count += 1
         whole = not actual.is_floating_point() and not actual.is_complex()
         unit = UNIT_ROUNDOFF.get(name_of(actual.dtype), UNIT_ROUNDOFF["float32"])
@@ -246,8 +237,6 @@ class Cases:
 
     def exactly(self, case: str, actual: torch.Tensor, expected: torch.Tensor) -> float:
         """Compare what no rounding touches: copies, integers, comparisons."""
-        import torch
-
         if actual.dtype == expected.dtype and torch.equal(actual.detach().to("cpu"), expected.to("cpu")):
             self.count += 1
             return self._note(case, 0.0, "", compared=actual.numel())

@@ -17,10 +17,7 @@ import math
 import typing as t
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import Cases
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import Cases, torch
 
 REMEDY = (
     "Do not train or sample with this stack: its random numbers are not what they claim; use another torch, and update "
@@ -49,8 +46,6 @@ class Drawn:
 
     def whole(self, case: str, values: torch.Tensor, mean: float, variance: float, low: float, high: float) -> None:
         """See that values are whole, within their range, and that none depends on the one before."""
-        import torch
-
         values = values.double().flatten().cpu()
         good = bool(((values >= low) & (values <= high) & (values == values.floor())).all())
         self.cases.say(f"{case}, each value", good, f"is not a whole number from {low:g} to {high:g}")
@@ -60,8 +55,6 @@ class Drawn:
 
     def rate(self, case: str, found: float, wanted: float, variance: float, count: int) -> None:
         """See that a mean of independent values of that variance is right."""
-        import torch
-
         # Few hits of a rare event are no normal distribution: one hit more or two.
         off = SIGMAS * math.sqrt(variance / count) + 3.0 / count
         actual, expected = (torch.tensor(value, dtype=torch.float64) for value in (found, wanted))
@@ -69,8 +62,6 @@ class Drawn:
 
     def uniform(self, case: str, values: torch.Tensor) -> None:
         """See that values between 0 and 1 are equally distributed, to the tails, and do not depend on their places."""
-        import torch
-
         values = values.double().flatten()
         # A place at the very end is rounded to one side or the other.
         inside = bool(((values >= -1e-6) & (values <= 1 + 1e-6)).all())
@@ -112,8 +103,6 @@ def _continuous(torch: t.Any) -> dict[str, tuple[t.Any, t.Any]]:
 @check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def distributions(context: Context) -> Measured:
     """Continuous distributions in each format, with their tails, in tensors of several sizes and layouts."""
-    import torch
-
     cases = Cases("a distribution", REMEDY)
     judge, count, device = Drawn(cases), COUNT[context.device], context.device
     seed = int(torch.randint(0, 2**40, (1,), generator=context.generator("chance")))
@@ -165,8 +154,6 @@ def distributions(context: Context) -> Measured:
 @check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def rates(context: Context) -> Measured:
     """Discrete ones: Bernoulli, Poisson, binomial, geometric, integers, permutations, choices; dropout at its rates."""
-    import torch
-
     cases = Cases("a random choice", REMEDY)
     judge, count, device = Drawn(cases), COUNT[context.device] // 4, context.device
     torch.manual_seed(int(torch.randint(0, 2**40, (1,), generator=context.generator("rates"))))
@@ -306,8 +293,6 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
 @check("chance.independence", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def independence(context: Context) -> Measured:
     """No two calls, generators or seeds repeat one another, and a state that is set brings back its numbers."""
-    import torch
-
     cases = Cases("random numbers of several calls", REMEDY)
     judge, device = Drawn(cases), context.device
     seed = int(torch.randint(0, 2**40, (1,), generator=context.generator("independence")))
@@ -348,8 +333,6 @@ def independence(context: Context) -> Measured:
 
 def _largest_correlation(rows: torch.Tensor) -> float:
     """Return the largest correlation of two different rows, as they are and moved by one."""
-    import torch
-
     centred = rows - 0.5
     size = rows.shape[1]
     found = [centred @ centred.t()]
@@ -361,8 +344,6 @@ def _largest_correlation(rows: torch.Tensor) -> float:
 
 
 def _states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> None:
-    import torch
-
     generator = torch.Generator(device=device).manual_seed(seed)
     for size in (1, 5, 1025, 40_003):
         fill(generator, size)
@@ -386,8 +367,6 @@ def _states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> Non
 
 def _global_states(cases: Cases, judge: Drawn, device: str, seed: int) -> None:
     """The generator that all calls share: seeds, states, and what a fork of it leaves."""
-    import torch
-
     module: t.Any = torch.cuda if device == "cuda" else torch.random
     torch.manual_seed(seed)
     first = torch.rand(1000, device=device)

@@ -15,10 +15,7 @@ import math
 import typing as t
 
 from ...check import SEEN_ARM, Context, Measured, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, torch
 
 REMEDY = "Do not compute with this stack in that format: use another torch; if only some runs fail, test the hardware."
 
@@ -56,8 +53,6 @@ SMALL = (
 
 def decoded(form: Format) -> torch.Tensor:
     """Return the value of each bit pattern in float64, by the definition."""
-    import torch
-
     pattern = torch.arange(2**form.bits, dtype=torch.int64)
     sign = 1.0 - 2.0 * (pattern >> (form.bits - 1)).double()
     exponent = (pattern >> form.significand) & (2**form.exponent - 1)
@@ -77,16 +72,12 @@ def decoded(form: Format) -> torch.Tensor:
 
 def bits_of(form: Format, tensor: torch.Tensor) -> torch.Tensor:
     """Return the bit patterns of a tensor as whole numbers."""
-    import torch
-
     kept = tensor.detach().cpu().contiguous().view(torch.uint8 if form.bits == 8 else torch.int16)
     return kept.to(torch.int64) & (2**form.bits - 1)
 
 
 def of_bits(form: Format) -> torch.Tensor:
     """Return a tensor with every bit pattern of a format."""
-    import torch
-
     pattern = torch.arange(2**form.bits, dtype=torch.int64)
     raw = pattern.to(torch.uint8) if form.bits == 8 else torch.where(pattern < 2**15, pattern, pattern - 2**16).short()
     return raw.view(getattr(torch, form.name))
@@ -94,8 +85,6 @@ def of_bits(form: Format) -> torch.Tensor:
 
 def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
     """Return which bit pattern each value has in a format; -1 where any NaN will do."""
-    import torch
-
     table, half = decoded(form), 2 ** (form.bits - 1)
     positive = table[:half]
     positive = positive[torch.isfinite(positive)]
@@ -119,8 +108,6 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
 @check("formats.conversions", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def conversions(context: Context) -> Measured:
     """Every value of the formats of 8 and 16 bits to every other, and all that lies between two of them."""
-    import torch
-
     cases = Cases("a conversion", REMEDY)
     forms = [form for form in SMALL if hasattr(torch, form.name)]
     for form in forms:
@@ -157,8 +144,6 @@ def conversions(context: Context) -> Measured:
 
 def _values(cases: Cases, case: str, found: torch.Tensor, exact: torch.Tensor) -> None:
     """Compare values among which are NaN and infinities."""
-    import torch
-
     nan = torch.isnan(exact)
     cases.exactly(f"{case}, which are NaN", torch.isnan(found), nan)
     kept = torch.where(nan.to(found.device), 0.0, found.double())
@@ -168,15 +153,11 @@ def _values(cases: Cases, case: str, found: torch.Tensor, exact: torch.Tensor) -
 
 
 def _patterns(cases: Cases, case: str, source: torch.Tensor, exact: torch.Tensor, form: Format) -> None:
-    import torch
-
     _is(cases, f"{case} to {form.name}", form, source.to(getattr(torch, form.name)), nearest(form, exact))
 
 
 def _is(cases: Cases, case: str, form: Format, found: torch.Tensor, wanted: torch.Tensor) -> None:
     """Compare bit patterns; where any NaN will do, see that it is one."""
-    import torch
-
     table, got = decoded(form), bits_of(form, found)
     # Formats without infinity: some conversions end at the largest number, as the specification lets them.
     ends = table[got].abs() == table[torch.isfinite(table)].max() if form.special == "fn" else torch.zeros(1).bool()
@@ -191,8 +172,6 @@ def _is(cases: Cases, case: str, form: Format, found: torch.Tensor, wanted: torc
 
 def _integers_and_floats(cases: Cases, context: Context) -> None:
     """Whole numbers from and to every format of floating-point numbers."""
-    import torch
-
     for whole in ("int8", "uint8", "int16", "int32", "int64"):
         dtype = getattr(torch, whole)
         limits = torch.iinfo(dtype)
@@ -233,8 +212,6 @@ def _wrapped(value: int, limits: torch.iinfo) -> int:
 @check("formats.integers", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def integers(context: Context) -> Measured:
     """Integers at their ends: all pairs of 8 bits and those near the ends of more, by Python's own arithmetic."""
-    import torch
-
     cases = Cases("the arithmetic of integers", REMEDY)
     pairs: dict[str, t.Callable[[int, int], int]] = {
         "add": lambda a, b: a + b,
@@ -294,8 +271,6 @@ def _equal(cases: Cases, case: str, found: torch.Tensor, wanted: torch.Tensor) -
 
 def _single(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, device: str) -> None:
     """Operators of one argument, shifts, and reductions, which add integers in 64 bits."""
-    import torch
-
     limits, there = torch.iinfo(dtype), torch.tensor(numbers, dtype=dtype).to(device)
 
     def expect(words: str, found: torch.Tensor, wanted: list[int]) -> None:
@@ -341,8 +316,6 @@ def division(context: Context) -> Measured:
     A quotient of two float32 numbers is rounded to float64 far finer than float32 is: what is exact there is exact.
     One that is rounded once is off by u. Divided by one number, all are multiplied by its inverse: 2 u more.
     """
-    import torch
-
     cases = Cases("a division", REMEDY)
     for name in ("float32", "float16", "bfloat16"):
         dtype, unit = getattr(torch, name), UNIT_ROUNDOFF[name]

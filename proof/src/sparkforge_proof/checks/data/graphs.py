@@ -13,19 +13,14 @@ import contextlib
 import typing as t
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import Cases
+from ..bounds import Cases, torch
 from .streams import REMEDY
-
-if t.TYPE_CHECKING:
-    import torch
 
 REPLAYS = 400
 
 
 @contextlib.contextmanager
 def _warm(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
-    import torch
-
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -49,8 +44,6 @@ def graphs(context: Context) -> Measured:
 
 def _many_replays(cases: Cases, context: Context) -> None:
     """Whole numbers below 2^24, so that float32 is exact."""
-    import torch
-
     generator = context.generator("graphs replays")
     inputs = torch.zeros(64, 48, device="cuda")
     weight = torch.randint(-3, 4, (48, 32), generator=generator).float()
@@ -97,8 +90,6 @@ def _many_replays(cases: Cases, context: Context) -> None:
 
 def _many_nodes(cases: Cases) -> None:
     """Thousands of kernels in a graph, on three streams that wait for one another."""
-    import torch
-
     block = torch.zeros(1000, dtype=torch.int64, device="cuda")
     graph, one, two = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.Stream()
     torch.cuda.synchronize()
@@ -129,8 +120,6 @@ def _many_nodes(cases: Cases) -> None:
 
 def _shared_pool(cases: Cases, context: Context) -> None:
     """Two graphs with one pool of memory, replayed in the order in which they were captured."""
-    import torch
-
     inputs = torch.zeros(4096, device="cuda")
     with _warm(lambda: (inputs * 2 + 1).cumsum(0)):
         first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
@@ -149,8 +138,6 @@ def _shared_pool(cases: Cases, context: Context) -> None:
 
 def _callables(cases: Cases, context: Context) -> None:
     """A module whose forward and backward are graphs: whole numbers, sums of which are exact."""
-    import torch
-
     generator = context.generator("graphs callables")
     module = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).to("cuda")
     exact = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).double()
@@ -174,8 +161,6 @@ def _callables(cases: Cases, context: Context) -> None:
 
 def _drawn(cases: Cases) -> None:
     """Each replay draws new numbers, those that follow from the seed, and leaves the generator behind them."""
-    import torch
-
     target = torch.zeros(5000, device="cuda")
     with _warm(lambda: target.uniform_()):
         graph = torch.cuda.CUDAGraph()

@@ -13,18 +13,13 @@ import contextlib
 import typing as t
 
 from ...check import SEEN_ARM, Context, Measured, Skipped, check
-from ..bounds import UNIT_ROUNDOFF, Cases
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNIT_ROUNDOFF, Cases, torch
 
 REMEDY = "Do not compute with this layout on this stack: use dense tensors, or another torch."
 UNIT = UNIT_ROUNDOFF["float32"]
 
 
 def _whole(context: Context, words: str, shape: t.Sequence[int], density: float = 1.0) -> torch.Tensor:
-    import torch
-
     generator = context.generator(f"layouts {words}")
     values = torch.randint(-4, 5, tuple(shape), generator=generator).double()
     return values * (torch.rand(tuple(shape), generator=generator) < density)
@@ -33,8 +28,6 @@ def _whole(context: Context, words: str, shape: t.Sequence[int], density: float 
 @check("layouts.sparse", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def sparse(context: Context) -> Measured:
     """Each sparse layout to and from each other, sums, products with dense and sparse matrices, softmax; backward."""
-    import torch
-
     cases = Cases("a sparse tensor", REMEDY)
     device = context.device
     refused: list[str] = []
@@ -105,8 +98,6 @@ def _coordinates(
     cases: Cases, x: torch.Tensor, exact: torch.Tensor, other: torch.Tensor, right: torch.Tensor, words: str
 ) -> None:
     """What only coordinates have: doubled places that add up, sums, products of two, softmax, gradients."""
-    import torch
-
     indices, values = x.indices(), x.values()
     doubled = torch.sparse_coo_tensor(torch.cat([indices, indices], 1), torch.cat([values, 2 * values]), x.shape)
     cases.exactly(f"doubled places, {words}", doubled.to_dense(), exact * 3)
@@ -139,8 +130,6 @@ def _coordinates(
 def _compressed(
     cases: Cases, x: torch.Tensor, exact: torch.Tensor, device: str, words: str, refused: list[str]
 ) -> None:
-    import torch
-
     kept = exact != 0
     cases.exactly(f"row pointers, {words}", x.crow_indices(), torch.cat([torch.zeros(1), kept.sum(1).cumsum(0)]))
     cases.exactly(f"columns, {words}", x.col_indices(), kept.nonzero()[:, 1])
@@ -162,7 +151,6 @@ def nested(context: Context) -> Measured:
     """Nested tensors, strided and jagged: what is computed of the whole is what is computed of each part."""
     import warnings
 
-    import torch
     import torch.nn.functional as f
 
     refused: list[str] = []
@@ -223,7 +211,6 @@ def _jagged(
     cases: Cases, context: Context, whole: torch.Tensor, parts: list[torch.Tensor], words: str, refused: list[str]
 ) -> None:
     """Offsets, sums over parts, attention among each part's own rows, gradients."""
-    import torch
     import torch.nn.functional as f
 
     offsets = torch.cat([torch.zeros(1), torch.tensor([len(part) for part in parts]).cumsum(0)])
@@ -255,8 +242,6 @@ def _jagged(
 @check("layouts.weights", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def weights(context: Context) -> Measured:
     """Products with weights of 8 and 4 bits, and quantisation: whole numbers and powers of two, exact."""
-    import torch
-
     refused: list[str] = []
     cases = Cases("a product with weights of few bits", REMEDY)
     device, aten = context.device, torch.ops.aten
@@ -303,8 +288,6 @@ def _four_bits(
     words: str,
 ) -> None:
     """Weights of 4 bits with a scale and a zero for each group, as torch packs them for the device."""
-    import torch
-
     device, aten, inner = context.device, torch.ops.aten, x.shape[1]
     w4 = torch.randint(0, 16, (outputs, inner), generator=generator)
     for group in (32, 64, 128):
@@ -334,8 +317,6 @@ def _quantised(cases: Cases, context: Context, refused: list[str]) -> None:
 
     Zeros are even, for some kernels add them before they round and some after.
     """
-    import torch
-
     device = context.device
     values = (torch.arange(-700, 701).double() / 4).reshape(3, 467)
     there = values.float().to(device)

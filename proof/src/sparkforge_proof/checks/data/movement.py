@@ -15,10 +15,7 @@ import io
 import typing as t
 
 from ...check import SEEN, Context, Measured, Skipped, check
-from ..bounds import Cases, around_powers, as_bytes
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import Cases, around_powers, as_bytes, torch
 
 REMEDY = (
     "Do not compute with this stack: use another torch or driver; if only some runs fail, test the memory and the bus."
@@ -32,8 +29,6 @@ FORMATS = "bool uint8 int16 int32 int64 float8_e4m3fn float16 bfloat16 float32 f
 
 
 def _random_bytes(context: Context, words: str, count: int) -> torch.Tensor:
-    import torch
-
     return torch.randint(0, 256, (count,), generator=context.generator(words), dtype=torch.uint8)
 
 
@@ -49,8 +44,6 @@ def copies(context: Context) -> Measured:
 
 def _sizes(context: Context, cases: Cases) -> None:
     """Copy bytes into the middle of a larger block, from addresses that are aligned and that are not."""
-    import torch
-
     most, device = MOST_BYTES[context.device], context.device
     sizes = around_powers(most)
     source = _random_bytes(context, "movement sizes", sizes[-1] + 64)
@@ -81,8 +74,6 @@ def _sizes(context: Context, cases: Cases) -> None:
 
 def _layouts(context: Context, cases: Cases) -> None:
     """Copy between layouts, in each format: on the device, from the host and to it."""
-    import torch
-
     device, formats = context.device, [getattr(torch, name) for name in FORMATS.split() if hasattr(torch, name)]
     shapes = ((33, 65), (128, 31), (1, 257), (1025, 2), (3, 5, 7, 9), (2, 64, 3, 33))
     for number, dtype in enumerate(formats):
@@ -120,8 +111,6 @@ def _views(dimensions: int) -> list[tuple[str, t.Callable[[torch.Tensor], torch.
 
 def _entries(context: Context, cases: Cases) -> None:
     """The other ways by which data gets to a device and back."""
-    import torch
-
     device, generator = context.device, context.generator("movement entries")
     plain = torch.randint(-(2**23), 2**23, (1021, 3), generator=generator).float()
     there = plain.to(device)
@@ -158,8 +147,6 @@ def large(context: Context) -> Measured:
 
     Each format has more than 2^31 bytes; those of 8 bits more than 2^31 elements as well.
     """
-    import torch
-
     cases = Cases("memory beyond 2 GiB", REMEDY)
     for name, power in (("float32", 29), ("bfloat16", 30), ("int8", 31), ("float64", 28), ("complex64", 28)):
         count = 2**power + 1_027
@@ -196,8 +183,6 @@ def large(context: Context) -> Measured:
 
 def _by_parts(name: str) -> list[tuple[str, Function]]:
     """Return operators that make each element of those at its place."""
-    import torch
-
     found: list[tuple[str, Function]] = [
         ("clone", lambda x, y: x.clone()),
         ("sum of two", lambda x, y: x + y),
@@ -227,8 +212,6 @@ def _by_parts(name: str) -> list[tuple[str, Function]]:
 
 def _of_whole(cases: Cases, whole: torch.Tensor, others: torch.Tensor, name: str, part: int) -> None:
     """Operators over rows, and over all of it."""
-    import torch
-
     count = whole.numel()
     width = 1024
     rows = whole[: count // width * width].view(-1, width)
@@ -269,8 +252,6 @@ def _of_whole(cases: Cases, whole: torch.Tensor, others: torch.Tensor, name: str
 
 def _to_the_host(cases: Cases, whole: torch.Tensor, name: str) -> None:
     """Copy all of it to the host and back."""
-    import torch
-
     on_host = whole.cpu()
     back = torch.empty_like(whole)
     back.copy_(on_host)

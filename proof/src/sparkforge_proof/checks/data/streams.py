@@ -15,10 +15,7 @@ import time
 import typing as t
 
 from ...check import ABSENT, SEEN, Context, Measured, Unanswered, check
-from ..bounds import Cases
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import Cases, torch
 
 REMEDY = (
     "Do not compute with this stack: use another torch or driver; CUDA_LAUNCH_BLOCKING=1 shows whether it is a matter "
@@ -42,8 +39,6 @@ class Slow:
     """
 
     def __init__(self) -> None:
-        import torch
-
         self._driver, self._sleep = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None).usleep
         self.number, answers = 0, []
         for _unused in range(5):
@@ -59,8 +54,6 @@ class Slow:
 
         :raises RuntimeError: the driver refuses.
         """
-        import torch
-
         stream = torch.cuda.current_stream().cuda_stream
         self.ends = time.monotonic() + self.seconds * part
         status = self._driver.cuLaunchHostFunc(
@@ -99,8 +92,6 @@ def waits(context: Context) -> Measured:
 
 
 def _waited(cases: Cases, slow: Slow, context: Context) -> None:
-    import torch
-
     block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
     _control(cases, slow, block)
@@ -145,8 +136,6 @@ def _waited(cases: Cases, slow: Slow, context: Context) -> None:
 
 
 def _all(cases: Cases, case: str, block: torch.Tensor, wanted: int) -> None:
-    import torch
-
     low, high = block.aminmax() if not block.is_cuda else (one.cpu() for one in block.aminmax())
     cases.exactly(case, torch.stack([low, high]), torch.tensor([wanted, wanted], dtype=block.dtype))
 
@@ -156,8 +145,6 @@ def _control(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
 
     :raises Unanswered: the delay is none.
     """
-    import torch
-
     one, two = torch.cuda.Stream(), torch.cuda.Stream()
     for _unused in range(3):
         torch.cuda.synchronize()
@@ -185,7 +172,6 @@ Wait = t.Callable[["torch.cuda.Stream", "torch.cuda.Stream", "torch.cuda.Event",
 
 def _on_device() -> dict[str, Wait]:
     """Return the ways in which one stream waits for another."""
-    import torch
 
     def external(first: t.Any, second: t.Any, event: t.Any, again: t.Any) -> None:
         torch.cuda.ExternalStream(second.cuda_stream).wait_stream(torch.cuda.ExternalStream(first.cuda_stream))
@@ -214,7 +200,6 @@ Ready = t.Callable[["torch.cuda.Stream", "torch.cuda.Event", "torch.Tensor", "to
 
 def _on_host() -> dict[str, Ready]:
     """Return the ways in which the host waits, and what it reads then."""
-    import torch
 
     def after(wait: t.Callable[[t.Any, t.Any], None]) -> Ready:
         def ready(stream: t.Any, event: t.Any, block: torch.Tensor, pinned: torch.Tensor) -> torch.Tensor:
@@ -250,16 +235,12 @@ def _on_host() -> dict[str, Ready]:
 
 
 def _current(stream: t.Any) -> None:
-    import torch
-
     with torch.cuda.stream(stream):
         torch.cuda.current_stream().synchronize()
 
 
 def _chains(cases: Cases, slow: Slow) -> None:
     """One stream hands on to the next, through more streams than the pool has."""
-    import torch
-
     block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
     streams = [torch.cuda.Stream(priority=-(number % 2)) for number in range(40)]
@@ -295,8 +276,6 @@ def _chains(cases: Cases, slow: Slow) -> None:
 
 def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     """An event that is recorded anew stands for the later work; one that was never recorded for none; times add up."""
-    import torch
-
     one, two = torch.cuda.Stream(), torch.cuda.Stream()
     event = torch.cuda.Event(enable_timing=True)
     two.wait_event(event)
@@ -341,8 +320,6 @@ def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
 
 def _memory(cases: Cases, slow: Slow) -> None:
     """Memory that is freed while another stream still reads it is given to nobody until then."""
-    import torch
-
     other = torch.cuda.Stream()
     for turn in range(4):
         lent = torch.full((SIZE,), turn + 5, dtype=torch.int32, device="cuda")
@@ -370,8 +347,6 @@ def _memory(cases: Cases, slow: Slow) -> None:
 
 def _backward(cases: Cases, slow: Slow) -> None:
     """What was computed on a stream is differentiated there, and who asked for it waits."""
-    import torch
-
     side = torch.cuda.Stream()
     for turn in range(3):
         leaf = torch.full((SIZE,), 3.0, device="cuda", requires_grad=True)
@@ -397,8 +372,6 @@ def _backward(cases: Cases, slow: Slow) -> None:
 
 def _in_order(cases: Cases, slow: Slow, context: Context) -> None:
     """One stream runs what it is given in order: copies, kernels and those of libraries."""
-    import torch
-
     generator = context.generator("streams in order")
     matrix = torch.randint(-2, 3, (256, 256), generator=generator).float()
     there = matrix.to("cuda")

@@ -11,10 +11,7 @@ import time
 import typing as t
 
 from ...check import MEMORY, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, torch
 
 MIB, GIB = 2**20, 2**30
 
@@ -52,8 +49,6 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     layer_norm: the mean is off by gamma(n) mean|x|, the variance by gamma(2 n) of itself and by what the mean is off
     times mean|x|; both methods in use, Welford's and that of sums of squares, stay within it for a mean near 0.
     """
-    import torch
-
     unit = UNIT_ROUNDOFF["float32"]
     rows, length = 29, 517
     x, g = torch.randn(rows, length, generator=generator) * 2, torch.randn(rows, length, generator=generator)
@@ -111,8 +106,6 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
 
 def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> None:
     """Compare what adds and writes by index, several at one place: exact for integers."""
-    import torch
-
     # Integers, so that atomic additions in any order are exact.
     base = torch.randint(-9, 9, (61,), generator=generator).float()
     places = torch.randint(0, 61, (5000,), generator=generator)
@@ -183,8 +176,6 @@ def _resident() -> int:
 
 
 def _memory_on_cpu(context: Context) -> Measured:
-    import torch
-
     cases = Cases("memory that was written and read back", REMEDY_CPU)
     size, small, rounds = 64 * MIB // 4, MIB // 4, 30
 
@@ -223,8 +214,6 @@ def _memory_on_cpu(context: Context) -> Measured:
 
 def _fill_and_read(cases: Cases, sizes: t.Sequence[int], words: str) -> int:
     """Take blocks, write its own number into each word, read them back; return how many bytes that were."""
-    import torch
-
     if not sizes:
         return 0
     series = torch.arange(max(sizes) // 4, dtype=torch.int32, device="cuda")
@@ -249,8 +238,6 @@ def memory(context: Context) -> Measured:
     Exact. Given back: what torch counts to the byte; of the device, or of a memory that both share, all but one
     segment of the allocator. On the CPU: 30 rounds leave the process as large as it was.
     """
-    import torch
-
     if context.device == "cpu":
         return _memory_on_cpu(context)
     cases = Cases("device memory that was written and read back", REMEDY)

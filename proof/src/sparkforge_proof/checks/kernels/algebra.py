@@ -19,10 +19,7 @@ import re
 import typing as t
 
 from ...check import ABSENT, SEEN, Context, Measured, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNIT_ROUNDOFF, Cases, torch
 
 REMEDY = (
     "Check that the libraries of linear algebra (libcusolver, libcublas, libcufft; LAPACK on a CPU) are those that "
@@ -63,16 +60,12 @@ def libraries(configuration: str, maps: str) -> str:
 
 
 def _linked_libraries() -> str:
-    import torch
-
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
         return libraries(torch.__config__.show(), file.read())
 
 
 def _matrix(context: Context, words: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     """Return random numbers on the CPU, of the widest format."""
-    import torch
-
     wide = torch.complex128 if dtype.is_complex else torch.float64
     return torch.randn(shape, generator=context.generator(f"algebra {words} {shape}"), dtype=wide)
 
@@ -96,8 +89,6 @@ class Problem(t.NamedTuple):
 
 
 def _problem(context: Context, form: str, batch: tuple[int, ...], size: int) -> Problem:
-    import torch
-
     dtype = getattr(torch, form)
     wide = torch.complex128 if dtype.is_complex else torch.float64
     unit = torch.eye(size, dtype=wide)
@@ -121,15 +112,11 @@ class Judge:
     """
 
     def __init__(self, cases: Cases, context: Context, form: str, words: str) -> None:
-        import torch
-
         self.real, self.least = REAL[form], ON_A_GPU if context.device == "cuda" else 1.0
         self.cases, self.unit, self.words = cases, UNIT_ROUNDOFF[REAL[form]], f"{words}, {form}"
         self.dtype, self.device = getattr(torch, form), "cpu"
 
     def wide(self, value: torch.Tensor) -> torch.Tensor:
-        import torch
-
         value = value.detach().cpu().resolve_conj()
         return value.to(torch.complex128 if value.is_complex() else torch.float64)
 
@@ -153,8 +140,6 @@ class Judge:
 def dense(context: Context) -> Measured:
     """Solutions and decompositions for sizes from 1 to 2,048, alone and in batches, real and complex."""
     import random
-
-    import torch
 
     cases = Cases("linear algebra", REMEDY)
     gpu = context.device == "cuda"
@@ -182,8 +167,6 @@ def dense(context: Context) -> Measured:
 
 def _one(cases: Cases, context: Context, form: str, batch: tuple[int, ...], size: int) -> None:
     """All operators over one size."""
-    import torch
-
     given = _problem(context, form, batch, size)
     words = f"{'x'.join(map(str, batch))} of {size}" if batch else f"{size}"
     judge = Judge(cases, context, form, words)
@@ -211,8 +194,6 @@ def _one(cases: Cases, context: Context, form: str, batch: tuple[int, ...], size
 
 
 def _solved(judge: Judge, given: Problem, a: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
-    import torch
-
     judge.product("solve", given.general, torch.linalg.solve(a, b), given.sides)
     judge.product("solve, a vector", given.general, torch.linalg.solve(a, b[..., :1]), given.sides[..., :1])
     judge.product(
@@ -243,8 +224,6 @@ def _solved(judge: Judge, given: Problem, a: torch.Tensor, b: torch.Tensor, unit
 
 
 def _definite(judge: Judge, given: Problem, s: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
-    import torch
-
     low = torch.linalg.cholesky(s)
     judge.product("cholesky", low, low.mH, given.definite)
     judge.cases.exactly(f"cholesky, above the diagonal, {judge.words}", low.triu(1).abs(), torch.zeros(low.shape))
@@ -259,8 +238,6 @@ def _definite(judge: Judge, given: Problem, s: torch.Tensor, b: torch.Tensor, un
 
 
 def _decomposed(judge: Judge, given: Problem, a: torch.Tensor, s: torch.Tensor, unit: torch.Tensor) -> None:
-    import torch
-
     q, r = torch.linalg.qr(a)
     judge.product("qr", q, r, given.general, 4.0)
     judge.product("qr, orthogonal", q.mH, q, unit, 4.0)
@@ -309,8 +286,6 @@ def _singular(
 
 def _rectangles(cases: Cases, context: Context, form: str, chance: t.Any) -> None:
     """Least squares and decompositions of matrices that are longer or wider, alone and in batches."""
-    import torch
-
     shapes = [(7, 3), (3, 7), (33, 16), (65, 64), (130, 31), (31, 130), (257, 128), (100, 1), (1, 9), (513, 65)]
     for rows, columns in chance.sample(shapes, 6 if context.device == "cuda" else 2):
         for batch in ((), (3,)):

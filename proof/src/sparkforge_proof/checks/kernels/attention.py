@@ -58,11 +58,8 @@ import math
 import typing as t
 
 from ...check import ABSENT, CRASH, H200_BUILT, SEEN, SEEN_ARM, Context, Failed, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gradients, one_thread
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gradients, one_thread, torch
 from ..stack.architectures import list_for
-
-if t.TYPE_CHECKING:
-    import torch
 
 FLOAT32 = ("float32",)
 HALF = ("float16", "bfloat16")
@@ -157,8 +154,6 @@ class Bound(t.NamedTuple):
 
 def draw(context: Context, case: Case) -> Inputs:
     """Return the inputs of a case: the same for float16 and bfloat16."""
-    import torch
-
     batch, heads, key_heads, queries, keys, size = case.shape
     half = case.format in HALF
     generator = context.generator(f"attention {half} {case.mask} {case.shape}")
@@ -193,8 +188,6 @@ def draw(context: Context, case: Case) -> Inputs:
 
 def _whole(values: torch.Tensor) -> torch.Tensor:
     """Return the sum over all tokens of each head, and behind it those of each of its lanes."""
-    import torch
-
     lanes = values.sum(-2)
     return torch.cat([lanes.sum(-1, keepdim=True), lanes], -1)
 
@@ -220,8 +213,6 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
     :param cpu: for torch's kernel for the CPU.
     :param rounds: for one that rounds S, dP and P V, see :func:`rounds_scores`.
     """
-    import torch
-
     key_heads = inputs.key.shape[1]
     group = inputs.query.shape[1] // key_heads
     q, do = inputs.query, inputs.gradient
@@ -397,8 +388,6 @@ def compare(
     cases: Cases, name: str, form: str, bounds: t.Mapping[str, Bound], results: t.Sequence[torch.Tensor]
 ) -> None:
     """Compare O, dQ, dK and dV, element by element and on the whole."""
-    import torch
-
     with one_thread():
         for (result, bound), actual in zip(bounds.items(), results):
             got = actual.detach().to("cpu", torch.float64)
@@ -416,8 +405,6 @@ def rounds_scores(form: str) -> bool:
     Of two scores that differ by 1, the greater is halfway between two numbers of the format and is rounded to the
     smaller: a torch that keeps them in float32 answers 1 / (1 + 1/e) = 0.73, one that rounds them 0.5.
     """
-    import torch
-
     half = 1 / UNIT_ROUNDOFF[form]
     query, key, value = torch.zeros(3, 1, 1, 2, 32)
     query[..., 0], query[..., 1] = 16, 1
@@ -454,8 +441,6 @@ class _Arguments(t.NamedTuple):
 
 def _arguments(case: Case, inputs: Inputs, device: str, strided: bool) -> _Arguments:
     """Put the inputs where they are needed; ``strided``: tokens before heads in memory, as models have them."""
-    import torch
-
     form = getattr(torch, case.format)
 
     def put(values: torch.Tensor) -> torch.Tensor:
@@ -470,8 +455,6 @@ def _arguments(case: Case, inputs: Inputs, device: str, strided: bool) -> _Argum
 
 
 def _attend(case: Case, given: _Arguments) -> tuple[torch.Tensor, ...]:
-    import torch
-
     options = {"enable_gqa": True} if case.shape[1] != case.shape[2] else {}
     output = torch.nn.functional.scaled_dot_product_attention(
         given.query, given.key, given.value, attn_mask=given.mask, is_causal=case.mask == "causal", **options
@@ -482,8 +465,6 @@ def _attend(case: Case, given: _Arguments) -> tuple[torch.Tensor, ...]:
 @contextlib.contextmanager
 def _whole_float32() -> t.Iterator[None]:
     """Keep TF32 out, whatever an environment variable has set."""
-    import torch
-
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:
@@ -494,8 +475,6 @@ def _whole_float32() -> t.Iterator[None]:
 
 def _offers(context: Context, backend: str, case: Case, given: _Arguments) -> bool:
     """Return what torch itself answers when it chooses a kernel; call it where that backend is chosen."""
-    import torch
-
     causal, grouped = case.mask == "causal", case.shape[1] != case.shape[2]
     if backend == "math":
         return True
@@ -538,8 +517,6 @@ _REMEDY = {
 
 def _remedy(context: Context, backend: str) -> str:
     """Return what to do about a wrong kernel, for the device that it computes on."""
-    import torch
-
     if backend in _REMEDY:
         return _REMEDY[backend]
     if context.device == "cpu":
@@ -554,8 +531,6 @@ def _remedy(context: Context, backend: str) -> str:
 @contextlib.contextmanager
 def _with_the_known_trap() -> t.Iterator[None]:
     """Name what is known to make memory-efficient attention wrong on a Spark."""
-    import torch
-
     try:
         yield
     except Failed as error:
@@ -573,8 +548,6 @@ def _with_the_known_trap() -> t.Iterator[None]:
 
 def _not_built(backend: str) -> str | None:
     """Return why torch has no such kernel at all, where it says so."""
-    import torch
-
     if backend == "flash" and not torch.backends.cuda.is_flash_attention_available():
         return "This torch is built without flash attention."
     if backend == "cudnn" and not torch.backends.cudnn.is_available():
@@ -586,8 +559,6 @@ def _not_built(backend: str) -> str | None:
 
 def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS) -> Measured:
     """Compare one kernel over all that torch offers it for."""
-    import torch
-
     cuda = context.device == "cuda"
     if cuda and backend != "math":
         if torch.cuda.get_device_capability(0) < (8, 0):
@@ -707,8 +678,6 @@ def _said_of_rounding() -> str:
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)
 def flash_package(context: Context) -> Measured:
     """flash-attention's own package, also for sequences of several lengths in one tensor. Bounds: head of this file."""
-    import torch
-
     if importlib.util.find_spec("flash_attn") is None:
         raise Skipped("The package flash_attn is not installed.")
     if torch.cuda.get_device_capability(0) < (8, 0):

@@ -26,10 +26,7 @@ import math
 import typing as t
 
 from ...check import ABSENT, CRASH, SEEN, Context, Measured, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary, torch
 
 TRANSFORM = 2.0**10
 
@@ -67,8 +64,6 @@ class Layer(t.NamedTuple):
 
 def _precision(context: Context, allowed: bool) -> t.ContextManager[None]:
     """Allow TensorFloat-32 in cuDNN, as torch does by default, or do not."""
-    import torch
-
     if context.device != "cuda":
         return contextlib.nullcontext()
     return allow_tf32(torch.backends.cudnn, allowed)
@@ -76,8 +71,6 @@ def _precision(context: Context, allowed: bool) -> t.ContextManager[None]:
 
 def _prepare(context: Context) -> str:
     """Assert that cuDNN is there on a GPU; return the remedy for wrong numbers."""
-    import torch
-
     if context.device != "cuda":
         return REMEDY_CPU
     if not torch.backends.cudnn.is_available():
@@ -117,8 +110,6 @@ def _slices(start: int, step: int, count: int) -> slice:
 
 def _defined(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """Return the convolution by its definition: the sum over the places of the kernel."""
-    import torch
-
     groups, grouped = layer.groups, inputs.unflatten(1, (layer.groups, -1))
     spread = [layer.dilation * (width - 1) + 1 for width in layer.kernel]
     if layer.transposed:
@@ -158,8 +149,6 @@ def _all_of(
 
 
 def _computed(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    import torch
-
     dimensions = len(layer.kernel)
     common = {"stride": layer.stride, "padding": layer.padding, "dilation": layer.dilation, "groups": layer.groups}
     if layer.transposed:
@@ -203,8 +192,6 @@ def density(layer: Layer, largest: int) -> float:
 
 def _laid_out(tensor: torch.Tensor, last: bool) -> torch.Tensor:
     """Return it with its channels last in memory, where asked for."""
-    import torch
-
     if not last:
         return tensor
     return tensor.contiguous(memory_format=torch.channels_last_3d if tensor.dim() == 5 else torch.channels_last)
@@ -226,8 +213,6 @@ def _compare(
         float32 with the integers of float16.
     :param layouts: whether channels are last in memory.
     """
-    import torch
-
     name = str(dtype).rpartition(".")[2]
     words = f"{layer.words}, {name}{', TF32 allowed' if kind == 'tf32' else ''}"
     generator = context.generator(f"convolution {words} {kind}")
@@ -297,8 +282,6 @@ def transformed(name: str, expected: torch.Tensor) -> torch.Tensor:
 
 def _moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bool) -> None:
     """Compare kernels of one element, which move values of all bits to other places and channels."""
-    import torch
-
     name = str(dtype).rpartition(".")[2]
     generator = context.generator(f"convolution moved {name}")
     channels, size = 16, 12
@@ -323,8 +306,6 @@ def _moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bo
 
 
 def _low_precision(context: Context) -> list[torch.dtype]:
-    import torch
-
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         return [torch.float16]
     return [torch.bfloat16, torch.float16]
@@ -334,8 +315,6 @@ def _layers(
     cases: Cases, context: Context, layers: t.Sequence[Layer], *, layouts: t.Sequence[bool] = (False, True)
 ) -> None:
     """Compare layers in every format: float32 with and without TF32, and integers in 16 bits."""
-    import torch
-
     for layer in layers:
         with _precision(context, False):
             _compare(cases, context, layer, torch.float32, kind="float32", layouts=layouts)
@@ -354,8 +333,6 @@ def conv2d(context: Context) -> Measured:
     With strides, padding, dilation, groups and depthwise; float32 with TF32 off and, on a GPU, as torch comes (on).
     Bound: see the top of the file.
     """
-    import torch
-
     cases = Cases("the two-dimensional convolution", _prepare(context))
     wide = context.device == "cuda"
     layers = [
@@ -447,8 +424,6 @@ class _Noise:
         self.generator, self.size, self.sums, self.factors = generator, size, sums, factors
 
     def _off(self, largest: torch.Tensor) -> torch.Tensor:
-        import torch
-
         return (torch.rand(largest.shape, generator=self.generator, dtype=torch.float64) * 2 - 1) * largest
 
     def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -465,8 +440,6 @@ class _Noise:
 
     def value(self, exact: torch.Tensor) -> torch.Tensor:
         """Perturb a value and, on the way back, its gradient."""
-        import torch
-
         if not self.size:
             return exact
         noise = self
@@ -484,8 +457,6 @@ class _Noise:
 
     def linear(self, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """Return the product with the transposed weights; perturb it and both gradients."""
-        import torch
-
         if not self.size:
             return inputs @ weight.t()
         noise = self
@@ -508,8 +479,6 @@ def _cell(
     network: Network, noise: _Noise, inputs: torch.Tensor, state: list[torch.Tensor], parameters: t.Sequence[t.Any]
 ) -> list[torch.Tensor]:
     """Return the next state by the equations in torch's documentation: (h, c) of an LSTM, (h,) of a GRU."""
-    import torch
-
     from_input = noise.value(noise.linear(inputs, parameters[0]) + parameters[2])
     from_hidden = noise.value(noise.linear(state[0], parameters[1]) + parameters[3])
     if network.gates == 4:
@@ -527,8 +496,6 @@ def _cell(
 
 def _unrolled(network: Network, noise: _Noise, inputs: torch.Tensor, parameters: t.Sequence[t.Any]) -> torch.Tensor:
     """Return the outputs (steps, batch, 2 x hidden) of both layers, in float64."""
-    import torch
-
     for layer in range(2):
         directions = []
         for direction in range(2):
@@ -554,8 +521,6 @@ def _recurrence(cases: Cases, context: Context, network: Network) -> None:
     tanh. A real computation is off by less at each step and as independently: 4 times the largest deviation of a
     tensor bounds it.
     """
-    import torch
-
     generator = context.generator(f"convolution.recurrent {network.name}")
     shapes = [(network.steps, network.batch, network.inputs), *_recurrent_shapes(network)]
     tensors = [torch.randn(shapes[0], generator=generator)]

@@ -12,10 +12,7 @@ import typing as t
 import warnings
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread
-
-if t.TYPE_CHECKING:
-    pass
+from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread, torch
 
 REMEDY = (
     "Do not serve or train with this stack: use another torch, or switch the fast way off "
@@ -32,7 +29,6 @@ def keys(context: Context) -> Measured:
     Keys are signs, and a query is 2 times its key: it meets it with 2 d^0.5 and another with at most a part of that, so
     that of 2^18 others all together have less than e^-10 of the weight. A second query is zero: all keys count alike.
     """
-    import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     cases = Cases("attention over long keys", REMEDY)
@@ -92,8 +88,6 @@ def keys(context: Context) -> Measured:
 def modules(context: Context) -> Measured:
     """Encoders and attention by their own shortcut, in evaluation with masks, against the plain modules in float64."""
     import copy
-
-    import torch
 
     cases = Cases("a module's fast way", REMEDY)
     device = context.device
@@ -157,21 +151,15 @@ class _plainly:
     """Without the shortcut."""
 
     def __enter__(self) -> None:
-        import torch
-
         self.before = torch.backends.mha.get_fastpath_enabled()
         torch.backends.mha.set_fastpath_enabled(False)
 
     def __exit__(self, *error: t.Any) -> None:
-        import torch
-
         torch.backends.mha.set_fastpath_enabled(self.before)
 
 
 def _cells(cases: Cases, context: Context) -> None:
     """A recurrence, whole and packed, against its cells one after the other."""
-    import torch
-
     device, generator = context.device, context.generator("fastpaths cells")
     for name in ("LSTM", "GRU", "RNN"):
         whole = getattr(torch.nn, name)(5, 7, batch_first=True)

@@ -22,10 +22,7 @@ import contextlib
 import typing as t
 
 from ...check import REFUSED, SEEN, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary, torch
 
 #: Bits of the significand, the implicit one included.
 SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
@@ -59,8 +56,6 @@ def integers(
     generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype, *, density: float = 1.0
 ) -> torch.Tensor:
     """Return whole numbers of both signs, some of them zero where ``density`` is below 1."""
-    import torch
-
     values = torch.randint(-largest, largest + 1, tuple(shape), generator=generator)
     if density < 1:
         values = values * (torch.rand(tuple(shape), generator=generator) < density)
@@ -69,8 +64,6 @@ def integers(
 
 def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, dtype: torch.dtype) -> torch.Tensor:
     """Return numbers in [1/2, 1) of both signs that use all ``bits`` bits of the significand."""
-    import torch
-
     values = torch.randint(2 ** (bits - 1), 2**bits, tuple(shape), generator=generator)
     values = values | 1
     signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1
@@ -79,8 +72,6 @@ def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, 
 
 def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Return a permutation matrix scaled by powers of two, and its rows: (matrix, (size, 2) of column and factor)."""
-    import torch
-
     columns = torch.randperm(size, generator=generator)
     factors = 2.0 ** torch.randint(-2, 3, (size,), generator=generator).double()
     matrix = torch.zeros(size, size, dtype=torch.float64)
@@ -170,8 +161,6 @@ def _exact(cases: Cases, context: Context, name: str, dtype: torch.dtype, words:
 
 def _random(cases: Cases, context: Context, name: str, dtype: torch.dtype, words: str) -> None:
     """Compare random products and one whose terms cancel with float64."""
-    import torch
-
     generator = context.generator(f"matmul.{name} random")
     drawn = torch.float64 if dtype == torch.float64 else torch.float32
 
@@ -217,8 +206,6 @@ def float32(context: Context) -> Measured:
     magnitudes stay below 2**24. TensorFloat-32 and bfloat16 keep 11 and 8 of those bits, so that a product in one of
     them is off in nearly every element.
     """
-    import torch
-
     default = Cases(
         "the float32 matrix product with torch's default settings",
         NO_TF32 if context.device == "cuda" else NO_BF16_MATH,
@@ -242,8 +229,6 @@ def tf32(context: Context) -> Measured:
     Bound: both factors are rounded to 11 bits, (2 u + u**2) with the u of TF32, and sums as tensor cores add; zero for
     values and integers that 11 bits hold.
     """
-    import torch
-
     if torch.cuda.get_device_capability() < (8, 0):
         raise Skipped("TensorFloat-32 needs compute capability 8.0 or higher.")
     cases = Cases("the TF32 matrix product", _remedy(context))
@@ -259,8 +244,6 @@ def _half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measure
     By default cuBLAS may split a sum and round its parts into the format: then only sums whose every part is exact can
     be judged closely.
     """
-    import torch
-
     cases = Cases(f"the {name} matrix product", _remedy(context))
     if context.device == "cpu":
         _exact(cases, context, name, dtype, "")
@@ -279,8 +262,6 @@ def bfloat16(context: Context) -> Measured:
     Bound: float32 sums as tensor cores add, and one rounding of the result; zero for values of 8 bits that are moved
     and for sums of magnitudes of at most 2**8.
     """
-    import torch
-
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         raise Skipped("bfloat16 needs compute capability 8.0 or higher.")
     return _half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
@@ -293,8 +274,6 @@ def float16(context: Context) -> Measured:
     Bound: float32 sums as tensor cores add, and one rounding of the result; zero for values of 11 bits that are moved
     and for sums of magnitudes of at most 2**11.
     """
-    import torch
-
     return _half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
 
 
@@ -305,8 +284,6 @@ def float64(context: Context) -> Measured:
     Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits, and
     for integers of 26 bits against a product of 64-bit integers that is then rounded once.
     """
-    import torch
-
     cases = Cases("the float64 matrix product", _remedy(context))
     _exact(cases, context, "float64", torch.float64, "")
     _random(cases, context, "float64", torch.float64, "")
@@ -325,8 +302,6 @@ def float64(context: Context) -> Measured:
 @check("matmul.int8", measured=SEEN, factor=1)
 def int8(context: Context) -> Measured:
     """Show that products of 8-bit integers with 32-bit sums are right. Integers do not round: zero tolerance."""
-    import torch
-
     if not hasattr(torch, "_int_mm"):
         raise Skipped("This torch has no product of 8-bit integers.")
     cases = Cases("the int8 matrix product", _remedy(context))
@@ -354,16 +329,12 @@ class _Shapes:
     """
 
     def __init__(self, cases: Cases, context: Context, dtype: torch.dtype) -> None:
-        import torch
-
         self.cases, self.context, self.dtype = cases, context, dtype
         self.name = str(dtype).rpartition(".")[2]
         self.whole = dtype == torch.bfloat16
         self.generator = context.generator(f"matmul.shapes {self.name}")
 
     def draw(self, *shape: int) -> torch.Tensor:
-        import torch
-
         if self.whole:
             return ternary(self.generator, shape, self.dtype, 0.6)
         return torch.randn(shape, generator=self.generator, dtype=torch.float32).to(self.dtype)
@@ -417,8 +388,6 @@ def _plain_shapes(shapes: _Shapes) -> None:
 
 def _empty_shapes(shapes: _Shapes) -> None:
     """Compare products of which one dimension is 0: an empty result, or sums of nothing."""
-    import torch
-
     for rows, length, columns in ((0, 5, 4), (4, 0, 3), (4, 5, 0), (0, 0, 3), (0, 0, 0)):
         left, right = shapes.draw(rows, length), shapes.draw(length, columns)
         empty = torch.zeros(rows, columns, dtype=torch.float64)
@@ -443,8 +412,6 @@ def shapes(context: Context) -> Measured:
     of the sum of magnitudes of all that is added; bfloat16: integers, zero. The reference multiplies and adds in
     float64 without any BLAS.
     """
-    import torch
-
     cases = Cases("a matrix product of unusual shape", _remedy(context))
     formats = [torch.float32, torch.bfloat16]
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
@@ -460,8 +427,6 @@ def shapes(context: Context) -> Measured:
 
 def eighths(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype) -> torch.Tensor:
     """Return multiples of 1/8 (E4M3) or 1/4 (E5M2) below 2, which use all bits of the format's significand."""
-    import torch
-
     steps = 4 if dtype == torch.float8_e5m2 else 8
     return (integers(generator, shape, 2 * steps - 1, torch.float32) / steps).to(dtype)
 
@@ -475,8 +440,6 @@ def _float8_operands(
     report, section 3.5.2): products of these are multiples of 2**-6, and their magnitudes sum to less than 2**7; or
     they are integers, and their magnitudes sum to less than 2**13.
     """
-    import torch
-
     yield "full significands", eighths(generator, (272, 64), left), eighths(generator, (64, 160), right)
     a, b = integers(generator, (304, 1024), 2, torch.float32), integers(generator, (1024, 256), 2, torch.float32)
     yield "long sums", a.to(left), b.to(right)
@@ -491,8 +454,6 @@ def _float8(
     scales: t.Callable[[int, int], tuple[torch.Tensor, torch.Tensor]],
 ) -> None:
     """Compare 8-bit products, whose sums are exact, after scaling and rounding to bfloat16."""
-    import torch
-
     for left, right in formats:
         generator = context.generator(f"{cases.what} {left} {right}")
         for case, a, b in _float8_operands(generator, left, right):
@@ -518,8 +479,6 @@ def _float8(
 
 def _needs_float8() -> tuple[int, int]:
     """Return the device's capability, where it and torch have 8-bit floating point."""
-    import torch
-
     capability: tuple[int, int] = torch.cuda.get_device_capability()
     if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
         raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
@@ -535,8 +494,6 @@ def float8_tensorwise(context: Context) -> Measured:
     Bound: sums are exact by construction; the scales are applied in float32, to sums of 16 products at the
     earliest, gamma(k / 16 + 4); and one rounding to bfloat16.
     """
-    import torch
-
     _needs_float8()
     cases = Cases("the FP8 product with tensor-wise scales", _remedy(context))
     e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
@@ -562,8 +519,6 @@ def scale_offset(row: int, block: int, blocks: int) -> int:
 
 def swizzled(scales: torch.Tensor) -> torch.Tensor:
     """Return scales (rows, blocks), numbers of E4M3, in the order in which cuBLAS reads them."""
-    import torch
-
     rows, blocks = scales.shape
     placed = torch.zeros(-(-rows // 128) * 128 * (-(-blocks // 4) * 4), device=scales.device)
     offsets = [scale_offset(row, block, blocks) for row in range(rows) for block in range(blocks)]
@@ -577,8 +532,6 @@ def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     As NVIDIA's description of NVFP4 has it: a scale is a sixth of the largest of its 16 values, and what lies in the
     middle of two numbers goes to the one whose last bit is zero. The scale is a number of E4M3 held as float32.
     """
-    import torch
-
     blocks = values.float().unflatten(-1, (-1, 16))
     scales = (blocks.abs().amax(-1) / FLOAT4[-1]).to(torch.float8_e4m3fn).float()
     # Of nothing but zeros, or of what is too small for a scale.
@@ -593,8 +546,6 @@ def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 def of_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
     """Return the numbers that codes and scales mean, exactly, as float64."""
-    import torch
-
     table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64, device=codes.device)
     return table[codes.long()] * scales.double().repeat_interleave(16, dim=-1)
 
@@ -606,8 +557,6 @@ def packed(codes: torch.Tensor) -> torch.Tensor:
 
 def unpacked(two: torch.Tensor) -> torch.Tensor:
     """Return the codes of bytes that hold two each."""
-    import torch
-
     return torch.stack([two & 15, two >> 4], -1).flatten(-2)
 
 
@@ -616,8 +565,6 @@ def needs_float4() -> None:
 
     :raises Skipped: naming what is missing.
     """
-    import torch
-
     if torch.cuda.get_device_capability() < (10, 0):
         raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
     if not hasattr(torch, "float4_e2m1fn_x2") or not hasattr(torch, "_scaled_mm"):
@@ -626,8 +573,6 @@ def needs_float4() -> None:
 
 def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
     """Return left right^T in bfloat16 as the device computes it, each given as packed codes and swizzled scales."""
-    import torch
-
     return torch._scaled_mm(
         left[0].view(torch.float4_e2m1fn_x2),
         right[0].view(torch.float4_e2m1fn_x2).t(),
@@ -656,8 +601,6 @@ def float4(context: Context) -> Measured:
 
     Bound: see float4_bound.
     """
-    import torch
-
     needs_float4()
     cases = Cases("the NVFP4 matrix product", _remedy(context))
     generator = context.generator("matmul.float4")
@@ -714,8 +657,6 @@ def float8_rowwise(context: Context) -> Measured:
     torch builds this kernel for architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else.
     Bound: as with tensor-wise scales.
     """
-    import torch
-
     capability = _needs_float8()
     cases = Cases("the FP8 product with row-wise scales", _remedy(context))
     generator = context.generator("matmul.float8_rowwise scales")

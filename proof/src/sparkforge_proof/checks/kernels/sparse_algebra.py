@@ -13,10 +13,7 @@ from __future__ import annotations
 import typing as t
 
 from ...check import SEEN_ARM, Context, Measured, Skipped, check
-from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, name_of, one_thread
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, name_of, one_thread, torch
 
 
 class Sparse(t.NamedTuple):
@@ -58,8 +55,6 @@ def sparse_direct(context: Context) -> Measured:
     column of what is left to eliminate falls by 1/5 of what goes into U. So |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 with
     Higham's theorem 9.4, in float64: below 1e-6, where an element that is 3 per cent off leaves 1e-2.
     """
-    import torch
-
     side = 64
     with one_thread():
         system = convection(side)
@@ -81,8 +76,6 @@ def sparse_direct(context: Context) -> Measured:
 
 
 def _residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.Tensor) -> None:
-    import torch
-
     x = result.to("cpu", torch.float64)
     count = right.numel()
     rows = torch.repeat_interleave(torch.arange(count), torch.tensor(system.rows).diff())
@@ -99,8 +92,6 @@ def sparse_product(context: Context) -> Measured:
 
     Bound: g(k + 2) |A| |B|, k being the number of elements in the longest row or, backward, column.
     """
-    import torch
-
     cases = Cases(
         "the product of a sparse and a dense matrix",
         "Check that libcusparse is the one that torch was built with (checks of family identity), or use another "

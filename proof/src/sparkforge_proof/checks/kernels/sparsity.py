@@ -6,13 +6,8 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from ...check import SEEN, Context, Measured, Skipped, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, one_thread
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, one_thread, torch
 
 _REMEDY = (
     "Check that libcusparseLt.so.0 is the stack's (playbooks/libraries.yml) and that no other copy comes first on the "
@@ -29,8 +24,6 @@ def version_text(number: int | None) -> str:
 
 def _two_of_four(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Set two of each four neighbours in a row to zero, chosen at random."""
-    import torch
-
     rows, columns = values.shape
     order = torch.rand(rows, columns // 4, 4, generator=generator).argsort(-1).argsort(-1)
     return values * (order < 2).reshape(rows, columns)
@@ -43,8 +36,6 @@ def semi_structured(context: Context) -> Measured:
     Bound: half of the k products are zero; the others are exact in float32, which adds them, truncating as tensor cores
     do: g(k / 2 + 2) |A| |B| with g of 2^-23, and u |C| for rounding the result. Integers are exact.
     """
-    import torch
-
     cases = Cases("the product with a 2:4 sparse matrix", _REMEDY)
     kinds = []
     if torch.backends.cusparselt.is_available():
@@ -79,8 +70,6 @@ def semi_structured(context: Context) -> Measured:
 
 def _floating(context: Context, cases: Cases, kind: str, dtype: torch.dtype) -> None:
     """Multiply from both sides, the dense matrix in both orders, and once with a bias."""
-    import torch
-
     rows, inner, columns = 128, 256, 96
     name = str(dtype).rpartition(".")[2]
     generator = context.generator(f"sparsity {name}")
@@ -122,8 +111,6 @@ def _floating(context: Context, cases: Cases, kind: str, dtype: torch.dtype) -> 
 
 def _integers(context: Context, cases: Cases) -> None:
     """Multiply int8 into int32, which no sum of 128 products of int8 overflows."""
-    import torch
-
     rows, inner, columns = 128, 256, 64
     generator = context.generator("sparsity int8")
     with one_thread():

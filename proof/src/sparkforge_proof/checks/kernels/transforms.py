@@ -13,14 +13,10 @@ the root mean square for each doubling; a length with a large prime is made of t
 from __future__ import annotations
 
 import math
-import typing as t
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, around_powers
+from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, torch
 from .algebra import REAL, REMEDY
-
-if t.TYPE_CHECKING:
-    import torch
 
 STEPS = 16.0
 #: The longest line that is transformed by the definition.
@@ -39,8 +35,6 @@ CLASSES: dict[str, tuple[int, ...]] = {
 @check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def fft(context: Context) -> Measured:
     """Complex and real transforms over all classes of length; the survey has all of torch.fft's."""
-    import torch
-
     cases = Cases("a Fourier transform", REMEDY)
     gpu = context.device == "cuda"
     for form in ("float32", "float64") if gpu else ("float32",):
@@ -80,8 +74,6 @@ def _largest_prime(length: int) -> int:
 
 def _transform(signal: torch.Tensor) -> torch.Tensor:
     """Return the Fourier transform of complex128 along the last dimension."""
-    import torch
-
     length = signal.shape[-1]
     if length > BY_DEFINITION:
         return torch.fft.fft(signal)
@@ -92,8 +84,6 @@ def _transform(signal: torch.Tensor) -> torch.Tensor:
 
 def _length(cases: Cases, context: Context, form: str, length: int) -> None:
     """One length: complex and real, both ways, alone and in a batch."""
-    import torch
-
     dtype, unit = getattr(torch, form), UNIT_ROUNDOFF[REAL[form]] * (2 if form == "float64" else 1)
     wide = torch.complex64 if form == "float32" else torch.complex128
     generator = context.generator(f"fft {form} {length}")

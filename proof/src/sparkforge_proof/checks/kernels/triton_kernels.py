@@ -30,10 +30,7 @@ from ..._shared.module_utils._diagnosis.rules import (
 )
 from ..._shared.module_utils._diagnosis.table import Rule, explain, load
 from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, torch
 
 #: ``ex2.approx`` and ``div.full`` of float32 are off by at most 2^-22 of their result and by 2 units in the last place,
 #: says NVIDIA's PTX ISA; ``tl.exp(x)`` is ``ex2.approx(x * log2(e))`` and ``/`` is ``div.full``. Twice that is allowed.
@@ -162,8 +159,6 @@ def fused(context: Context) -> Measured:
     its format. Bound of the backward y (dy - sum(y dy)): the sum is off by gamma(n + 1) sum |y dy|, the subtraction
     and the product add 2 u.
     """
-    import torch
-
     kernel = _kernels()
     cases = Cases("the softmax that Triton compiled", _WRONG)
     rows, columns, stride = 37, 781, 800
@@ -209,8 +204,6 @@ def _factors(
     There its bound is a small part of the result itself, so that an error of one per cent shows even where the sum
     is coarse.
     """
-    import torch
-
     random = context.generator(f"triton.dot {words}")
     a = torch.rand(rows, inner, generator=random) * 0.75 + 0.25
     b = torch.rand(inner, columns, generator=random) * 0.75 + 0.25
@@ -228,8 +221,6 @@ def dot(context: Context) -> Measured:
     TENSOR_CORE_FP8 for FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32: the same bound
     is more than its gamma(k, u).
     """
-    import torch
-
     kernel = _kernels()
     cases = Cases("Triton's matrix product", _WRONG)
     formats = [
@@ -272,8 +263,6 @@ def scan(context: Context) -> Measured:
     Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x|, in whatever order they
     are added; so is the sum that atomic additions make.
     """
-    import torch
-
     kernel = _kernels()
     cases = Cases("what Triton's lanes and programs exchange", _WRONG)
     random = context.generator("triton.scan")

@@ -25,10 +25,7 @@ import tempfile
 import typing as t
 
 from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, gamma
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
 
 #: Seconds to meet the other ranks and for one operation.
 PATIENCE = 60
@@ -58,7 +55,6 @@ def ranks(context: Context) -> int:
 
     :raises Skipped: this torch has nothing that they could talk through.
     """
-    import torch
     import torch.distributed as dist
 
     if not dist.is_available():
@@ -72,7 +68,6 @@ def ranks(context: Context) -> int:
 @contextlib.contextmanager
 def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
     """Take part as ``rank``; on GPUs that of the same number is the current device."""
-    import torch
     import torch.distributed as dist
 
     if context.device == "cuda":
@@ -101,8 +96,6 @@ def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
 
 def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]:
     """Return what a rank provides, which every rank can compute. The integers' sums are exact in float32."""
-    import torch
-
     random = context.generator(f"collectives.all_reduce {rank}")
     integers = torch.randint(-(2**18), 2**18, (length,), generator=random)
     return {
@@ -114,7 +107,6 @@ def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]
 
 def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
     """Take part as ``rank`` and compare what arrives with what all ranks brought."""
-    import torch
     import torch.distributed as dist
 
     device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
@@ -237,8 +229,6 @@ def all_reduce(context: Context) -> Measured:
     where there is one rank. A sum of w numbers of bfloat16 is off by at most gamma(w - 1, u) sum |x|, in whatever
     order the ranks add them and however often they round.
     """
-    import torch
-
     cuda, world = context.device == "cuda", ranks(context)
     length = 1_000_003 if cuda else 1_003
     context = by_itself(context)

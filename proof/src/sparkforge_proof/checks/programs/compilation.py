@@ -18,11 +18,8 @@ import shutil
 import typing as t
 
 from ...check import ABSENT, SEEN, X86_CPU_LAST, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, torch
 from ..kernels.triton_kernels import EXP2, explained, installed
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: How many units a number may be off; on an x86_64 CPU it was 1.6 at most, compiled or not (2.13).
 UNITS = 16.0
@@ -41,7 +38,6 @@ _WRONG = (
 
 def _parameters(random: torch.Generator, dtype: torch.dtype) -> tuple[list[torch.Tensor], torch.Tensor]:
     """Return the block's input and parameters, then the gradient of its result."""
-    import torch
 
     def draw(*shape: int, scale: float = 1.0, around: float = 0.0) -> torch.Tensor:
         return (torch.randn(*shape, generator=random) * scale + around).to(dtype)
@@ -88,8 +84,6 @@ def _run(
     function: t.Callable[..., torch.Tensor], values: t.Sequence[torch.Tensor], gradient: torch.Tensor
 ) -> list[torch.Tensor]:
     """Return the function's result and the gradients of all that it is given."""
-    import torch
-
     leaves = [value.detach().clone().requires_grad_() for value in values]
     result = function(*leaves)
     return [result.detach(), *torch.autograd.grad(result, leaves, gradient)]
@@ -99,8 +93,6 @@ def _bounds(
     values: t.Sequence[torch.Tensor], gradient: torch.Tensor, dtype: torch.dtype
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return each result in float64, and how far it may be off in a format."""
-    import torch
-
     unit = 2 * UNIT_ROUNDOFF[name_of(dtype)]
     exact = [value.double() for value in values]
     signs = [torch.arange(value.numel()).remainder(2).mul(2).sub(1).reshape(value.shape) for value in exact]
@@ -122,7 +114,6 @@ def _compiling(context: Context) -> t.Iterator[t.Callable[[], int]]:
         installed("triton")
     elif not os.environ.get("CXX") and not shutil.which("g++"):
         raise Skipped("There is no C++ compiler (g++), which torch.compile needs for the CPU.")
-    import torch
     import torch._dynamo
     import torch._dynamo.utils
 
@@ -145,8 +136,6 @@ def _compiling(context: Context) -> t.Iterator[t.Callable[[], int]]:
 
 
 def _compiled(function: t.Callable[..., t.Any], *, dynamic: bool) -> t.Callable[..., t.Any]:
-    import torch
-
     try:
         return t.cast("t.Callable[..., t.Any]", torch.compile(function, fullgraph=True, dynamic=dynamic))
     except RuntimeError as error:
@@ -177,8 +166,6 @@ def transformer_block(context: Context) -> Measured:
 
     Bound: so many units of the format, see the head of this file.
     """
-    import torch
-
     if context.device == "cpu" and context.reference.get("gpu_required"):
         # Compiling C++ against torch's headers takes a minute of a core.
         raise Skipped("On a host with a GPU, compilation.transformer_block covers this.")
@@ -199,8 +186,6 @@ def transformer_block(context: Context) -> Measured:
 
 def fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A pointwise function and a reduction of it, which the compiler makes one kernel of."""
-    import torch
-
     y = a * torch.exp(b) + c
     return y, y.sum(dim=-1, dtype=torch.float32)
 
@@ -214,8 +199,6 @@ def elementwise(context: Context) -> Measured:
     off by the sum of its terms' errors and gamma(n, u) of their magnitudes. All terms are positive, so that this is
     a small part of the sum.
     """
-    import torch
-
     cases = Cases("the compiled pointwise function", _WRONG)
     single = UNIT_ROUNDOFF["float32"]
     with _compiling(context) as graphs:

@@ -17,11 +17,8 @@ import copy
 import typing as t
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, one_thread
+from ..bounds import UNIT_ROUNDOFF, Cases, one_thread, torch
 from . import collectives, training
-
-if t.TYPE_CHECKING:
-    import torch
 
 STEPS = 20
 #: MiB of a bucket, so that the gradients of a small network fill several.
@@ -80,16 +77,12 @@ def gradients(
     network: t.Any, batch: training.Batch, backward: t.Callable[[t.Any, training.Batch], None]
 ) -> dict[str, torch.Tensor]:
     """Return the gradient of each weight that ``backward`` leaves, as float64 on the CPU."""
-    import torch
-
     backward(network, batch)
     return {name: one.grad.detach().to("cpu", torch.float64) for name, one in network.named_parameters()}
 
 
 def loss_of(forward: t.Any, batch: training.Batch) -> torch.Tensor:
     """Return the loss of one step in the format of the weights."""
-    import torch
-
     weight = next(iter(forward.parameters()))
     inputs, targets = (value.to(weight.device) for value in batch)
     scores = forward(inputs.to(weight.dtype) if inputs.is_floating_point() else inputs)
@@ -98,7 +91,6 @@ def loss_of(forward: t.Any, batch: training.Batch) -> torch.Tensor:
 
 def take_part(context: Context, rank: int, world: int) -> list[Found]:
     """Train as one of the processes and return what came out."""
-    import torch
     import torch.distributed as dist
 
     found = []
@@ -175,8 +167,6 @@ def _allowed_gradients(
 @check("training.data_parallel", seconds=300, measured=SEEN)
 def data_parallel(context: Context) -> Measured:
     """A network in as many processes as this host has GPUs: the losses and gradients of one run."""
-    import torch
-
     world = collectives.ranks(context)
     talk = collectives.NAMES[collectives.BACKENDS[context.device]]
     cases = Cases(f"training in {world} process{'es' if world > 1 else ''} by {talk}", training.REMEDY)

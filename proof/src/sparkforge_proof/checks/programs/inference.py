@@ -17,12 +17,10 @@ import typing as t
 import warnings
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 from ..kernels import matmul
 
 if t.TYPE_CHECKING:
-    import torch
-
     Step = t.Callable[[torch.Tensor], torch.Tensor]
     Linear = t.Callable[[torch.Tensor, str], torch.Tensor]
     Weights = t.Mapping[str, torch.Tensor]
@@ -56,8 +54,6 @@ REMEDY = (
 
 def _weights(context: Context) -> dict[str, torch.Tensor]:
     """Return the weights in float64; each is a number of every format of 16 bits."""
-    import torch
-
     generator = context.generator("inference weights")
     shapes = {"words": (WORDS, WIDTH), "norm": (WIDTH,)}
     for layer in range(LAYERS):
@@ -109,7 +105,6 @@ def _model(
     :param step: what each intermediate result goes through.
     :param linear: computes a layer's projection, given what goes in and the weight's name; by default by that weight.
     """
-    import torch
     import torch.nn.functional as f
 
     def norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -141,8 +136,6 @@ def _model(
 
 def _turn(text: torch.Tensor, start: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Return cosine and sine of each position and pair of features (RoPE)."""
-    import torch
-
     size = WIDTH // HEADS
     frequencies = 10_000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
     angles = torch.arange(start, start + text.shape[1], dtype=torch.float64).view(-1, 1) * frequencies
@@ -150,8 +143,6 @@ def _turn(text: torch.Tensor, start: int, dtype: torch.dtype) -> tuple[torch.Ten
 
 
 def _turned(x: torch.Tensor, turn: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    import torch
-
     one, other = x.chunk(2, -1)
     cosine, sine = turn
     return torch.cat([one * cosine - other * sine, other * cosine + one * sine], -1)
@@ -161,8 +152,6 @@ def _generate(
     weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], step: Step, linear: Linear | None = None
 ) -> torch.Tensor:
     """Return the scores behind every token, which come in chunks."""
-    import torch
-
     cache, start, found = Cache(weights["words"][:1].expand(text.shape[0], -1)), 0, []
     for chunk in chunks:
         found.append(_model(weights, text[:, start : start + chunk], cache, start, step, linear))
@@ -173,8 +162,6 @@ def _generate(
 @check("inference.decode", devices=("cuda", "cpu"), measured=SEEN)
 def decode(context: Context) -> Measured:
     """A model that reads a prompt and then word by word, by its cache: the same scores as from the whole text."""
-    import torch
-
     cases = Cases("a language model", REMEDY)
     exact, text = _weights(context), _text(context)
     with torch.no_grad(), allow_tf32(torch.backends.cuda.matmul, False):
@@ -203,8 +190,6 @@ def decode(context: Context) -> Measured:
 
 def _text(context: Context) -> torch.Tensor:
     """Return some texts (3, length)."""
-    import torch
-
     return torch.randint(0, WORDS, (3, LENGTH), generator=context.generator("inference text"))
 
 
@@ -218,8 +203,6 @@ def _of_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[st
 
     Two of E2M1 in a byte, and a scale of E4M3 for each 16: 2 bits and 4 bits, whose product each format has.
     """
-    import torch
-
     given, held = {}, {}
     for name, weight in exact.items():
         given[name], held[name] = weight.to(device).to(dtype), weight
@@ -235,8 +218,6 @@ def _of_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[st
 
 def _stored(exact: Weights, word: str) -> dict[str, tuple[torch.Tensor, float]]:
     """Return weights as they are kept, each with its scale: matrices in 8 bits where that is asked for."""
-    import torch
-
     found = {}
     for name, weight in exact.items():
         scale = 1.0
@@ -251,8 +232,6 @@ def _explained(
     context: Context, weights: Weights, text: torch.Tensor, form: str, linear: Linear | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the float64 scores, and how far as a whole those behind each token may be off."""
-    import torch
-
     unit = UNIT_ROUNDOFF[form]
     with one_thread():
         wanted = _generate(weights, text, [LENGTH], lambda x: x, linear)
@@ -283,8 +262,6 @@ class Of4Bits:
         }
 
     def __call__(self, x: torch.Tensor, name: str) -> torch.Tensor:
-        import torch
-
         rows = x.reshape(-1, x.shape[-1])
         count, right = rows.shape[0], matmul.of_float4(*(part.cpu() for part in self.coded[name]))
         if self.product is None:
@@ -316,8 +293,6 @@ def float4(context: Context) -> Measured:
 
 def float4_scores(context: Context, product: Product) -> Measured:
     """Compare what the model makes of a product of 4-bit numbers with float64."""
-    import torch
-
     cases = Cases("a language model of 4 bits", REMEDY)
     exact, text = _weights(context), _text(context)
     with torch.no_grad():
@@ -342,8 +317,6 @@ def chi_square_bound(freedom: int) -> float:
 
 def _distributed(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Tensor) -> None:
     """Compare how often each was drawn with how often it should have been."""
-    import torch
-
     counts, shares = counts.to("cpu", torch.float64), shares.to("cpu", torch.float64)
     total = counts.sum()
     there = shares > 0
@@ -357,7 +330,6 @@ def _distributed(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Te
 @check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN)
 def sampling(context: Context) -> Measured:
     """What is sampled follows its distribution: words, by temperature and top-p, and dropout in attention."""
-    import torch
     import torch.nn.functional as f
 
     cases = Cases("a distribution", REMEDY)
@@ -393,8 +365,6 @@ def sampling(context: Context) -> Measured:
 
 def _nucleus(logits: torch.Tensor, temperature: float, top: float) -> torch.Tensor:
     """Return the shares of the likeliest words that have ``top`` together."""
-    import torch
-
     shares = torch.softmax(logits / temperature, -1)
     ordered, places = shares.sort(descending=True)
     kept = ordered.cumsum(-1) - ordered < top
@@ -404,7 +374,6 @@ def _nucleus(logits: torch.Tensor, temperature: float, top: float) -> torch.Tens
 
 def _left_by_dropout(cases: Cases, device: str) -> None:
     """Compare how much dropout leaves in attention, and that the rest is larger; chance.rates has the other ways."""
-    import torch
     import torch.nn.functional as f
 
     # Each key has the same part and the value 1, so that a result is how many were kept.
@@ -426,7 +395,6 @@ def _left_by_dropout(cases: Cases, device: str) -> None:
 @check("inference.attention", devices=("cuda", "cpu"), measured=SEEN)
 def attention_variants(context: Context) -> Measured:
     """Sliding windows, distances that count and packed texts: by masks, and by flex_attention where there is one."""
-    import torch
     import torch.nn.functional as f
 
     cases = Cases("attention", REMEDY)
@@ -492,8 +460,6 @@ def _flexible() -> t.Any:
 def _by_definition(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, added: torch.Tensor, mask: torch.Tensor
 ) -> torch.Tensor:
-    import torch
-
     group = query.shape[1] // key.shape[1]
     key, value = (x.repeat_interleave(group, 1) for x in (key, value))
     scores = query @ key.mT / math.sqrt(query.shape[-1]) + added

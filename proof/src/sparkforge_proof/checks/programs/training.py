@@ -23,11 +23,9 @@ import typing as t
 import warnings
 
 from ...check import CRASH, SEEN, Context, Measured, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 
 if t.TYPE_CHECKING:
-    import torch
-
     Batch = tuple[torch.Tensor, torch.Tensor]
 
 #: How many times as far as the moved runs a run may be off, of which there are so many.
@@ -51,7 +49,6 @@ REMEDY = (
 
 
 def _transformer() -> torch.nn.Module:
-    import torch
     from torch import nn
 
     class Attention(nn.Module):
@@ -145,8 +142,6 @@ def _drawn(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batc
 
     :param rows: how many pictures or texts a step is given, 16 or 8 where it is left out.
     """
-    import torch
-
     generator = context.generator(f"training {name}")
     with torch.random.fork_rng(devices=[]):
         network = NETWORKS[name]().double()
@@ -228,8 +223,6 @@ _OPTIONS: dict[str, dict[str, t.Any]] = {
 
 
 def _optimizer(way: Way, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
-    import torch
-
     options = _OPTIONS[way.optimizer]
     if exact:
         return ByDefinition(way.optimizer, list(parameters), **options)
@@ -257,8 +250,6 @@ class ByDefinition:
             weight.grad = None
 
     def step(self) -> None:
-        import torch
-
         self.count += 1
         with torch.no_grad():
             for weight, state in zip(self.weights, self.state):
@@ -271,8 +262,6 @@ class ByDefinition:
                 weight.sub_(getattr(self, f"_{self.name.lower()}")(gradient, state))
 
     def _adam(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
-        import torch
-
         one, two = self.options.get("betas", (0.9, 0.999))
         state["mean"] = one * state.get("mean", 0) + (1 - one) * gradient
         state["square"] = two * state.get("square", 0) + (1 - two) * gradient**2
@@ -324,8 +313,6 @@ def _train(
     :param moved: of that run: what moves it.
     :param wrap: makes of the network what is called: compiles it.
     """
-    import torch
-
     exact = device == "exact"
     place, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
     network = copy.deepcopy(network).to(place, dtype)
@@ -383,8 +370,6 @@ class _Moved:
         self.unit, self.generator = UNIT_ROUNDOFF[form], generator
 
     def of(self, value: torch.Tensor, unit: float | None = None) -> torch.Tensor:
-        import torch
-
         unit = self.unit if unit is None else unit
         noise = torch.empty(value.shape, dtype=torch.float64).uniform_(1 - unit, 1 + unit, generator=self.generator)
         return value * noise
@@ -406,8 +391,6 @@ class _Moved:
     @contextlib.contextmanager
     def weights(self, network: t.Any) -> t.Iterator[None]:
         """Move the weights for one step; behind it they are what they were, but for float32's own rounding."""
-        import torch
-
         before = [weight.detach().clone() for weight in network.parameters()]
         with torch.no_grad():
             for weight in network.parameters():
@@ -457,8 +440,6 @@ def _allowed(
 
 
 def _compare(cases: Cases, way: Way, curve: Curve, allowed: Allowed) -> None:
-    import torch
-
     def numbers(values: t.Iterable[float]) -> torch.Tensor:
         return torch.tensor(list(values), dtype=torch.float64)
 
@@ -477,8 +458,6 @@ def _network(context: Context, name: str) -> Measured:
 
     :raises Failed: a loss or a weight is off by more than rounding explains, or a second run has other losses.
     """
-    import torch
-
     cases = Cases(f"training the {name} network", REMEDY)
     network, batches = _drawn(context, name)
     known: dict[tuple[str, str], Allowed] = {}
@@ -512,8 +491,6 @@ def _network(context: Context, name: str) -> Measured:
 @contextlib.contextmanager
 def _settled() -> t.Iterator[None]:
     """Compute without TensorFloat-32 and, where cuDNN does, the same way each time."""
-    import torch
-
     with contextlib.ExitStack() as stack:
         stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
         stack.enter_context(torch.backends.cudnn.flags(enabled=True, allow_tf32=False, deterministic=True))
@@ -542,8 +519,6 @@ def recurrent(context: Context) -> Measured:
 
 def _compiled(context: Context, name: str) -> Measured:
     """Train a network as torch.compile has it; of the recurrent one it leaves the recurrence as it is."""
-    import torch
-
     cases = Cases(f"training the compiled {name} network", REMEDY)
     with _settled():
         network, batches = _drawn(context, name)
@@ -591,8 +566,6 @@ OPTIMIZER_UNITS = 2.0
 @check("training.optimizers", devices=("cuda", "cpu"), measured=SEEN)
 def optimizers(context: Context) -> Measured:
     """Every optimiser of torch, one weight at a time, all together and fused, with gradients that are given."""
-    import torch
-
     cases = Cases("an optimiser", REMEDY)
     generator = context.generator("optimizers")
     shapes = [(7,), (33, 5), (2, 3, 4), (1,), (1025,)]
@@ -647,8 +620,6 @@ def stepped(
 @check("training.loss_scaling", devices=("cuda", "cpu"), measured=SEEN)
 def loss_scaling(context: Context) -> Measured:
     """Scaled losses: gradients come back as they were, an infinite one skips its step, the scale grows and falls."""
-    import torch
-
     cases = Cases("the scaling of losses", REMEDY)
     for options in ({"foreach": True}, {"fused": True}):
         weight = torch.tensor([1.0, -2.0, 4.0], device=context.device).requires_grad_()

@@ -15,11 +15,8 @@ import math
 import typing as t
 
 from ...check import SEEN, Context, Measured, Skipped, check
-from ..bounds import Cases, gradients, one_thread
+from ..bounds import Cases, gradients, one_thread, torch
 from ..data import tensors
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: Entries of a row: the vocabularies of 2025's models have up to 262,144.
 VOCABULARY = 262_147
@@ -35,8 +32,6 @@ REMEDY = (
 
 def whole_numbers(context: Context, words: str, shape: t.Sequence[int], low: int = -2, high: int = 3) -> torch.Tensor:
     """Return whole numbers from ``low`` to below ``high``, as float64."""
-    import torch
-
     return torch.randint(low, high, tuple(shape), generator=context.generator(f"sizes {words}")).double()
 
 
@@ -45,8 +40,6 @@ def require(context: Context, needed: int, what: str) -> None:
 
     :raises Skipped: naming what is missing.
     """
-    import torch
-
     available = torch.cuda.mem_get_info()[0] if context.device == "cuda" else tensors._meminfo()
     share = float(context.limits["memory_share"])
     if available * share < needed:
@@ -60,8 +53,6 @@ def require(context: Context, needed: int, what: str) -> None:
 @check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def elements(context: Context) -> Measured:
     """More than 2^31 elements: what is written beyond arrives there, and nowhere else."""
-    import torch
-
     cases = Cases(f"a tensor of {ELEMENTS:,} elements", REMEDY)
     require(context, int(2.2 * ELEMENTS), "A tensor of that size, twice,")
     # Beside the ends, what an index of 31 or 32 bits turns them into.
@@ -101,8 +92,6 @@ def elements(context: Context) -> Measured:
 
 def _product_beyond(cases: Cases, context: Context) -> None:
     """Compare places of a matrix product whose result has more than 2^31 elements."""
-    import torch
-
     side, depth = 46_400, 16
     try:
         require(context, 5 * side * side, "A matrix product of that size")
@@ -118,7 +107,6 @@ def _product_beyond(cases: Cases, context: Context) -> None:
 @check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def vocabulary(context: Context) -> Measured:
     """Rows of 262,147: softmax, the loss, its gradient, the largest, sums and tables."""
-    import torch
     import torch.nn.functional as f
 
     cases = Cases(f"a row of {VOCABULARY:,}", REMEDY)
@@ -156,7 +144,6 @@ def vocabulary(context: Context) -> Measured:
 
 def _one_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) -> None:
     """Compare what takes a whole row, or a table of as many rows."""
-    import torch
     import torch.nn.functional as f
 
     row = whole_numbers(context, "row", (2, VOCABULARY), -1, 2)
@@ -195,7 +182,6 @@ def sums(context: Context) -> Measured:
 
 
 def _sums(context: Context) -> Measured:
-    import torch
     import torch.nn.functional as f
 
     cases = Cases("a sum beyond its format", REMEDY)

@@ -16,13 +16,11 @@ import typing as t
 import warnings
 
 from ...check import LAST, Context, Measured, check
-from ..bounds import Cases
+from ..bounds import Cases, torch
 from ..survey import all_operators, comparison, operator_bounds, rounding, variants
 from .large import REMEDY, require
 
 if t.TYPE_CHECKING:
-    import torch
-
     Call = t.Callable[[t.Sequence[torch.Tensor]], list[torch.Tensor]]
 
 #: Rows and columns: more than 2^20 elements on a CPU, of slow functions 2^16; on a GPU more than 2^24. Of what is not
@@ -52,8 +50,6 @@ def many(context: Context) -> Measured:
     Functions of elements and of lists of tensors among them. Of what is slow, on a CPU to compute and on a GPU to
     compile, a third has so many, the next day another; the rest have fewer on a CPU, and are left out on a GPU.
     """
-    import torch
-
     most = ROWS_ON_GPU if context.device == "cuda" else ROWS
     cases = Cases(f"a function of {most * COLUMNS:,} elements", REMEDY)
     turns = 1 if context.full else all_operators.PARTS
@@ -74,8 +70,6 @@ def functions(context: Context) -> Measured:
 
     Where everything is asked, all of ``many`` over 2^30 elements, and what computes matrices by themselves.
     """
-    import torch
-
     cases, full = Cases("a function of more than 2 GiB", REMEDY), context.full
     require(context, (28 if full else 11) * 2**30, "Tensors of more than 2 GiB, their function and its comparison")
     offered = 0
@@ -125,8 +119,6 @@ def _takes_matrices(operator: t.Any, name: str) -> bool:
 
 @contextlib.contextmanager
 def _computing(context: Context) -> t.Iterator[None]:
-    import torch
-
     with warnings.catch_warnings(), torch.no_grad(), all_operators.survey_settings(context.device):
         warnings.simplefilter("ignore")
         yield
@@ -185,8 +177,6 @@ def _equal_rows(
 
 def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Iterator[tuple[int, Call]]:
     """Return how an operator may be called with tensors of equal shapes: how many it takes, and what calls it."""
-    import torch
-
     kind = type(operator).__name__
     if kind == "ForeachFuncInfo":
         yield (
@@ -228,8 +218,6 @@ def _rows(
 
     Of what is no function of elements nobody says the domain: some take probabilities alone, and end the process.
     """
-    import torch
-
     generator = context.generator(f"sizes many {name}")
     low, high = getattr(operator, "domain", None) or (None, None)
     # Functions of one tensor have negative numbers too.
@@ -257,8 +245,6 @@ def _called(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 def _made(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Return what is made of few rows, if it is as many rows and not too large; else nothing."""
-    import torch
-
     found = _called(call, given)
     rows = all(one.layout is torch.strided and one.shape[:1] == given[0].shape[:1] for one in found)
     small = sum(one.numel() for one in found) <= LARGER * given[0].numel()
@@ -267,7 +253,6 @@ def _made(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 def _is_by_rows(call: Call, given: t.Sequence[torch.Tensor]) -> bool:
     """Say whether a row has one result, first and last, whatever the others are and how many."""
-    import torch
 
     def among(*turns: int) -> list[torch.Tensor]:
         return _made(call, [torch.stack([row[:NARROW].roll(turn) for turn in (0, *turns, 0)]) for row in given])
@@ -281,8 +266,6 @@ def _is_by_rows(call: Call, given: t.Sequence[torch.Tensor]) -> bool:
 
 
 def _real(value: torch.Tensor) -> torch.Tensor:
-    import torch
-
     return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
 
 

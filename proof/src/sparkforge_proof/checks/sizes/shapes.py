@@ -7,15 +7,11 @@
 from __future__ import annotations
 
 import random
-import typing as t
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import Cases, one_thread, setting
+from ..bounds import Cases, one_thread, setting, torch
 from ..kernels import attention
 from .large import FORMATS, REMEDY, whole_numbers
-
-if t.TYPE_CHECKING:
-    import torch
 
 TOKENS = {"cuda": 131_072, "cpu": 4_096}
 #: Head sizes that models have, of which a run tries so many.
@@ -25,7 +21,6 @@ HEAD_SIZES, HEADS_TRIED = tuple(range(40, 257, 8)), 5
 @check("sizes.groups", devices=("cuda", "cpu"), measured=SEEN)
 def groups(context: Context) -> Measured:
     """Groups of any size, empty ones among them: products, bags, segments, sums by index."""
-    import torch
     import torch.nn.functional as f
 
     cases = Cases("uneven groups", REMEDY)
@@ -72,8 +67,6 @@ def _grouped(
     expected: torch.Tensor,
 ) -> None:
     """Compare torch's own grouped product, where this torch and device have one: of bfloat16."""
-    import torch
-
     function = getattr(torch.nn.functional, "grouped_mm", getattr(torch, "_grouped_mm", None))
     if form != "bfloat16" or function is None:
         return
@@ -93,8 +86,6 @@ def _grouped(
 @check("sizes.heads", devices=("cuda", "cpu"), measured=SEEN)
 def heads(context: Context) -> Measured:
     """Head sizes between those of the family attention, from 40 to 256: some of them, by the day or the seed."""
-    import torch
-
     cases = Cases("attention with the kernel that torch chooses", REMEDY)
     seed = str(context.seed)
     sizes = sorted(random.Random(seed).sample(HEAD_SIZES, HEADS_TRIED))  # noqa: S311 - which are tried is no secret
@@ -119,8 +110,6 @@ def tokens(context: Context) -> Measured:
     Only those rows are given a gradient. So those of keys and values are sums over few rows, which float64 on the CPU
     has at once, and every other row's is zero.
     """
-    import torch
-
     length, size, form = TOKENS[context.device], 64, "bfloat16"
     cases = Cases(f"attention over {length:,} tokens", REMEDY)
     rows = torch.tensor([0, 1, length // 2 - 1, length // 2, length - 65, length - 1])

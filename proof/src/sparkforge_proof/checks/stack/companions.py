@@ -14,11 +14,8 @@ import math
 import typing as t
 
 from ...check import CRASH, H100_LAST, H200_FIRST, X86_FIRST, X86_LAST, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma, torch
 from . import identity
-
-if t.TYPE_CHECKING:
-    import torch
 
 _UNIT = UNIT_ROUNDOFF["float32"]
 #: The defaults of torchaudio's filter: zero crossings on each side, and the edge of its pass band.
@@ -80,8 +77,6 @@ def torchvision(context: Context) -> Measured:
 
     Boxes are whole numbers, and no two of them overlap by nearly the threshold, so that there is one right answer.
     """
-    import torch
-
     module = _companion(context, "torchvision")
     cases = Cases("torchvision's non-maximum suppression", _rebuild("torchvision"))
     for count, size in ((1, 8), (64, 24), (257, 96)):
@@ -107,8 +102,6 @@ def filtered(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torc
     Of a tap, t = (k / old - n / new) base is a sum of a few terms below 8, and sinc and cosine are each good to some
     units: 32 u of its largest value covers them. The sum of L taps adds gamma(L) of their magnitudes.
     """
-    import torch
-
     base = min(old, new) * _ROLLOFF
     length = math.ceil(new * wave.shape[-1] / old)
     times = (
@@ -129,8 +122,6 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
     A fast Fourier transform of n numbers is off by at most 8 u log2(n) of their norm (Higham, section 24.1), which is
     sqrt(n) of that of the frame; the window adds 2 u of it. Of a square, that counts twice.
     """
-    import torch
-
     size = len(window)
     frames = wave.unfold(0, size, hop) * window
     turns = torch.outer(torch.arange(size // 2 + 1), torch.arange(size)).double() * (-2 * math.pi / size)
@@ -143,8 +134,6 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
 @check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200_FIRST, X86_FIRST, H100_LAST, X86_LAST))
 def torchaudio(context: Context) -> Measured:
     """torchaudio's change of the sampling rate and its spectrogram equal float64 within what rounding explains."""
-    import torch
-
     module = _companion(context, "torchaudio")
     cases = Cases("torchaudio", _rebuild("torchaudio"))
     wave = torch.randn(600, generator=context.generator("torchaudio"))
